@@ -1,0 +1,64 @@
+"""The trusted side that reads checks and decides verdicts. Check files import their vocabulary from here.
+
+Nothing in this package runs student code: it lives in workers (`workers`), and is asked through `student`.
+"""
+
+from grader.check.compare import (
+    CheckFailed,
+    claims,
+    in_place,
+    is_array,
+    is_instance,
+    is_tensor,
+    is_view_of,
+    on_device,
+    public_names,
+    require,
+    same,
+    same_dtype,
+    same_layout,
+    same_shape,
+    same_values,
+    shares,
+    shares_memory,
+    shares_nothing,
+    type_name,
+    unchanged,
+)
+from grader.check.declare import Rng, check
+from grader.check.probes import count_operations, gradcheck, gradients, keeps_graph, no_loop
+from grader.check.student import CannotJudge, source
+from grader.wire.exchange import copies
+
+__all__ = [
+    "CannotJudge",
+    "CheckFailed",
+    "Rng",
+    "check",
+    "claims",
+    "copies",
+    "count_operations",
+    "gradcheck",
+    "gradients",
+    "in_place",
+    "is_array",
+    "is_instance",
+    "is_tensor",
+    "is_view_of",
+    "keeps_graph",
+    "no_loop",
+    "on_device",
+    "public_names",
+    "require",
+    "same",
+    "same_dtype",
+    "same_layout",
+    "same_shape",
+    "same_values",
+    "shares",
+    "shares_memory",
+    "shares_nothing",
+    "source",
+    "type_name",
+    "unchanged",
+]

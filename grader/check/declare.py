@@ -1,0 +1,77 @@
+"""How a check file declares its checks: ordinary pytest functions with a docstring, under one decorator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import pytest
+import torch
+
+from grader.model import CATEGORIES
+
+DEVICES = ("none", "sim", "cuda")
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def check(
+    contract: str = "",
+    *,
+    category: str = "correctness",
+    share: int = 1,
+    shown: bool | None = None,
+    try_this: str = "",
+    call_s: float | None = None,
+    device: str = "none",
+) -> Callable[[Function], Function]:
+    """Declare a check. Its title is its docstring's first line.
+
+    Args:
+        contract: the contract line it examines, such as "C2".
+        category: what it is about, one of `grader.model.CATEGORIES`.
+        share: its share of the exercise's points.
+        shown: whether students see its inputs; by default, whether it lies in the exercise's own folder.
+        try_this: for a hidden check, a call that a student can try, which is not the hidden input.
+        call_s: CPU seconds of one call, if not the exercise's own.
+        device: "none", "sim" or "cuda": the accelerator it needs.
+
+    Raises:
+        ValueError: a category, share or device that does not exist.
+    """
+    if category not in CATEGORIES:
+        raise ValueError(f"category {category!r} is none of {', '.join(CATEGORIES)}")
+    if share < 0:
+        raise ValueError("a share cannot be negative")
+    if device not in DEVICES:
+        raise ValueError(f"device {device!r} is none of {', '.join(DEVICES)}")
+    told = {
+        "contract": contract,
+        "category": category,
+        "share": share,
+        "shown": shown,
+        "try_this": try_this,
+        "call_s": call_s,
+        "device": device,
+    }
+    return pytest.mark.graded(**told)
+
+
+class Rng(torch.Generator):
+    """A generator for a check's inputs: goes wherever PyTorch takes `generator=`, and draws integers itself."""
+
+    def integer(self, low: int, high: int) -> int:
+        """An integer from `low` to `high`, both included."""
+        return int(torch.randint(low, high + 1, (), generator=self))
+
+    def integers(self, low: int, high: int, count: int) -> tuple[int, ...]:
+        """Several of them."""
+        return tuple(self.integer(low, high) for _ in range(count))
+
+    def normal(self, *shape: int, dtype: torch.dtype = torch.float32) -> torch.Tensor:
+        """A tensor of normally distributed numbers, mean 0 and deviation 1."""
+        return torch.randn(*shape, generator=self, dtype=dtype)
+
+    def uniform(self, *shape: int, dtype: torch.dtype = torch.float32) -> torch.Tensor:
+        """A tensor of numbers from 0 to 1."""
+        return torch.rand(*shape, generator=self, dtype=dtype)

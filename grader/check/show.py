@@ -1,0 +1,128 @@
+"""Values as text, for messages: small ones whole, large ones by their shape and dtype. ASCII only."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+
+WHOLE = 20
+"""Tensors and arrays of up to this many elements are shown whole."""
+
+_LINE = 300
+
+
+def show(value: Any) -> str:
+    """A value in a message."""
+    if isinstance(value, torch.Tensor):
+        return _tensor(value) if value.numel() <= WHOLE else f"a tensor of shape {shape(value)}, {dtype(value)}"
+    if isinstance(value, np.ndarray):
+        return _array(value) if value.size <= WHOLE else f"an array of shape {shape(value)}, {dtype(value)}"
+    if isinstance(value, (tuple, list)) and len(value) <= WHOLE:
+        return _sequence(value)
+    if isinstance(value, dict) and len(value) <= WHOLE:
+        return "{" + ", ".join(f"{show(key)}: {show(item)}" for key, item in value.items()) + "}"
+    text = ascii(value)
+    return text if len(text) <= _LINE else f"{text[:_LINE]} ... ({len(text)} characters)"
+
+
+def _sequence(value: tuple[Any, ...] | list[Any]) -> str:
+    inside = ", ".join(show(item) for item in value)
+    if isinstance(value, list):
+        return f"[{inside}]"
+    return f"({inside},)" if len(value) == 1 else f"({inside})"
+
+
+def _tensor(value: torch.Tensor) -> str:
+    text = " ".join(repr(value.detach().resolve_conj().resolve_neg()).split())
+    plain = value.dtype in (torch.float32, torch.int64, torch.bool, torch.complex64)
+    return text if "dtype=" in text or plain else f"{text[:-1]}, dtype={value.dtype})"
+
+
+def _array(value: np.ndarray[Any, Any]) -> str:
+    text = " ".join(repr(value).split())
+    return text if "dtype=" in text else f"{text[:-1]}, dtype={value.dtype})"
+
+
+def shape(value: Any) -> tuple[int, ...]:
+    """The shape as a plain tuple, which prints short."""
+    return tuple(value.shape)
+
+
+def dtype(value: Any) -> str:
+    """The dtype's short name."""
+    return str(value.dtype).removeprefix("torch.")
+
+
+def kind(value: Any) -> str:
+    """What a value is, in words."""
+    if isinstance(value, torch.Tensor):
+        return "a tensor"
+    if isinstance(value, np.ndarray):
+        return "a NumPy array"
+    if value is None:
+        return "None (is a `return` missing?)"
+    name = type(value).__name__
+    if name == "RemoteObject":
+        return repr(value)[1:-1]
+    return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
+
+
+def as_source(value: Any) -> str | None:
+    """Python text that makes an equal value, strides and sharing aside where they are ordinary; None for a large one."""
+    if isinstance(value, torch.Tensor):
+        return _tensor_source(value) if value.numel() <= WHOLE else None
+    if isinstance(value, np.ndarray):
+        if value.size > WHOLE:
+            return None
+        text = f"np.array({value.tolist()!r}, dtype={value.dtype.str!r})"
+        return text if value.flags.c_contiguous else f"{text}  # strides {value.strides}"
+    if isinstance(value, (list, tuple)):
+        parts = [as_source(item) for item in value]
+        if any(part is None for part in parts):
+            return None
+        inside = ", ".join(str(part) for part in parts)
+        return f"[{inside}]" if isinstance(value, list) else f"({inside}{',' * (len(value) == 1)})"
+    if isinstance(value, dict):
+        rows = [(as_source(key), as_source(item)) for key, item in value.items()]
+        if any(key is None or item is None for key, item in rows):
+            return None
+        return "{" + ", ".join(f"{key}: {item}" for key, item in rows) + "}"
+    if isinstance(value, np.dtype):
+        return f"np.dtype({value.str!r})"
+    if isinstance(value, torch.device):
+        return f"torch.device({str(value)!r})"
+    if isinstance(value, float) and not np.isfinite(value):
+        return f"float({str(value)!r})"
+    if isinstance(value, np.generic):
+        return f"np.{value.dtype.name}({value.item()!r})"
+    text = repr(value)
+    return text if len(text) <= _LINE and not text.startswith("<") else None
+
+
+def _tensor_source(value: torch.Tensor) -> str:
+    plain = value.detach().resolve_conj().resolve_neg()
+    extra = ", requires_grad=True" if value.requires_grad else ""
+    if plain.numel() and plain.dtype.is_floating_point and not bool(torch.isfinite(plain.double()).all()):
+        numbers = str(plain.tolist()).replace("nan", "float('nan')").replace("inf", "float('inf')")
+    else:
+        numbers = str(plain.tolist())
+    text = f"torch.tensor({numbers}, dtype={value.dtype}{extra})"
+    if plain.numel() == 0:
+        return f"torch.empty({shape(value)}, dtype={value.dtype}{extra})"
+    if not plain.is_contiguous() and _dense(plain):
+        order = _by_stride(plain)
+        back = tuple(order.index(dim) for dim in range(plain.dim()))
+        inner = plain.permute(order).contiguous()
+        return f"{_tensor_source(inner)}.permute{back}"
+    return text
+
+
+def _dense(value: torch.Tensor) -> bool:
+    """Whether reordering the dimensions makes it contiguous; then its numbers can be written in memory order."""
+    return False if value.dim() < 2 else value.permute(_by_stride(value)).is_contiguous()
+
+
+def _by_stride(value: torch.Tensor) -> list[int]:
+    return sorted(range(value.dim()), key=lambda dim: -value.stride(dim))

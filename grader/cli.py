@@ -1,0 +1,176 @@
+"""The commands. What a command needs is imported when it runs, so that `grade --help` is quick."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from grader.errors import GraderError
+
+if TYPE_CHECKING:
+    from grader.model import Course, Exercise, Report
+
+POINTS_LOST = 1
+UNDECIDED = 3
+
+
+class _DefaultCommand(click.Group):
+    """A group in which anything that is no command is an exercise to grade."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Put the name of the default command before arguments that name none."""
+        if not args or (args[0] not in self.commands and args[0] not in ("--help", "-h", "--version")):
+            args = ["run", *args]
+        return super().parse_args(ctx, args)
+
+
+@click.group(cls=_DefaultCommand, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="tensorgrade", prog_name="grade")
+def main() -> None:
+    """Grade exercises about PyTorch tensors.
+
+    \b
+    grade                     grade the course in this folder
+    grade predict_strides     grade one exercise, by id or number (02-1)
+    grade --submission DIR    grade the files in another folder
+    """
+    _make_output_safe()
+
+
+def _start_option(function: Callable[..., Any]) -> Callable[..., Any]:
+    return click.option(
+        "--start", type=click.Choice(["fork", "spawn"]), help="How workers start; by default what this system allows."
+    )(function)
+
+
+@main.command("run", hidden=True)
+@click.argument("names", metavar="[EXERCISE]...", nargs=-1)
+@click.option("--submission", type=click.Path(path_type=Path), help="A folder with the files to grade.")
+@click.option("--json", "json_path", metavar="FILE", help="Write the report as JSON; - for standard output.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of all random inputs.")
+@_start_option
+def run(names: tuple[str, ...], submission: Path | None, json_path: str | None, seed: int, start: str | None) -> None:
+    """Grade exercises, print what to mend, and say what to do next."""
+    say = _Say(quiet=json_path == "-")
+    say("Grading ...")
+    with _told_errors():
+        from grader.grading import default_start, environment, grade_exercise, is_untouched, not_started, open_lane
+        from grader.grading import report as make_report
+        from grader.report.plain import to_plain, write_json
+        from grader.report.terminal import exercise_lines, summary_lines
+        from grader.submission import read_submission
+
+        course, exercises = _course_and_exercises(names)
+        folder = submission or course.root
+        handed_in = read_submission(folder, exercises, author=folder.resolve().name)
+        start = start or default_start()
+        keep = (course.root / ".grade" / "inputs", ".grade/inputs")
+        graded = []
+        with open_lane(exercises, start) as lane:
+            for exercise in exercises:
+                if not names and is_untouched(exercise, handed_in):
+                    graded.append(not_started(exercise, lane))
+                    continue
+                graded.append(grade_exercise(exercise, handed_in, lane, seed, keep))
+                say(*exercise_lines(graded[-1]), "")
+        report = make_report(course, handed_in, graded, environment(seed, start))
+        say(*summary_lines(report))
+        if json_path == "-":
+            import json
+
+            click.echo(json.dumps(to_plain(report), indent=1))
+        elif json_path:
+            write_json(Path(json_path), report)
+            say(f"The report is in {json_path}")
+    sys.exit(_exit_status(report))
+
+
+@main.command()
+@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+@click.option("--out", required=True, type=click.Path(path_type=Path), help="Where reports and the gradebook go.")
+@click.option("--handin", help="Grade the exercises of this hand-in only.")
+@click.option("--course", "course_folder", type=click.Path(path_type=Path), help="The course; by default this folder.")
+@_start_option
+def batch(folder: Path, out: Path, handin: str | None, course_folder: Path | None, start: str | None) -> None:
+    """Grade every submission in DIR, which has one folder for each author."""
+    say = _Say()
+    say("Grading ...")
+    with _told_errors():
+        from grader.batch import grade_batch
+        from grader.grading import default_start
+        from grader.report.gradebook import author_line, gradebook_lines
+
+        course, exercises = _course_and_exercises((), course_folder)
+        exercises = _of_handin(course, exercises, handin)
+
+        def on_report(report: Report, number: int, total: int) -> None:
+            say(author_line(report, number, total))
+
+        reports = grade_batch(course, exercises, folder, out, start or default_start(), on_report)
+        say("", *gradebook_lines(exercises, reports), f"Reports and gradebook.csv are in {out}")
+
+
+class _Say:
+    """Prints lines at once, unless it is to be quiet."""
+
+    def __init__(self, *, quiet: bool = False) -> None:
+        self._quiet = quiet
+
+    def __call__(self, *lines: str) -> None:
+        if not self._quiet:
+            for line in lines:
+                click.echo(line)
+            sys.stdout.flush()
+
+
+def _course_and_exercises(names: Sequence[str], folder: Path | None = None) -> tuple[Course, list[Exercise]]:
+    from grader.course import find_course, find_exercise, load_course
+
+    course = load_course(find_course((folder or Path.cwd()).resolve()))
+    return course, [find_exercise(course, name) for name in names] or list(course.exercises)
+
+
+def _of_handin(course: Course, exercises: list[Exercise], name: str | None) -> list[Exercise]:
+    from grader.errors import CourseError
+
+    if name is None:
+        return exercises
+    for handin in course.handins:
+        if handin.id == name:
+            return [exercise for exercise in exercises if exercise.id in handin.exercises]
+    known = ", ".join(handin.id for handin in course.handins) or "none"
+    raise CourseError(f"there is no hand-in {name!r} in this course; known are {known}")
+
+
+def _exit_status(report: Report) -> int:
+    verdicts = {row.outcome.verdict.value for graded in report.exercises for row in graded.checks}
+    if verdicts & {"broken", "inconclusive"}:
+        return UNDECIDED
+    total = report.score
+    return POINTS_LOST if total.earned + total.undecided < total.possible else 0
+
+
+@contextmanager
+def _told_errors() -> Iterator[None]:
+    """Tell an error of ours or of the course's as lines, without a traceback."""
+    try:
+        yield
+    except GraderError as error:
+        for line in str(error).split("\n"):
+            click.echo(f"grade: {line}", err=True)
+        sys.exit(error.exit_status)
+    except KeyboardInterrupt:
+        click.echo("grade: interrupted", err=True)
+        sys.exit(130)
+
+
+def _make_output_safe() -> None:
+    """A console that cannot show a character shows its code instead of failing."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")

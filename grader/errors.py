@@ -1,0 +1,41 @@
+"""The errors that are ours or the course's to mend. A student's fault is never one of them: it is an Outcome.
+
+GraderError                 something stopped the grader; exit status 3 unless a subclass says otherwise
+├── CourseError             the course or the command is wrong; lists every problem found; exit status 2
+├── SubmissionError         a submission cannot be read at all; exit status 2
+└── StartError              a process of ours did not start, or cannot do its work on this machine; exit status 3
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+class GraderError(Exception):
+    """Something that stopped the grader, with a sentence that says what, where, and what to do."""
+
+    exit_status = 3
+
+
+class CourseError(GraderError):
+    """The course or the command is wrong.
+
+    Attributes:
+        problems: every problem found, each one a sentence with file and key.
+    """
+
+    exit_status = 2
+
+    def __init__(self, *problems: str) -> None:
+        self.problems: Sequence[str] = problems
+        super().__init__("\n".join(problems))
+
+
+class SubmissionError(GraderError):
+    """A submission cannot be read at all."""
+
+    exit_status = 2
+
+
+class StartError(GraderError):
+    """A process of ours did not start, or cannot do its work on this machine."""

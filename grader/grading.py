@@ -1,0 +1,142 @@
+"""One submission → Report: the straight line."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from grader.course import starter_digest
+from grader.lane import CAN_FORK, Lane, WorkerServer
+from grader.model import (
+    Check,
+    Course,
+    Exercise,
+    GradedExercise,
+    Outcome,
+    Report,
+    Score,
+    Submission,
+    Verdict,
+)
+from grader.score import score
+
+CONFINEMENT = "none"
+"""The level of confinement of workers: a process of its own with limits, and no wall yet."""
+
+
+@contextmanager
+def open_lane(exercises: Sequence[Exercise], start: str) -> Iterator[Lane]:
+    """A lane, with a worker server if workers are forked."""
+    server = WorkerServer() if start == "fork" else None
+    try:
+        lane = Lane(exercises, server)
+        try:
+            yield lane
+        finally:
+            lane.close()
+    finally:
+        if server is not None:
+            server.close()
+
+
+def grade_exercise(
+    exercise: Exercise, submission: Submission, lane: Lane, seed: int, keep: tuple[Path, str] | None = None
+) -> GradedExercise:
+    """Grade one exercise of a submission."""
+    catalog = lane.catalog
+    checks = catalog.checks[exercise.id]
+    if exercise.id in catalog.problems:
+        return _broken(exercise, catalog.problems[exercise.id])
+    if exercise.id in submission.problems:
+        return _without_file(exercise, checks, submission.problems[exercise.id])
+    run = lane.run(exercise, submission.files[exercise.id], seed, keep)
+    graded = _graded(exercise, checks, run.outcomes, output=run.output)
+    return _earning_nothing(graded) if is_untouched(exercise, submission) else graded
+
+
+def not_started(exercise: Exercise, lane: Lane) -> GradedExercise:
+    """An untouched exercise, which is not run."""
+    checks = lane.catalog.checks[exercise.id]
+    if exercise.id in lane.catalog.problems:
+        return _broken(exercise, lane.catalog.problems[exercise.id])
+    return _without_file(exercise, checks, "not started")
+
+
+def is_untouched(exercise: Exercise, submission: Submission) -> bool:
+    """Whether the submitted file is the starter."""
+    path = submission.paths.get(exercise.id)
+    files = submission.files.get(exercise.id)
+    if path is None or files is None:
+        return False
+    wanted = exercise.starter_digest
+    if not wanted and path != exercise.starter and exercise.starter.is_file():
+        wanted = starter_digest(exercise.starter.read_bytes())
+    return starter_digest(files[f"{exercise.id}.py"]) == wanted
+
+
+def report(
+    course: Course, submission: Submission, graded: Sequence[GradedExercise], environment: Mapping[str, Any]
+) -> Report:
+    """All of one submission together."""
+    return Report(
+        course=course.title,
+        handin=None,
+        author=submission.author,
+        digest=submission.digest,
+        graded_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        exercises=tuple(graded),
+        environment=environment,
+    )
+
+
+def environment(seed: int, start: str) -> dict[str, Any]:
+    """What a report says of the machine. Read from package metadata: the host never imports torch."""
+    return {
+        "python": platform.python_version(),
+        "torch": metadata.version("torch"),
+        "numpy": metadata.version("numpy"),
+        "os": f"{platform.system()} {platform.release()} {platform.machine()}",
+        "device": "cpu",
+        "threads": 1,
+        "seed": seed,
+        "start": start,
+        "confinement": CONFINEMENT,
+        "grader": metadata.version("tensorgrade"),
+    }
+
+
+def default_start() -> str:
+    """How workers are started on this system."""
+    return "fork" if CAN_FORK else "spawn"
+
+
+def _graded(
+    exercise: Exercise, checks: Sequence[Check], outcomes: Sequence[Outcome], output: str = ""
+) -> GradedExercise:
+    rows, withheld = score(exercise.points, checks, outcomes, exercise.withheld.shares)
+    total = sum((row.score for row in rows), Score(0, 0)) + Score(0, withheld, withheld)
+    all_passed = all(row.outcome.verdict is Verdict.PASSED or not row.outcome.verdict.decided for row in rows)
+    return GradedExercise(exercise, "done" if all_passed else "started", tuple(rows), total, withheld, output)
+
+
+def _earning_nothing(graded: GradedExercise) -> GradedExercise:
+    """The same for an untouched starter, which earns exactly 0 whatever its given code does."""
+    rows = tuple(replace(row, score=replace(row.score, earned=0)) for row in graded.checks)
+    return replace(graded, checks=rows, score=replace(graded.score, earned=0), state="not_started")
+
+
+def _without_file(exercise: Exercise, checks: Sequence[Check], reason: str) -> GradedExercise:
+    outcomes = [Outcome(check.id, Verdict.SKIPPED, reason) for check in checks]
+    return replace(_earning_nothing(_graded(exercise, checks, outcomes)), state="not_started")
+
+
+def _broken(exercise: Exercise, problem: str) -> GradedExercise:
+    check = Check("collection", exercise.id, "The checks of this exercise can be read", category="error")
+    message = "the checks of this exercise are broken; that is not your fault and costs you nothing"
+    return _graded(exercise, [check], [Outcome(check.id, Verdict.BROKEN, message, problem)])

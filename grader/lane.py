@@ -1,0 +1,330 @@
+"""The host's side of the processes: one worker server, and lanes, each a check process with its workers.
+
+The host owns the deadline of an exercise: it ends the lane's workers, gives the check process a moment to tell what it has, and
+then ends the lane. A lane that ended is opened again for the next exercise.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from grader.errors import StartError
+from grader.model import Check, Exercise, Outcome, Verdict
+from grader.processes import clean_environment, isolated
+from grader.wire.frames import Channel, ChannelClosed
+from grader.wire.transport import PatientPipes
+
+_START_S = 180.0
+_GRACE_S = 5.0
+_POLL_S = 0.5
+
+CAN_FORK = sys.platform == "linux" and hasattr(os, "memfd_create")
+"""Elsewhere fork is missing, or unsafe once torch is imported."""
+
+
+class WorkerServer:
+    """The warm process that workers are forked from. Open it once, close it."""
+
+    def __init__(self) -> None:
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115  closed in close()
+        self._process = subprocess.Popen(
+            isolated("grader.worker", "server", str(theirs.fileno())),
+            pass_fds=[theirs.fileno()],
+            stdin=subprocess.DEVNULL,
+            stdout=self._log,
+            stderr=self._log,
+            env=clean_environment(PYTHONHASHSEED="0", GLIBC_TUNABLES="glibc.malloc.hugetlb=1"),
+            cwd="/",
+        )
+        theirs.close()
+        self._socket = ours
+        self._ready = False
+
+    def open_lane(self, lane: int) -> socket.socket:
+        """A new socket for a lane's check process.
+
+        Raises:
+            StartError: the server did not start.
+        """
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        try:
+            socket.send_fds(self._socket, [json.dumps({"do": "lane", "lane": lane}).encode()], [theirs.fileno()])
+        except OSError:
+            raise StartError(f"the worker server did not start: {_tail(self._log)}") from None
+        theirs.close()
+        return ours
+
+    def wait_ready(self) -> None:
+        """Wait until it has imported torch and checked that forked children can work.
+
+        Raises:
+            StartError: it did not.
+        """
+        if self._ready:
+            return
+        self._socket.settimeout(_START_S)
+        try:
+            told = self._socket.recv(1 << 16)
+        except OSError:
+            told = b""
+        if not told:
+            raise StartError(f"the worker server did not start: {_tail(self._log)}")
+        self._ready = True
+
+    def kill_workers(self, lane: int) -> None:
+        """End all workers of a lane."""
+        with contextlib.suppress(OSError):
+            self._socket.send(json.dumps({"do": "kill", "lane": lane}).encode())
+
+    def close(self) -> None:
+        """End it; it ends its workers."""
+        self._socket.close()
+        _end(self._process)
+        self._log.close()
+
+
+@dataclass(frozen=True)
+class Catalog:
+    """The checks that a lane collected.
+
+    Attributes:
+        checks: by exercise, in the order in which they run.
+        problems: by exercise, why its checks cannot be collected.
+    """
+
+    checks: Mapping[str, Sequence[Check]]
+    problems: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Run:
+    """What came of one job: an outcome for each check, and what the student printed."""
+
+    outcomes: Sequence[Outcome]
+    output: str
+
+
+class _Late(Exception):
+    pass
+
+
+class Lane:
+    """One check process and its workers. Open it once for a course, close it.
+
+    Args:
+        exercises: whose checks it collects.
+        server: where its workers are forked, or None to spawn them.
+        number: of this lane.
+    """
+
+    def __init__(self, exercises: Sequence[Exercise], server: WorkerServer | None, number: int = 0) -> None:
+        self._exercises = {exercise.id: exercise for exercise in exercises}
+        self._server = server
+        self._number = number
+        self._jobs = 0
+        self._catalog: Catalog | None = None
+        self._spawned: set[int] = set()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._open()
+
+    def _open(self) -> None:
+        """Start the check process. It imports torch while the worker server does, so nothing is waited for here."""
+        self._log: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  closed in _end_process()
+        sockets = [self._server.open_lane(self._number)] if self._server else []
+        fds = [end.fileno() for end in sockets]
+        self._process = subprocess.Popen(
+            isolated("grader.check", *map(str, fds)),
+            pass_fds=fds,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._log,
+            env=clean_environment(PYTEST_DISABLE_PLUGIN_AUTOLOAD="1"),
+        )
+        for end in sockets:
+            end.close()
+        stdin, stdout = self._process.stdin, self._process.stdout
+        assert stdin is not None
+        assert stdout is not None
+        self._channel = Channel(PatientPipes(os.dup(stdout.fileno()), os.dup(stdin.fileno())))
+        stdin.close()
+        stdout.close()
+        self._channel.send(0, {"exercises": [_plan(exercise) for exercise in self._exercises.values()]})
+        self._waits_for_catalog = True
+
+    @property
+    def catalog(self) -> Catalog:
+        """The checks of all exercises.
+
+        Raises:
+            StartError: the check process or the worker server did not start.
+        """
+        self._await_catalog()
+        assert self._catalog is not None
+        return self._catalog
+
+    def _await_catalog(self) -> None:
+        if self._process is None:
+            self._open()
+        if not self._waits_for_catalog:
+            return
+        try:
+            tree = self._receive(_until(time.monotonic() + _START_S))
+        except (ChannelClosed, _Late):
+            raise StartError(f"the check process did not start: {_tail(self._log)}") from None
+        if self._server is not None:
+            self._server.wait_ready()
+        checks: dict[str, list[Check]] = {id: [] for id in self._exercises}
+        for plain in tree["checks"]:
+            checks[plain["exercise"]].append(Check(**plain))
+        self._catalog = Catalog(checks, tree["problems"])
+        self._waits_for_catalog = False
+
+    def run(
+        self, exercise: Exercise, files: Mapping[str, bytes], seed: int, keep: tuple[Path, str] | None = None
+    ) -> Run:
+        """Run all checks of an exercise on a submission's files: the only line of the host behind which student code runs.
+
+        Args:
+            exercise: one of this lane's.
+            files: the submission's files by name.
+            seed: the run's seed.
+            keep: where large inputs of failing shown checks go, and how a student types that path.
+
+        Raises:
+            StartError: no check process can be had.
+        """
+        checks = self.catalog.checks[exercise.id]
+        self._jobs += 1
+        rows, start = [], 0
+        for name, content in files.items():
+            rows.append([name, start, len(content)])
+            start += len(content)
+        job = {
+            "exercise": exercise.id,
+            "files": rows,
+            "seed": seed,
+            "keep": [str(keep[0]), keep[1]] if keep else None,
+        }
+        self._channel.send(self._jobs, job, list(files.values()))
+        return self._collect(exercise, checks)
+
+    def _collect(self, exercise: Exercise, checks: Sequence[Check]) -> Run:
+        outcomes: dict[str, Outcome] = {}
+        output, missing = "", Verdict.BROKEN
+        deadline = time.monotonic() + exercise.limits.exercise_s
+        late = False
+        while True:
+            try:
+                tree = self._receive(_until(deadline))
+            except _Late:
+                missing = Verdict.TIMED_OUT
+                if late or self._server is None:
+                    self._end_process()
+                    break
+                late = True
+                self._server.kill_workers(self._number)
+                deadline = time.monotonic() + _GRACE_S
+                continue
+            except ChannelClosed:
+                detail = f"the check process ended: {_tail(self._log)}"
+                self._end_process()
+                return Run([outcomes.get(check.id) or _gone(check, detail) for check in checks], output)
+            if "done" in tree:
+                output = tree["output"]
+                break
+            outcome = Outcome.from_plain(tree["outcome"])
+            outcomes[outcome.check] = outcome if not late else _too_late(outcome.check, exercise)
+        if missing is Verdict.TIMED_OUT:
+            return Run([outcomes.get(check.id) or _too_late(check.id, exercise) for check in checks], output)
+        return Run([outcomes.get(check.id) or _gone(check, "it did not run") for check in checks], output)
+
+    def _receive(self, patience: Callable[[], float]) -> dict[str, Any]:
+        """The next message about outcomes; notes of spawned workers are taken down on the way."""
+        while True:
+            tree = self._channel.receive(patience).tree
+            if "spawned" not in tree:
+                return tree
+            self._spawned.add(tree["spawned"])
+
+    def _end_process(self) -> None:
+        if self._process is None:
+            return
+        self._process.kill()
+        for pid in self._spawned:  # a worker that was not forked does not end with its check process
+            with contextlib.suppress(OSError):
+                os.kill(pid, signal.SIGTERM if sys.platform == "win32" else signal.SIGKILL)
+        self._spawned.clear()
+        _end(self._process)
+        self._channel.close()
+        self._log.close()
+        self._process = None
+
+    def close(self) -> None:
+        """End the check process in good order, then whatever is left."""
+        if self._process is not None:
+            self._channel.close_writing()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(_GRACE_S)
+        self._end_process()
+
+
+def _plan(exercise: Exercise) -> dict[str, Any]:
+    def text(path: Path | None) -> str | None:
+        return str(path) if path else None
+
+    return {
+        "id": exercise.id,
+        "shown_checks": text(exercise.shown_checks),
+        "hidden_checks": text(exercise.hidden_checks),
+        "probes": [str(path) for path in exercise.probes],
+        "reference": text(exercise.reference),
+        "contract": dict(exercise.contract),
+        "limits": asdict(exercise.limits),
+    }
+
+
+def _until(deadline: float) -> Callable[[], float]:
+    def patience() -> float:
+        left = deadline - time.monotonic()
+        if left <= 0:
+            raise _Late
+        return min(left, _POLL_S)
+
+    return patience
+
+
+def _too_late(check: str, exercise: Exercise) -> Outcome:
+    seconds = exercise.limits.exercise_s
+    return Outcome(check, Verdict.TIMED_OUT, f"the exercise as a whole took longer than {seconds:g} seconds")
+
+
+def _gone(check: Check, detail: str) -> Outcome:
+    message = "this check is broken; that is not your fault and costs you nothing"
+    return Outcome(check.id, Verdict.BROKEN, message, detail)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    try:
+        process.wait(_GRACE_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def _tail(log: IO[bytes]) -> str:
+    log.seek(0)
+    text = log.read().decode("utf-8", "replace").strip()
+    return text[-2000:] or "it said nothing"

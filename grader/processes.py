@@ -1,0 +1,51 @@
+"""How a process of ours is started: by name, in an isolated interpreter, never by import of its package.
+
+The host hands over its own absolute search path, so that a cluster's modules and a user's site-packages still work;
+the working folder, a submission's folder, and the folder that a checkout of this project lies in are left out.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+
+_PACKAGE = Path(__file__).resolve().parent
+_KEPT_ENVIRONMENT = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "SYSTEMROOT", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
+
+_BOOT = """
+import importlib.util, json, os, runpy, sys
+path, package, module = json.loads(sys.argv[1]), sys.argv[2], sys.argv[3]
+sys.path[:] = path
+spec = importlib.util.spec_from_file_location("grader", os.path.join(package, "__init__.py"),
+                                              submodule_search_locations=[package])
+sys.modules["grader"] = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(sys.modules["grader"])
+sys.argv[:] = sys.argv[3:]
+runpy.run_module(module, run_name="__main__", alter_sys=True)
+"""
+
+
+def isolated(module: str, *arguments: str) -> list[str]:
+    """The command that runs a module of ours in an isolated interpreter."""
+    flags = ["-I", "-B", "-X", "utf8"]
+    return [sys.executable, *flags, "-c", _BOOT, json.dumps(_search_path()), str(_PACKAGE), module, *arguments]
+
+
+def clean_environment(**extra: str) -> dict[str, str]:
+    """An environment by allowlist: no secret, no option of the user's that changes a verdict.
+
+    The number of threads is one, so that the linear-algebra library starts none of its own before a fork.
+    """
+    kept = {name: os.environ[name] for name in _KEPT_ENVIRONMENT if name in os.environ}
+    threads = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
+    return {**kept, **threads, **extra}
+
+
+def _search_path() -> list[str]:
+    left_out = {Path.cwd()}
+    if _PACKAGE.parent.name not in ("site-packages", "dist-packages"):
+        left_out.add(_PACKAGE.parent)
+    entries = (Path(entry) for entry in sys.path if entry and os.path.isabs(entry))
+    return [str(entry) for entry in entries if entry.exists() and entry.resolve() not in left_out]

@@ -1,0 +1,84 @@
+"""A folder → Submission: which files are whose, and for which exercise. Nothing in it is run or followed."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from collections.abc import Iterable
+from pathlib import Path
+
+from grader.errors import SubmissionError
+from grader.model import Exercise, Submission
+
+_MAX_FILE_BYTES = 1 << 20
+_MAX_FILES = 50
+_OURS = ("check_", "probe_")
+
+
+def read_submission(folder: Path, exercises: Iterable[Exercise], author: str) -> Submission:
+    """Read what a folder holds for the exercises.
+
+    An exercise's file is looked for in the folder itself, in `<module>/<exercise>/` and in `exercises/<module>/<exercise>/`. Other
+    Python files that lie beside it come along, so that a student's own modules can be imported.
+
+    Args:
+        folder: the submission, or the course itself.
+        exercises: the exercises to look for.
+        author: who handed it in.
+
+    Raises:
+        SubmissionError: the folder does not exist.
+    """
+    if not folder.is_dir():
+        raise SubmissionError(f"{folder} is not a folder with a submission")
+    files: dict[str, dict[str, bytes]] = {}
+    paths: dict[str, Path] = {}
+    problems: dict[str, str] = {}
+    for exercise in exercises:
+        name = f"{exercise.id}.py"
+        inner = Path(exercise.module, exercise.id, name)
+        places = [folder / name, folder / inner, folder / "exercises" / inner]
+        path = next((place for place in places if os.path.lexists(place)), None)
+        if path is None:
+            problems[exercise.id] = f"{name} is not among the submitted files"
+            continue
+        paths[exercise.id] = path
+        try:
+            text = _read(path)
+            files[exercise.id] = {name: text, **_siblings(path)}
+        except (SubmissionError, OSError) as error:
+            problems[exercise.id] = f"{name} cannot be read: {error}"
+    return Submission(author, files, paths, problems, _digest(files))
+
+
+def _siblings(path: Path) -> dict[str, bytes]:
+    found: dict[str, bytes] = {}
+    for other in sorted(path.parent.iterdir()):
+        unwanted = other.suffix != ".py" or other == path or other.name.startswith(_OURS)
+        if unwanted or other.is_symlink() or not other.is_file() or other.stat().st_size > _MAX_FILE_BYTES:
+            continue
+        found[other.name] = other.read_bytes()
+        if len(found) >= _MAX_FILES:
+            break
+    return found
+
+
+def _read(path: Path) -> bytes:
+    """Read a regular file; never follow a link, which may point out of the submission."""
+    mode = path.lstat()
+    if not stat.S_ISREG(mode.st_mode):
+        raise SubmissionError("it is not a regular file")
+    if mode.st_size > _MAX_FILE_BYTES:
+        raise SubmissionError(f"it is larger than {_MAX_FILE_BYTES // 1024} KiB")
+    return path.read_bytes()
+
+
+def _digest(files: dict[str, dict[str, bytes]]) -> str:
+    digest = hashlib.sha256()
+    for exercise in sorted(files):
+        for name in sorted(files[exercise]):
+            content = files[exercise][name]
+            digest.update(f"{exercise}/{name}:{len(content)}:".encode())
+            digest.update(content)
+    return digest.hexdigest()

@@ -1,0 +1,688 @@
+"""Objects by number and memory by block: what two processes have in common during one check.
+
+Both ends hold an `Exchange`. The asking end (the check process) numbers with even numbers and holds its objects weakly:
+when a check drops a tensor, the worker is told to forget it. The answering end (the worker) numbers with odd ones and
+holds strongly, so that what a check still has is still there. Containers are known for one call.
+
+Every message carries the blocks whose bytes changed since both ends last agreed, new objects, and known objects whose
+description changed. So the same object in gives the same object out, a changed argument is changed at the asking end
+(by copy), and what shares memory at one end shares it at the other.
+"""
+
+from __future__ import annotations
+
+import json
+import weakref
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+
+from grader.wire.describe import (
+    DTYPES,
+    NAMES,
+    Claims,
+    build_array,
+    build_tensor,
+    describe_array,
+    describe_tensor,
+    odd_array,
+    odd_tensor,
+    whole,
+)
+from grader.wire.frames import Caps, ProtocolFault, Unsupported
+from grader.wire.memory import Block, Extent, array_extent, merge, storage_extent
+
+_MAX_NUMBER = 1 << 31
+_INLINE_INT = 1 << 63
+_MAX_INT_DIGITS = 1 << 16
+_MAX_TEXT = 500
+_ENTRIES = 100_000
+_TORCH_CONSTANTS = {
+    str(constant): constant
+    for constant in (torch.strided, torch.contiguous_format, torch.preserve_format, torch.channels_last)
+}
+
+Leaf = torch.Tensor | np.ndarray
+
+
+class Remote:
+    """Something that lives in a worker: a function, a class, an object. Known here only by its name on the wire."""
+
+    wire_name: list[Any]
+
+
+@dataclass(frozen=True)
+class HandleClaims:
+    """What a worker says of an object that stays with it."""
+
+    type: str
+    callable: bool
+    text: str
+
+
+@dataclass
+class _Known:
+    refer: Callable[[], Any]
+    description: Any = None
+    base_version: int = 0
+    keep: Any = None  # the claims' owner for tensors that are rebuilt
+
+
+def claims_of(tensor: torch.Tensor) -> Claims | None:
+    """What the worker claimed of a tensor that it returned, or None for a tensor of our own."""
+    claims = tensor.__dict__.get("_claims")
+    return claims if isinstance(claims, Claims) else None
+
+
+class Exchange:
+    """One end's table of objects and blocks.
+
+    Args:
+        asks: whether this is the asking end.
+        caps: what one message may hold.
+        make_handle: builds what stands here for an object that stays at the other end (asking end only).
+        find: gives the object behind a name such as ("student", "total") (answering end only).
+    """
+
+    def __init__(
+        self,
+        *,
+        asks: bool,
+        caps: Caps | None = None,
+        make_handle: Callable[[int, HandleClaims], Any] | None = None,
+        find: Callable[[str, str], Any] | None = None,
+    ) -> None:
+        self.asks = asks
+        self.caps = caps or Caps()
+        self.make_handle = make_handle
+        self.find = find
+        self.known: dict[int, _Known] = {}
+        self.numbers: dict[int, int] = {}
+        self.blocks: dict[int, Block] = {}
+        self.containers: dict[int, _Known] = {}
+        self.changed_containers: dict[int, tuple[Any, Any, Any]] = {}
+        self.fresh = False
+        self._next = 0 if asks else 1
+
+    def new_number(self) -> int:
+        """The next number of this end."""
+        self._next += 2
+        return self._next
+
+    def is_other_ends(self, number: int) -> bool:
+        """Whether the other end may introduce this number."""
+        return number % 2 == (1 if self.asks else 0)
+
+    def look_up(self, number: int) -> Any:
+        """The object of a number, or None."""
+        known = self.known.get(number) or self.containers.get(number)
+        return known.refer() if known else None
+
+    def number_of(self, obj: Any) -> int | None:
+        """The number of an object, or None if it has none."""
+        number = self.numbers.get(id(obj))
+        return number if number is not None and self.look_up(number) is obj else None
+
+    def register(self, number: int, obj: Any, *, container: bool = False) -> _Known:
+        """Give an object its number."""
+        if container or not self.asks:
+            known = _Known(lambda: obj)
+        else:
+            known = _Known(weakref.ref(obj))
+        (self.containers if container else self.known)[number] = known
+        self.numbers[id(obj)] = number
+        return known
+
+    def forget(self, numbers: Iterable[int]) -> None:
+        """Drop objects."""
+        for number in numbers:
+            self.known.pop(number, None)
+        live = set(self.known) | set(self.containers)
+        self.numbers = {identity: number for identity, number in self.numbers.items() if number in live}
+
+    def end_call(self) -> None:
+        """Drop the containers: they are known for one call."""
+        if self.containers:
+            self.containers = {}
+            self.forget(())
+
+    def reset(self) -> None:
+        """Drop everything, at both ends: a new check begins."""
+        self.known, self.numbers, self.blocks, self.containers = {}, {}, {}, {}
+        self.changed_containers = {}
+        self.fresh = self.asks
+
+    def original(self, start: int, size: int) -> bytes | None:
+        """The bytes of a range as they were before the other end changed them, or None if they are as they were.
+
+        A range that this end wrote afterwards counts as it is now.
+        """
+        for block in self.blocks.values():
+            if block.first is not None and block.last != block.first and block.holds(start, size):
+                if block.stale() or block.read() != block.last:
+                    return None
+                return block.first[start - block.start : start - block.start + size]
+        return None
+
+    def original_container(self, obj: Any) -> Any:
+        """A container as it was before the other end changed it."""
+        before = self.changed_containers.get(id(obj))
+        return before[1] if before and before[0] is obj and _same_items(before[2], obj) else obj
+
+
+class Outgoing:
+    """One message being written.
+
+    Args:
+        exchange: this end's table.
+        originals: another exchange whose other end may have changed the values: send them as they were before.
+    """
+
+    def __init__(self, exchange: Exchange, originals: Exchange | None = None) -> None:
+        self._exchange = exchange
+        self._originals = originals
+        self._new: list[list[Any]] = []
+        self._leaves: dict[int, Leaf] = {}
+        self._open: set[int] = set()
+        self._pinned: list[Any] = []
+
+    def value(self, obj: Any, depth: int = 0) -> Any:
+        """An object as a value of the tree.
+
+        Raises:
+            Unsupported: it cannot be handed over.
+        """
+        kind = type(obj)
+        if obj is None or kind in (bool, str, float):
+            return obj
+        if kind is int:
+            return self._integer(obj)
+        if isinstance(obj, Remote) and self._exchange.asks:
+            return obj.wire_name
+        number = self._exchange.number_of(obj)
+        if number is not None:
+            return ["known", number]
+        if isinstance(obj, torch.Tensor):
+            reason = odd_tensor(obj)
+            return self._leaf(obj) if reason is None else self._handle(obj, reason)
+        if isinstance(obj, np.ndarray):
+            reason = odd_array(obj)
+            return self._leaf(obj) if reason is None else self._handle(obj, reason)
+        plain = _plain_constant(obj)
+        if plain is not None:
+            return plain
+        if isinstance(obj, slice):
+            return ["slice", *(self.value(part, depth) for part in (obj.start, obj.stop, obj.step))]
+        if isinstance(obj, (list, tuple, dict, set, frozenset)):
+            return self._container(obj, depth)
+        for plain_kind in (int, float, str):
+            if isinstance(obj, plain_kind):  # a subclass, such as an IntEnum
+                return self.value(plain_kind(obj), depth)
+        return self._handle(obj, None)
+
+    def _integer(self, obj: int) -> Any:
+        if -_INLINE_INT <= obj < _INLINE_INT:
+            return obj
+        if obj.bit_length() > 4 * _MAX_INT_DIGITS:
+            raise Unsupported(f"an int of {obj.bit_length()} bits is too large to hand over")
+        return ["int", hex(obj)]
+
+    def _leaf(self, obj: Leaf) -> Any:
+        number = self._exchange.new_number()
+        self._exchange.register(number, obj)
+        self._leaves[number] = obj
+        self._pinned.append(obj)
+        return ["known", number]
+
+    def _handle(self, obj: Any, reason: str | None) -> Any:
+        if self._exchange.asks:
+            what = reason or f"a {type(obj).__name__}"
+            raise Unsupported(f"{what} cannot be handed to a worker; what must run beside student code is a probe")
+        number = self._exchange.new_number()
+        self._exchange.register(number, obj)
+        described = ["handle", type(obj).__name__[:_MAX_TEXT], callable(obj), reason or ""]
+        self._new.append([number, described])
+        return ["known", number]
+
+    def _container(self, obj: Any, depth: int) -> Any:
+        if depth >= self._exchange.caps.depth:
+            raise Unsupported("containers are nested too deeply to hand over")
+        if id(obj) in self._open:
+            raise Unsupported("a container that holds itself cannot be handed over")
+        self._open.add(id(obj))
+        described = self._described_container(obj, depth)
+        self._open.discard(id(obj))
+        number = self._exchange.new_number()
+        self._exchange.register(number, obj, container=True).description = described
+        self._new.append([number, described])
+        return ["known", number]
+
+    def _described_container(self, obj: Any, depth: int) -> list[Any]:
+        if self._originals is not None:
+            obj = self._originals.original_container(obj)
+        if isinstance(obj, dict):
+            return ["dict", [[self.value(key, depth + 1), self.value(item, depth + 1)] for key, item in obj.items()]]
+        if isinstance(obj, (set, frozenset)):
+            items = [self.value(item, depth + 1) for item in obj]
+            return ["set" if isinstance(obj, set) else "frozenset", sorted(items, key=json.dumps)]
+        if isinstance(obj, torch.Size):
+            return ["size", [self.value(item, depth + 1) for item in obj]]
+        return ["list" if isinstance(obj, list) else "tuple", [self.value(item, depth + 1) for item in obj]]
+
+    def finish(self) -> tuple[dict[str, Any], list[bytes]]:
+        """The part of the message that tells of objects and memory, and the memory.
+
+        Call it once, after the last `value`.
+        """
+        exchange = self._exchange
+        forgotten = [number for number, known in exchange.known.items() if known.refer() is None]
+        exchange.forget(forgotten)
+        changed = [] if exchange.asks else self._changed_containers()
+        leaves = self._all_leaves()
+        placed = self._place(leaves)
+        new_leaves = []
+        for number, leaf in leaves.items():
+            known = exchange.known[number]
+            description = self._describe(leaf, placed[number], known)
+            if number in self._leaves:
+                new_leaves.append([number, description])
+            elif description != known.description:
+                changed.append([number, description])
+            known.description = description
+        used = {block.number for block in placed.values() if block}
+        exchange.blocks = {number: block for number, block in exchange.blocks.items() if number in used}
+        blocks, data = self._changed_blocks()
+        told = {"new": new_leaves + self._new, "changed": changed, "blocks": blocks}
+        if exchange.asks:
+            told.update(forget=forgotten, fresh=exchange.fresh)
+            exchange.fresh = False
+        return told, data
+
+    def _changed_containers(self) -> list[list[Any]]:
+        changed = []
+        for number, known in list(self._exchange.containers.items()):
+            obj = known.refer()
+            if known.description is None or isinstance(obj, (tuple, frozenset)):
+                continue
+            described = self._described_container(obj, 0)
+            if described != known.description:
+                changed.append([number, described])
+        return changed
+
+    def _all_leaves(self) -> dict[int, Leaf]:
+        """Every live tensor and array that both ends know, the gradients among them."""
+        leaves: dict[int, Leaf] = {}
+        for number, known in list(self._exchange.known.items()):
+            obj = known.refer()
+            if isinstance(obj, torch.Tensor) and odd_tensor(obj) is None:
+                leaves[number] = obj
+                if obj.is_leaf and obj.grad is not None and self._exchange.number_of(obj.grad) is None:
+                    self.value(obj.grad)
+            elif isinstance(obj, np.ndarray) and odd_array(obj) is None:
+                leaves[number] = obj
+        return leaves | self._leaves
+
+    def _place(self, leaves: dict[int, Leaf]) -> dict[int, Block | None]:
+        """Find or make the block of each leaf."""
+        exchange = self._exchange
+        exchange.blocks = {number: block for number, block in exchange.blocks.items() if not block.stale()}
+        extents = {number: _extent(leaf) for number, leaf in leaves.items()}
+        homeless = [extent for extent in extents.values() if extent.size and self._find_block(extent) is None]
+        for group in merge(homeless):
+            block = Block.of(exchange.new_number(), group)
+            exchange.blocks[block.number] = block
+        return {number: self._find_block(extent) if extent.size else None for number, extent in extents.items()}
+
+    def _find_block(self, extent: Extent) -> Block | None:
+        blocks = self._exchange.blocks.values()
+        return next((block for block in blocks if block.holds(extent.start, extent.size)), None)
+
+    def _describe(self, leaf: Leaf, block: Block | None, known: _Known) -> list[Any]:
+        if isinstance(leaf, np.ndarray):
+            return describe_array(leaf, block)
+        grad = None
+        if leaf.is_leaf and leaf.grad is not None:
+            number = self._exchange.number_of(leaf.grad)
+            grad = None if number is None else ["known", number]
+        return describe_tensor(leaf, block, known.base_version, grad)
+
+    def _changed_blocks(self) -> tuple[list[list[Any]], list[bytes]]:
+        rows, data, offset = [], [], 0
+        for block in self._exchange.blocks.values():
+            current = block.read()
+            if self._originals is not None:
+                current = self._originals.original(block.start, block.size) or current
+            if current == block.last:
+                continue
+            rows.append([block.number, block.size, offset, block.writable])
+            data.append(current)
+            offset += len(current)
+            block.last = current
+            if self._exchange.asks:
+                block.first = current
+        return rows, data
+
+
+class Incoming:
+    """One message being read: takes in the objects and memory it tells of, then gives values.
+
+    Raises:
+        ProtocolFault: something in it is not as it must be.
+    """
+
+    def __init__(self, exchange: Exchange, told: Any, data: memoryview) -> None:
+        self._exchange = exchange
+        self._expanded: dict[int, int] = {}
+        self._depth: dict[int, int] = {}
+        if not isinstance(told, dict):
+            raise ProtocolFault("a message does not tell of its objects")
+        if not exchange.asks:
+            if told.get("fresh"):
+                exchange.reset()
+            exchange.forget(_rows(told.get("forget")))
+        self._take_blocks(_rows(told.get("blocks")), data)
+        self._take_new(_rows(told.get("new")))
+        self._take_changes(_rows(told.get("changed")))
+
+    def _take_blocks(self, rows: list[Any], data: memoryview) -> None:
+        exchange = self._exchange
+        for row in rows:
+            number, size, offset, writable = _row(row, 4)
+            number = whole(number, 0, _MAX_NUMBER)
+            size = whole(size, 0, exchange.caps.data_bytes)
+            offset = whole(offset, 0, exchange.caps.data_bytes)
+            if offset + size > len(data):
+                raise ProtocolFault("a block lies outside the data")
+            block = exchange.blocks.get(number)
+            if block is None:
+                if not exchange.is_other_ends(number):
+                    raise ProtocolFault("a block has a number of ours")
+                block = exchange.blocks[number] = Block.allocate(number, size, writable=bool(writable))
+            elif block.size != size or block.stale() or (exchange.asks and not block.writable):
+                raise ProtocolFault("a block of ours cannot be overwritten so")
+            block.write(data[offset : offset + size])
+            block.last = bytes(data[offset : offset + size])
+
+    def _take_new(self, rows: list[Any]) -> None:
+        if len(rows) > self._exchange.caps.objects:
+            raise ProtocolFault("a message tells of too many objects")
+        for row in rows:
+            number, description = _row(row, 2)
+            number = whole(number, 0, _MAX_NUMBER)
+            taken = number in self._exchange.known or number in self._exchange.containers
+            if taken or not self._exchange.is_other_ends(number):
+                raise ProtocolFault("a new object has a number that is taken")
+            self._build(number, description)
+        for number, _ in rows:  # gradients may be told after their tensors
+            self._take_grad(number)
+
+    def _build(self, number: int, description: Any) -> None:
+        exchange = self._exchange
+        kind = description[0] if isinstance(description, list) and description else None
+        if kind == "tensor":
+            tensor, claims = build_tensor(description, exchange.blocks, exchange.caps.data_bytes)
+            known = exchange.register(number, _with_claims(tensor, claims, ours=exchange.asks))
+            known.keep = tensor if exchange.asks else None
+            known.base_version = 0 if exchange.asks else tensor._version
+            known.description = description
+            self._hold(tensor)
+        elif kind == "array":
+            array = build_array(description, exchange.blocks, exchange.caps.data_bytes)
+            exchange.register(number, array).description = description
+            self._hold(array)
+        elif kind == "handle" and exchange.make_handle is not None:
+            _, name, is_callable, text = _row(description, 4)
+            if not isinstance(name, str) or not isinstance(text, str) or len(name) + len(text) > 3 * _MAX_TEXT:
+                raise ProtocolFault("a handle is described wrongly")
+            handle = exchange.make_handle(number, HandleClaims(name, bool(is_callable), text))
+            exchange.register(number, handle)
+            self._hold(handle)
+        else:
+            container = self._container(number, description)
+            exchange.register(number, container, container=True).description = description
+
+    def _hold(self, obj: Any) -> None:
+        """Keep a new object alive while this message is read: the table of the asking end is weak."""
+        self.__dict__.setdefault("_held", []).append(obj)
+
+    def _container(self, number: int, description: Any) -> Any:
+        kind, items = _row(description, 2)
+        if not isinstance(items, list):
+            raise ProtocolFault("a container is described wrongly")
+        values = [part for item in items for part in _row(item, 2)] if kind == "dict" else items
+        self._measure(number, values)
+        try:
+            return self._built_container(kind, items)
+        except TypeError:
+            raise ProtocolFault("a key or a member of a set is not hashable") from None
+
+    def _built_container(self, kind: Any, items: list[Any]) -> Any:
+        if kind in ("dict", "set", "frozenset") and len(items) > _ENTRIES:
+            raise ProtocolFault("a dict or set has too many entries")
+        match kind:
+            case "list":
+                return [self.value(item) for item in items]
+            case "tuple":
+                return tuple(self.value(item) for item in items)
+            case "size":
+                return torch.Size(whole(item, -_INLINE_INT, _INLINE_INT - 1) for item in items)
+            case "set":
+                return {self.value(item) for item in items}
+            case "frozenset":
+                return frozenset(self.value(item) for item in items)
+            case "dict":
+                return {self.value(key): self.value(item) for key, item in items}
+        raise ProtocolFault("an object of an unknown kind")
+
+    def _measure(self, number: int, values: list[Any]) -> None:
+        """Refuse what would be deep, or huge once every shared part is counted where it occurs."""
+        depth, expanded = 0, 1
+        for item in values:
+            inner = item[1] if isinstance(item, list) and len(item) == 2 and item[0] == "known" else None
+            if isinstance(inner, int):
+                depth = max(depth, self._depth.get(inner, 0))
+                expanded += self._expanded.get(inner, 1)
+            else:
+                expanded += 1
+        self._depth[number] = depth + 1
+        self._expanded[number] = expanded
+        if depth + 1 > self._exchange.caps.depth or expanded > self._exchange.caps.expanded:
+            raise ProtocolFault("containers are nested too deeply or too widely")
+
+    def _take_changes(self, rows: list[Any]) -> None:
+        for row in rows:
+            number, description = _row(row, 2)
+            known = self._exchange.known.get(number) or self._exchange.containers.get(number)
+            obj = known.refer() if known else None
+            if known is None or obj is None:
+                continue  # dropped here meanwhile
+            kind = description[0] if isinstance(description, list) and description else None
+            if kind == "tensor" and isinstance(obj, torch.Tensor):
+                self._change_tensor(obj, known, description)
+                known.description = description
+                self._take_grad(number)
+            elif kind == "array" and isinstance(obj, np.ndarray):
+                self._change_array(obj, known, description)
+                known.description = description
+            elif number in self._exchange.containers:
+                self._change_container(obj, number, description)
+            else:
+                raise ProtocolFault("an object cannot change its kind")
+
+    def _change_tensor(self, obj: torch.Tensor, known: _Known, description: list[Any]) -> None:
+        exchange = self._exchange
+        tensor, claims = build_tensor(description, exchange.blocks, exchange.caps.data_bytes)
+        if known.description[1:8] != description[1:8]:
+            try:
+                obj.data = tensor
+            except RuntimeError as error:
+                raise ProtocolFault(f"a tensor cannot change like that: {error}") from None
+        if exchange.asks:
+            obj.__dict__["_claims"] = claims
+        elif obj.is_leaf and obj.requires_grad != claims.requires_grad:
+            obj.requires_grad_(claims.requires_grad)
+
+    def _change_array(self, obj: np.ndarray, known: _Known, description: list[Any]) -> None:
+        array = build_array(description, self._exchange.blocks, self._exchange.caps.data_bytes)
+        writable = bool(array.flags.writeable)
+        if known.description[1:6] != description[1:6]:
+            if obj.size != array.size or obj.dtype != array.dtype:
+                raise ProtocolFault("an array cannot change its size or dtype")
+            try:
+                obj.shape = array.shape
+            except AttributeError:
+                raise ProtocolFault("an array cannot change its shape like that") from None
+        if not writable:
+            obj.flags.writeable = False
+
+    def _change_container(self, obj: Any, number: int, description: Any) -> None:
+        new = self._container(number, description)
+        before = obj.copy() if isinstance(obj, (list, dict, set)) else obj
+        if isinstance(obj, list) and isinstance(new, list):
+            obj[:] = new
+        elif isinstance(obj, (dict, set)) and type(obj) is type(new):
+            obj.clear()
+            obj.update(new)
+        else:
+            raise ProtocolFault("a container cannot change its kind")
+        self._exchange.changed_containers[id(obj)] = (obj, before, new)
+
+    def _take_grad(self, number: int) -> None:
+        known = self._exchange.known.get(number)
+        tensor = known.refer() if known else None
+        if known is None or not isinstance(tensor, torch.Tensor) or known.description[9] is None:
+            return
+        grad = self.value(known.description[9])
+        if not isinstance(grad, torch.Tensor) or grad.shape != tensor.shape or grad.dtype != tensor.dtype:
+            raise ProtocolFault("a gradient does not fit its tensor")
+        if tensor.grad is not grad and tensor.is_leaf:
+            tensor.grad = grad
+
+    def value(self, item: Any) -> Any:
+        """The object that a value of the tree stands for.
+
+        Raises:
+            ProtocolFault: there is no such thing.
+        """
+        if item is None or isinstance(item, (bool, int, float, str)):
+            return item
+        if not isinstance(item, list) or not item:
+            raise ProtocolFault("a value of an unknown form")
+        if item[0] == "known" and len(item) == 2:
+            obj = self._exchange.look_up(whole(item[1], 0, _MAX_NUMBER))
+            if obj is None:
+                raise ProtocolFault("a value refers to an unknown object")
+            return obj
+        if item[0] == "slice" and len(item) == 4:
+            return slice(*(self.value(part) for part in item[1:]))
+        if item[0] == "named" and len(item) == 3 and self._exchange.find is not None:
+            return self._exchange.find(item[1], item[2])
+        return _constant(item)
+
+
+def copies(*values: Any, originals: Exchange | None = None) -> tuple[Any, ...]:
+    """Deep copies that share memory among themselves as the values do.
+
+    Args:
+        values: anything that can be handed over.
+        originals: an exchange whose other end may have changed the values: copy them as they were before.
+    """
+    out = Outgoing(Exchange(asks=True), originals)
+    items = [out.value(value) for value in values]
+    told, data = out.finish()
+    whole_data = bytearray().join(data)
+    incoming = Incoming(Exchange(asks=False), told, memoryview(whole_data))
+    return tuple(incoming.value(item) for item in items)
+
+
+def _extent(leaf: Leaf) -> Extent:
+    return array_extent(leaf) if isinstance(leaf, np.ndarray) else storage_extent(leaf.untyped_storage())
+
+
+def _with_claims(tensor: torch.Tensor, claims: Claims, *, ours: bool) -> torch.Tensor:
+    """A tensor as this end holds it: detached with claims beside it, or (in the worker) as the check made it."""
+    if ours:
+        tensor.__dict__["_claims"] = claims
+    elif claims.requires_grad:
+        tensor.requires_grad_()
+    return tensor
+
+
+def _same_items(one: Any, other: Any) -> bool:
+    if type(one) is not type(other) or len(one) != len(other):
+        return False
+    if isinstance(one, dict):
+        return all(a is b and one[a] is other[b] for a, b in zip(one, other, strict=True))
+    if isinstance(one, set):
+        return one == other
+    return all(a is b for a, b in zip(one, other, strict=True))
+
+
+def _plain_constant(obj: Any) -> list[Any] | None:
+    """What is neither a number nor a container, but has a name or a few parts."""
+    if isinstance(obj, np.generic):
+        return ["scalar", obj.dtype.str, obj.tobytes().hex()] if obj.dtype.kind in "biufc" else None
+    if isinstance(obj, complex):
+        return ["complex", obj.real, obj.imag]
+    if isinstance(obj, (bytes, bytearray)):
+        return ["bytes", bytes(obj).decode("latin-1")]
+    if isinstance(obj, torch.dtype):
+        return ["dtype", NAMES[obj]] if obj in NAMES else None
+    if isinstance(obj, torch.device):
+        return ["device", str(obj)]
+    if isinstance(obj, np.dtype):
+        return ["array_dtype", obj.str] if obj.kind in "biufc" else None
+    if isinstance(obj, range):
+        return ["range", obj.start, obj.stop, obj.step]
+    if obj is Ellipsis:
+        return ["ellipsis"]
+    if isinstance(obj, (torch.layout, torch.memory_format)) and str(obj) in _TORCH_CONSTANTS:
+        return ["torch", str(obj)]
+    return None
+
+
+def _constant(item: list[Any]) -> Any:
+    """The inverse of `_plain_constant`."""
+    try:
+        match item:
+            case ["int", str(digits)] if len(digits) <= _MAX_INT_DIGITS + 3:
+                return int(digits, 16)
+            case ["scalar", str(name), str(digits)] if len(digits) <= 64:
+                dtype = np.dtype(name)
+                raw = bytes.fromhex(digits)
+                if dtype.kind in "biufc" and len(raw) == dtype.itemsize:
+                    return np.frombuffer(raw, dtype)[0]
+            case ["complex", float(real), float(imag)]:
+                return complex(real, imag)
+            case ["bytes", str(text)]:
+                return text.encode("latin-1")
+            case ["dtype", str(name)]:
+                return DTYPES[name]
+            case ["device", str(name)] if len(name) < _MAX_TEXT:
+                return torch.device(name)
+            case ["array_dtype", str(name)] if len(name) < _MAX_TEXT and np.dtype(name).kind in "biufc":
+                return np.dtype(name)
+            case ["range", int(start), int(stop), int(step)]:
+                return range(start, stop, step)
+            case ["ellipsis"]:
+                return Ellipsis
+            case ["torch", str(name)]:
+                return _TORCH_CONSTANTS[name]
+    except (ValueError, TypeError, KeyError, RuntimeError, UnicodeEncodeError):
+        pass
+    raise ProtocolFault("a value of an unknown form")
+
+
+def _rows(value: Any) -> list[Any]:
+    if not isinstance(value, list):
+        raise ProtocolFault("a list is missing")
+    return value
+
+
+def _row(value: Any, length: int) -> list[Any]:
+    if not isinstance(value, list) or len(value) != length:
+        raise ProtocolFault("a row is of the wrong length")
+    return value

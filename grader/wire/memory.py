@@ -1,0 +1,179 @@
+"""Where tensors and arrays lie in memory, and blocks: pieces of memory that several of them share.
+
+A block is as large as it must be to hold every storage and array that overlaps with another. Two storages that
+`torch.from_numpy` made of one array lie in one block, and so do an array and its reversed view.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+Owner = torch.UntypedStorage | npt.NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Extent:
+    """A range of addresses and the object that keeps it alive."""
+
+    start: int
+    size: int
+    owner: Owner
+    writable: bool = True
+
+    @property
+    def end(self) -> int:
+        """The first address behind the range."""
+        return self.start + self.size
+
+    def holds(self, start: int, size: int) -> bool:
+        """Whether the range lies in this extent."""
+        return self.start <= start and start + size <= self.end
+
+
+def storage_extent(storage: torch.UntypedStorage) -> Extent:
+    """The memory of a storage."""
+    return Extent(storage.data_ptr(), storage.nbytes(), storage)
+
+
+def array_extent(array: npt.NDArray[Any]) -> Extent:
+    """The memory of the array that owns what this one is a view of."""
+    root: Any = array
+    while isinstance(root.base, np.ndarray):
+        root = root.base
+    if isinstance(root.base, torch.Tensor):
+        return storage_extent(root.base.untyped_storage())
+    start, size = array_bounds(root)
+    return Extent(start, size, root, writable=root.flags.writeable)
+
+
+def array_bounds(array: npt.NDArray[Any]) -> tuple[int, int]:
+    """Lowest address and number of bytes that the elements of an array span; strides may be negative."""
+    start = array.__array_interface__["data"][0]
+    low, high = span(array.shape, array.strides)
+    return (start + low, high - low + array.itemsize) if array.size else (start, 0)
+
+
+def span(shape: tuple[int, ...], strides: tuple[int, ...]) -> tuple[int, int]:
+    """Lowest and highest position of any element, relative to the first, in the unit of the strides."""
+    steps = [(size - 1) * stride for size, stride in zip(shape, strides, strict=True)]
+    return sum(step for step in steps if step < 0), sum(step for step in steps if step > 0)
+
+
+def merge(extents: list[Extent]) -> list[list[Extent]]:
+    """Group extents so that those which overlap stand together."""
+    groups: list[list[Extent]] = []
+    end = -1
+    for extent in sorted(extents, key=lambda extent: extent.start):
+        if groups and extent.start < end:
+            groups[-1].append(extent)
+            end = max(end, extent.end)
+        else:
+            groups.append([extent])
+            end = extent.end
+    return groups
+
+
+@dataclass
+class Block:
+    """One piece of memory that two processes both have.
+
+    Attributes:
+        number: its name on the wire.
+        start: address, here.
+        size: bytes.
+        extents: what keeps the memory alive, here.
+        last: the bytes when both sides last agreed, or None before that.
+        first: the bytes when they first crossed, which is what a reference is given.
+    """
+
+    number: int
+    start: int
+    size: int
+    extents: list[Extent]
+    last: bytes | None = None
+    first: bytes | None = None
+    _storages: dict[tuple[int, int], torch.UntypedStorage] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, number: int, extents: list[Extent]) -> Block:
+        """The block that just holds some overlapping extents."""
+        start = min(extent.start for extent in extents)
+        return cls(number, start, max(extent.end for extent in extents) - start, extents)
+
+    @classmethod
+    def allocate(cls, number: int, size: int, *, writable: bool) -> Block:
+        """A new block, backed by a storage as PyTorch itself would make it."""
+        extent = storage_extent(torch.UntypedStorage(size))
+        return cls(number, extent.start, size, [Extent(extent.start, size, extent.owner, writable)])
+
+    @property
+    def writable(self) -> bool:
+        """Whether every part may be written."""
+        return all(extent.writable for extent in self.extents)
+
+    def holds(self, start: int, size: int) -> bool:
+        """Whether the range lies in this block."""
+        return self.start <= start and start + size <= self.start + self.size
+
+    def stale(self) -> bool:
+        """Whether a storage in it was resized or moved meanwhile."""
+        return any(
+            isinstance(extent.owner, torch.UntypedStorage)
+            and (extent.owner.data_ptr(), extent.owner.nbytes()) != (extent.start, extent.size)
+            for extent in self.extents
+        )
+
+    def read(self) -> bytes:
+        """A copy of the bytes."""
+        return ctypes.string_at(self.start, self.size) if self.size else b""
+
+    def write(self, data: memoryview) -> None:
+        """Overwrite the bytes."""
+        if self.size:
+            source = (ctypes.c_char * self.size).from_buffer(data)
+            ctypes.memmove(self.start, source, self.size)
+
+    def storage(self, offset: int, size: int) -> torch.UntypedStorage:
+        """The storage at a range of the block: the one that is there, or one that shares its memory."""
+        key = (offset, size)
+        if key not in self._storages:
+            self._storages[key] = self._find_storage(offset, size)
+        return self._storages[key]
+
+    def _find_storage(self, offset: int, size: int) -> torch.UntypedStorage:
+        for extent in self.extents:
+            if isinstance(extent.owner, torch.UntypedStorage) and (extent.start, extent.size) == (
+                self.start + offset,
+                size,
+            ):
+                return extent.owner
+        if size == 0:
+            return torch.UntypedStorage(0)
+        return torch.frombuffer(self._buffer(offset, size), dtype=torch.uint8).untyped_storage()
+
+    def array(self, offset: int, shape: tuple[int, ...], strides: tuple[int, ...], dtype: Any) -> npt.NDArray[Any]:
+        """An array over the block's memory. The caller has checked that it lies inside."""
+        low, high = span(shape, strides)
+        whole = np.frombuffer(self._buffer(offset + low, high - low + dtype.itemsize), dtype=np.uint8)
+        return np.ndarray(shape, dtype, whole, -low, strides)
+
+    def _buffer(self, offset: int, size: int) -> Any:
+        start = self.start + offset
+        for extent in self.extents:
+            if extent.holds(start, size):
+                if isinstance(extent.owner, torch.UntypedStorage):
+                    # .numpy() keeps the storage alive and, as in PyTorch itself, forbids to resize it from now on
+                    whole = torch.empty(0, dtype=torch.uint8).set_(extent.owner).numpy()
+                    return whole[start - extent.start : start - extent.start + size]
+                buffer: Any = (ctypes.c_char * size).from_address(start)
+                buffer.keeps = extent.owner
+                return buffer
+        buffer = (ctypes.c_char * size).from_address(start)
+        buffer.keeps = self.extents
+        return buffer

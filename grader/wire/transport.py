@@ -1,0 +1,225 @@
+"""How bytes travel: a Unix socket that can carry descriptors, or a pair of pipes. Standard library only."""
+
+from __future__ import annotations
+
+import array
+import contextlib
+import os
+import queue
+import select
+import socket
+import threading
+from collections.abc import Sequence
+
+from grader.wire.frames import ChannelClosed, Patience
+
+_CHUNK = 1 << 18
+_PARTS_AT_ONCE = 64
+
+
+class SocketTransport:
+    """A connected Unix stream socket. Every wait is a poll, so that a deadline can end it."""
+
+    carries_descriptors = hasattr(os, "memfd_create")
+
+    def __init__(self, sock: socket.socket) -> None:
+        sock.setblocking(False)
+        self._sock = sock
+        self._descriptors: list[int] = []
+
+    def write(self, parts: Sequence[bytes | memoryview], descriptor: int | None, patience: Patience | None) -> None:
+        """Send all parts, and a descriptor with the first byte."""
+        ancillary = []
+        if descriptor is not None:
+            ancillary = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [descriptor]))]
+        rest = [memoryview(part).cast("B") for part in parts if len(part)]
+        while rest:
+            try:
+                sent = self._sock.sendmsg(rest[:_PARTS_AT_ONCE], ancillary)
+            except BlockingIOError:
+                self._wait(select.POLLOUT, patience)
+                continue
+            except OSError as error:
+                raise ChannelClosed(str(error)) from None
+            ancillary = []
+            while sent:
+                if sent >= len(rest[0]):
+                    sent -= len(rest.pop(0))
+                else:
+                    rest[0] = rest[0][sent:]
+                    sent = 0
+
+    def read_into(self, view: memoryview, patience: Patience | None) -> None:
+        """Fill the view, keeping the last descriptor that came along and closing any other."""
+        while view:
+            try:
+                count, ancillary, _, _ = self._sock.recvmsg_into([view], socket.CMSG_SPACE(4 * 4))
+            except BlockingIOError:
+                self._wait(select.POLLIN, patience)
+                continue
+            except OSError as error:
+                raise ChannelClosed(str(error)) from None
+            self._keep(ancillary)
+            if count == 0:
+                raise ChannelClosed("the other side closed the channel")
+            view = view[count:]
+
+    def _keep(self, ancillary: Sequence[tuple[int, int, bytes]]) -> None:
+        for level, kind, payload in ancillary:
+            if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
+                self._descriptors.extend(memoryview(payload[: len(payload) // 4 * 4]).cast("i"))
+        while len(self._descriptors) > 1:
+            os.close(self._descriptors.pop(0))
+
+    def take_descriptor(self) -> int | None:
+        """The descriptor that came with the bytes read last."""
+        return self._descriptors.pop() if self._descriptors else None
+
+    def _wait(self, event: int, patience: Patience | None) -> None:
+        poll = select.poll()
+        poll.register(self._sock, event)
+        while not poll.poll(None if patience is None else max(0.0, patience()) * 1000):
+            pass
+
+    def close_writing(self) -> None:
+        """Tell the other side that nothing more comes."""
+        self._sock.shutdown(socket.SHUT_WR)
+
+    def close(self) -> None:
+        """Close the socket and any descriptor nobody took."""
+        while self._descriptors:
+            os.close(self._descriptors.pop())
+        self._sock.close()
+
+
+class PipeTransport:
+    """Two descriptors, read and written without a deadline: the side of a channel that may wait for ever."""
+
+    carries_descriptors = False
+
+    def __init__(self, read_fd: int, write_fd: int) -> None:
+        self._read_fd = read_fd
+        self._write_fd: int | None = write_fd
+
+    def write(self, parts: Sequence[bytes | memoryview], descriptor: int | None, patience: Patience | None) -> None:
+        """Send all parts."""
+        del descriptor, patience
+        if self._write_fd is None:
+            raise ChannelClosed("our side is closed")
+        try:
+            for part in parts:
+                rest = memoryview(part).cast("B")
+                while rest:
+                    rest = rest[os.write(self._write_fd, rest[:_CHUNK]) :]
+        except OSError as error:
+            raise ChannelClosed(str(error)) from None
+
+    def read_into(self, view: memoryview, patience: Patience | None) -> None:
+        """Fill the view."""
+        del patience
+        while view:
+            try:
+                chunk = os.read(self._read_fd, min(len(view), _CHUNK))
+            except OSError as error:
+                raise ChannelClosed(str(error)) from None
+            if not chunk:
+                raise ChannelClosed("the other side closed the channel")
+            view[: len(chunk)] = chunk
+            view = view[len(chunk) :]
+
+    def take_descriptor(self) -> int | None:
+        """Pipes carry none."""
+        return None
+
+    def close_writing(self) -> None:
+        """Tell the other side that nothing more comes."""
+        if self._write_fd is not None:
+            os.close(self._write_fd)
+            self._write_fd = None
+
+    def close(self) -> None:
+        """Close both ends."""
+        self.close_writing()
+        os.close(self._read_fd)
+
+
+class PatientPipes:
+    """Two descriptors with deadlines, by a thread each: pipes cannot be polled on every system."""
+
+    carries_descriptors = False
+
+    def __init__(self, read_fd: int, write_fd: int) -> None:
+        self._pipes = PipeTransport(read_fd, write_fd)
+        self._read_fd = read_fd
+        self._arrived: queue.Queue[bytes] = queue.Queue(maxsize=64)
+        self._leaving: queue.Queue[bytes | None] = queue.Queue()
+        self._rest = memoryview(b"")
+        self._threads = [
+            threading.Thread(target=self._read_on, name="wire-read", daemon=True),
+            threading.Thread(target=self._write_on, name="wire-write", daemon=True),
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    def _read_on(self) -> None:
+        while True:
+            try:
+                chunk = os.read(self._read_fd, _CHUNK)
+            except OSError:
+                chunk = b""
+            self._arrived.put(chunk)
+            if not chunk:
+                return
+
+    def _write_on(self) -> None:
+        while (part := self._leaving.get()) is not None:
+            try:
+                self._pipes.write([part], None, None)
+            except ChannelClosed:  # the reader meets the end of the stream and says so
+                return
+
+    def write(self, parts: Sequence[bytes | memoryview], descriptor: int | None, patience: Patience | None) -> None:
+        """Queue all parts; a worker that does not read them is met by the deadline of the reply."""
+        del descriptor, patience
+        for part in parts:
+            self._leaving.put(bytes(part))
+
+    def read_into(self, view: memoryview, patience: Patience | None) -> None:
+        """Fill the view."""
+        while view:
+            if not self._rest:
+                self._rest = memoryview(self._next(patience))
+            count = min(len(view), len(self._rest))
+            view[:count] = self._rest[:count]
+            view, self._rest = view[count:], self._rest[count:]
+
+    def _next(self, patience: Patience | None) -> bytes:
+        while True:
+            try:
+                chunk = self._arrived.get(timeout=None if patience is None else max(0.0, patience()))
+            except queue.Empty:
+                continue
+            if not chunk:
+                self._arrived.put(b"")
+                raise ChannelClosed("the other side closed the channel")
+            return chunk
+
+    def take_descriptor(self) -> int | None:
+        """Pipes carry none."""
+        return None
+
+    def close_writing(self) -> None:
+        """Send what is queued, then tell the other side that nothing more comes."""
+        self._leaving.put(None)
+        self._threads[1].join(timeout=1)
+        self._pipes.close_writing()
+
+    def close(self) -> None:
+        """Close both ends. The process at the other end is dead by now, so that the threads end too."""
+        self._leaving.put(None)
+        reader, writer = self._threads
+        while reader.is_alive():
+            with contextlib.suppress(queue.Empty):
+                self._arrived.get(timeout=0.01)  # makes room for a reader that holds one more chunk
+        writer.join(timeout=1)
+        self._pipes.close()

@@ -1,0 +1,189 @@
+"""A worker's life: load the submission, answer requests, end. Student code runs here and in no other of our processes."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import inspect
+import os
+import random
+import sys
+import traceback
+import types
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from grader.wire.exchange import Exchange, Incoming, Outgoing
+from grader.wire.frames import Channel, ChannelClosed, Unsupported
+from grader.worker import probes
+
+_MAX_TEXT = 2000
+_MAX_FRAMES = 20
+_MAX_NAMES = 500
+
+Reply = tuple[dict[str, Any], list[bytes]]
+
+
+def serve(channel: Channel, folder: str) -> None:
+    """Answer requests until the channel closes."""
+    worker = _Submission(folder)
+    with contextlib.suppress(ChannelClosed):
+        while True:
+            frame = channel.receive()
+            tree, data = worker.answer(frame.tree, frame.data)
+            _flush()
+            try:
+                channel.send(frame.number, tree, data)
+            except Unsupported as error:
+                channel.send(frame.number, *_unsupported(error))
+
+
+class _Submission:
+    """The student's module, and the probes that run beside it."""
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+        self._module = types.ModuleType("not_loaded")
+        self._probes: dict[str, Any] = {"": probes}
+        self._exchange = Exchange(asks=False, find=self._find)
+
+    def answer(self, tree: dict[str, Any], data: memoryview) -> Reply:
+        """The reply to one request. Whatever student code raises is part of the reply."""
+        try:
+            incoming = Incoming(self._exchange, tree["objects"], data)
+            if (seed := tree.get("seed")) is not None:
+                _seed_everything(seed)
+            result = self._operation(tree["do"])(tree, incoming)
+            out = Outgoing(self._exchange)
+            reply = {"result": out.value(result)}
+            reply["objects"], blocks = out.finish()
+        except Unsupported as error:
+            return _unsupported(error)
+        except BaseException as error:  # noqa: BLE001  SystemExit and its kin are answers too
+            return self._raised(error)
+        finally:
+            self._exchange.end_call()
+        return reply, blocks
+
+    def _operation(self, name: str) -> Callable[[dict[str, Any], Incoming], Any]:
+        return {"load": self._load, "probe": self._load_probe, "call": self._call, "get": self._get}[name]
+
+    def _load(self, tree: dict[str, Any], incoming: Incoming) -> dict[str, str]:
+        """Write the files into the empty folder, import the module, tell its public names and their kinds."""
+        files: dict[str, bytes] = incoming.value(tree["files"])
+        for name, text in files.items():
+            path = Path(self._folder, *name.split("/"))
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(text)
+        sys.path.append(self._folder)
+        self._module = _import_file(tree["module"], Path(self._folder, tree["module"] + ".py"))
+        public = [name for name in vars(self._module) if not name.startswith("_")]
+        return {name: _kind(vars(self._module)[name]) for name in public[:_MAX_NAMES]}
+
+    def _load_probe(self, tree: dict[str, Any], incoming: Incoming) -> None:
+        name, source = tree["module"], incoming.value(tree["source"])
+        module = types.ModuleType(name)
+        module.__dict__["__file__"] = name + ".py"
+        sys.modules[name] = module
+        exec(compile(source, name + ".py", "exec"), module.__dict__)  # noqa: S102  the course's own code
+        self._probes[name] = module
+
+    def _call(self, tree: dict[str, Any], incoming: Incoming) -> Any:
+        function = incoming.value(tree["function"])
+        args = [incoming.value(item) for item in tree["args"]]
+        kwargs = {name: incoming.value(item) for name, item in tree["kwargs"].items()}
+        try:
+            return function(*args, **kwargs)
+        except TypeError as error:
+            error.__dict__["_signature"] = _signature(function)
+            raise
+
+    def _get(self, tree: dict[str, Any], incoming: Incoming) -> Any:
+        return getattr(incoming.value(tree["object"]), tree["name"])
+
+    def _find(self, space: str, name: str) -> Any:
+        if space == "student":
+            return getattr(self._module, name) if name else self._module
+        return getattr(self._probes[space.removeprefix("probe:")], name)
+
+    def _raised(self, error: BaseException) -> Reply:
+        """An exception as plain data: its type's name, its nearest builtin type, bounded text, the student's own lines."""
+        frames = []
+        if isinstance(error, SyntaxError) and error.filename and self._is_own(error.filename):
+            frames.append([self._own_name(error.filename), error.lineno or 0, "", _cut(error.text or "")])
+        for frame in traceback.extract_tb(error.__traceback__)[-10 * _MAX_FRAMES :]:
+            if self._is_own(frame.filename):
+                frames.append([self._own_name(frame.filename), frame.lineno or 0, frame.name, _cut(frame.line or "")])
+        told = {
+            "type": _cut(type(error).__name__),
+            "builtin": _nearest_builtin(type(error)),
+            "text": _text(error),
+            "frames": frames[-_MAX_FRAMES:],
+            "signature": error.__dict__.get("_signature") if not frames else None,
+            "column": error.offset if isinstance(error, SyntaxError) else None,
+        }
+        return {"raised": told, "objects": {"new": [], "changed": [], "blocks": []}}, []
+
+    def _is_own(self, filename: str) -> bool:
+        return os.path.realpath(filename).startswith(os.path.realpath(self._folder) + os.sep)
+
+    def _own_name(self, filename: str) -> str:
+        return _cut(os.path.relpath(os.path.realpath(filename), os.path.realpath(self._folder)))
+
+
+def _import_file(name: str, path: Path) -> types.ModuleType:
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{path.name} is not a Python file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def _kind(obj: Any) -> str:
+    if inspect.isroutine(obj) or inspect.isclass(obj):
+        return "callable"
+    return "module" if inspect.ismodule(obj) else "value"
+
+
+def _signature(function: Any) -> str | None:
+    try:
+        return _cut(str(inspect.signature(function)))
+    except (TypeError, ValueError):
+        return None
+
+
+def _seed_everything(seed: int) -> None:
+    random.seed(seed)
+    np.random.seed(seed % 2**32)
+    torch.manual_seed(seed)
+
+
+def _unsupported(error: Unsupported) -> Reply:
+    return {"unsupported": _cut(str(error)), "objects": {"new": [], "changed": [], "blocks": []}}, []
+
+
+def _nearest_builtin(kind: type[BaseException]) -> str:
+    return next(base.__name__ for base in kind.__mro__ if base.__module__ == "builtins")
+
+
+def _text(error: BaseException) -> str:
+    try:
+        return _cut(error.msg if isinstance(error, SyntaxError) else str(error))
+    except BaseException as second:  # noqa: BLE001  a student's __str__ may do anything
+        return f"(its text cannot be shown: {type(second).__name__})"
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _MAX_TEXT else text[:_MAX_TEXT] + " ..."
+
+
+def _flush() -> None:
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(Exception):  # the student may have closed or replaced it
+            stream.flush()

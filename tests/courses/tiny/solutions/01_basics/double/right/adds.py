@@ -1,0 +1,10 @@
+"""Adds it to itself."""
+
+
+def double(x):
+    return x + x
+
+
+def double_(x):
+    x += x
+    return x
