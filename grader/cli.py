@@ -32,7 +32,7 @@ class _DefaultCommand(click.Group):
 @click.group(cls=_DefaultCommand, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="tensorgrade", prog_name="grade")
 def main() -> None:
-    """Grade exercises about PyTorch tensors.
+    r"""Grade exercises about PyTorch tensors.
 
     \b
     grade                     grade the course in this folder

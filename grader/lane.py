@@ -1,7 +1,7 @@
 """The host's side of the processes: one worker server, and lanes, each a check process with its workers.
 
-The host owns the deadline of an exercise: it ends the lane's workers, gives the check process a moment to tell what it has, and
-then ends the lane. A lane that ended is opened again for the next exercise.
+The host owns the deadline of an exercise: it ends the lane's workers, gives the check process a moment to tell what it
+has, and then ends the lane. A lane that ended is opened again for the next exercise.
 """
 
 from __future__ import annotations
@@ -195,7 +195,7 @@ class Lane:
     def run(
         self, exercise: Exercise, files: Mapping[str, bytes], seed: int, keep: tuple[Path, str] | None = None
     ) -> Run:
-        """Run all checks of an exercise on a submission's files: the only line of the host behind which student code runs.
+        """Run all checks of an exercise on a submission's files: the only call behind which student code runs.
 
         Args:
             exercise: one of this lane's.

@@ -56,7 +56,7 @@ class Limits:
     """
 
     load_s: float = 10.0
-    call_s: float = 10.0
+    call_s: float = 5.0
     check_s: float = 20.0
     exercise_s: float = 240.0
     wall_factor: float = 4.0

@@ -19,8 +19,9 @@ _OURS = ("check_", "probe_")
 def read_submission(folder: Path, exercises: Iterable[Exercise], author: str) -> Submission:
     """Read what a folder holds for the exercises.
 
-    An exercise's file is looked for in the folder itself, in `<module>/<exercise>/` and in `exercises/<module>/<exercise>/`. Other
-    Python files that lie beside it come along, so that a student's own modules can be imported.
+    An exercise's file is looked for in the folder itself, in `<module>/<exercise>/` and in
+    `exercises/<module>/<exercise>/`. Other Python files that lie beside it come along, so that a student's own modules
+    can be imported.
 
     Args:
         folder: the submission, or the course itself.

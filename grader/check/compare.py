@@ -1,7 +1,8 @@
 """What a check says about tensors, arrays and numbers. Every helper raises `CheckFailed`, whose text teaches.
 
-Each failure has two texts: the property that does not hold, which may be told of a hidden input, and the whole story with
-numbers, for shown checks and for staff. The order, where a helper looks at several things, is shape, dtype, device, values.
+Each failure has two texts: the property that does not hold, which may be told of a hidden input, and the whole story
+with numbers, for shown checks and for staff. The order, where a helper looks at several things, is shape, dtype,
+device, values.
 """
 
 from __future__ import annotations
@@ -57,24 +58,25 @@ def require(condition: Any, public: str, story: str = "") -> None:
         raise CheckFailed(public, story)
 
 
+def _is_kind(fits: bool, yours: Any, asked: str, what: str) -> None:
+    public = f"{what} is {show.kind(yours, public=True)}, {asked} is asked"
+    require(fits, public, f"{what} is {show.kind(yours)}, {asked} is asked")
+
+
 def is_tensor(yours: Any, what: str = "the result") -> None:
     """The value is a tensor."""
-    require(isinstance(yours, torch.Tensor), f"{what} is {show.kind(yours)}, a tensor is asked")
+    _is_kind(isinstance(yours, torch.Tensor), yours, "a tensor", what)
 
 
 def is_array(yours: Any, what: str = "the result") -> None:
     """The value is a NumPy array."""
-    require(isinstance(yours, np.ndarray), f"{what} is {show.kind(yours)}, a NumPy array is asked")
+    _is_kind(isinstance(yours, np.ndarray), yours, "a NumPy array", what)
 
 
 def is_instance(yours: Any, kind: type, what: str = "the result") -> None:
     """The value is of a plain Python type; bool is no int here."""
     fits = isinstance(yours, kind) and not (kind is int and isinstance(yours, bool))
-    require(
-        fits,
-        f"{what} is {show.kind(yours)}, {kind.__name__} is asked",
-        f"asked  {kind.__name__}\nyours  {show.show(yours)}",
-    )
+    _is_kind(fits, yours, kind.__name__, what)
 
 
 def same_shape(yours: Any, asked: Any, what: str = "the result") -> None:
@@ -207,8 +209,9 @@ def in_place(yours: Any, argument: torch.Tensor, what: str = "the result") -> No
 
 
 def claims(tensor: torch.Tensor) -> Claims:
-    """What the worker says of a tensor: `requires_grad`, `is_leaf`, `grad_fn`, `version`, `device`, …; a tensor that a check
-    made itself tells its own.
+    """What the worker says of a tensor: `requires_grad`, `is_leaf`, `grad_fn`, `version`, `device`, and more.
+
+    A tensor that a check made itself tells its own.
     """
     told = claims_of(tensor)
     if told is not None:
@@ -219,7 +222,7 @@ def claims(tensor: torch.Tensor) -> Claims:
 def _same_items(yours: Any, asked: Any, what: str, rtol: float | None, atol: float | None) -> None:
     keys = asked.keys() if isinstance(asked, dict) else range(len(asked))
     kind = next(base for base in (list, tuple, dict) if isinstance(asked, base))
-    require(isinstance(yours, kind), f"{what} is {show.kind(yours)}, {kind.__name__} is asked")
+    _is_kind(isinstance(yours, kind), yours, kind.__name__, what)
     text = f"{what} has {len(yours)} items, {len(asked)} are asked"
     simple = not any(
         isinstance(item, (torch.Tensor, np.ndarray)) for item in (asked.values() if isinstance(asked, dict) else asked)
@@ -240,7 +243,7 @@ def _same_items(yours: Any, asked: Any, what: str, rtol: float | None, atol: flo
 
 def _same_numbers(yours: Any, asked: Any, what: str, rtol: float | None, atol: float | None) -> None:
     if isinstance(yours, bool) or not isinstance(yours, (torch.Tensor, np.ndarray, np.generic, int, float, complex)):
-        raise CheckFailed(f"{what} is {show.kind(yours)}, {_asked_kind(asked)} is asked")
+        _is_kind(False, yours, _asked_kind(asked), what)
     mine, wanted = _as_tensor(yours), _as_tensor(asked)
     if mine.shape != wanted.shape:
         text = f"{what} cannot be compared: its shape is wrong"
@@ -326,7 +329,7 @@ def _tolerance(*dtypes: torch.dtype) -> tuple[float, float]:
 
 
 def _has_shape(yours: Any, what: str) -> None:
-    require(hasattr(yours, "shape") and hasattr(yours, "dtype"), f"{what} is {show.kind(yours)}, a tensor is asked")
+    _is_kind(hasattr(type(yours), "shape") and hasattr(type(yours), "dtype"), yours, "a tensor", what)
 
 
 def _strides(value: Any) -> tuple[int, ...]:
@@ -354,8 +357,8 @@ def _place(value: Any) -> tuple[int, int]:
 
 def _span_of(value: torch.Tensor) -> tuple[int, int]:
     """First and last address of the elements."""
-    high = span(tuple(value.shape), tuple(value.stride()))[1]
-    start = value.untyped_storage().data_ptr() + value.storage_offset() * value.itemsize
+    high = int(span(tuple(value.shape), tuple(value.stride()))[1])
+    start = int(value.untyped_storage().data_ptr() + value.storage_offset() * value.itemsize)
     return start, start + (high + 1) * value.itemsize
 
 

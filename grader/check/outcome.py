@@ -1,7 +1,8 @@
 """From how a check ended to its verdict and its two texts: one for the student, one for staff.
 
-Of a hidden check the student is told the property that failed, the contract line, and what to try. Nothing that a worker
-claims in free text (an exception's message, a class's name) goes into it: student code knows the hidden input by then.
+Of a hidden check the student is told the property that failed, the contract line, and what to try. Nothing that a
+worker claims in free text (an exception's message, a class's name) goes into it: student code knows the hidden input by
+then.
 """
 
 from __future__ import annotations
@@ -59,6 +60,7 @@ class _Decision:
     verdict: Verdict
     public: str = ""
     story: str = ""
+    unreadable: bool = False  # nothing of the submission ran, so that no rule is at stake
 
 
 def decide(
@@ -74,9 +76,9 @@ def decide(
         return decision.verdict, message, f"{detail}\n{ending.trace}"[:_MAX_MESSAGE]
     text = detail if check.shown else decision.public
     rule = contract.get(check.contract)
-    if rule:
+    if rule and not decision.unreadable:
         text += f"\n{check.contract}  {rule}"
-    if check.try_this:
+    if check.try_this and not check.shown and not decision.unreadable:
         text += f"\nTry this: {check.try_this}"
     return decision.verdict, text[:_MAX_MESSAGE], detail[:_MAX_MESSAGE]
 
@@ -87,7 +89,7 @@ def _decide(ending: Ending, student: Party, reference: Party | None) -> _Decisio
         return _Decision(Verdict.BROKEN, f"the reference was lost: {reference.sitting.lost.message}")
     lost = student.sitting.lost or (error if isinstance(error, WorkerLost) else None)
     if lost is not None:
-        return _Decision(lost.verdict, lost.message)
+        return _Decision(lost.verdict, lost.message, unreadable=lost.in_load)
     if error is None:
         return _Decision(Verdict.PASSED)
     raised = raised_by_student(error)
@@ -111,7 +113,7 @@ def _decide(ending: Ending, student: Party, reference: Party | None) -> _Decisio
 def _cannot_judge(error: CannotJudge) -> _Decision:
     text = str(error)
     in_load = raised_by_student(error) is not None
-    return _Decision(Verdict.SKIPPED, text if in_load else text.split("\n")[0], text)
+    return _Decision(Verdict.SKIPPED, text if in_load else text.split("\n")[0], text, unreadable=in_load)
 
 
 def _failed_by_pytest(text: str) -> _Decision:

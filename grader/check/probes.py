@@ -83,11 +83,13 @@ def gradients(function: RemoteFunction, *args: Any) -> list[torch.Tensor | None]
 
 
 def keeps_graph(function: RemoteFunction, *args: Any) -> None:
-    """The result depends on the tensor arguments through PyTorch alone: nothing went through a list or NumPy on the way."""
+    """The result depends on the tensor arguments through PyTorch alone: nothing went through a list or NumPy."""
     wanted = [arg for arg in args if isinstance(arg, torch.Tensor) and arg.dtype.is_floating_point]
     grads = gradients(function, *args)
     found = [grad for grad in grads if grad is not None]
-    text = f"the result of `{function}` has no gradient: the numbers left PyTorch on the way (a list, NumPy, .item() or .data)"
+    text = (
+        f"the result of `{function}` has no gradient: numbers left PyTorch on the way (a list, NumPy, .item() or .data)"
+    )
     require(not wanted or found, text)
 
 

@@ -1,7 +1,7 @@
 """One pytest session for the whole run: checks are collected once and run again for each submission.
 
-The host says which exercises there are (`Plan`), then sends one job for each exercise of each submission. The session never
-imports student code, so that it stays clean.
+The host says which exercises there are (`Plan`), then sends one job for each exercise of each submission. The session
+never imports student code, so that it stays clean.
 """
 
 from __future__ import annotations
@@ -28,9 +28,20 @@ from grader.model import Check, Limits, Outcome, Verdict
 
 _INI = Path(__file__).with_name("pytest.ini")
 _PLUGINS_OFF = (
-    "cacheprovider capture doctest faulthandler junitxml logging pastebin setuponly setupplan stepwise terminal "
-    "threadexception unraisableexception"
-).split()
+    "cacheprovider",
+    "capture",
+    "doctest",
+    "faulthandler",
+    "junitxml",
+    "logging",
+    "pastebin",
+    "setuponly",
+    "setupplan",
+    "stepwise",
+    "terminal",
+    "threadexception",
+    "unraisableexception",
+)
 
 
 @dataclass(frozen=True)
@@ -269,7 +280,7 @@ class CheckSession:
 
     @pytest.fixture
     def reference(self) -> Student:
-        """The reference solution, in a worker of its own; it is given arguments as they were before the student's call."""
+        """The reference, in a worker of its own; it is given arguments as they were before the student's call."""
         if self._reference is None:
             pytest.skip("this copy of the course has no reference solution")
         return Student(self._reference)
@@ -326,7 +337,7 @@ class _Printed:
 
 
 class _Timer:
-    """A wall-clock timer over a check's own code, which can be paused. Without SIGALRM, pytest-timeout's own is used."""
+    """A timer over a check's own code, which can be paused. Without SIGALRM, pytest-timeout's own is used."""
 
     def __init__(self) -> None:
         self._usable = hasattr(signal, "SIGALRM") and threading.current_thread() is threading.main_thread()

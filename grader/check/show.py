@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import torch
 
+from grader.wire.exchange import Remote
+
 WHOLE = 20
 """Tensors and arrays of up to this many elements are shown whole."""
 
@@ -55,22 +57,27 @@ def dtype(value: Any) -> str:
     return str(value.dtype).removeprefix("torch.")
 
 
-def kind(value: Any) -> str:
-    """What a value is, in words."""
+def kind(value: Any, *, public: bool = False) -> str:
+    """What a value is, in words.
+
+    Args:
+        value: anything.
+        public: leave out what a worker says in free text, such as the name of a student's class.
+    """
     if isinstance(value, torch.Tensor):
         return "a tensor"
     if isinstance(value, np.ndarray):
         return "a NumPy array"
     if value is None:
         return "None (is a `return` missing?)"
+    if isinstance(value, Remote):
+        return "some other object" if public else repr(value).strip("<>")
     name = type(value).__name__
-    if name == "RemoteObject":
-        return repr(value)[1:-1]
     return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
 
 
 def as_source(value: Any) -> str | None:
-    """Python text that makes an equal value, strides and sharing aside where they are ordinary; None for a large one."""
+    """Python text that makes an equal value, with its strides where it is a permuted one; None for a large one."""
     if isinstance(value, torch.Tensor):
         return _tensor_source(value) if value.numel() <= WHOLE else None
     if isinstance(value, np.ndarray):
@@ -125,4 +132,5 @@ def _dense(value: torch.Tensor) -> bool:
 
 
 def _by_stride(value: torch.Tensor) -> list[int]:
-    return sorted(range(value.dim()), key=lambda dim: -value.stride(dim))
+    strides = value.stride()
+    return sorted(range(value.dim()), key=lambda dim: -strides[dim])

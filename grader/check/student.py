@@ -123,8 +123,8 @@ class Party:
         """Call something that lives in the worker."""
         self.names()
         if self.originals is not None:
-            values = copies(*args, *kwargs.values(), originals=self.originals.exchange)
-            args, kwargs = values[: len(args)], dict(zip(kwargs, values[len(args) :], strict=True))
+            copied = copies(*args, *kwargs.values(), originals=self.originals.exchange)
+            args, kwargs = copied[: len(args)], dict(zip(kwargs, copied[len(args) :], strict=True))
         values = {"function": function, "args": list(args), "kwargs": kwargs}
         return self._request({"do": "call"}, values, self.sitting.limits.call_s, what)
 
@@ -337,8 +337,8 @@ def source(student: Student) -> str:
 
 
 def _missing(party: Party, name: str) -> str:
-    near = difflib.get_close_matches(name, party.names(), n=1)
-    hint = f"; it has `{near[0]}`" if near else ""
+    near = " and ".join(f"`{other}`" for other in difflib.get_close_matches(name, party.names(), n=2))
+    hint = f"; it has {near}" if near else ""
     return f"{party.sitting.owner} {party.sitting.module}.py has no `{name}`{hint}"
 
 

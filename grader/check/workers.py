@@ -1,7 +1,7 @@
 """Starting, asking and ending workers. `start_worker` is the one seam: by fork from the worker server, or by spawning.
 
-A worker's death, time-out, limit or protocol fault is a `WorkerLost`. It derives from BaseException and is recorded by the
-`Sitting`, so that no `pytest.raises` in a check can swallow it.
+A worker's death, time-out, limit or protocol fault is a `WorkerLost`. It derives from BaseException and is recorded by
+the `Sitting`, so that no `pytest.raises` in a check can swallow it.
 """
 
 from __future__ import annotations
@@ -99,6 +99,8 @@ class Worker:
             raise self._died(what) from None
         except ProtocolFault as error:
             raise WorkerLost(Verdict.CRASHED, f"{what} broke the connection to the grader ({error})") from None
+        if self.printed() > self.limits.output_kb * 1024:
+            raise self._flooded(what)
         return frame
 
     def _patience(self, seconds: float, what: str) -> Callable[[], float]:
@@ -424,7 +426,7 @@ class Sitting:
     def outputs(self) -> dict[int, str]:
         """The beginning of what each worker printed so far."""
         if self.worker is not None:
-            self._outputs[self.lives] = self.worker.read_output(self.limits.shown_output_kb * 1024)
+            self._outputs[self.lives] = self.worker.read_output(self.limits.shown_output_kb * 1024 + 1)
         return dict(self._outputs)
 
     @property

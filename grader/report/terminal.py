@@ -102,6 +102,9 @@ def _check_row(row: GradedCheck) -> str:
 
 def _message(row: GradedCheck) -> Iterator[str]:
     for line in for_terminal(row.outcome.message).split("\n"):
+        if not line:
+            yield ""
+            continue
         yield from _wrapped(line, "          ")
 
 
@@ -120,7 +123,7 @@ def _output(graded: GradedExercise) -> Iterator[str]:
     lines = text.split("\n")
     yield "  You printed:"
     for line in lines[:_MOST_OUTPUT_LINES]:
-        yield f"    | {textwrap.shorten(line, WIDTH - 6, placeholder=' ...') if len(line) > WIDTH - 6 else line}"
+        yield f"    | {line if len(line) <= WIDTH - 6 else line[: WIDTH - 10] + ' ...'}"
     if len(lines) > _MOST_OUTPUT_LINES:
         yield f"    | ... {len(lines) - _MOST_OUTPUT_LINES} more lines"
 
@@ -143,7 +146,7 @@ def _state(graded: GradedExercise) -> str:
 def _row(left: str, right: str) -> str:
     room = WIDTH - len(right) - 1
     left = textwrap.shorten(for_terminal(left), room, placeholder=" ...")
-    return f"{left:<{room}} {right}"
+    return f"{left:<{room}} {right}".rstrip()
 
 
 def _rule() -> str:

@@ -15,9 +15,10 @@ from grader.wire.frames import ProtocolFault
 from grader.wire.memory import Block, array_bounds, span
 
 _DTYPE_NAMES = (
-    "bool uint8 uint16 uint32 uint64 int8 int16 int32 int64 float16 bfloat16 float32 float64 complex32 complex64 complex128 "
-    "float8_e4m3fn float8_e5m2 float8_e4m3fnuz float8_e5m2fnuz float8_e8m0fnu"
-).split()
+    *("bool", "uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64"),
+    *("float16", "bfloat16", "float32", "float64", "complex32", "complex64", "complex128"),
+    *("float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz", "float8_e5m2fnuz", "float8_e8m0fnu"),
+)
 DTYPES: dict[str, torch.dtype] = {name: getattr(torch, name) for name in _DTYPE_NAMES if hasattr(torch, name)}
 NAMES: dict[torch.dtype, str] = {dtype: name for name, dtype in DTYPES.items()}
 
@@ -56,7 +57,7 @@ def odd_tensor(tensor: torch.Tensor) -> str | None:
     """Why a tensor cannot be handed over, or None if it can."""
     if type(tensor) not in (torch.Tensor, torch.nn.Parameter):
         return f"a subclass of torch.Tensor ({type(tensor).__name__})"
-    if torch._C._functorch.is_functorch_wrapped_tensor(tensor):  # type: ignore[attr-defined]
+    if torch._C._functorch.is_functorch_wrapped_tensor(tensor):
         return "a tensor that lives only inside a torch.func transform"
     if tensor.is_nested or tensor.layout is not torch.strided:
         return f"a tensor of layout {tensor.layout}"

@@ -295,7 +295,7 @@ class Outgoing:
         used = {block.number for block in placed.values() if block}
         exchange.blocks = {number: block for number, block in exchange.blocks.items() if number in used}
         blocks, data = self._changed_blocks()
-        told = {"new": new_leaves + self._new, "changed": changed, "blocks": blocks}
+        told: dict[str, Any] = {"new": new_leaves + self._new, "changed": changed, "blocks": blocks}
         if exchange.asks:
             told.update(forget=forgotten, fresh=exchange.fresh)
             exchange.fresh = False
@@ -617,7 +617,7 @@ def _same_items(one: Any, other: Any) -> bool:
     if isinstance(one, dict):
         return all(a is b and one[a] is other[b] for a, b in zip(one, other, strict=True))
     if isinstance(one, set):
-        return one == other
+        return bool(one == other)
     return all(a is b for a, b in zip(one, other, strict=True))
 
 
@@ -644,7 +644,7 @@ def _plain_constant(obj: Any) -> list[Any] | None:
     return None
 
 
-def _constant(item: list[Any]) -> Any:
+def _constant(item: list[Any]) -> Any:  # noqa: C901  one table, a row for each kind
     """The inverse of `_plain_constant`."""
     try:
         match item:

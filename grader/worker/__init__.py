@@ -5,7 +5,7 @@ course. A lane asks it for a worker; it forks one, which gives up what it must n
 requests (`serve`): load these files, call this function, run this probe beside it. Where fork is not to be had, a lane
 starts a fresh interpreter instead (`spawned`), which serves in the same way over its standard streams.
 
-A worker holds its channel, its output, an empty folder, and what the check process sent. It holds no check, no reference,
-no score, and no path or descriptor of one. Whatever it says is a claim. This package imports `grader.wire` and nothing else
-of ours.
+A worker holds its channel, its output, an empty folder, and what the check process sent. It holds no check, no
+reference, no score, and no path or descriptor of one. Whatever it says is a claim. This package imports `grader.wire`
+and nothing else of ours.
 """

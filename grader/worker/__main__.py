@@ -1,4 +1,4 @@
-"""`python -m grader.worker server FD` or `… spawned`. Threads are limited first: a fork after a parallel operation hangs."""
+"""`python -m grader.worker server FD` or `… spawned`. Threads are limited first: a fork after parallel work hangs."""
 
 import torch
 

@@ -14,7 +14,7 @@ class _CountOperations(TorchDispatchMode):
     """Counts every operator that PyTorch dispatches, by name."""
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self.counts: Counter[str] = Counter()
 
     @classmethod
@@ -38,8 +38,8 @@ def count_operations(function: Callable[..., Any], *args: Any, **kwargs: Any) ->
 def gradients(function: Callable[..., Any], *args: Any, **kwargs: Any) -> tuple[Any, list[torch.Tensor | None]]:
     """Call with every floating-point tensor argument requiring a gradient; give the result and the gradients.
 
-    The result is reduced by `sum` if it is not a scalar. The gradient of an argument that is no floating-point tensor, or that
-    the result does not depend on, is None.
+    The result is reduced by `sum` if it is not a scalar. The gradient of an argument that is no floating-point tensor,
+    or that the result does not depend on, is None.
     """
     fresh = [_requiring(arg) for arg in args]
     result = function(*fresh, **kwargs)

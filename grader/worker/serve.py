@@ -1,4 +1,4 @@
-"""A worker's life: load the submission, answer requests, end. Student code runs here and in no other of our processes."""
+"""A worker's life: load the submission, answer requests, end. Student code runs here and nowhere else."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class _Submission:
     """The student's module, and the probes that run beside it."""
 
     def __init__(self, folder: str) -> None:
-        self._folder = folder
+        self._folder = os.path.realpath(folder)
         self._module = types.ModuleType("not_loaded")
         self._probes: dict[str, Any] = {"": probes}
         self._exchange = Exchange(asks=False, find=self._find)
@@ -63,7 +63,7 @@ class _Submission:
             reply["objects"], blocks = out.finish()
         except Unsupported as error:
             return _unsupported(error)
-        except BaseException as error:  # noqa: BLE001  SystemExit and its kin are answers too
+        except BaseException as error:  # SystemExit and its kin are answers too
             return self._raised(error)
         finally:
             self._exchange.end_call()
@@ -111,7 +111,7 @@ class _Submission:
         return getattr(self._probes[space.removeprefix("probe:")], name)
 
     def _raised(self, error: BaseException) -> Reply:
-        """An exception as plain data: its type's name, its nearest builtin type, bounded text, the student's own lines."""
+        """An exception as plain data: names of its type and nearest builtin, bounded text, the student's own lines."""
         frames = []
         if isinstance(error, SyntaxError) and error.filename and self._is_own(error.filename):
             frames.append([self._own_name(error.filename), error.lineno or 0, "", _cut(error.text or "")])
@@ -129,10 +129,10 @@ class _Submission:
         return {"raised": told, "objects": {"new": [], "changed": [], "blocks": []}}, []
 
     def _is_own(self, filename: str) -> bool:
-        return os.path.realpath(filename).startswith(os.path.realpath(self._folder) + os.sep)
+        return os.path.isabs(filename) and os.path.realpath(filename).startswith(self._folder + os.sep)
 
     def _own_name(self, filename: str) -> str:
-        return _cut(os.path.relpath(os.path.realpath(filename), os.path.realpath(self._folder)))
+        return _cut(os.path.relpath(os.path.realpath(filename), self._folder))
 
 
 def _import_file(name: str, path: Path) -> types.ModuleType:
@@ -175,7 +175,7 @@ def _nearest_builtin(kind: type[BaseException]) -> str:
 def _text(error: BaseException) -> str:
     try:
         return _cut(error.msg if isinstance(error, SyntaxError) else str(error))
-    except BaseException as second:  # noqa: BLE001  a student's __str__ may do anything
+    except BaseException as second:  # a student's __str__ may do anything
         return f"(its text cannot be shown: {type(second).__name__})"
 
 

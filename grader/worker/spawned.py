@@ -1,7 +1,7 @@
 """A worker in a fresh interpreter: for systems where fork is missing or unsafe once torch is imported.
 
-Its channel is its standard input and output; its output goes where standard error goes. It warms up first and says so, so that
-one can be kept ready ahead of need.
+Its channel is its standard input and output; its output goes where standard error goes. It warms up first and says so,
+so that one can be kept ready ahead of need.
 """
 
 from __future__ import annotations

@@ -1,0 +1,39 @@
+# `make demo` and `make test` do all of the set-up themselves. PIP_ARGS goes to pip, to name another index for example.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP_ARGS ?=
+
+.PHONY: demo test lint install install-dev clean
+
+demo: install
+	$(BIN)/grade batch examples/sample_class --out out/sample_class
+
+test: install-dev lint
+	$(BIN)/python -m pytest
+
+lint: install-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+install: $(VENV)/installed
+install-dev: $(VENV)/installed-dev
+
+$(VENV)/python-here:
+	$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(VENV)/installed: pyproject.toml constraints.txt | $(VENV)/python-here
+	@echo "Downloading PyTorch, NumPy, pytest and a few small packages into $(VENV):"
+	@echo "about 200 MB for a CPU build of PyTorch, up to 3 GB where pip finds one with CUDA."
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt $(PIP_ARGS) -e .
+	@touch $@
+
+$(VENV)/installed-dev: $(VENV)/installed
+	@echo "Downloading the tools for tests and types (about 40 MB) into $(VENV)"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt $(PIP_ARGS) -e ".[dev]"
+	@touch $@
+
+clean:
+	rm -rf $(VENV) out build *.egg-info .mypy_cache .ruff_cache .hypothesis

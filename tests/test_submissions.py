@@ -1,0 +1,237 @@
+"""What becomes of the submissions that students really hand in: one clear message each."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from grader.lane import Lane
+from grader.model import Course
+from conftest import Grade, grader_of, message, verdicts
+
+IN_PLACE = "def double_(x):\n    return x.mul_(2)\n"
+RIGHT = "def double(x):\n    return 2 * x\n\n\n" + IN_PLACE
+
+
+def double(body: str, before: str = "") -> str:
+    return f"{before}\ndef double(x):\n    {body}\n\n\n{IN_PLACE}"
+
+
+def test_right_one_gets_everything(grade_text: Grade) -> None:
+    """A right submission passes every check and gets full marks."""
+    graded = grade_text(RIGHT)
+    assert set(verdicts(graded).values()) == {"passed"}
+    assert graded.score.earned == graded.score.possible == 1000
+    assert graded.state == "done"
+
+
+def test_untouched_starter_earns_nothing(tiny: Course, grade_text: Grade) -> None:
+    """An untouched starter earns exactly 0, even where its given code is right."""
+    starter = tiny.exercises[1].starter.read_bytes()
+    graded = grade_text(starter, "total")
+    assert graded.score.earned == 0
+    assert graded.state == "not_started"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(b"\xef\xbb\xbf" + RIGHT.encode(), id="utf-8 with BOM"),
+        pytest.param(RIGHT.replace("\n", "\r\n").encode(), id="CRLF"),
+        pytest.param(RIGHT.replace("\n", "\r").encode(), id="CR"),
+        pytest.param(b"# -*- coding: latin-1 -*-\nNAME = '\xe9'\n" + RIGHT.encode(), id="latin-1, declared"),
+    ],
+)
+def test_encodings_that_python_reads(grade_text: Grade, text: bytes) -> None:
+    """What Python itself can import is graded."""
+    assert grade_text(text).score.earned == 1000
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        pytest.param("def double(x)\n    return x\n", ["SyntaxError: expected ':'", "double.py, line 1"], id="syntax"),
+        pytest.param("import no_such_module\n", ["No module named 'no_such_module'", "line 1"], id="import"),
+        pytest.param(b"NAME = '\xe9'\n", ["does not load: SyntaxError", "utf-8"], id="latin-1"),
+        pytest.param("x = 1\0\n", ["null bytes"], id="nul"),
+        pytest.param("1 / 0\n", ["ZeroDivisionError", "line 1"], id="raises"),
+        pytest.param("def f():\n\treturn 1\n        return 2\n", ["does not load"], id="tabs"),
+        pytest.param("raise SystemExit(0)\n", ["SystemExit"], id="exit"),
+    ],
+)
+def test_one_that_does_not_load(grade_text: Grade, text: str | bytes, told: list[str]) -> None:
+    """All checks are skipped for one and the same reason, which names line and error."""
+    graded = grade_text(text)
+    assert set(verdicts(graded).values()) == {"skipped"}
+    assert len({row.outcome.message for row in graded.checks}) == 1
+    for part in told:
+        assert part in graded.checks[0].outcome.message
+    assert graded.score.earned == 0
+
+
+@pytest.mark.parametrize(
+    ("body", "verdict", "told"),
+    [
+        ("import os; os._exit(0)", "crashed", "ended Python before it answered (exit status 0)"),
+        ("import ctypes; ctypes.string_at(0)", "crashed", "crashed Python itself (SIGSEGV)"),
+        ("import os; os.abort()", "crashed", "crashed Python itself (SIGABRT)"),
+        ("import sys; sys.exit(0)", "crashed", "called exit() or sys.exit()"),
+        ("raise KeyboardInterrupt", "crashed", "raised KeyboardInterrupt"),
+        ("import os; os.kill(os.getpid(), 9)", "crashed", "SIGKILL"),
+        ("raise NotImplementedError", "crashed", "is not written yet"),
+        ("return input()", "crashed", "EOFError"),
+        ("return [0] * 10**12", "over_limit", "more memory than the exercise allows"),
+        ("import torch; return torch.ones(10**11)", "over_limit", "more memory than the exercise allows"),
+        ("while True: print('spam' * 1000)", "over_limit", "printed more than"),
+        ("return x * float('nan')", "failed", "NaN where a number is asked"),
+        ("return 2 * x[:2]", "skipped", "its shape is wrong"),
+        ("return (2 * x).tolist()", "failed", "is a list, a tensor is asked"),
+        ("return None", "failed", "is a `return` missing?"),
+        ("return lambda: 1", "failed", "a tensor is asked"),
+        ("return (2 * x).to_sparse()", "failed", "a tensor of layout torch.sparse_coo"),
+        ("return x.to('meta')", "failed", "a tensor on the device meta"),
+        ("a = []; a.append(a); return a", "skipped", "a container that holds itself"),
+    ],
+)
+def test_one_that_fails_in_a_call(grade_text: Grade, body: str, verdict: str, told: str) -> None:
+    """The check of that call gets its verdict and message; the other function keeps its points."""
+    graded = grade_text(double(body))
+    assert verdicts(graded)["small"] == verdict
+    assert told in message(graded, "small")
+    assert verdicts(graded)["in_place"] == "passed"
+
+
+def test_endless_loop_in_a_call(grade_text: Grade) -> None:
+    """After two workers were lost, the rest of the checks gets that verdict unrun."""
+    graded = grade_text(double("while True: pass"))
+    assert verdicts(graded) == {"small": "timed_out", "in_place": "passed", "random": "timed_out", "dtype": "timed_out"}
+    assert "did not finish in 1 seconds" in message(graded, "small")
+
+
+def test_endless_loop_at_import(grade_text: Grade) -> None:
+    """One load time-out decides all checks."""
+    graded = grade_text("while True: pass\n")
+    assert set(verdicts(graded).values()) == {"timed_out"}
+
+
+def test_sleep_is_ended_by_wall_time(grade_text: Grade) -> None:
+    """A call that waits uses no CPU time and is ended all the same."""
+    graded = grade_text(double("import time; time.sleep(1000)"))
+    assert verdicts(graded)["small"] == "timed_out"
+
+
+def test_wrong_dtype_keeps_the_values_points(grade_text: Grade) -> None:
+    """A wrong dtype costs the dtype check; the values are compared after a cast."""
+    graded = grade_text(double("return 2.0 * x.double()"))
+    assert verdicts(graded) == {"small": "passed", "in_place": "passed", "random": "passed", "dtype": "failed"}
+    assert "dtype float64, int64 is asked" in message(graded, "dtype")
+
+
+def test_missing_function_names_a_near_one(grade_text: Grade) -> None:
+    """A function that is not there is named, with what is there instead."""
+    graded = grade_text("def doubel(x):\n    return 2 * x\n")
+    assert "has no `double`; it has `doubel`" in message(graded, "small")
+    assert set(verdicts(graded).values()) == {"skipped"}
+
+
+def test_renamed_parameters_are_told(grade_text: Grade) -> None:
+    """A function that refuses its arguments is shown with its own signature."""
+    graded = grade_text(f"def double(x, y):\n    return 2 * x\n{IN_PLACE}")
+    assert "yours is double(x, y); keep the parameters of the starter" in message(graded, "small")
+
+
+def test_prints_of_a_megabyte(grade_text: Grade) -> None:
+    """Much output costs nothing and is cut."""
+    graded = grade_text(double("print('x' * 10**6); return 2 * x"))
+    assert graded.score.earned == 1000
+    assert len(graded.output) < 20_000
+    assert "more was printed" in graded.output
+
+
+def test_missing_file(tiny: Course, fork_lane: Lane, tmp_path: Path) -> None:
+    """A file that was not handed in is told by name."""
+    from grader.grading import grade_exercise
+    from grader.submission import read_submission
+
+    exercise = tiny.exercises[0]
+    graded = grade_exercise(exercise, read_submission(tmp_path, [exercise], "x"), fork_lane, 0)
+    assert "double.py is not among the submitted files" in graded.checks[0].outcome.message
+    assert graded.score.earned == 0
+
+
+def test_own_modules_can_be_imported(tiny: Course, fork_lane: Lane, tmp_path: Path) -> None:
+    """A file beside the exercise's own comes along; it shadows nothing of the standard library."""
+    (tmp_path / "mine.py").write_text("FACTOR = 2\n")
+    (tmp_path / "fractions.py").write_text("raise RuntimeError('shadowed')\n")
+    grade = grader_of(tiny, fork_lane, tmp_path)
+    graded = grade(f"import fractions\nfrom mine import FACTOR\ndef double(x):\n    return FACTOR * x\n{IN_PLACE}")
+    assert graded.score.earned == 1000
+
+
+def test_hidden_inputs_cannot_be_shown(grade_text: Grade) -> None:
+    """What student code raises, prints or names after it saw a hidden input is not told to its author."""
+    spy = (
+        "TALE = 'CAN' + 'ARY'\n"
+        "def double(x):\n"
+        "    if x.dim() == 1 and x.is_floating_point(): return 2 * x\n"
+        "    print(TALE, x)\n"
+        "    Spy = type(TALE, (ValueError,), {})\n"
+        "    if x.is_floating_point(): raise Spy(TALE)\n"
+        "    return type(TALE, (), {})()\n" + IN_PLACE
+    )
+    graded = grade_text(spy)
+    assert verdicts(graded)["random"] == "crashed"
+    assert verdicts(graded)["dtype"] == "failed"
+    hidden = [row.outcome.message for row in graded.checks if not row.check.shown]
+    assert not any("CANARY" in text for text in hidden)
+    assert "CANARY" not in graded.output
+
+
+def test_hidden_check_quotes_contract_and_example(grade_text: Grade) -> None:
+    """A hidden check's message names the property, quotes the contract line and gives something to try."""
+    text = message(grade_text(double("return 3 * x")), "random")
+    assert text.startswith("the result has the wrong values: ")
+    assert "C1  `double(x)` returns a new tensor with every element doubled." in text
+    assert "Try this: double(torch.ones(2, 2))" in text
+    assert "tensor([" not in text
+
+
+def test_shown_check_can_be_reproduced(grade_text: Grade, tmp_path: Path) -> None:
+    """The lines at the end of a failing shown check run as they stand and show the wrong value."""
+    import subprocess
+    import sys
+
+    text = message(grade_text(double("return 3 * x")), "small")
+    lines = text.split("To see it in plain Python:\n")[1].split("\n")
+    code = "\n".join(line.removeprefix("    ") for line in lines)
+    ran = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert ran.stdout.strip() == "tensor([3., 6., 9.])"
+
+
+def test_an_operation_count_finds_a_loop(grade_text: Grade) -> None:
+    """A Python loop is found by counts, a list by the missing gradient; the right way passes."""
+    assert verdicts(grade_text("def total(x):\n    return sum(x, x.new_zeros(()))\n", "total"))["counts"] == "failed"
+    listed = "import torch\ndef total(x):\n    return torch.tensor(sum(x.tolist()))\n"
+    assert verdicts(grade_text(listed, "total"))["counts"] == "failed"
+    assert grade_text("def total(x):\n    return x.sum()\n", "total").score.earned == 500
+
+
+def test_same_submission_same_score(grade_text: Grade) -> None:
+    """A hundred gradings of one submission, which draws random numbers itself, give one report."""
+    text = "import torch\n" + double("return 2 * x if torch.rand(()) > 0.3 else x")
+    graded = [grade_text(text) for _ in range(100)]
+    assert len({(row.score, tuple(verdicts(row).items())) for row in graded}) == 1
+
+
+def test_spawned_workers_give_the_same(tiny: Course, spawn_lane: Lane, tmp_path: Path) -> None:
+    """Without fork, Unix sockets and memfd the verdicts and messages are the same."""
+    grade = grader_of(tiny, spawn_lane, tmp_path)
+    assert grade(RIGHT).score.earned == 1000
+    graded = grade(double("import os; os._exit(3)"))
+    assert "exit status 3" in message(graded, "small")
+    graded = grade(double("print('hello'); return 3 * x"))
+    assert verdicts(graded) == {"small": "failed", "in_place": "passed", "random": "failed", "dtype": "passed"}
+    assert graded.output == "hello\n"
+    graded = grade(double("while True: pass"))
+    assert verdicts(graded)["small"] == "timed_out"
