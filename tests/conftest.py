@@ -1,4 +1,4 @@
-"""What the tests share: the pretend course, one warm lane for each way to start workers, and short ways to grade a text."""
+"""What the tests share: the pretend course, a warm lane for each way to start workers, short ways to grade a text."""
 
 from __future__ import annotations
 

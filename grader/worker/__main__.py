@@ -5,15 +5,10 @@ import torch
 torch.set_num_threads(1)
 
 import sys  # noqa: E402
-import warnings  # noqa: E402
 
 
 def main() -> None:
     """Become a worker server, or a worker."""
-    import faulthandler
-
-    faulthandler.disable()
-    warnings.resetwarnings()
     if sys.argv[1] == "server":
         import socket
 

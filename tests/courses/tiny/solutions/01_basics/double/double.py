@@ -1,4 +1,5 @@
 def double(x):
+    # SECRET MARKERS: a word that stands here and in no submission
     return 2 * x
 
 

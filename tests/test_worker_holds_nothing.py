@@ -1,0 +1,143 @@
+"""A real worker's memory, modules, environment, arguments, folder and descriptors hold nothing but its own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from conftest import Grade, grader_of
+
+from grader.lane import Lane
+from grader.model import Course
+
+SPY = r'''
+import builtins, gc, json, os, sys
+
+def look():
+    found = {}
+    found["modules"] = sorted(name for name in sys.modules if name.split(".")[0] in
+                              ("pytest", "_pytest", "yaml", "pydantic", "click", "pluggy"))
+    found["ours"] = sorted(name for name in sys.modules if name.startswith("grader"))
+    found["environ"] = dict(os.environ)
+    found["cmdline"] = open("/proc/self/cmdline").read().split("\0")
+    found["folder"] = sorted(os.listdir("."))
+    found["path"] = sys.path
+    fds = {}
+    for name in os.listdir("/proc/self/fd"):
+        try:
+            fds[name] = os.readlink(f"/proc/self/fd/{name}")
+        except OSError:
+            pass
+    found["fds"] = fds
+    found["memory"] = search()
+    return json.dumps(found)
+
+def search():
+    """Look for words that stand in checks and references only, through all readable private memory."""
+    backwards = (b"SREKRAM TERCES", b"secirtam modnar selbuoD", b"sregetni sregetni speeK")
+    hits = []
+    with open("/proc/self/maps") as maps, open("/proc/self/mem", "rb", 0) as memory:
+        for line in maps:
+            span, rights, _, _, _, *name = line.split()
+            if "r" not in rights or (name and name[0] not in ("[heap]", "[stack]")):
+                continue  # files are looked at by name; they are libraries
+            start, end = (int(part, 16) for part in span.split("-"))
+            try:
+                memory.seek(start)
+                data = memory.read(end - start)
+            except (OSError, ValueError, OverflowError):
+                continue
+            hits += [word.decode() for word in backwards if bytes(reversed(word)) in data]
+    return hits
+
+def double(x):
+    print(look())
+    return 2 * x
+
+def double_(x):
+    return x.mul_(2)
+'''
+
+
+def look(grade: Grade) -> dict[str, object]:
+    import json
+
+    graded = grade(SPY)
+    assert graded.output.startswith("{"), graded.output
+    return dict(json.loads(graded.output.split("\n")[0]))
+
+
+@pytest.mark.parametrize("start", ["fork", "spawn"])
+def test_worker_holds_nothing(tiny: Course, tmp_path: Path, start: str, request: pytest.FixtureRequest) -> None:
+    """A worker has no check, no reference, no path or descriptor of one, wherever it looks."""
+    lane: Lane = request.getfixturevalue(f"{start}_lane")
+    found = look(grader_of(tiny, lane, tmp_path))
+    assert found["modules"] == []
+    assert all(name.startswith(("grader.wire", "grader.worker")) or name == "grader" for name in found["ours"])
+    assert found["memory"] == []
+    assert found["folder"] == ["double.py"]
+    text = repr({key: found[key] for key in ("environ", "cmdline", "path", "fds", "folder")})
+    for secret in ("solutions", "courses", "exercises", str(tiny.root), str(tmp_path), "check_double"):
+        assert secret not in text
+    kept = {
+        "PATH",
+        "LANG",
+        "LC_ALL",
+        "LC_CTYPE",
+        "TZ",
+        "HOME",
+        "TMPDIR",
+        "TEMP",
+        "TMP",
+        "PYTHONHASHSEED",
+        "GLIBC_TUNABLES",
+    }
+    kept |= {"OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "LD_LIBRARY_PATH"}
+    kept |= {name for name in found["environ"] if name.startswith(("TORCHINDUCTOR", "KMP", "PYTORCH", "TORCH"))}
+    assert set(found["environ"]) <= kept
+
+
+@pytest.mark.parametrize("start", ["fork", "spawn"])
+def test_worker_has_few_descriptors(tiny: Course, tmp_path: Path, start: str, request: pytest.FixtureRequest) -> None:
+    """Its descriptors are the null device, its output, its channel, and the folder that it lists just now."""
+    lane: Lane = request.getfixturevalue(f"{start}_lane")
+    fds = look(grader_of(tiny, lane, tmp_path))["fds"]
+    kinds = {target.split(":")[0] for target in fds.values()}
+    allowed = {"/dev/null", "socket", "pipe", "anon_inode"}
+    outputs = {kind for kind in kinds if kind.endswith(".out")}
+    others = {kind for kind in kinds - allowed - outputs if not kind.startswith("/proc/")}
+    assert not others
+    assert len(outputs) == 1
+    assert sum(target.startswith(("socket", "pipe")) for target in fds.values()) <= 2
+
+
+def test_workers_start_without_fork_modules(tiny: Course, tmp_path: Path) -> None:
+    """The way for Windows and macOS needs neither fork nor Unix sockets nor memfd."""
+    import subprocess
+    import sys
+
+    from conftest import COURSES
+
+    (tmp_path / "double.py").write_text("def double(x):\n    return 2 * x\n\n\ndef double_(x):\n    return x.mul_(2)\n")
+    code = f"""
+import os, socket, sys
+for name in ("fork", "forkpty", "memfd_create", "pidfd_open"):
+    delattr(os, name)
+for name in ("AF_UNIX", "send_fds", "recv_fds"):
+    delattr(socket, name)
+sys.argv = ["grade", "double", "--start", "spawn", "--submission", {str(tmp_path)!r}]
+os.chdir({str(COURSES / "tiny")!r})
+from grader import processes
+processes._BOOT = '''
+import os, socket
+for name in ("fork", "forkpty", "memfd_create", "pidfd_open"):
+    delattr(os, name)
+for name in ("AF_UNIX", "send_fds", "recv_fds"):
+    delattr(socket, name)
+''' + processes._BOOT
+from grader.cli import main
+main()
+"""
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False)
+    assert "10 / 10 points" in ran.stdout, ran.stdout + ran.stderr
+    assert ran.returncode == 0
