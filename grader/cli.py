@@ -31,8 +31,8 @@ class _DefaultCommand(click.Group):
 
 @click.group(cls=_DefaultCommand, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="tensorgrade", prog_name="grade")
-def main() -> None:
-    r"""Grade exercises about PyTorch tensors.
+def main() -> None:  # noqa: D301  \b is click's own mark for lines that stay as they are
+    """Grade exercises about PyTorch tensors.
 
     \b
     grade                     grade the course in this folder

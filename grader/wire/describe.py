@@ -23,7 +23,7 @@ DTYPES: dict[str, torch.dtype] = {name: getattr(torch, name) for name in _DTYPE_
 NAMES: dict[torch.dtype, str] = {dtype: name for name, dtype in DTYPES.items()}
 
 _ARRAY_DTYPE = re.compile(r"[<>|][biufc][0-9]{1,2}")
-_MAX_DIMS = 64
+MAX_DIMS = 64
 _MAX_SIZE = 1 << 48
 _MAX_NAME = 200
 
@@ -122,8 +122,8 @@ def build_tensor(description: list[Any], blocks: dict[int, Block], max_bytes: in
     needed = offset + span(shape, strides)[1] + 1 if math.prod(shape) else offset
     if needed * dtype.itemsize > size:
         raise ProtocolFault("a tensor lies outside its storage")
-    storage = block.storage(start, size) if block else torch.UntypedStorage(0)
-    tensor = torch.empty(0, dtype=dtype).set_(storage, offset, shape, strides)
+    storage = block.storage(start, size) if block else torch.UntypedStorage(0, device="cpu")
+    tensor = torch.empty(0, dtype=dtype, device="cpu").set_(storage, offset, shape, strides)
     read = read_claims(claims)
     if (read.is_conj or read.is_neg) and not dtype.is_complex and not (read.is_neg and dtype.is_floating_point):
         raise ProtocolFault("a lazily conjugated or negated view of a dtype that has none")
@@ -141,19 +141,16 @@ def build_array(description: list[Any], blocks: dict[int, Block], max_bytes: int
         ProtocolFault: the description does not fit its block, or claims more than `max_bytes`.
     """
     _, name, shape, strides, number, offset, writable = _of_length(description, 7)
-    if not isinstance(name, str) or not _ARRAY_DTYPE.fullmatch(name):
-        raise ProtocolFault("unknown array dtype")
-    try:
-        dtype = np.dtype(name)
-    except TypeError:
-        raise ProtocolFault("unknown array dtype") from None
+    dtype = array_dtype(name)
     shape, strides = _sizes(shape), _sizes(strides, low=-_MAX_SIZE)
     offset = whole(offset, 0, _MAX_SIZE)
     if len(shape) != len(strides) or math.prod(shape) * dtype.itemsize > max_bytes:
         raise ProtocolFault(f"an array of shape {shape} with strides {strides} is not possible or too large")
     block = _block(number, blocks)
-    if block is None or not math.prod(shape):
-        array = np.empty(shape, dtype)
+    if not math.prod(shape):
+        array = _empty_array(shape, dtype)
+    elif block is None:
+        raise ProtocolFault("an array lies outside its block")
     else:
         low, high = span(shape, strides)
         if offset + low < 0 or offset + high + dtype.itemsize > block.size:
@@ -162,6 +159,23 @@ def build_array(description: list[Any], blocks: dict[int, Block], max_bytes: int
     if not writable or (block and not block.writable):
         array.flags.writeable = False
     return array
+
+
+def array_dtype(name: Any) -> np.dtype[Any]:
+    """The dtype of a name such as "<f4". Only such names: NumPy warns of some others, and evaluates yet others."""
+    if not isinstance(name, str) or not _ARRAY_DTYPE.fullmatch(name):
+        raise ProtocolFault("unknown array dtype")
+    try:
+        return np.dtype(name)
+    except TypeError:
+        raise ProtocolFault("unknown array dtype") from None
+
+
+def _empty_array(shape: tuple[int, ...], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+    try:
+        return np.empty(shape, dtype)
+    except ValueError as error:
+        raise ProtocolFault(f"an array of shape {shape} is not possible: {error}") from None
 
 
 def read_claims(claims: Any) -> Claims:
@@ -186,7 +200,7 @@ def whole(value: Any, low: int, high: int) -> int:
 
 
 def _sizes(value: Any, low: int = 0) -> tuple[int, ...]:
-    if not isinstance(value, list) or len(value) > _MAX_DIMS:
+    if not isinstance(value, list) or len(value) > MAX_DIMS:
         raise ProtocolFault("not a shape")
     return tuple(whole(item, low, _MAX_SIZE) for item in value)
 
@@ -208,9 +222,11 @@ def _block(number: Any, blocks: dict[int, Block]) -> Block | None:
 
 __all__ = [
     "DTYPES",
+    "MAX_DIMS",
     "NAMES",
     "Claims",
     "array_bounds",
+    "array_dtype",
     "build_array",
     "build_tensor",
     "describe_array",

@@ -11,8 +11,12 @@ description changed. So the same object in gives the same object out, a changed 
 
 from __future__ import annotations
 
+import bisect
 import json
+import math
+import re
 import weakref
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -22,8 +26,10 @@ import torch
 
 from grader.wire.describe import (
     DTYPES,
+    MAX_DIMS,
     NAMES,
     Claims,
+    array_dtype,
     build_array,
     build_tensor,
     describe_array,
@@ -40,6 +46,10 @@ _INLINE_INT = 1 << 63
 _MAX_INT_DIGITS = 1 << 16
 _MAX_TEXT = 500
 _ENTRIES = 100_000
+_COLLISIONS = 100
+_LARGE = 1 << 16
+_CONTAINERS = ("list", "tuple", "dict", "set", "frozenset", "size", "slice", "range")
+_DEVICE = re.compile(r"(cpu|cuda|meta|mps|xpu|xla|hpu|mtia|hip|ipu|ve|vulkan|lazy|maia|privateuseone)(:[0-9]{1,3})?")
 _TORCH_CONSTANTS = {
     str(constant): constant
     for constant in (torch.strided, torch.contiguous_format, torch.preserve_format, torch.channels_last)
@@ -68,7 +78,7 @@ class _Known:
     refer: Callable[[], Any]
     description: Any = None
     base_version: int = 0
-    keep: Any = None  # the claims' owner for tensors that are rebuilt
+    before: torch.Tensor | None = None  # what the other end gave another shape, storage or gradient, as it was
 
 
 def claims_of(tensor: torch.Tensor) -> Claims | None:
@@ -144,10 +154,13 @@ class Exchange:
         self.numbers = {identity: number for identity, number in self.numbers.items() if number in live}
 
     def end_call(self) -> None:
-        """Drop the containers: they are known for one call."""
+        """Drop the containers: they are known for one call. The asking end no longer holds any memory."""
         if self.containers:
             self.containers = {}
             self.forget(())
+        if self.asks:
+            for block in self.blocks.values():
+                block.release()
 
     def reset(self) -> None:
         """Drop everything, at both ends: a new check begins."""
@@ -162,10 +175,27 @@ class Exchange:
         """
         for block in self.blocks.values():
             if block.first is not None and block.last != block.first and block.holds(start, size):
-                if block.stale() or block.read() != block.last:
-                    return None
-                return block.first[start - block.start : start - block.start + size]
+                as_told = block.hold() and block.read() == block.last
+                block.release()
+                if as_told:
+                    return block.first[start - block.start : start - block.start + size]
         return None
+
+    def original_tensor(self, obj: torch.Tensor) -> torch.Tensor:
+        """A tensor as it was before the other end gave it another shape, storage or gradient.
+
+        One that this end changed afterwards counts as it is now.
+        """
+        number = self.number_of(obj)
+        known = None if number is None else self.known[number]
+        if known is None or known.before is None:
+            return obj
+        _, name, shape, strides, offset, block_number, start, _, _, grad = known.description
+        block = self.blocks.get(block_number)
+        geometry = (NAMES.get(obj.dtype), list(obj.shape), list(obj.stride()), obj.storage_offset())
+        moved = block is not None and obj.untyped_storage().data_ptr() != block.start + start
+        same_grad = not obj.is_leaf or (None if grad is None else self.look_up(grad[1])) is obj.grad
+        return known.before if geometry == (name, shape, strides, offset) and not moved and same_grad else obj
 
     def original_container(self, obj: Any) -> Any:
         """A container as it was before the other end changed it."""
@@ -188,16 +218,42 @@ class Outgoing:
         self._leaves: dict[int, Leaf] = {}
         self._open: set[int] = set()
         self._pinned: list[Any] = []
+        self._made: list[int] = []
+        self._items: list[Any] = []
+        self._size = 0
 
-    def value(self, obj: Any, depth: int = 0) -> Any:
+    def value(self, obj: Any) -> Any:
         """An object as a value of the tree.
 
         Raises:
-            Unsupported: it cannot be handed over.
+            Unsupported: it cannot be handed over. Nothing of this message is known then.
         """
+        try:
+            item = self._value(obj, 0)
+        except Unsupported:
+            self._withdraw()
+            raise
+        self._items.append(item)
+        return item
+
+    def _withdraw(self) -> None:
+        for number in self._made:
+            self._exchange.containers.pop(number, None)
+        self._exchange.forget(self._made)
+
+    def _register(self, obj: Any, *, container: bool = False) -> tuple[int, _Known]:
+        number = self._exchange.new_number()
+        self._made.append(number)
+        return number, self._exchange.register(number, obj, container=container)
+
+    def _value(self, obj: Any, depth: int) -> Any:  # noqa: C901  a case for each kind
         kind = type(obj)
-        if obj is None or kind in (bool, str, float):
+        self._size += 1
+        if obj is None or kind in (bool, float):
             return obj
+        if kind is str:
+            self._size += len(obj)
+            return _plain_text(obj)
         if kind is int:
             return self._integer(obj)
         if isinstance(obj, Remote) and self._exchange.asks:
@@ -213,14 +269,13 @@ class Outgoing:
             return self._leaf(obj) if reason is None else self._handle(obj, reason)
         plain = _plain_constant(obj)
         if plain is not None:
+            self._size += sum(len(part) for part in plain if isinstance(part, str))
             return plain
-        if isinstance(obj, slice):
-            return ["slice", *(self.value(part, depth) for part in (obj.start, obj.stop, obj.step))]
-        if isinstance(obj, (list, tuple, dict, set, frozenset)):
+        if isinstance(obj, (list, tuple, dict, set, frozenset, slice, range)):
             return self._container(obj, depth)
         for plain_kind in (int, float, str):
             if isinstance(obj, plain_kind):  # a subclass, such as an IntEnum
-                return self.value(plain_kind(obj), depth)
+                return self._value(plain_kind(obj), depth)
         return self._handle(obj, None)
 
     def _integer(self, obj: int) -> Any:
@@ -228,11 +283,15 @@ class Outgoing:
             return obj
         if obj.bit_length() > 4 * _MAX_INT_DIGITS:
             raise Unsupported(f"an int of {obj.bit_length()} bits is too large to hand over")
+        self._size += obj.bit_length() // 4
         return ["int", hex(obj)]
 
     def _leaf(self, obj: Leaf) -> Any:
-        number = self._exchange.new_number()
-        self._exchange.register(number, obj)
+        if self._originals is not None and isinstance(obj, torch.Tensor):
+            before = self._originals.original_tensor(obj)
+            if before is not obj:
+                return self._value(before, 0)
+        number, _ = self._register(obj)
         self._leaves[number] = obj
         self._pinned.append(obj)
         return ["known", number]
@@ -241,8 +300,7 @@ class Outgoing:
         if self._exchange.asks:
             what = reason or f"a {type(obj).__name__}"
             raise Unsupported(f"{what} cannot be handed to a worker; what must run beside student code is a probe")
-        number = self._exchange.new_number()
-        self._exchange.register(number, obj)
+        number, _ = self._register(obj)
         described = ["handle", type(obj).__name__[:_MAX_TEXT], callable(obj), reason or ""]
         self._new.append([number, described])
         return ["known", number]
@@ -255,8 +313,8 @@ class Outgoing:
         self._open.add(id(obj))
         described = self._described_container(obj, depth)
         self._open.discard(id(obj))
-        number = self._exchange.new_number()
-        self._exchange.register(number, obj, container=True).description = described
+        number, known = self._register(obj, container=True)
+        known.description = described
         self._new.append([number, described])
         return ["known", number]
 
@@ -264,48 +322,89 @@ class Outgoing:
         if self._originals is not None:
             obj = self._originals.original_container(obj)
         if isinstance(obj, dict):
-            return ["dict", [[self.value(key, depth + 1), self.value(item, depth + 1)] for key, item in obj.items()]]
+            return ["dict", [[self._value(key, depth + 1), self._value(item, depth + 1)] for key, item in obj.items()]]
         if isinstance(obj, (set, frozenset)):
-            items = [self.value(item, depth + 1) for item in obj]
+            items = [self._value(item, depth + 1) for item in obj]
             return ["set" if isinstance(obj, set) else "frozenset", sorted(items, key=json.dumps)]
-        if isinstance(obj, torch.Size):
-            return ["size", [self.value(item, depth + 1) for item in obj]]
-        return ["list" if isinstance(obj, list) else "tuple", [self.value(item, depth + 1) for item in obj]]
+        kind = next(name for name in ("list", "size", "slice", "range", "tuple") if isinstance(obj, _ORDERED[name]))
+        parts = (obj.start, obj.stop, obj.step) if kind in ("slice", "range") else obj
+        return [kind, [self._value(item, depth + 1) for item in parts]]
 
     def finish(self) -> tuple[dict[str, Any], list[bytes]]:
         """The part of the message that tells of objects and memory, and the memory.
 
         Call it once, after the last `value`.
+
+        Raises:
+            Unsupported: it is more than a message may hold. Nothing of this message is known then.
         """
+        try:
+            return self._finish()
+        except Unsupported:
+            self._withdraw()
+            raise
+
+    def _finish(self) -> tuple[dict[str, Any], list[bytes]]:
         exchange = self._exchange
         forgotten = [number for number, known in exchange.known.items() if known.refer() is None]
-        exchange.forget(forgotten)
         changed = [] if exchange.asks else self._changed_containers()
         leaves = self._all_leaves()
+        self._pinned.extend(leaves.values())
         placed = self._place(leaves)
-        new_leaves = []
-        for number, leaf in leaves.items():
-            known = exchange.known[number]
-            description = self._describe(leaf, placed[number], known)
-            if number in self._leaves:
-                new_leaves.append([number, description])
-            elif description != known.description:
+        descriptions = {
+            number: self._describe(leaf, placed[number], exchange.known[number]) for number, leaf in leaves.items()
+        }
+        new = [[number, descriptions[number]] for number in self._leaves] + self._new
+        for number, description in descriptions.items():
+            if number not in self._leaves and description != exchange.known[number].description:
                 changed.append([number, description])
-            known.description = description
         used = {block.number for block in placed.values() if block}
-        exchange.blocks = {number: block for number, block in exchange.blocks.items() if number in used}
-        blocks, data = self._changed_blocks()
-        told: dict[str, Any] = {"new": new_leaves + self._new, "changed": changed, "blocks": blocks}
+        rows, data = self._changed_blocks(used)
+        told = {"new": new, "changed": changed, "blocks": [row for row, _ in rows]}
         if exchange.asks:
             told.update(forget=forgotten, fresh=exchange.fresh)
-            exchange.fresh = False
+        self._check_size(told, data)
+        self._agree(descriptions, used, forgotten)
+        for (number, *_), current in zip((row for row, _ in rows), data, strict=True):
+            block = exchange.blocks[number]
+            block.last = current
+            block.first = current if exchange.asks else None
         return told, data
+
+    def _agree(self, descriptions: dict[int, list[Any]], used: set[int], forgotten: list[int]) -> None:
+        """The message is as good as sent: the other end will know what it tells."""
+        exchange = self._exchange
+        exchange.fresh = False
+        exchange.forget(forgotten)
+        for number, description in descriptions.items():
+            known = exchange.known[number]
+            if known.description is not None and known.description[1:8] != description[1:8]:
+                known.before = None  # changed by this end, or moved
+            known.description = description
+        for known in exchange.known.values():
+            if known.before is not None and (block := self._block_of(storage_extent(known.before.untyped_storage()))):
+                used.add(block.number)
+        exchange.blocks = {number: block for number, block in exchange.blocks.items() if number in used}
+        self._pinned.extend(known.refer() for known in exchange.known.values())
+
+    def _check_size(self, told: dict[str, Any], data: list[bytes]) -> None:
+        caps = self._exchange.caps
+        if len(told["new"]) > caps.objects:
+            raise Unsupported(f"{len(told['new'])} separate objects are too many to hand over")
+        if (size := sum(map(len, data))) > caps.data_bytes:
+            raise Unsupported(f"the values are too large to hand over ({size / 2**20:.0f} MB)")
+        containers = {number: known.description for number, known in self._exchange.containers.items()}
+        containers.update(row for row in told["changed"] if row[1][0] in _CONTAINERS)
+        if (reason := too_much(containers, caps)) is not None:
+            raise Unsupported(f"{reason} to hand over")
+        if self._size + len(told["new"]) + len(told["changed"]) > _LARGE:
+            check_tree(json.dumps([self._items, told], separators=(",", ":")).encode("ascii"), caps)
 
     def _changed_containers(self) -> list[list[Any]]:
         changed = []
         for number, known in list(self._exchange.containers.items()):
             obj = known.refer()
-            if known.description is None or isinstance(obj, (tuple, frozenset)):
+            if known.description is None or not isinstance(obj, (list, dict, set)):
                 continue
             described = self._described_container(obj, 0)
             if described != known.description:
@@ -319,28 +418,40 @@ class Outgoing:
             obj = known.refer()
             if isinstance(obj, torch.Tensor) and odd_tensor(obj) is None:
                 leaves[number] = obj
-                if obj.is_leaf and obj.grad is not None and self._exchange.number_of(obj.grad) is None:
-                    self.value(obj.grad)
+                if obj.is_leaf and obj.grad is not None and odd_tensor(obj.grad) is None:
+                    self._value(obj.grad, 0)
             elif isinstance(obj, np.ndarray) and odd_array(obj) is None:
                 leaves[number] = obj
         return leaves | self._leaves
 
     def _place(self, leaves: dict[int, Leaf]) -> dict[int, Block | None]:
-        """Find or make the block of each leaf."""
+        """Find or make the block of each leaf: the same one for all that overlap, now or in an earlier message."""
         exchange = self._exchange
-        exchange.blocks = {number: block for number, block in exchange.blocks.items() if not block.stale()}
+        exchange.blocks = {number: block for number, block in exchange.blocks.items() if block.hold()}
+        self._by_start = sorted(exchange.blocks.values(), key=lambda block: block.start)
         extents = {number: _extent(leaf) for number, leaf in leaves.items()}
-        homeless = [extent for extent in extents.values() if extent.size and self._find_block(extent) is None]
-        for group in merge(homeless):
-            block = Block.of(exchange.new_number(), group)
-            exchange.blocks[block.number] = block
-        return {number: self._find_block(extent) if extent.size else None for number, extent in extents.items()}
+        homes: dict[int, Block] = {}
+        new = []
+        for group in merge([extent for extent in extents.values() if extent.size]):
+            whole_group = Extent(group[0].start, max(extent.end for extent in group) - group[0].start, group[0].owner)
+            block = self._block_of(whole_group)
+            if block is None:
+                block = Block.of(exchange.new_number(), group)
+                new.append(block)
+            homes.update((id(extent), block) for extent in group)
+        exchange.blocks.update((block.number, block) for block in new)
+        return {number: homes.get(id(extent)) for number, extent in extents.items()}
 
-    def _find_block(self, extent: Extent) -> Block | None:
-        blocks = self._exchange.blocks.values()
-        return next((block for block in blocks if block.holds(extent.start, extent.size)), None)
+    def _block_of(self, extent: Extent) -> Block | None:
+        place = bisect.bisect_right(self._by_start, extent.start, key=lambda block: block.start)
+        block = self._by_start[place - 1] if place else None
+        return block if block is not None and block.holds(extent.start, extent.size) else None
 
     def _describe(self, leaf: Leaf, block: Block | None, known: _Known) -> list[Any]:
+        caps = self._exchange.caps
+        if leaf.ndim > MAX_DIMS or math.prod(leaf.shape) * leaf.itemsize > caps.data_bytes:
+            what = "a tensor" if isinstance(leaf, torch.Tensor) else "an array"
+            raise Unsupported(f"{what} of shape {tuple(leaf.shape[:MAX_DIMS])} is too large to hand over")
         if isinstance(leaf, np.ndarray):
             return describe_array(leaf, block)
         grad = None
@@ -349,20 +460,19 @@ class Outgoing:
             grad = None if number is None else ["known", number]
         return describe_tensor(leaf, block, known.base_version, grad)
 
-    def _changed_blocks(self) -> tuple[list[list[Any]], list[bytes]]:
+    def _changed_blocks(self, used: set[int]) -> tuple[list[tuple[list[Any], Block]], list[bytes]]:
         rows, data, offset = [], [], 0
         for block in self._exchange.blocks.values():
+            if block.number not in used:
+                continue
             current = block.read()
             if self._originals is not None:
                 current = self._originals.original(block.start, block.size) or current
             if current == block.last:
                 continue
-            rows.append([block.number, block.size, offset, block.writable])
+            rows.append(([block.number, block.size, offset, block.writable], block))
             data.append(current)
             offset += len(current)
-            block.last = current
-            if self._exchange.asks:
-                block.first = current
         return rows, data
 
 

@@ -7,6 +7,7 @@ A block is as large as it must be to hold every storage and array that overlaps 
 from __future__ import annotations
 
 import ctypes
+import weakref
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -65,6 +66,10 @@ def span(shape: tuple[int, ...], strides: tuple[int, ...]) -> tuple[int, int]:
     return sum(step for step in steps if step < 0), sum(step for step in steps if step > 0)
 
 
+def _writable(owner: Owner) -> bool:
+    return isinstance(owner, torch.UntypedStorage) or bool(owner.flags.writeable)
+
+
 def merge(extents: list[Extent]) -> list[list[Extent]]:
     """Group extents so that those which overlap stand together."""
     groups: list[list[Extent]] = []
@@ -98,7 +103,10 @@ class Block:
     extents: list[Extent]
     last: bytes | None = None
     first: bytes | None = None
-    _storages: dict[tuple[int, int], torch.UntypedStorage] = field(default_factory=dict)
+    _storages: weakref.WeakValueDictionary[tuple[int, int], torch.UntypedStorage] = field(
+        default_factory=weakref.WeakValueDictionary
+    )
+    _released: list[tuple[int, int, weakref.ref[Any], bool]] | None = None
 
     @classmethod
     def of(cls, number: int, extents: list[Extent]) -> Block:
@@ -109,13 +117,32 @@ class Block:
     @classmethod
     def allocate(cls, number: int, size: int, *, writable: bool) -> Block:
         """A new block, backed by a storage as PyTorch itself would make it."""
-        extent = storage_extent(torch.UntypedStorage(size))
+        extent = storage_extent(torch.UntypedStorage(size, device="cpu"))
         return cls(number, extent.start, size, [Extent(extent.start, size, extent.owner, writable)])
 
     @property
     def writable(self) -> bool:
-        """Whether every part may be written."""
-        return all(extent.writable for extent in self.extents)
+        """Whether every part may be written, as of now: an array may have become read-only."""
+        return all(extent.writable and _writable(extent.owner) for extent in self.extents)
+
+    def release(self) -> None:
+        """Hold the memory weakly, so that it goes when nobody else holds it."""
+        if self._released is None:
+            self._released = [
+                (extent.start, extent.size, weakref.ref(extent.owner), extent.writable) for extent in self.extents
+            ]
+            self.extents = []
+
+    def hold(self) -> bool:
+        """Hold the memory again, and tell whether all of it is still there."""
+        if self._released is not None:
+            alive = [(start, size, refer(), writable) for start, size, refer, writable in self._released]
+            self.extents = [Extent(*row) for row in alive if row[2] is not None]  # type: ignore[arg-type]
+            self._released = None
+        end = self.start
+        for extent in sorted(self.extents, key=lambda extent: extent.start):
+            end = max(end, extent.end) if extent.start <= end else end
+        return end == self.start + self.size and not self.stale()
 
     def holds(self, start: int, size: int) -> bool:
         """Whether the range lies in this block."""
@@ -142,9 +169,10 @@ class Block:
     def storage(self, offset: int, size: int) -> torch.UntypedStorage:
         """The storage at a range of the block: the one that is there, or one that shares its memory."""
         key = (offset, size)
-        if key not in self._storages:
-            self._storages[key] = self._find_storage(offset, size)
-        return self._storages[key]
+        storage = self._storages.get(key)
+        if storage is None:
+            storage = self._storages[key] = self._find_storage(offset, size)
+        return storage
 
     def _find_storage(self, offset: int, size: int) -> torch.UntypedStorage:
         for extent in self.extents:
@@ -154,7 +182,7 @@ class Block:
             ):
                 return extent.owner
         if size == 0:
-            return torch.UntypedStorage(0)
+            return torch.UntypedStorage(0, device="cpu")
         return torch.frombuffer(self._buffer(offset, size), dtype=torch.uint8).untyped_storage()
 
     def array(self, offset: int, shape: tuple[int, ...], strides: tuple[int, ...], dtype: Any) -> npt.NDArray[Any]:
@@ -169,7 +197,7 @@ class Block:
             if extent.holds(start, size):
                 if isinstance(extent.owner, torch.UntypedStorage):
                     # .numpy() keeps the storage alive and, as in PyTorch itself, forbids to resize it from now on
-                    whole = torch.empty(0, dtype=torch.uint8).set_(extent.owner).numpy()
+                    whole = torch.empty(0, dtype=torch.uint8, device="cpu").set_(extent.owner).numpy()
                     return whole[start - extent.start : start - extent.start + size]
                 buffer: Any = (ctypes.c_char * size).from_address(start)
                 buffer.keeps = extent.owner

@@ -1,0 +1,86 @@
+"""`grade batch`: a folder per author in, reports and a gradebook out."""
+
+from __future__ import annotations
+
+import csv
+import json
+import stat
+from pathlib import Path
+
+import pytest
+from conftest import COURSES, run_grade
+
+RIGHT = "def double(x):\n    return 2 * x\n\n\ndef double_(x):\n    return x.mul_(2)\n"
+TOTAL = "def total(x):\n    return x.sum()\n"
+
+
+@pytest.fixture(scope="module")
+def graded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder that a batch over a small class wrote."""
+    root = tmp_path_factory.mktemp("class")
+    authors: dict[str, dict[str, str]] = {
+        "ada": {"double.py": RIGHT, "total.py": TOTAL},
+        "bo": {"double.py": RIGHT.replace("2 * x", "3 * x")},
+        "crash": {"double.py": "import os; os._exit(0)\n", "total.py": TOTAL},
+        "=evil()": {"total.py": "def total(x):\n    raise ValueError(x)\n"},
+        "Zoë K": {"total.py": (COURSES / "tiny/exercises/01_basics/total/total.py").read_text()},
+    }
+    for author, files in authors.items():
+        for name, text in files.items():
+            path = root / "in" / author / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+    (root / "in" / ".hidden").mkdir()
+    (root / "in" / "link").symlink_to(root / "in" / "ada")
+    out = root / "out"
+    ran = run_grade("batch", str(root / "in"), "--out", str(out), cwd=COURSES / "tiny")
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    (root / "printed").write_text(ran.stdout)
+    return out
+
+
+def rows(out: Path) -> dict[str, dict[str, str]]:
+    with (out / "gradebook.csv").open(encoding="utf-8", newline="") as file:
+        return {row["author"]: row for row in csv.DictReader(file)}
+
+
+def test_gradebook(graded: Path) -> None:
+    """One row for each author, points by exercise; a name that looks like a formula is quoted."""
+    table = rows(graded)
+    assert list(table) == ["'=evil()", "Zoë K", "ada", "bo", "crash"]
+    assert list(table["ada"]) == ["author", "double", "total", "earned", "possible", "undecided", "late_days", "final"]
+    assert (table["ada"]["double"], table["ada"]["total"], table["ada"]["final"]) == ("10", "5", "15")
+    assert (table["bo"]["double"], table["bo"]["total"]) == ("3.34", "0")
+    assert (table["crash"]["double"], table["crash"]["total"]) == ("0", "5")
+    assert table["Zoë K"]["earned"] == "0"
+    assert table["'=evil()"]["earned"] == "0"
+
+
+def test_reports(graded: Path) -> None:
+    """One report for each author, in a folder that only its owner reads; one secret seed for all."""
+    reports = {path.stem: json.loads(path.read_text()) for path in (graded / "reports").glob("*.json")}
+    assert set(reports) == {"ada", "bo", "crash", "=evil()", "Zoë K"}
+    assert stat.S_IMODE(graded.stat().st_mode) == 0o700
+    assert len({report["environment"]["seed"] for report in reports.values()}) == 1
+    assert reports["Zoë K"]["exercises"][1]["state"] == "not_started"
+    crashed = {row["verdict"] for row in reports["crash"]["exercises"][0]["checks"]}
+    assert crashed == {"crashed"}
+
+
+def test_printed_table(graded: Path) -> None:
+    """The table is printed with a line for each author, names last."""
+    printed = (graded.parent / "printed").read_text()
+    assert "01-1   01-2           total  author" in printed
+    assert "10      5         15 / 15  ada" in printed
+    assert f"Reports and gradebook.csv are in {graded}" in printed
+
+
+def test_grading_again_gives_the_same(graded: Path) -> None:
+    """A second run into the same folder uses the same seed and gives the same gradebook."""
+    before = (graded / "gradebook.csv").read_text()
+    arguments = ["batch", str(graded.parent / "in"), "--out", str(graded), "--handin", "week1"]
+    ran = run_grade(*arguments, cwd=COURSES / "tiny")
+    assert ran.returncode == 0
+    assert [line.split(",")[:2] for line in (graded / "gradebook.csv").read_text().split("\n")] == [
+        line.split(",")[:2] for line in before.split("\n")
+    ]

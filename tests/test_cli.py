@@ -1,0 +1,183 @@
+"""The command as a user runs it, in a folder of their own."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import COURSES, run_grade
+
+RIGHT = "def double(x):\n    return 2 * x\n\n\ndef double_(x):\n    return x.mul_(2)\n"
+TOTAL = "def total(x):\n    return x.sum()\n"
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """A copy of the pretend course, as a student has it, at a path with spaces and accents."""
+    return Path(shutil.copytree(COURSES / "tiny", tmp_path / "mémoire vive" / "cours"))
+
+
+def starter(home: Path, exercise: str) -> Path:
+    return home / "exercises" / "01_basics" / exercise / f"{exercise}.py"
+
+
+def test_untouched_course_is_not_run(home: Path) -> None:
+    """A bare `grade` lists untouched exercises as not started, earns nothing, and says which file to open."""
+    ran = run_grade(cwd=home)
+    assert ran.returncode == 1
+    assert ran.stdout.count("not started") == 2
+    assert "0 / 15 points" in ran.stdout
+    assert "Next: 01-1 Double it. Open\n      exercises/01_basics/double/double.py" in ran.stdout
+
+
+def test_solved_in_place(home: Path) -> None:
+    """With all solved, everything passes, and the exit status is 0; lines fit 80 columns."""
+    starter(home, "double").write_text(RIGHT)
+    starter(home, "total").write_text(TOTAL)
+    ran = run_grade(cwd=home)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert "15 / 15 points" in ran.stdout
+    assert "All that could run here passed." in ran.stdout
+    assert max(map(len, ran.stdout.split("\n"))) <= 80
+    assert ran.stdout.isascii()
+
+
+def test_one_exercise_from_a_folder_inside(home: Path) -> None:
+    """An exercise is named by id or number, from anywhere in the course; a half-solved one loses points."""
+    starter(home, "double").write_text(RIGHT.replace("x.mul_(2)", "x * 2"))
+    ran = run_grade("01-1", cwd=starter(home, "double").parent)
+    assert ran.returncode == 1
+    assert "8.33 / 10 points" in ran.stdout
+    assert "the result is not the argument itself" in ran.stdout
+    assert "Next: mend double, then run  grade double" in ran.stdout
+
+
+def test_json_and_submission_and_seed(home: Path, tmp_path: Path) -> None:
+    """The report has the keys that other programs rely on; - writes it to standard output and nothing else."""
+    folder = tmp_path / "abgabe von José"
+    folder.mkdir()
+    (folder / "double.py").write_text("print('hi \\x1b[31m')\n" + RIGHT.replace("2 * x", "3 * x"))
+    target = tmp_path / "report.json"
+    ran = run_grade("double", "--submission", str(folder), "--json", str(target), "--seed", "7", cwd=home)
+    assert ran.returncode == 1
+    assert "\x1b" not in ran.stdout
+    report = json.loads(target.read_text())
+    assert report["version"] == 1
+    assert report["author"] == "abgabe von José"
+    assert report["score"] == {"earned": 3.34, "possible": 10.0, "undecided": 0.0}
+    assert report["environment"]["seed"] == 7
+    (exercise,) = report["exercises"]
+    assert (exercise["id"], exercise["state"]) == ("double", "started")
+    assert {row["id"]: row["verdict"] for row in exercise["checks"]} == {
+        "small": "failed",
+        "in_place": "passed",
+        "random": "failed",
+        "dtype": "passed",
+    }
+    keys = [
+        "id",
+        "title",
+        "contract",
+        "category",
+        "shown",
+        "verdict",
+        "earned",
+        "possible",
+        "message",
+        "detail",
+        "seconds",
+        "counters",
+    ]
+    assert list(exercise["checks"][0]) == keys
+    assert "asked  tensor([2., 4., 6.])" in exercise["checks"][0]["message"]
+    assert "tensor(" not in exercise["checks"][2]["message"]
+    again = run_grade("double", "--submission", str(folder), "--json", "-", "--seed", "7", cwd=home)
+    same = json.loads(again.stdout)
+    assert same["score"] == report["score"]
+
+
+def test_released_copy_is_honest_about_hidden_checks(home: Path) -> None:
+    """Without solutions, the shown checks run, and what hidden ones decide is told and neither earned nor lost."""
+    shutil.rmtree(home / "solutions")
+    path = home / "exercises/01_basics/double/exercise.yaml"
+    path.write_text(path.read_text() + "withheld:\n  checks: 2\n  shares: 3\n")
+    starter(home, "double").write_text(RIGHT)
+    ran = run_grade("double", cwd=home)
+    assert ran.returncode == 0
+    assert "5 / 10 points" in ran.stdout
+    assert "2 more checks decide 5 points when you hand in." in ran.stdout
+    assert "shown 5 / 5 points; 5 more are decided by hidden checks when you hand in" in ran.stdout
+
+
+def test_large_inputs_are_kept(home: Path) -> None:
+    """An input that is too large to print is kept in a file that the printed lines load."""
+    check = home / "exercises/01_basics/total/check_total.py"
+    check.write_text(
+        check.read_text().replace(
+            "torch.tensor([1.0, 2.0, 4.0])), torch.tensor(7.0)", "torch.ones(50)), torch.tensor(50.0)"
+        )
+    )
+    starter(home, "total").write_text("def total(x):\n    return x.sum() + 1\n")
+    ran = run_grade("total", cwd=home)
+    assert 'print(total(torch.load(".grade/inputs/small-1-0.pt")))' in ran.stdout
+    assert (home / ".grade/inputs/small-1-0.pt").is_file()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["nosuch"], "grade: there is no exercise 'nosuch' in this course"),
+        (["--submission", "nowhere"], "grade: nowhere is not a folder with a submission"),
+        (["batch", "nowhere", "--out", "o"], "grade: nowhere is not a folder with submissions"),
+        (
+            ["batch", ".", "--out", "o", "--handin", "w"],
+            "grade: there is no hand-in 'w' in this course; known are week1",
+        ),
+        (["--seed", "x"], "'x' is not a valid integer"),
+    ],
+)
+def test_wrong_command_is_one_line(home: Path, arguments: list[str], told: str) -> None:
+    """A wrong command gets one line and exit status 2, without a traceback."""
+    ran = run_grade(*arguments, cwd=home)
+    assert ran.returncode == 2
+    assert told in ran.stderr
+    assert "Traceback" not in ran.stderr
+
+
+def test_folder_without_a_course(tmp_path: Path) -> None:
+    """One line and exit status 2."""
+    ran = run_grade(cwd=tmp_path)
+    assert ran.returncode == 2
+    assert ran.stderr.count("\n") == 1
+    assert "there is no course here" in ran.stderr
+
+
+def test_console_of_another_code_page(home: Path) -> None:
+    """A console that cannot show a character gets its code."""
+    starter(home, "double").write_text("print('\u2603')\n" + RIGHT, encoding="utf-8")
+    env = {**os.environ, "PYTHONIOENCODING": "cp1252"}
+    ran = run_grade("double", cwd=home, env=env)
+    assert ran.returncode == 0
+    assert "| \\u2603" in ran.stdout
+
+
+def test_options_of_pytest_change_nothing(home: Path, tmp_path: Path) -> None:
+    """Neither PYTEST_ADDOPTS, nor a conftest or ini of the course or the submission is read."""
+    starter(home, "double").write_text(RIGHT)
+    for folder in (home, home / "exercises/01_basics/double", home / "solutions"):
+        (folder / "conftest.py").write_text("raise RuntimeError('read')\n")
+        (folder / "pytest.ini").write_text("[pytest]\naddopts = --no-such-option\n")
+    env = {**os.environ, "PYTEST_ADDOPTS": "--collect-only", "PYTHONPATH": str(tmp_path)}
+    ran = run_grade("double", cwd=home, env=env)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+
+
+def test_help_is_light() -> None:
+    """Help imports neither torch nor pytest."""
+    ran = run_grade("--help", cwd=Path.cwd())
+    assert "grade predict_strides" in ran.stdout
+    assert sys.flags.dev_mode is False

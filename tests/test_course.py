@@ -1,0 +1,139 @@
+"""course.yaml and exercise.yaml: every problem at once, each a sentence with file and key."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from conftest import COURSES
+
+from grader.course import contract_lines, find_course, find_exercise, load_course, starter_digest
+from grader.errors import CourseError
+
+
+@pytest.fixture
+def course(tmp_path: Path) -> Path:
+    """A copy of the pretend course that a test may spoil."""
+    return Path(shutil.copytree(COURSES / "tiny", tmp_path / "course"))
+
+
+def problems(root: Path) -> list[str]:
+    with pytest.raises(CourseError) as caught:
+        load_course(root)
+    return list(caught.value.problems)
+
+
+def change(path: Path, old: str, new: str) -> None:
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+
+
+def test_pretend_course_loads() -> None:
+    """Exercises come in the order of course.yaml, points in hundredths, limits from both files."""
+    course = load_course(COURSES / "tiny")
+    assert [exercise.id for exercise in course.exercises] == ["double", "total"]
+    assert [exercise.points for exercise in course.exercises] == [1000, 500]
+    assert course.exercises[0].limits.call_s == 2
+    assert course.exercises[0].contract["C2"] == "The dtype stays as it is."
+    assert course.handins[0].exercises == ("double",)
+
+
+def test_all_problems_at_once(course: Path) -> None:
+    """Problems in several files are told together, in one refusal."""
+    change(course / "course.yaml", "title: A tiny course", "titel: A tiny course")
+    change(course / "course.yaml", "exercises: [double]", "exercises: [dubble]")
+    found = problems(course)
+    assert found == [
+        "course.yaml: title: this key is missing",
+        "course.yaml: titel: unknown key; did you mean title?",
+    ]
+    change(course / "course.yaml", "titel:", "title:")
+    folder = course / "exercises/01_basics"
+    change(folder / "double/exercise.yaml", "difficulty: 1", "difficulty: 9\ndificulty: 1")
+    change(folder / "total/exercise.yaml", "kind: vectorise", "kind: puzzle")
+    change(folder / "total/exercise.yaml", "  - A method of the tensor.\n", "")
+    text = "\n".join(problems(course))
+    assert (
+        "exercises/01_basics/double/exercise.yaml: difficulty: input should be less than or equal to 4 (it is 9)"
+        in text
+    )
+    assert "exercises/01_basics/double/exercise.yaml: dificulty: unknown key; did you mean difficulty?" in text
+    assert "exercises/01_basics/total/exercise.yaml: kind: input should be 'predict'" in text
+    assert "exercises/01_basics/total/exercise.yaml: hints: list should have at least 3 items" in text
+    assert "course.yaml: handins.week1.exercises: there is no exercise dubble; did you mean double?" in text
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("title: A tiny course", "title: [", "course.yaml: line"),
+        ("title: A tiny course", "title: A\ntitle: B", "the key 'title' stands twice"),
+        ("requires: tensorgrade>=0.1", "requires: tensorgrade>=99", "this course needs tensorgrade>=99, here is"),
+        ("requires: tensorgrade>=0.1", "requires: '>>'", "is not a requirement such as tensorgrade>=0.1"),
+        ("[double, total]", "[double, double]", "the exercise double is listed twice"),
+        ("[double, total]", "[double, totall]", "exercises/01_basics/totall/exercise.yaml: cannot be read"),
+        ("load_s: 2", "load_s: -2", "limits.load_s: input should be greater than 0"),
+        ("load_s: 2", "load_ms: 2", "limits.load_ms: unknown key; did you mean load_s?"),
+        ("id: week1", "id: week1\n    dew: 1", "handins.0.dew: unknown key; did you mean due?"),
+    ],
+)
+def test_problem_in_course_yaml(course: Path, old: str, new: str, told: str) -> None:
+    """Each kind of problem is told with its key."""
+    change(course / "course.yaml", old, new)
+    assert any(told in problem for problem in problems(course))
+
+
+def test_two_exercises_with_one_number(course: Path) -> None:
+    """Numbers are unique, as they name exercises on the command line."""
+    change(course / "exercises/01_basics/total/exercise.yaml", "number: 01-2", "number: 01-1")
+    assert problems(course) == [
+        "course.yaml: modules: two exercises have the number 01-1; change it in one exercise.yaml"
+    ]
+
+
+def test_exercise_without_checks(course: Path) -> None:
+    """An exercise that nothing checks is refused."""
+    (course / "exercises/01_basics/total/check_total.py").unlink()
+    (course / "solutions/01_basics/total/check_total.py").unlink()
+    assert problems(course) == ["exercises/01_basics/total: there are no checks; write check_total.py"]
+
+
+def test_course_is_found_from_inside(course: Path, tmp_path: Path) -> None:
+    """A course is found from a folder inside it; where there is none, that is one line."""
+    assert find_course(course / "exercises" / "01_basics") == course
+    with pytest.raises(CourseError, match="there is no course here: no course.yaml in"):
+        find_course(tmp_path)
+
+
+def test_exercise_by_id_or_number(course: Path) -> None:
+    """Both names find an exercise; a near miss is suggested."""
+    loaded = load_course(course)
+    assert find_exercise(loaded, "01-2") is find_exercise(loaded, "total")
+    with pytest.raises(CourseError, match="no exercise 'totl' in this course; did you mean total"):
+        find_exercise(loaded, "totl")
+
+
+def test_starter_digest_ignores_what_editors_change() -> None:
+    """Line ends, a byte order mark and blank ends of lines are no work of the student's; any other change is."""
+    text = b"def f():\n    return 1\n"
+    same = [text.replace(b"\n", b"\r\n"), b"\xef\xbb\xbf" + text, text + b"\n\n", text.replace(b"1\n", b"1  \n")]
+    assert {starter_digest(other) for other in same} == {starter_digest(text)}
+    assert starter_digest(text.replace(b"1", b"2")) != starter_digest(text)
+
+
+def test_contract_lines_of_a_docstring() -> None:
+    """Rules start with their name; indented lines go on; a blank line ends them."""
+    source = '"""Title\n\nC1  One rule\n    goes on.\nC2. Two.\n\n    not a rule\n"""\n'
+    assert contract_lines(source) == {"C1": "One rule goes on.", "C2": "Two."}
+    assert contract_lines("def broken(") == {}
+
+
+def test_released_copy_knows_what_is_withheld(course: Path) -> None:
+    """Without hidden checks, exercise.yaml tells how many there are; with them, they are there."""
+    path = course / "exercises/01_basics/double/exercise.yaml"
+    path.write_text(path.read_text() + "withheld:\n  checks: 2\n  shares: 3\n")
+    assert load_course(course).exercises[0].withheld.checks == 0
+    shutil.rmtree(course / "solutions")
+    assert load_course(course).exercises[0].withheld.shares == 3

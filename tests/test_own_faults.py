@@ -1,0 +1,206 @@
+"""Our own faults, the checks' among them, are `broken`: told as ours, exit status 3, and no points lost."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from conftest import COURSES, grader_of, run_grade, verdicts
+
+from grader.course import load_course
+from grader.grading import open_lane
+from grader.lane import Lane
+from grader.model import Course
+
+RIGHT = "def double(x):\n    return 2 * x\n\n\ndef double_(x):\n    return x.mul_(2)\n"
+
+BROKEN = '''
+import time
+
+import pytest
+import torch
+
+from grader.check import check, same_values
+
+
+@check("C1")
+def check_raises(student):
+    """Raises an error of its own"""
+    return {}["missing"]
+
+
+@check("C1")
+def check_hangs(student):
+    """Takes for ever"""
+    time.sleep(100)
+
+
+@check("C1")
+def check_slow_call_is_not_ours(student):
+    """A slow call is not the check's own time"""
+    for _ in range(4):
+        student.double(torch.ones(()))
+
+
+@check("C1")
+def check_swallows(student):
+    """Swallows everything that a call raises"""
+    try:
+        student.double(torch.ones(9))
+    except BaseException:
+        pass
+
+
+@check("C1")
+def check_reference(student, reference):
+    """Asks a reference that raises"""
+    reference.triple(torch.ones(2))
+
+
+@check("C1")
+def check_skips(student):
+    """Needs something that is not here"""
+    pytest.skip("needs a second disk")
+
+
+@check("C1", device="sim")
+def check_sim(student):
+    """Runs on the simulated accelerator"""
+
+
+@check("C1")
+def check_plain(student):
+    """A plain assert"""
+    assert student.double(3) == 7
+
+
+@check("C1")
+def check_raising(student):
+    """Refuses strings"""
+    with pytest.raises(ValueError):
+        student.double("a")
+
+
+@pytest.mark.parametrize("n", [1, 2])
+@check("C1")
+def check_many(student, n):
+    """Many sizes"""
+    same_values(student.double(torch.ones(n)), torch.ones(n) * 2)
+'''
+
+SLOW = """
+import os, time
+def double(x):
+    if getattr(x, 'ndim', 1) == 0:
+        time.sleep(0.4)
+    if getattr(x, 'shape', None) == (9,):
+        os._exit(1)
+    return 2 * x
+"""
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory: pytest.TempPathFactory) -> Course:
+    """A course with checks that are at fault themselves."""
+    root = Path(shutil.copytree(COURSES / "tiny", tmp_path_factory.mktemp("broken") / "course"))
+    (root / "exercises/01_basics/double/check_double.py").write_text(BROKEN)
+    (root / "solutions/01_basics/double/check_double.py").unlink()
+    (root / "solutions/01_basics/double/double.py").write_text("def triple(x):\n    raise RuntimeError('mine')\n")
+    (root / "solutions/01_basics/total/check_total.py").write_text("import no_such_module\n")
+    yaml = root / "course.yaml"
+    yaml.write_text(yaml.read_text() + "  check_s: 1\n  exercise_s: 30\n")
+    return load_course(root)
+
+
+@pytest.fixture(scope="module")
+def lane(course: Course) -> Iterator[Lane]:
+    """A lane for that course."""
+    with open_lane(course.exercises, "fork") as opened:
+        yield opened
+
+
+def test_each_fault_gets_its_verdict(course: Course, lane: Lane, tmp_path: Path) -> None:
+    """A check's own error, its hanging and a reference that raises are broken; what a check swallows is not lost."""
+    graded = grader_of(course, lane, tmp_path)(SLOW)
+    assert verdicts(graded) == {
+        "raises": "broken",
+        "hangs": "broken",
+        "slow_call_is_not_ours": "passed",
+        "swallows": "crashed",
+        "reference": "broken",
+        "skips": "not_run",
+        "sim": "not_run",
+        "plain": "failed",
+        "raising": "failed",
+        "many[1]": "passed",
+        "many[2]": "passed",
+    }
+    told = {row.check.id: row.outcome for row in graded.checks}
+    assert told["raises"].message.startswith("this check is broken; that is not your fault")
+    assert "KeyError: 'missing'" in told["raises"].detail
+    assert "check_double.py" in told["raises"].detail
+    assert "the check's own code took longer than 1 seconds" in told["hangs"].detail
+    assert "the reference raised RuntimeError: mine" in told["reference"].detail
+    assert told["plain"].message.startswith("this does not hold: student.double(3) == 7\nyours  6\nasked  7\n")
+    assert told["raising"].message.startswith("a ValueError is asked, nothing was raised")
+    lost = graded.score.possible - graded.score.earned - graded.score.undecided
+    assert lost == sum(row.score.possible for row in graded.checks if row.check.id in ("swallows", "plain", "raising"))
+
+
+def test_checks_that_cannot_be_collected(course: Course, lane: Lane, tmp_path: Path) -> None:
+    """A check file that does not import breaks its exercise, and no other."""
+    graded = grader_of(course, lane, tmp_path)("def total(x):\n    return x.sum()\n", "total")
+    assert verdicts(graded) == {"collection": "broken"}
+    assert "no_such_module" in graded.checks[0].outcome.detail
+    assert graded.score.undecided == graded.score.possible == 500
+
+
+def test_broken_is_exit_status_3(course: Course, tmp_path: Path) -> None:
+    """The command tells that the checks are at fault."""
+    (tmp_path / "total.py").write_text("def total(x):\n    return x.sum()\n")
+    ran = run_grade("total", "--submission", str(tmp_path), cwd=course.root)
+    assert ran.returncode == 3
+    assert "5 points are undecided (broken): neither earned nor lost" in ran.stdout
+
+
+def test_check_process_that_dies(tiny: Course, tmp_path: Path) -> None:
+    """If the check process itself is killed, its outcomes are broken, and the next exercise is graded by a new one."""
+    with open_lane(tiny.exercises, "fork") as lane:
+        grade = grader_of(tiny, lane, tmp_path)
+        assert grade(RIGHT).score.earned == 1000
+        assert lane._process is not None
+        os.kill(lane._process.pid, signal.SIGKILL)
+        assert set(verdicts(grade(RIGHT)).values()) == {"broken"}
+        assert grade(RIGHT).score.earned == 1000
+
+
+@pytest.mark.parametrize("start", ["fork", "spawn"])
+def test_exercise_deadline_is_the_hosts(tmp_path: Path, start: str) -> None:
+    """An exercise that takes too long as a whole is ended; what was decided before stays, the lane goes on."""
+    root = Path(shutil.copytree(COURSES / "tiny", tmp_path / "course"))
+    yaml = root / "course.yaml"
+    yaml.write_text(yaml.read_text().replace("call_s: 2", "call_s: 100") + "  exercise_s: 4\n")
+    course = load_course(root)
+    with open_lane(course.exercises, start) as lane:
+        grade = grader_of(course, lane, tmp_path)
+        slow = "import time\ndef double(x):\n    time.sleep(100)\n\n\ndef double_(x):\n    return x.mul_(2)\n"
+        graded = grade(slow)
+        assert verdicts(graded)["small"] == "timed_out"
+        assert "the exercise as a whole took longer than 4 seconds" in graded.checks[0].outcome.message
+        assert grade(RIGHT).score.earned == 1000
+
+
+def test_nothing_stays_behind(tiny: Course, tmp_path: Path) -> None:
+    """After a run no process of ours and no folder of a worker is left."""
+    before = {path.name for path in Path("/tmp").glob("grade-*")}
+    with open_lane(tiny.exercises, "fork") as lane:
+        grade = grader_of(tiny, lane, tmp_path)
+        grade("import os, time\nif os.fork() == 0:\n    time.sleep(60)\n" + RIGHT)
+        assert lane._process is not None
+        pid = lane._process.pid
+    assert {path.name for path in Path("/tmp").glob("grade-*")} == before
+    assert not Path(f"/proc/{pid}").exists()
