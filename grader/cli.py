@@ -31,14 +31,14 @@ class _DefaultCommand(click.Group):
 
 @click.group(cls=_DefaultCommand, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="tensorgrade", prog_name="grade")
-def main() -> None:  # noqa: D301  \b is click's own mark for lines that stay as they are
+def main() -> None:
     """Grade exercises about PyTorch tensors.
 
     \b
     grade                     grade the course in this folder
     grade predict_strides     grade one exercise, by id or number (02-1)
     grade --submission DIR    grade the files in another folder
-    """
+    """  # noqa: D301  the backslash is click's own mark for lines that stay as they are
     _make_output_safe()
 
 
@@ -69,14 +69,14 @@ def run(names: tuple[str, ...], submission: Path | None, json_path: str | None, 
         folder = submission or course.root
         handed_in = read_submission(folder, exercises, author=folder.resolve().name)
         start = start or default_start()
-        keep = (course.root / ".grade" / "inputs", ".grade/inputs")
+        inputs = course.root / ".grade" / "inputs"
         graded = []
         with open_lane(exercises, start) as lane:
             for exercise in exercises:
                 if not names and is_untouched(exercise, handed_in):
                     graded.append(not_started(exercise, lane))
                     continue
-                graded.append(grade_exercise(exercise, handed_in, lane, seed, keep))
+                graded.append(grade_exercise(exercise, handed_in, lane, seed, inputs))
                 say(*exercise_lines(graded[-1]), "")
         report = make_report(course, handed_in, graded, environment(seed, start))
         say(*summary_lines(report))
@@ -113,6 +113,64 @@ def batch(folder: Path, out: Path, handin: str | None, course_folder: Path | Non
 
         reports = grade_batch(course, exercises, folder, out, start or default_start(), on_report)
         say("", *gradebook_lines(exercises, reports), f"Reports and gradebook.csv are in {out}")
+
+
+@main.command()
+@click.argument("names", metavar="[EXERCISE]...", nargs=-1)
+@click.option("--seeds", type=click.IntRange(min=1), help="How many seeds right answers must pass with; by default 20.")
+@click.option("--write-digests", is_flag=True, help="First bring the digests of starters in exercise.yaml up to date.")
+@_start_option
+def verify(names: tuple[str, ...], seeds: int | None, write_digests: bool, start: str | None) -> None:
+    """Prove exercises: starters earn nothing, right answers pass, wrong ones are caught by the check they name."""
+    say = _Say()
+    say("Verifying ...")
+    with _told_errors():
+        from grader.course import write_digest
+        from grader.grading import default_start
+        from grader.report.proofs import proof_lines
+        from grader.verify import SEEDS
+        from grader.verify import verify as prove
+
+        course, exercises = _course_and_exercises(names)
+        if write_digests:
+            for exercise in exercises:
+                if write_digest(exercise):
+                    say(f"wrote the digest of {exercise.id}")
+            course, exercises = _course_and_exercises(names)
+        proofs = prove(course, exercises, start or default_start(), seeds or SEEDS, say)
+        say(*proof_lines(proofs))
+    sys.exit(1 if any(proof.problems for proof in proofs) else 0)
+
+
+@main.command()
+@click.argument("name", metavar="MODULE/EXERCISE", required=False)
+@click.option("--course", "course_folder", type=click.Path(path_type=Path), help="Start a course of your own there.")
+@click.option("--schemas", type=click.Path(path_type=Path), help="Write JSON Schemas of the YAML files there.")
+def new(name: str | None, course_folder: Path | None, schemas: Path | None) -> None:
+    """Lay out an exercise, or a course, that lacks only what its author must write."""
+    say = _Say()
+    with _told_errors():
+        from grader.author import new_course, new_exercise, write_schemas
+        from grader.course import find_course
+        from grader.errors import CourseError
+
+        written = []
+        if course_folder:
+            written += new_course(course_folder)
+        if schemas:
+            written += write_schemas(schemas)
+        if name:
+            written += new_exercise(find_course((course_folder or Path.cwd()).resolve()), name)
+        if not written:
+            raise CourseError("say what to lay out: MODULE/EXERCISE, --course DIR or --schemas DIR")
+        say(*(f"wrote {_from_here(path)}" for path in written))
+        if name:
+            say(f"Next: write what is marked TODO, then run  grade verify {name.split('/')[-1]}")
+
+
+def _from_here(path: Path) -> Path:
+    here = Path.cwd()
+    return path.relative_to(here) if path.is_relative_to(here) else path
 
 
 class _Say:

@@ -95,7 +95,7 @@ class CourseFile(_Strict):
 
     title: Annotated[str, Field(min_length=1)]
     requires: str | None = None
-    modules: Annotated[list[ModuleEntry], Field(min_length=1)]
+    modules: list[ModuleEntry]
     handins: list[HandInEntry] = []
     limits: LimitsEntry = LimitsEntry()
 
@@ -152,6 +152,70 @@ def find_exercise(course: Course, name: str) -> Exercise:
     near = difflib.get_close_matches(name, [exercise.id for exercise in course.exercises], n=1, cutoff=0.5)
     hint = f"; did you mean {near[0]}?" if near else ""
     raise CourseError(f"there is no exercise {name!r} in this course{hint}")
+
+
+def schemas() -> dict[str, dict[str, Any]]:
+    """The JSON Schemas of the two YAML files, by file name."""
+    return {
+        "course.schema.json": CourseFile.model_json_schema(),
+        "exercise.schema.json": ExerciseFile.model_json_schema(),
+    }
+
+
+def read_topics(course: Course) -> set[str]:
+    """The ids in exercises/topics.yaml; none if there is no such file.
+
+    Raises:
+        CourseError: the file is not a mapping from ids to names.
+    """
+    path = course.root / "exercises" / "topics.yaml"
+    if not path.is_file():
+        return set()
+    problems: list[str] = []
+    data = _read_yaml(path, "exercises/topics.yaml", problems)
+    if problems:
+        raise CourseError(*problems)
+    return {str(topic) for topic in data or {}}
+
+
+def solution_files(exercise: Exercise, kind: str) -> list[Path]:
+    """The files of wrong answers ("wrong") or right variants ("right"), by name."""
+    folder = _staff_folder(exercise) / kind
+    return sorted(folder.glob("*.py")) if folder.is_dir() else []
+
+
+def stray_files(course: Course) -> list[str]:
+    """Files under exercises/ and solutions/ that have no place in a course, as paths from its root."""
+    known = {Path("exercises/topics.yaml")}
+    for module in course.modules:
+        known.add(Path("exercises", module.id, "README.md"))
+        for exercise in module.exercises:
+            id, shown, staff = (
+                exercise.id,
+                Path("exercises", module.id, exercise.id),
+                Path("solutions", module.id, exercise.id),
+            )
+            known |= {shown / name for name in (f"{id}.py", "exercise.yaml", f"check_{id}.py", f"probe_{id}.py")}
+            known |= {staff / name for name in (f"{id}.py", f"check_{id}.py", f"probe_{id}.py")}
+            known |= {
+                path.relative_to(course.root) for kind in ("wrong", "right") for path in solution_files(exercise, kind)
+            }
+    found = [path for top in ("exercises", "solutions") for path in (course.root / top).rglob("*") if path.is_file()]
+    relative = [path.relative_to(course.root) for path in found if "__pycache__" not in path.parts]
+    return sorted(path.as_posix() for path in relative if path not in known)
+
+
+def write_digest(exercise: Exercise) -> bool:
+    """Bring the digest of the starter in exercise.yaml up to date; tell whether that changed it."""
+    path = exercise.folder / "exercise.yaml"
+    text = path.read_text(encoding="utf-8")
+    line = f"starter: {starter_digest(exercise.starter.read_bytes())}"
+    if re.search(r"^starter:.*$", text, re.MULTILINE):
+        new = re.sub(r"^starter:.*$", line, text, flags=re.MULTILINE)
+    else:
+        new = f"{text.rstrip()}\n{line}\n"
+    path.write_text(new, encoding="utf-8")
+    return new != text
 
 
 def starter_digest(text: bytes) -> str:
@@ -218,6 +282,11 @@ def _load_exercise(root: Path, module: str, id: str, limits: Limits, problems: l
     )
 
 
+def _staff_folder(exercise: Exercise) -> Path:
+    root = exercise.folder.parents[2]
+    return root / "solutions" / exercise.module / exercise.id
+
+
 def _limits(base: Limits, entry: LimitsEntry) -> Limits:
     given = {field.name: getattr(entry, field.name) for field in fields(Limits)}
     return replace(base, **{name: value for name, value in given.items() if value is not None})
@@ -262,7 +331,7 @@ class _Loader(yaml.SafeLoader):
         return mapping
 
 
-def _read(path: Path, shown_as: str, kind: type[BaseModel], problems: list[str]) -> BaseModel | None:
+def _read_yaml(path: Path, shown_as: str, problems: list[str]) -> dict[Any, Any] | None:
     try:
         data = yaml.load(path.read_bytes(), _Loader)  # noqa: S506  a subclass of the safe loader
     except OSError as error:
@@ -275,6 +344,13 @@ def _read(path: Path, shown_as: str, kind: type[BaseModel], problems: list[str])
         return None
     if not isinstance(data, dict):
         problems.append(f"{shown_as}: must be a mapping of keys to values")
+        return None
+    return data
+
+
+def _read(path: Path, shown_as: str, kind: type[BaseModel], problems: list[str]) -> BaseModel | None:
+    data = _read_yaml(path, shown_as, problems)
+    if data is None:
         return None
     try:
         return kind.model_validate(data)

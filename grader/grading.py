@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import platform
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from importlib import metadata
@@ -31,30 +32,46 @@ CONFINEMENT = "none"
 
 
 @contextmanager
+def open_lanes(exercises: Sequence[Exercise], start: str, count: int) -> Iterator[list[Lane]]:
+    """Lanes that share one worker server, if workers are forked."""
+    with ExitStack() as stack:
+        server = None
+        if start == "fork":
+            server = WorkerServer()
+            stack.callback(server.close)
+        lanes = []
+        for number in range(count):
+            lanes.append(Lane(exercises, server, number))
+            stack.callback(lanes[-1].close)
+        yield lanes
+
+
+@contextmanager
 def open_lane(exercises: Sequence[Exercise], start: str) -> Iterator[Lane]:
-    """A lane, with a worker server if workers are forked."""
-    server = WorkerServer() if start == "fork" else None
-    try:
-        lane = Lane(exercises, server)
-        try:
-            yield lane
-        finally:
-            lane.close()
-    finally:
-        if server is not None:
-            server.close()
+    """One lane."""
+    with open_lanes(exercises, start, 1) as (lane,):
+        yield lane
 
 
 def grade_exercise(
-    exercise: Exercise, submission: Submission, lane: Lane, seed: int, keep: tuple[Path, str] | None = None
+    exercise: Exercise, submission: Submission, lane: Lane, seed: int, inputs: Path | None = None
 ) -> GradedExercise:
-    """Grade one exercise of a submission."""
+    """Grade one exercise of a submission.
+
+    Args:
+        exercise: one of the lane's.
+        submission: who handed in what.
+        lane: where it is graded.
+        seed: of all random inputs.
+        inputs: where large inputs of failing shown checks are kept for the student, if anywhere.
+    """
     catalog = lane.catalog
     checks = catalog.checks[exercise.id]
     if exercise.id in catalog.problems:
         return _broken(exercise, catalog.problems[exercise.id])
     if exercise.id in submission.problems:
         return _without_file(exercise, checks, submission.problems[exercise.id])
+    keep = _keep(inputs, submission.paths[exercise.id]) if inputs else None
     run = lane.run(exercise, submission.files[exercise.id], seed, keep)
     graded = _graded(exercise, checks, run.outcomes, output=run.output)
     return _earning_nothing(graded) if is_untouched(exercise, submission) else graded
@@ -116,12 +133,19 @@ def default_start() -> str:
     return "fork" if CAN_FORK else "spawn"
 
 
+def _keep(inputs: Path, submitted: Path) -> tuple[Path, str, str]:
+    """Where inputs are kept, and how that and the student's folder are typed, each from where the student is."""
+    folder = submitted.resolve().parent
+    return inputs, Path(os.path.relpath(inputs, folder)).as_posix(), Path(os.path.relpath(folder)).as_posix()
+
+
 def _graded(
     exercise: Exercise, checks: Sequence[Check], outcomes: Sequence[Outcome], output: str = ""
 ) -> GradedExercise:
     rows, withheld = score(exercise.points, checks, outcomes, exercise.withheld.shares)
     total = sum((row.score for row in rows), Score(0, 0)) + Score(0, withheld, withheld)
-    all_passed = all(row.outcome.verdict is Verdict.PASSED or not row.outcome.verdict.decided for row in rows)
+    decided = [row.outcome.verdict for row in rows if row.outcome.verdict.decided]
+    all_passed = bool(decided) and all(verdict is Verdict.PASSED for verdict in decided)
     return GradedExercise(exercise, "done" if all_passed else "started", tuple(rows), total, withheld, output)
 
 

@@ -193,7 +193,7 @@ class Lane:
         self._waits_for_catalog = False
 
     def run(
-        self, exercise: Exercise, files: Mapping[str, bytes], seed: int, keep: tuple[Path, str] | None = None
+        self, exercise: Exercise, files: Mapping[str, bytes], seed: int, keep: tuple[Path, str, str] | None = None
     ) -> Run:
         """Run all checks of an exercise on a submission's files: the only call behind which student code runs.
 
@@ -201,7 +201,7 @@ class Lane:
             exercise: one of this lane's.
             files: the submission's files by name.
             seed: the run's seed.
-            keep: where large inputs of failing shown checks go, and how a student types that path.
+            keep: where large inputs of failing shown checks go, how a student types that path, and in which folder.
 
         Raises:
             StartError: no check process can be had.
@@ -216,7 +216,7 @@ class Lane:
             "exercise": exercise.id,
             "files": rows,
             "seed": seed,
-            "keep": [str(keep[0]), keep[1]] if keep else None,
+            "keep": [str(keep[0]), *keep[1:]] if keep else None,
         }
         self._channel.send(self._jobs, job, list(files.values()))
         return self._collect(exercise, checks)

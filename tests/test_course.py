@@ -103,7 +103,7 @@ def test_exercise_without_checks(course: Path) -> None:
 def test_course_is_found_from_inside(course: Path, tmp_path: Path) -> None:
     """A course is found from a folder inside it; where there is none, that is one line."""
     assert find_course(course / "exercises" / "01_basics") == course
-    with pytest.raises(CourseError, match="there is no course here: no course.yaml in"):
+    with pytest.raises(CourseError, match=r"there is no course here: no course\.yaml in"):
         find_course(tmp_path)
 
 

@@ -94,7 +94,7 @@ class _Host:
             return None
         self._number = frame.number
         tree = frame.tree
-        keep = Keep(Path(tree["keep"][0]), tree["keep"][1]) if tree["keep"] else None
+        keep = Keep(Path(tree["keep"][0]), *tree["keep"][1:]) if tree["keep"] else None
         return Job(tree["exercise"], _files(frame), tree["seed"], keep)
 
     def outcome(self, outcome: Outcome) -> None:

@@ -76,7 +76,7 @@ def is_array(yours: Any, what: str = "the result") -> None:
 def is_instance(yours: Any, kind: type, what: str = "the result") -> None:
     """The value is of a plain Python type; bool is no int here."""
     fits = isinstance(yours, kind) and not (kind is int and isinstance(yours, bool))
-    _is_kind(fits, yours, kind.__name__, what)
+    _is_kind(fits, yours, show.with_article(kind.__name__), what)
 
 
 def same_shape(yours: Any, asked: Any, what: str = "the result") -> None:
@@ -222,7 +222,7 @@ def claims(tensor: torch.Tensor) -> Claims:
 def _same_items(yours: Any, asked: Any, what: str, rtol: float | None, atol: float | None) -> None:
     keys = asked.keys() if isinstance(asked, dict) else range(len(asked))
     kind = next(base for base in (list, tuple, dict) if isinstance(asked, base))
-    _is_kind(isinstance(yours, kind), yours, kind.__name__, what)
+    _is_kind(isinstance(yours, kind), yours, show.with_article(kind.__name__), what)
     text = f"{what} has {len(yours)} items, {len(asked)} are asked"
     simple = not any(
         isinstance(item, (torch.Tensor, np.ndarray)) for item in (asked.values() if isinstance(asked, dict) else asked)

@@ -118,7 +118,11 @@ def _cannot_judge(error: CannotJudge) -> _Decision:
 
 def _failed_by_pytest(text: str) -> _Decision:
     missing = _DID_NOT_RAISE.search(text)
-    public = f"a {missing[1]} is asked, nothing was raised" if missing else "the result is not what is asked"
+    public = (
+        f"{show.with_article(missing[1])} is asked, nothing was raised"
+        if missing
+        else "the result is not what is asked"
+    )
     return _Decision(Verdict.FAILED, public, public if missing else text)
 
 

@@ -11,7 +11,9 @@ import torch
 
 from grader.check import show
 from grader.check.compare import CheckFailed, require
-from grader.check.student import Party, RemoteFunction, Student, party_of
+from grader.check.student import Party, RemoteFunction, raised_by_student
+
+_LEFT = "the result of `{}` has no gradient: the numbers left PyTorch on the way (a list, NumPy, .item() or .data)"
 
 
 class Probe:
@@ -66,7 +68,7 @@ def no_loop(
     count_small, count_large = few.total(), many.total()
     if count_large > count_small + slack:
         top = ", ".join(f"{name} {count} times" for name, count in many.most_common(3))
-        public = f"`{function}` runs more operations the larger its input is: a Python loop over the elements"
+        public = f"`{function}` runs more operations the larger its input is: a loop in Python"
         raise CheckFailed(
             public, f"{public}\nsmall input  {count_small} operations\nlarge input  {count_large} operations ({top})"
         )
@@ -75,7 +77,13 @@ def no_loop(
 
 def gradients(function: RemoteFunction, *args: Any) -> list[torch.Tensor | None]:
     """The gradient of the sum of the result with respect to each tensor argument; None where there is none."""
-    answer = _built_in(function, "gradients")(function, *args)
+    try:
+        answer = _built_in(function, "gradients")(function, *args)
+    except RuntimeError as error:
+        raised = raised_by_student(error)
+        if raised is not None and "requires grad" in raised.text:  # PyTorch's refusal to go to NumPy with a graph
+            raise CheckFailed(_LEFT.format(function)) from None
+        raise
     match answer:
         case [_, list() as grads] if len(grads) == len(args):
             return grads
@@ -87,10 +95,7 @@ def keeps_graph(function: RemoteFunction, *args: Any) -> None:
     wanted = [arg for arg in args if isinstance(arg, torch.Tensor) and arg.dtype.is_floating_point]
     grads = gradients(function, *args)
     found = [grad for grad in grads if grad is not None]
-    text = (
-        f"the result of `{function}` has no gradient: numbers left PyTorch on the way (a list, NumPy, .item() or .data)"
-    )
-    require(not wanted or found, text)
+    require(not wanted or found, _LEFT.format(function))
 
 
 def gradcheck(function: RemoteFunction, *args: Any) -> None:
@@ -101,8 +106,3 @@ def gradcheck(function: RemoteFunction, *args: Any) -> None:
         f"the gradient of `{function}` is wrong",
         f"the gradient of `{function}` is wrong\n{show.show(difference)}",
     )
-
-
-def probe_party(student: Student) -> Party:
-    """The party that a probe runs beside."""
-    return party_of(student)

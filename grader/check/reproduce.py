@@ -24,14 +24,16 @@ class Keep:
     Attributes:
         folder: on disk.
         shown: as a student types it.
+        run_in: the folder in which the lines run, as a student types it.
     """
 
     folder: Path
     shown: str
+    run_in: str
 
 
 def reproduce(module: str, check: str, calls: Sequence[Call], keep: Keep | None) -> str:
-    """Python lines that make the last calls of a check again; "" if there were none."""
+    """A heading and Python lines that make the last calls of a check again; "" if there were none."""
     if not calls:
         return ""
     body, imports = [], set()
@@ -43,7 +45,9 @@ def reproduce(module: str, check: str, calls: Sequence[Call], keep: Keep | None)
     imports = {f"import {name}" for name in ("torch",) if re.search(r"\btorch\.", text)}
     imports |= {"import numpy as np"} if re.search(r"\bnp\.", text) else set()
     names = ", ".join(sorted({call.name for call in calls[-_MOST_CALLS:]}))
-    return "\n".join([*sorted(imports), f"from {module} import {names}", text])
+    lines = [*sorted(imports), f"from {module} import {names}", *body]
+    place = f", in the folder {keep.run_in}" if keep and keep.run_in != "." else ""
+    return "\n".join([f"To see it in plain Python{place}:", *(f"    {line}" for line in lines)])
 
 
 def _argument(value: Any, name: str, keep: Keep | None) -> str:
@@ -55,9 +59,7 @@ def _argument(value: Any, name: str, keep: Keep | None) -> str:
     safe = re.sub(r"[^A-Za-z0-9_-]+", "_", name)
     keep.folder.mkdir(parents=True, exist_ok=True)
     if isinstance(value, torch.Tensor):
-        plain = value.detach()
-        plain.__dict__.clear()
-        torch.save(plain.requires_grad_(value.requires_grad), keep.folder / f"{safe}.pt")
+        torch.save(value.detach().requires_grad_(value.requires_grad), keep.folder / f"{safe}.pt")
         return f'torch.load("{keep.shown}/{safe}.pt")'
     np.save(keep.folder / f"{safe}.npy", value)
     return f'np.load("{keep.shown}/{safe}.npy")'

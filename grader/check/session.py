@@ -212,8 +212,7 @@ class CheckSession:
         verdict, message, detail = decide(check, ending, self._student, self._reference, self._exercise.contract)
         if check.shown and verdict in (Verdict.FAILED, Verdict.CRASHED, Verdict.TIMED_OUT, Verdict.OVER_LIMIT):
             lines = reproduce(self._exercise.id, check.id, self._student.calls, job.keep)
-            if lines:
-                message += "\n\nTo see it in plain Python:\n" + "\n".join(f"    {line}" for line in lines.split("\n"))
+            message += f"\n\n{lines}" if lines else ""
         return Outcome(check.id, verdict, message, detail, round(time.monotonic() - started, 4))
 
     def _begin(self, party: Party, seed: int, *, recording: bool, limit: float | None) -> None:

@@ -72,8 +72,12 @@ def kind(value: Any, *, public: bool = False) -> str:
         return "None (is a `return` missing?)"
     if isinstance(value, Remote):
         return "some other object" if public else repr(value).strip("<>")
-    name = type(value).__name__
-    return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
+    return with_article(type(value).__name__)
+
+
+def with_article(name: str) -> str:
+    """A name with "a" or "an" before it."""
+    return f"{'an' if name[0] in 'aeiouAEIO' else 'a'} {name}"
 
 
 def as_source(value: Any) -> str | None:

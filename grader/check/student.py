@@ -244,23 +244,21 @@ class RemoteFunction(Remote):
     def __init__(self, party: Party, name: str, space: str = "student") -> None:
         self.wire_name = ["named", space, name]
         self._party = party
+        self._space = space
         self._name = name
         self._what = f"{party.sitting.owner} `{name}`" if space == "student" else f"the probe `{name}`"
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Call it in the worker."""
-        if self._party.recording:
-            self._record(args, kwargs)
-        return self._party.call(self, args, kwargs, self._what)
+        """Call it in the worker. A probe around a student's function is told, and noted, as that function."""
+        called = args[0] if args and isinstance(args[0], RemoteFunction) else self
+        if self._party.recording and called._space == "student":
+            called.note(args[1:] if called is not self else args, kwargs)
+        return self._party.call(self, args, kwargs, called._what)
 
-    def _record(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        name, what = self._name, self._what
-        if args and isinstance(args[0], RemoteFunction):  # a probe around a student's function
-            name, what, args = args[0]._name, args[0]._what, args[1:]
-        if not what.startswith("the probe"):
-            self._party.calls.append(
-                Call(name, _kept(args), dict(zip(kwargs, _kept(tuple(kwargs.values())), strict=True)))
-            )
+    def note(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """Take a call down, for the lines that reproduce it."""
+        kept = dict(zip(kwargs, _kept(tuple(kwargs.values())), strict=True))
+        self._party.calls.append(Call(self._name, _kept(args), kept))
 
     def __repr__(self) -> str:
         """Its name."""

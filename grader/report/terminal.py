@@ -80,7 +80,10 @@ def _total(report: Report) -> Iterator[str]:
 
 
 def _next(report: Report) -> Iterator[str]:
-    started = [graded for graded in report.exercises if graded.state == "started"]
+    lost = [
+        graded for graded in report.exercises if graded.score.earned + graded.score.undecided < graded.score.possible
+    ]
+    started = [graded for graded in lost if graded.state == "started"]
     waiting = [graded for graded in report.exercises if graded.state == "not_started"]
     if started:
         yield f"Next: mend {started[0].exercise.id}, then run  grade {started[0].exercise.id}"
@@ -88,7 +91,7 @@ def _next(report: Report) -> Iterator[str]:
         exercise = waiting[0].exercise
         yield f"Next: {exercise.number} {exercise.title}. Open"
         yield f"      exercises/{exercise.module}/{exercise.id}/{exercise.id}.py"
-    elif report.exercises:
+    elif all(graded.state == "done" for graded in report.exercises):
         yield "All that could run here passed."
 
 

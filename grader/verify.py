@@ -1,0 +1,357 @@
+"""`grade verify` proves a course: what its text promises, what its checks accept, and what they refuse.
+
+Every violation is a sentence with the remedy. What can be read is looked at first (`_text_problems`); then starters,
+references, right variants and wrong answers are run, on all lanes, with one warm worker server.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import queue
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from grader.course import read_topics, solution_files, starter_digest, stray_files
+from grader.grading import open_lanes
+from grader.lane import Lane
+from grader.model import Check, Course, Exercise, Outcome, Verdict
+
+SEEDS = 20
+"""How many seeds a right answer must pass with; the second half while all cores are busy."""
+
+_WRONG_SEEDS = 5
+_LONGEST_S = 10.0
+_DOCSTRING_LINES = 25
+_CODE_LINES = 40
+_LEAST_WRONG, _LEAST_RIGHT = 2, 1
+_CAUGHT_BY = re.compile(r"^caught by:\s*(\S+)\s*$", re.MULTILINE)
+
+
+@dataclass
+class Proof:
+    """What was found of one exercise.
+
+    Attributes:
+        exercise: the exercise.
+        problems: sentences with their remedies.
+        counts: for each kind of file (starter, reference, right, wrong): runs that went as they should, and all runs.
+        seconds: the longest run of the reference.
+        unproved: wrong answers whose check needs something that is not here.
+    """
+
+    exercise: Exercise
+    problems: list[str] = field(default_factory=list)
+    counts: dict[str, tuple[int, int]] = field(default_factory=dict)
+    seconds: float = 0.0
+    unproved: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class _Case:
+    """One file to run."""
+
+    exercise: Exercise
+    kind: str  # starter, reference, right or wrong
+    path: Path
+    seed: int
+    caught_by: str = ""
+
+
+def verify(
+    course: Course, exercises: Sequence[Exercise], start: str, seeds: int, say: Callable[[str], None]
+) -> list[Proof]:
+    """Prove exercises of a course.
+
+    Args:
+        course: the whole course.
+        exercises: those to prove.
+        start: "fork" or "spawn".
+        seeds: how many seeds a right answer must pass with.
+        say: told what goes on, a line at a time.
+
+    Raises:
+        StartError: a process of ours did not start.
+    """
+    proofs = {exercise.id: Proof(exercise) for exercise in exercises}
+    lanes_wanted = os.cpu_count() or 1
+    with open_lanes(exercises, start, lanes_wanted) as lanes:
+        catalog = lanes[0].catalog
+        topics = read_topics(course)
+        for proof in proofs.values():
+            id = proof.exercise.id
+            if id in catalog.problems:
+                text = catalog.problems[id].strip().split("\n")[-1]
+                proof.problems.append(f"{_shown(proof.exercise)}: its checks cannot be collected; mend them: {text}")
+            proof.problems += _text_problems(course, proof.exercise, catalog.checks[id], topics)
+        cases = [case for proof in proofs.values() if proof.exercise.id not in catalog.problems
+                 for case in _cases(proof, catalog.checks[proof.exercise.id], seeds)]  # fmt: skip
+        quiet = [case for case in cases if case.seed < (seeds + 1) // 2 or case.kind in ("starter", "wrong")]
+        busy = [case for case in cases if case not in quiet]
+        say(f"running {len(quiet)} submissions on {lanes_wanted} lanes")
+        found = _run_all(lanes, quiet)
+        if busy:
+            say(f"running {len(busy)} submissions while all cores are busy")
+            with _busy_cores(lanes_wanted):
+                found += _run_all(lanes, busy)
+        for proof in proofs.values():
+            mine = [(case, outcomes) for case, outcomes in found if case.exercise.id == proof.exercise.id]
+            _judge(proof, catalog.checks[proof.exercise.id], mine)
+    stray = [f"{path}: this file has no place in a course; remove it or mend its name" for path in stray_files(course)]
+    if stray and proofs:
+        next(iter(proofs.values())).problems += stray
+    return list(proofs.values())
+
+
+# -- what is read ---------------------------------------------------------------------------------------------------
+
+
+def _text_problems(course: Course, exercise: Exercise, checks: Sequence[Check], topics: set[str]) -> Iterator[str]:
+    yield from _starter_problems(exercise)
+    where = f"{_shown(exercise)}/exercise.yaml"
+    for topic in exercise.topics:
+        if topic not in topics:
+            yield f"{where}: topics: {topic} is not in exercises/topics.yaml; add it there or mend it here"
+    for number, hint in enumerate(exercise.hints, 1):
+        if not hint.strip() or "TODO" in hint:
+            yield f"{where}: hints: hint {number} is not written; write where to look, which rule, nearly the code"
+    if exercise.hidden_checks is None:
+        yield f"solutions/{exercise.module}/{exercise.id}: there are no hidden checks; write check_{exercise.id}.py"
+    if exercise.reference is None:
+        yield f"solutions/{exercise.module}/{exercise.id}: there is no reference; write {exercise.id}.py"
+    if exercise.shown_checks is None:
+        yield f"{_shown(exercise)}: there are no shown checks; write check_{exercise.id}.py"
+    yield from _check_problems(exercise, checks)
+    yield from _shown_check_problems(exercise)
+    del course
+
+
+def _starter_problems(exercise: Exercise) -> Iterator[str]:
+    where = f"{_shown(exercise)}/{exercise.id}.py"
+    if not exercise.starter.is_file():
+        yield f"{where}: the starter is missing; write it"
+        return
+    text = exercise.starter.read_bytes()
+    try:
+        tree = ast.parse(text)
+    except SyntaxError as error:
+        yield f"{where}: line {error.lineno}: the starter is not valid Python; mend it"
+        return
+    doc = ast.get_docstring(tree, clean=False) or ""
+    doc_lines = doc.count("\n") + 1 if doc else 0
+    code_lines = sum(1 for line in text.decode().split("\n") if line.strip()) - sum(
+        1 for line in doc.split("\n") if line.strip()
+    )
+    if doc_lines > _DOCSTRING_LINES:
+        yield f"{where}: the docstring has {doc_lines} lines; shorten it to {_DOCSTRING_LINES}"
+    if code_lines > _CODE_LINES:
+        yield f"{where}: the code has {code_lines} lines; shorten it to {_CODE_LINES}"
+    if not exercise.contract:
+        yield f"{where}: the docstring states no rules; number them C1, C2, ..., each on a line of its own"
+    if b"TODO" not in text:
+        yield f"{where}: nothing is marked TODO; mark what a student is to write"
+    if "TODO: write" in doc:
+        yield f"{where}: the docstring is not written; state the task and its rules"
+    digest = starter_digest(text)
+    if exercise.starter_digest != digest:
+        yield (
+            f"{_shown(exercise)}/exercise.yaml: starter: the starter was changed; write  starter: {digest}  "
+            "or run  grade verify --write-digests"
+        )
+
+
+def _check_problems(exercise: Exercise, checks: Sequence[Check]) -> Iterator[str]:
+    for check in checks:
+        shown = check.shown and exercise.shown_checks is not None
+        path = exercise.shown_checks if shown else exercise.hidden_checks
+        where = f"{'exercises' if shown else 'solutions'}/{exercise.module}/{exercise.id}/{path.name if path else ''}"
+        name = f"{where}: check_{check.id}"
+        if check.title.startswith("check_"):
+            yield f"{name}: it has no docstring; write one, its first line is the title that students read"
+        if check.contract and check.contract not in exercise.contract:
+            known = ", ".join(exercise.contract) or "none"
+            yield f"{name}: the contract line {check.contract} is not in the starter's docstring; known are {known}"
+        if not check.shown and not check.contract:
+            yield f'{name}: a hidden check must name the contract line it examines; write @check("C1", ...)'
+        if not check.shown and not check.try_this:
+            yield f'{name}: a hidden check must give an example; write @check(..., try_this="a call to try")'
+    if checks and sum(check.share for check in checks) == 0:
+        yield f"{_shown(exercise)}: all shares are 0, so that nothing is worth points; give a check share=1"
+
+
+def _shown_check_problems(exercise: Exercise) -> Iterator[str]:
+    """What a student has must work without what only staff has."""
+    if exercise.shown_checks is None:
+        return
+    text = exercise.shown_checks.read_text(encoding="utf-8")
+    where = f"{_shown(exercise)}/{exercise.shown_checks.name}"
+    try:
+        tree = ast.parse(text)
+    except SyntaxError:
+        return  # told as a problem of collecting
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef) and any(arg.arg == "reference" for arg in node.args.args):
+            yield f"{where}: {node.name} uses the reference, which students do not have; state what is asked instead"
+    if "solutions" in text:
+        yield f"{where}: it names solutions/, which students do not have; remove it"
+
+
+# -- what is run ----------------------------------------------------------------------------------------------------
+
+
+def _cases(proof: Proof, checks: Sequence[Check], seeds: int) -> Iterator[_Case]:
+    exercise = proof.exercise
+    if exercise.starter.is_file():
+        yield _Case(exercise, "starter", exercise.starter, 0)
+    right = solution_files(exercise, "right")
+    wrong = solution_files(exercise, "wrong")
+    where = f"solutions/{exercise.module}/{exercise.id}"
+    if len(right) < _LEAST_RIGHT:
+        proof.problems.append(f"{where}/right: there is no other right answer; write at least {_LEAST_RIGHT}")
+    if len(wrong) < _LEAST_WRONG:
+        proof.problems.append(f"{where}/wrong: there are {len(wrong)} wrong answers; write at least {_LEAST_WRONG}")
+    for path in ([exercise.reference] if exercise.reference else []) + right:
+        kind = "reference" if path == exercise.reference else "right"
+        yield from (_Case(exercise, kind, path, seed) for seed in range(seeds))
+    ids = [check.id for check in checks]
+    for path in wrong:
+        caught_by = _named_check(path)
+        if caught_by is None:
+            text = "its docstring must end with  caught by: <check>  and begin with the sentence that a student is told"
+            proof.problems.append(f"{where}/wrong/{path.name}: {text}")
+        elif caught_by not in ids:
+            text = f"there is no check {caught_by!r}; the checks are {', '.join(ids)}"
+            proof.problems.append(f"{where}/wrong/{path.name}: caught by: {text}")
+        else:
+            yield from (_Case(exercise, "wrong", path, seed, caught_by) for seed in range(min(seeds, _WRONG_SEEDS)))
+
+
+def _named_check(path: Path) -> str | None:
+    """The check that a wrong answer's docstring names, if it also has a sentence for the student."""
+    try:
+        doc = ast.get_docstring(ast.parse(path.read_bytes())) or ""
+    except SyntaxError:
+        return None
+    found = _CAUGHT_BY.search(doc)
+    return found[1] if found and not doc.startswith("caught by:") else None
+
+
+def _run_all(lanes: Sequence[Lane], cases: Sequence[_Case]) -> list[tuple[_Case, Sequence[Outcome]]]:
+    free: queue.Queue[Lane] = queue.Queue()
+    for lane in lanes:
+        free.put(lane)
+
+    def run(case: _Case) -> tuple[_Case, Sequence[Outcome]]:
+        lane = free.get()
+        try:
+            files = {f"{case.exercise.id}.py": case.path.read_bytes()}
+            return case, lane.run(case.exercise, files, case.seed).outcomes
+        finally:
+            free.put(lane)
+
+    with ThreadPoolExecutor(len(lanes)) as threads:
+        return list(threads.map(run, cases))
+
+
+@contextmanager
+def _busy_cores(count: int) -> Iterator[None]:
+    """Keep every core busy with processes that do nothing else."""
+    spin = [sys.executable, "-I", "-S", "-c", "while True: pass"]
+    spinners = [subprocess.Popen(spin, stdin=subprocess.DEVNULL) for _ in range(count)]
+    try:
+        yield
+    finally:
+        for spinner in spinners:
+            spinner.kill()
+            spinner.wait()
+
+
+def _judge(proof: Proof, checks: Sequence[Check], found: Sequence[tuple[_Case, Sequence[Outcome]]]) -> None:
+    judges = {"starter": _judge_starter, "reference": _judge_right, "right": _judge_right, "wrong": _judge_wrong}
+    told: set[tuple[Path, str]] = set()
+    for case, outcomes in found:
+        if case.kind == "reference":
+            proof.seconds = max(proof.seconds, sum(outcome.seconds for outcome in outcomes))
+        problem, unproved = judges[case.kind](case, checks, outcomes)
+        good, total = proof.counts.get(case.kind, (0, 0))
+        proof.counts[case.kind] = (good + (problem is None), total + 1)
+        if unproved and case.path.name not in proof.unproved:
+            proof.unproved.append(case.path.name)
+        if problem and (case.path, problem) not in told:
+            told.add((case.path, problem))
+            seed = "" if case.kind == "starter" else f" (first with --seed {case.seed})"
+            proof.problems.append(f"{_place(case)}: {problem}{seed}")
+    if proof.seconds > _LONGEST_S:
+        text = f"the reference takes {proof.seconds:.1f} s; make inputs smaller, {_LONGEST_S:g} s is the limit"
+        proof.problems.append(f"{_shown(proof.exercise)}: {text}")
+
+
+Judged = tuple[str | None, bool]
+
+
+def _judge_starter(case: _Case, checks: Sequence[Check], outcomes: Sequence[Outcome]) -> Judged:
+    del case, checks
+    broken = _broken(outcomes)
+    if broken is None and all(outcome.verdict is Verdict.PASSED or not outcome.verdict.decided for outcome in outcomes):
+        return "the starter passes every check; leave something for the student to do, or mend the checks", False
+    return broken, False
+
+
+def _judge_right(case: _Case, checks: Sequence[Check], outcomes: Sequence[Outcome]) -> Judged:
+    what = "the reference" if case.kind == "reference" else "this right answer"
+    if (broken := _broken(outcomes)) is not None:
+        return broken, False
+    for check, outcome in zip(checks, outcomes, strict=True):
+        if outcome.verdict.decided and outcome.verdict is not Verdict.PASSED:
+            reason = (outcome.detail or outcome.message).split("\n")[0]
+            return f"{what} does not pass check_{check.id} ({reason}); mend one of the two", False
+        if outcome.verdict is Verdict.INCONCLUSIVE:
+            return f"{what} gets no verdict from check_{check.id}; make its measurement clearer", False
+    return None, False
+
+
+def _judge_wrong(case: _Case, checks: Sequence[Check], outcomes: Sequence[Outcome]) -> Judged:
+    if (broken := _broken(outcomes)) is not None:
+        return broken, False
+    named = next(outcome for check, outcome in zip(checks, outcomes, strict=True) if check.id == case.caught_by)
+    if named.verdict is Verdict.NOT_RUN:
+        return None, True
+    if named.verdict is Verdict.SKIPPED:
+        reason = named.message.split("\n")[0]
+        return f"check_{case.caught_by} could not judge it ({reason}); name the check that catches it", False
+    if named.verdict is Verdict.PASSED:
+        others = [
+            outcome.check for outcome in outcomes if outcome.verdict.decided and outcome.verdict is not Verdict.PASSED
+        ]
+        caught = f"{', '.join(others)} did" if others else "no check did"
+        return (
+            f"check_{case.caught_by} does not catch this wrong answer ({caught}); mend the check, or name another",
+            False,
+        )
+    return None, False
+
+
+def _broken(outcomes: Sequence[Outcome]) -> str | None:
+    for outcome in outcomes:
+        if outcome.verdict is Verdict.BROKEN:
+            reason = outcome.detail.strip().split("\n")[0]
+            return f"check_{outcome.check} is at fault itself ({reason}); mend it"
+    return None
+
+
+def _place(case: _Case) -> str:
+    exercise = case.exercise
+    if case.kind == "starter":
+        return f"{_shown(exercise)}/{exercise.id}.py"
+    inner = "" if case.kind == "reference" else f"{case.kind}/"
+    return f"solutions/{exercise.module}/{exercise.id}/{inner}{case.path.name}"
+
+
+def _shown(exercise: Exercise) -> str:
+    return f"exercises/{exercise.module}/{exercise.id}"

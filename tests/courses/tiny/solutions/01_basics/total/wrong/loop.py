@@ -1,0 +1,8 @@
+"""You add one element after the other in Python.
+
+caught by: counts
+"""
+
+
+def total(x):
+    return sum(x, x.new_zeros(()))

@@ -1,0 +1,278 @@
+"""`grade verify` turns red, with the right sentence, for each planted fault, and stays green for a sound course."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from conftest import COURSES, run_grade
+
+from grader.course import load_course
+from grader.verify import verify
+
+SHOWN = "exercises/01_basics/double"
+STAFF = "solutions/01_basics/double"
+
+
+def change(path: str, old: str, new: str) -> Callable[[Path], None]:
+    """A fault: a text in a file replaced."""
+
+    def plant(root: Path) -> None:
+        text = (root / path).read_text()
+        assert old in text
+        (root / path).write_text(text.replace(old, new))
+
+    return plant
+
+
+def add(path: str, text: str) -> Callable[[Path], None]:
+    """A fault: a file that should not be there, or with other content."""
+
+    def plant(root: Path) -> None:
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text)
+
+    return plant
+
+
+def remove(path: str) -> Callable[[Path], None]:
+    """A fault: a file that is missing."""
+    return lambda root: (root / path).unlink()
+
+
+ACCEPTS_ALL = """
+from grader.check import check
+
+
+@check("C1", try_this="double(torch.ones(1))")
+def check_random(student):
+    \"\"\"Accepts everything\"\"\"
+
+
+@check("C2", try_this="double(torch.ones(1))")
+def check_dtype(student):
+    \"\"\"Accepts everything\"\"\"
+"""
+
+FLAKY = """import random
+
+
+def double(x):
+    return 2 * x if random.random() < 0.8 else x
+
+
+def double_(x):
+    return x.mul_(2)
+"""
+
+FAULTS: dict[str, tuple[Callable[[Path], object], str]] = {
+    "accepts everything": (
+        add(f"{STAFF}/check_double.py", ACCEPTS_ALL),
+        f"{STAFF}/wrong/changes_input.py: check_random does not catch this wrong answer (no check did)",
+    ),
+    "reference fails": (
+        change(f"{STAFF}/double.py", "return 2 * x", "return 3 * x"),
+        f"{STAFF}/double.py: the reference does not pass check_small (the result has the wrong values: 3 of 3",
+    ),
+    "right variant fails": (
+        change(f"{STAFF}/right/adds.py", "return x + x", "return (x + x).double()"),
+        f"{STAFF}/right/adds.py: this right answer does not pass check_dtype (the result has dtype float64, int64 is",
+    ),
+    "right variant fails for some seeds": (
+        add(f"{STAFF}/right/flaky.py", f'"""Now and then."""\n{FLAKY}'),
+        f"{STAFF}/right/flaky.py: this right answer does not pass check_",
+    ),
+    "wrong answer names another check": (
+        change(f"{STAFF}/wrong/changes_input.py", "caught by: random", "caught by: dtype"),
+        f"{STAFF}/wrong/changes_input.py: check_dtype does not catch this wrong answer (random did); mend the check",
+    ),
+    "wrong answer names no check": (
+        change(f"{STAFF}/wrong/changes_input.py", "caught by: random", ""),
+        f"{STAFF}/wrong/changes_input.py: its docstring must end with  caught by: <check>",
+    ),
+    "wrong answer names an unknown check": (
+        change(f"{STAFF}/wrong/changes_input.py", "caught by: random", "caught by: randon"),
+        f"{STAFF}/wrong/changes_input.py: caught by: there is no check 'randon'; the checks are small, in_place",
+    ),
+    "too few wrong answers": (
+        remove(f"{STAFF}/wrong/triples.py"),
+        f"{STAFF}/wrong: there are 1 wrong answers; write at least 2",
+    ),
+    "hidden check without a contract line": (
+        change(f"{STAFF}/check_double.py", '@check("C2", ', "@check("),
+        f"{STAFF}/check_double.py: check_dtype: a hidden check must name the contract line it examines",
+    ),
+    "hidden check without an example": (
+        change(f"{STAFF}/check_double.py", ', try_this="double(torch.tensor([1]))"', ""),
+        f"{STAFF}/check_double.py: check_dtype: a hidden check must give an example",
+    ),
+    "unknown contract line": (
+        change(f"{STAFF}/check_double.py", '@check("C2"', '@check("C7"'),
+        f"{STAFF}/check_double.py: check_dtype: the contract line C7 is not in the starter's docstring; known are C1",
+    ),
+    "check without a title": (
+        change(f"{STAFF}/check_double.py", '    """Keeps integers integers"""\n', ""),
+        f"{STAFF}/check_double.py: check_dtype: it has no docstring",
+    ),
+    "check at fault": (
+        change(f"{STAFF}/check_double.py", "same_dtype(student", "undefined_name(student"),
+        "check_dtype is at fault itself (NameError: name 'undefined_name' is not defined); mend it",
+    ),
+    "checks that do not import": (
+        change(f"{STAFF}/check_double.py", "import torch", "import torchh"),
+        f"{SHOWN}: its checks cannot be collected; mend them",
+    ),
+    "shown check uses the reference": (
+        change(f"{SHOWN}/check_double.py", "def check_small(student):", "def check_small(student, reference):"),
+        f"{SHOWN}/check_double.py: check_small uses the reference, which students do not have",
+    ),
+    "starter passes": (
+        change(
+            f"{SHOWN}/double.py",
+            "raise NotImplementedError  # TODO",
+            "return x.mul_(2) if x.dim() == 0 else 2 * x # TODO",
+        ),
+        f"{SHOWN}/exercise.yaml: starter: the starter was changed; write  starter: ",
+    ),
+    "starter solves it": (
+        lambda root: shutil.copy(root / f"{STAFF}/right/adds.py", root / f"{SHOWN}/double.py"),
+        f"{SHOWN}/double.py: the starter passes every check; leave something for the student to do",
+    ),
+    "nothing marked TODO": (
+        change(f"{SHOWN}/double.py", "  # TODO", ""),
+        f"{SHOWN}/double.py: nothing is marked TODO",
+    ),
+    "long docstring": (
+        change(f"{SHOWN}/double.py", '"""Double it\n', '"""Double it\n' + "and so on\n" * 30),
+        f"{SHOWN}/double.py: the docstring has 36 lines; shorten it to 25",
+    ),
+    "long code": (
+        change(f"{SHOWN}/double.py", "def double_(x):", "x = 1\n" * 50 + "def double_(x):"),
+        f"{SHOWN}/double.py: the code has 55 lines; shorten it to 40",
+    ),
+    "hint not written": (
+        change(f"{SHOWN}/exercise.yaml", "Look at the operator.", "TODO"),
+        f"{SHOWN}/exercise.yaml: hints: hint 1 is not written",
+    ),
+    "unknown topic": (
+        change(f"{SHOWN}/exercise.yaml", "topics: [T1]", "topics: [T1, T99]"),
+        f"{SHOWN}/exercise.yaml: topics: T99 is not in exercises/topics.yaml",
+    ),
+    "stray file": (
+        add(f"{SHOWN}/notes.txt", "x"),
+        f"{SHOWN}/notes.txt: this file has no place in a course; remove it or mend its name",
+    ),
+    "folder that no module lists": (
+        add("exercises/01_basics/lost/lost.py", "x = 1\n"),
+        "exercises/01_basics/lost/lost.py: this file has no place in a course",
+    ),
+    "no reference": (
+        remove(f"{STAFF}/double.py"),
+        f"{STAFF}: there is no reference; write double.py",
+    ),
+}
+
+
+TOGETHER = {
+    "of text": [
+        "unknown contract line",
+        "hidden check without an example",
+        "shown check uses the reference",
+        "starter passes",
+        "long docstring",
+        "hint not written",
+        "unknown topic",
+        "stray file",
+        "folder that no module lists",
+        "no reference",
+    ],
+    "of text, again": [
+        "hidden check without a contract line",
+        "check without a title",
+        "long code",
+        "nothing marked TODO",
+    ],
+    "of answers": [
+        "right variant fails for some seeds",
+        "right variant fails",
+        "wrong answer names another check",
+        "too few wrong answers",
+    ],
+    "of names": ["wrong answer names no check", "reference fails"],
+    "of unknown names": ["wrong answer names an unknown check", "check at fault"],
+    "of checks": ["accepts everything", "starter solves it"],
+    "of imports": ["checks that do not import"],
+}
+"""Faults that can be planted in one copy of the course, so that it is run once."""
+
+
+@pytest.mark.parametrize("group", TOGETHER)
+def test_planted_faults(group: str, tmp_path: Path) -> None:
+    """Each fault is told as a sentence with its place and its remedy."""
+    root = Path(shutil.copytree(COURSES / "tiny", tmp_path / "course"))
+    for fault in TOGETHER[group]:
+        FAULTS[fault][0](root)
+    course = load_course(root)
+    proofs = verify(course, course.exercises[:1], "fork", 8, print)
+    problems = [problem for proof in proofs for problem in proof.problems]
+    for fault in TOGETHER[group]:
+        assert any(FAULTS[fault][1] in problem for problem in problems), (fault, problems)
+
+
+def test_every_fault_is_planted() -> None:
+    """No fault is left out."""
+    assert sorted(fault for group in TOGETHER.values() for fault in group) == sorted(FAULTS)
+
+
+def test_sound_course_is_green(tmp_path: Path) -> None:
+    """The pretend course itself has no problem, and the command says so in one table."""
+    ran = run_grade("verify", "--seeds", "4", cwd=COURSES / "tiny")
+    assert ran.returncode == 0, ran.stdout
+    assert "All of it holds." in ran.stdout
+    assert "01-1 double" in ran.stdout
+
+
+def test_new_course_lacks_only_what_its_author_must_write(tmp_path: Path) -> None:
+    """A scaffolded exercise runs as it should; verify asks for the text, the hints, and nothing else."""
+    assert run_grade("new", "--course", "mine", cwd=tmp_path).returncode == 0
+    home = tmp_path / "mine"
+    ran = run_grade("new", "02_memory/predict_offsets", cwd=home)
+    assert ran.returncode == 0, ran.stderr
+    assert "wrote exercises/02_memory/predict_offsets/predict_offsets.py" in ran.stdout
+    course = load_course(home)
+    assert course.exercises[0].number == "02-1"
+    (proof,) = verify(course, course.exercises, "fork", 4, print)
+    assert [problem.split(": ", 1)[1] for problem in proof.problems] == [
+        "the docstring is not written; state the task and its rules",
+        *(f"hints: hint {n} is not written; write where to look, which rule, nearly the code" for n in (1, 2, 3)),
+    ]
+    assert {kind: good == total for kind, (good, total) in proof.counts.items()} == dict.fromkeys(proof.counts, True)
+
+
+def test_new_refuses(tmp_path: Path) -> None:
+    """A course is not written over, a name must be usable, and an id is unique."""
+    run_grade("new", "--course", ".", cwd=tmp_path)
+    again = run_grade("new", "--course", ".", cwd=tmp_path)
+    assert (again.returncode, "a course is not written over" in again.stderr) == (2, True)
+    odd = run_grade("new", "../evil", cwd=tmp_path)
+    assert (odd.returncode, "is not MODULE/EXERCISE in lower case" in odd.stderr) == (2, True)
+    run_grade("new", "01_a/one", cwd=tmp_path)
+    twice = run_grade("new", "02_b/one", cwd=tmp_path)
+    assert (twice.returncode, "the exercise one exists" in twice.stderr) == (2, True)
+
+
+def test_new_keeps_comments_and_modules(tmp_path: Path) -> None:
+    """course.yaml gets one name or one module more; everything else stays as it was."""
+    root = Path(shutil.copytree(COURSES / "tiny", tmp_path / "course"))
+    yaml = root / "course.yaml"
+    yaml.write_text(yaml.read_text().replace("modules:\n", "modules:\n  # in order\n"))
+    before = yaml.read_text().splitlines()
+    assert run_grade("new", "01_basics/third", cwd=root).returncode == 0
+    assert run_grade("new", "02_more/fourth", cwd=root).returncode == 0
+    course = load_course(root)
+    assert [exercise.id for exercise in course.exercises] == ["double", "total", "third", "fourth"]
+    assert [exercise.number for exercise in course.exercises] == ["01-1", "01-2", "01-3", "02-1"]
+    kept = [line for line in yaml.read_text().splitlines() if line in before]
+    assert [line for line in before if "exercises: [double, total]" not in line] == kept
