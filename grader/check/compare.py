@@ -244,6 +244,8 @@ def _same_items(yours: Any, asked: Any, what: str, rtol: float | None, atol: flo
 def _same_numbers(yours: Any, asked: Any, what: str, rtol: float | None, atol: float | None) -> None:
     if isinstance(yours, bool) or not isinstance(yours, (torch.Tensor, np.ndarray, np.generic, int, float, complex)):
         _is_kind(False, yours, _asked_kind(asked), what)
+    if isinstance(yours, (int, float)) and isinstance(asked, (int, float)) and yours == asked:
+        return  # the common case of plain numbers, without making tensors of them
     mine, wanted = _as_tensor(yours), _as_tensor(asked)
     if mine.shape != wanted.shape:
         text = f"{what} cannot be compared: its shape is wrong"

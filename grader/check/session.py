@@ -90,8 +90,17 @@ class Host(Protocol):
         """Told after each job, with what the student printed during shown checks."""
 
 
-def run_session(host: Host, planned: list[PlannedExercise], starter: Starter) -> None:
-    """Collect the checks of all exercises, then grade jobs until there are no more."""
+def run_session(
+    host: Host, planned: list[PlannedExercise], starter: Starter, kind: type[CheckSession] | None = None
+) -> None:
+    """Collect the checks of all exercises, then grade jobs until there are no more.
+
+    Args:
+        host: who gives work and is told of outcomes.
+        planned: all exercises.
+        starter: starts workers.
+        kind: another kind of session, to compare with.
+    """
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     os.environ.pop("PYTEST_ADDOPTS", None)
     paths = [str(path) for item in planned for path in (item.shown_checks, item.hidden_checks) if path is not None]
@@ -99,7 +108,7 @@ def run_session(host: Host, planned: list[PlannedExercise], starter: Starter) ->
     options += ["-p", "pytest_timeout", "-c", str(_INI), "--noconftest", "--import-mode=importlib"]
     options += ["--timeout=1"]  # switches the timer on; how long it runs is the exercise's limit
     root = os.path.commonpath([str(Path(path).parent) for path in paths]) if paths else "."
-    session = CheckSession(host, planned, starter)
+    session = (kind or CheckSession)(host, planned, starter)
     try:
         if paths:
             options.append("--continue-on-collection-errors")
@@ -175,8 +184,8 @@ class CheckSession:
         planned = self._planned[job.exercise]
         self._exercise = planned
         rows = self._items[job.exercise]
-        sitting = Sitting(self._starter, planned.id, job.files, planned.limits)
-        self._student = Party(sitting)
+        self._student = self._student_party(planned, job)
+        sitting = self._student.sitting
         self._reference = self._reference_party(planned, self._student)
         printed = _Printed(planned.limits.shown_output_kb * 1024)
         try:
@@ -231,6 +240,9 @@ class CheckSession:
         comparison = self._comparison if isinstance(self._excinfo.value, AssertionError) else None
         trace = "\n".join(f"{entry.path}:{entry.lineno + 1}: {entry.name}" for entry in self._excinfo.traceback)
         return Ending(self._excinfo.value, statement, comparison, trace)
+
+    def _student_party(self, planned: PlannedExercise, job: Job) -> Party:
+        return Party(Sitting(self._starter, planned.id, job.files, planned.limits))
 
     def _reference_party(self, planned: PlannedExercise, student: Party) -> Party | None:
         if planned.reference is None:
