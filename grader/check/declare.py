@@ -70,8 +70,8 @@ class Rng(torch.Generator):
 
     def normal(self, *shape: int, dtype: torch.dtype = torch.float32) -> torch.Tensor:
         """A tensor of normally distributed numbers, mean 0 and deviation 1."""
-        return torch.randn(*shape, generator=self, dtype=dtype)
+        return torch.randn(shape, generator=self, dtype=dtype)
 
     def uniform(self, *shape: int, dtype: torch.dtype = torch.float32) -> torch.Tensor:
         """A tensor of numbers from 0 to 1."""
-        return torch.rand(*shape, generator=self, dtype=dtype)
+        return torch.rand(shape, generator=self, dtype=dtype)

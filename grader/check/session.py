@@ -248,11 +248,11 @@ class CheckSession:
         if planned.reference is None:
             return None
         party = self._references.get(planned.id)
-        if party is None or party.sitting.lost is not None:
+        if party is None or party.sitting.lost is not None or party.sitting.is_worn():
             if party is not None:
                 party.sitting.close()
             files = {planned.id + ".py": planned.reference.read_bytes()}
-            sitting = Sitting(self._starter, planned.id, files, planned.limits, owner="the reference's")
+            sitting = Sitting(self._starter, planned.id, files, planned.limits, owner="the reference's", secret=True)
             party = self._references[planned.id] = Party(sitting)
         party.originals = student
         return party

@@ -106,7 +106,7 @@ class Party:
         self.sitting.close()
         self.exchange, self._names, self._probes, self._seeded = self._new_exchange(), None, set(), False
         sitting = self.sitting
-        tree = {"do": "load", "module": sitting.module}
+        tree = {"do": "load", "module": sitting.module, "secret": sitting.secret}
         what = f"{sitting.owner} {sitting.module}.py"
         try:
             names = self._request(tree, {"files": dict(sitting.files)}, sitting.limits.load_s, what)
@@ -230,7 +230,8 @@ def load_message(module: str, raised: Raised) -> str:
 def frame_lines(raised: Raised) -> list[str]:
     """Where student code raised: the innermost lines of its own files."""
     lines = []
-    for file, line, function, text in raised.frames[-3:]:
+    places = {(file, line): (function, text) for file, line, function, text in raised.frames}
+    for (file, line), (function, text) in list(places.items())[-3:]:
         place = f"    {file}, line {line}" + (f", in {function}" if function and function != "<module>" else "")
         lines.append(place)
         if text.strip():

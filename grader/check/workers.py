@@ -365,13 +365,22 @@ class Sitting:
         files: the submission's files by relative name.
         limits: of the exercise.
         owner: for messages: "your" or "the reference's".
+        secret: whether the files must not stay on disk while the worker lives.
     """
 
     def __init__(
-        self, starter: Starter, module: str, files: Mapping[str, bytes], limits: Limits, owner: str = "your"
+        self,
+        starter: Starter,
+        module: str,
+        files: Mapping[str, bytes],
+        limits: Limits,
+        owner: str = "your",
+        *,
+        secret: bool = False,
     ) -> None:
         self.module = module
         self.owner = owner
+        self.secret = secret
         self.limits = limits
         self.lost: WorkerLost | None = None
         self.worker: Worker | None = None
@@ -433,6 +442,10 @@ class Sitting:
     def files(self) -> Mapping[str, bytes]:
         """The submission's files by relative name."""
         return self._files
+
+    def is_worn(self) -> bool:
+        """Whether the worker has used half of the CPU time that it may use in its life."""
+        return self.worker is not None and (self.worker.life.cpu_s() or 0.0) > self.limits.exercise_s / 2
 
     def close(self) -> None:
         """End the worker."""

@@ -1,0 +1,33 @@
+"""Predict the strides
+
+A tensor is a window on a row of numbers in memory. Its strides say, for each dim, how many elements further on the
+next entry along that dim lies. They follow from the shape by a short rule. Write that rule, without asking PyTorch.
+
+C1  `contiguous_strides(shape)` returns the strides of a contiguous tensor of that shape, counted in elements: a tuple
+    of ints, one for each dim. `(2, 5)` gives `(5, 1)` and `()` gives `()`.
+C2  A size of 0 counts as 1: `(3, 0, 2)` gives `(2, 2, 1)`.
+C3  `transposed(shape, strides, a, b)` returns what `t.transpose(a, b)` has, where t has this shape and these strides,
+    contiguous or not: the pair `(shape, strides)`, two tuples of ints.
+C4  `a` and `b` may be negative: -1 is the last dim.
+C5  A dim that t does not have raises IndexError.
+C6  Plain Python: no tensor, no torch, no NumPy. Modules such as math and itertools are fine.
+
+Shapes have 0 to 5 dims; `transposed` gets at least 1. Change the bodies, keep the names and the parameters.
+"""
+
+
+def contiguous_strides(shape: tuple[int, ...]) -> tuple[int, ...]:
+    strides = []
+    step = 1
+    for size in reversed(shape):
+        strides.insert(0, step)
+        step *= size
+    return tuple(strides)
+
+
+def transposed(
+    shape: tuple[int, ...], strides: tuple[int, ...], a: int, b: int
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    shape, strides = list(shape), list(strides)
+    strides[a], strides[b] = strides[b], strides[a]
+    return tuple(shape), tuple(strides)

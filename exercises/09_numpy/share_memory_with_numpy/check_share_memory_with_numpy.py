@@ -1,0 +1,53 @@
+import numpy as np
+import torch
+
+from grader.check import check, is_array, is_tensor, require, same_values
+
+
+@check("C1")
+def check_small_tensor(student):
+    """A tensor from a small array"""
+    t = student.tensor_view(np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]))
+    is_tensor(t)
+    same_values(t, torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], dtype=torch.float64))
+
+
+@check("C2")
+def check_small_array(student):
+    """An array from a small tensor"""
+    a = student.array_view(torch.tensor([[1, 2, 3], [4, 5, 6]]))
+    is_array(a)
+    same_values(a, np.array([[1, 2, 3], [4, 5, 6]]))
+
+
+@check("C3", category="memory")
+def check_write_to_array(student):
+    """Write to the array, read in the tensor"""
+    a = np.zeros((2, 3))
+    t = student.tensor_view(a)
+    is_tensor(t)
+    a[1, 1] = 23.0
+    require(t[1, 1] == 23.0, "after a[1, 1] = 23.0 the tensor has another number at [1, 1]: it is a copy")
+
+
+@check("C3", category="memory")
+def check_write_to_tensor(student):
+    """Write to the tensor, read in the array"""
+    t = torch.ones(2, 3)
+    a = student.array_view(t)
+    is_array(a)
+    t.zero_()
+    require((a == 0).all(), "after t.zero_() the array does not hold zeros: it is a copy")
+
+
+@check("C5", category="memory")
+def check_twins(student):
+    """A view shares memory, an equal copy does not"""
+    a = np.array([1.0, 2.0, 3.0])
+    _answers(student.shares(a, torch.from_numpy(a)), True, "for torch.from_numpy(a)")
+    _answers(student.shares(a, torch.tensor(a)), False, "for torch.tensor(a), which has the same numbers elsewhere")
+
+
+def _answers(yours, asked, case):
+    require(isinstance(yours, (bool, np.bool_)), "`shares` must return True or False")
+    require(bool(yours) == asked, f"`shares` returns {bool(yours)} {case}; {asked} is asked")

@@ -1,0 +1,32 @@
+"""Move data to the GPU
+
+A data loader hands you batches such as {"pixels": <tensor>, "labels": <tensor>, "files": ["a.png", "b.png"]}. The
+tensors must go where the model is: to an accelerator if there is one, and otherwise to the CPU. The same code must
+run on every machine.
+
+C1  `best_device()` returns a `torch.device`: that of the accelerator if this machine has one, else that of the CPU.
+C2  `to_device(batch, device)` returns a new dict with the keys of batch in the same order. Its tensors have the
+    numbers and dtypes of those in batch.
+C3  These tensors lie on `device`, which is a string such as "cpu" or a `torch.device`. If it has an index, as in
+    "name:1", they lie on the one with this index.
+C4  Without `device`, or with None, `to_device` takes `best_device()`.
+C5  A value that is not a tensor is passed on as the very same object. `to_device` does not look into lists or dicts.
+C6  The dict `batch` and its tensors stay as they are.
+C7  A tensor that is on the device already is passed on as the very same object. Every other one is copied once.
+C8  The code names no kind of accelerator: no "cuda" or "mps", no `.cuda()`, no `torch.cuda`. Ask `torch.accelerator`.
+
+No accelerator here? Use the device "meta", which every machine has. It keeps shapes and dtypes but no numbers, so it
+shows where a tensor went. Change the lines marked TODO; add helper functions if you like.
+"""
+
+from typing import Any
+
+import torch
+
+
+def best_device() -> torch.device:
+    raise NotImplementedError  # TODO: the accelerator's device if there is one, else the CPU's
+
+
+def to_device(batch: dict[str, Any], device: str | torch.device | None = None) -> dict[str, Any]:
+    raise NotImplementedError  # TODO: a new dict with the tensors on the device

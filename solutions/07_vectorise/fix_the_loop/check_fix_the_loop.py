@@ -1,0 +1,103 @@
+import math
+
+import torch
+
+from grader.check import check, gradients, keeps_graph, no_loop, require, same_dtype, same_values, unchanged
+
+MOST_OPERATIONS = 20
+CLOSE = {"rtol": 1e-4, "atol": 1e-4}
+"""The loop itself, which adds one by one in float32, is right too."""
+
+
+def exact(x, thr):
+    """The energy by plain Python, in float64."""
+    return math.fsum(value * value for value in x.double().flatten().tolist() if value > thr)
+
+
+@check("C1", share=2, try_this="energy_above(torch.tensor([-3.0, -1.0, 0.5, 2.0]), -2.0)")
+def check_random(student, rng):
+    """The energy of random samples"""
+    for scale in (1.0, 30.0):
+        x = scale * rng.normal(rng.integer(90, 150))
+        thr = scale * (rng.integer(1, 9) / 10 - 0.5)
+        same_values(student.energy_above(x, thr), exact(x, thr), **CLOSE)
+
+
+@check("C2", share=1, try_this="energy_above(torch.tensor([1.0, 2.0, 2.0, 3.0]), 2.0)")
+def check_strict(student, rng):
+    """Leaves out samples equal to the threshold"""
+    x = torch.randint(0, 6, (40,), generator=rng).float()
+    thr = float(rng.integer(1, 3))
+    x[rng.integer(0, 39)] = thr
+    same_values(student.energy_above(x, thr), exact(x, thr), **CLOSE)
+
+
+@check("C2", share=1, try_this="energy_above(torch.tensor([float('nan'), 2.0]), 1.0)")
+def check_nan(student, rng):
+    """Leaves out NaN"""
+    x = rng.normal(30)
+    x[rng.integer(0, 29)] = math.nan
+    same_values(student.energy_above(x, 0.5), exact(x, 0.5), **CLOSE)
+
+
+@check("C3", share=1, try_this="energy_above(torch.tensor([1.0, 2.0]), 5.0)")
+def check_none_above(student, rng):
+    """Gives 0 where no sample is over the threshold"""
+    same_values(student.energy_above(rng.uniform(rng.integer(5, 20)), 1.5), 0.0)
+    same_values(student.energy_above(torch.empty(0), 0.0), 0.0, "the result for an empty tensor")
+
+
+@check("C3", category="dtype", share=1, try_this="energy_above(torch.ones(3, dtype=torch.float64), 0.5).dtype")
+def check_dtype(student, rng):
+    """Keeps the dtype of x"""
+    for dtype in (torch.float32, torch.float64, torch.float16, torch.bfloat16):
+        x = rng.uniform(12).to(dtype)
+        same_dtype(student.energy_above(x, 0.5), dtype, f"the result for {str(dtype).removeprefix('torch.')}")
+    same_dtype(student.energy_above(x, 2.0), dtype, "the result where no sample is over the threshold")
+
+
+@check(
+    "C4", category="performance", share=6, try_this="energy_above(torch.randn(1_000_000), 0.0): a loop takes seconds"
+)
+def check_no_loop_at_scale(student, rng):
+    """No loop over long inputs"""
+    student.energy_above(rng.normal(10), 0.0)
+    no_loop(student.energy_above, (rng.normal(30), 0.0), (rng.normal(300), 0.0))
+    counts = no_loop(student.energy_above, (rng.normal(2_000), 0.0), (rng.normal(20_000), 0.0))
+    require(
+        counts.total() <= MOST_OPERATIONS,
+        f"one call runs more than {MOST_OPERATIONS} operations; a handful will do",
+        f"one call runs {counts.total()} operations: {dict(counts.most_common(5))}",
+    )
+    stays_in_torch(student, rng.normal(50))
+
+
+def stays_in_torch(student, x):
+    """The result came from x by PyTorch: a sum f of squares of entries, whichever they are, has gradient . x = 2 f."""
+    value = student.energy_above(x.clone(), 0.0)
+    keeps_graph(student.energy_above, x, 0.0)
+    grad = gradients(student.energy_above, x, 0.0)[0]
+    asked, found = 2 * float(value), float((grad.double() * x.double()).sum())
+    require(
+        math.isclose(asked, found, rel_tol=1e-3, abs_tol=1e-3),
+        "the gradient does not belong to the result: the numbers left PyTorch on the way",
+        f"the gradient does not belong to the result: gradient . x is {found:g}, twice the result is {asked:g}",
+    )
+
+
+@check("C5", share=1, try_this="energy_above(torch.randn(4, 3).T, 0.0)")
+def check_any_layout(student, rng):
+    """Takes any shape and any strides"""
+    rows, columns = rng.integers(3, 7, 2)
+    x = rng.normal(rows, columns, 4)
+    for case in (x, x.transpose(0, 2), x[:, ::2, 1:3], x[:1].expand(3, columns, 4), x[0, 0, 0].abs()):
+        same_values(student.energy_above(case, 0.0), exact(case, 0.0), **CLOSE)
+
+
+@check("C6", category="memory", share=1, try_this="x = torch.ones(3); energy_above(x, 2.0); print(x)")
+def check_input_kept(student, rng):
+    """Leaves x as it was"""
+    x = rng.normal(rng.integer(10, 30))
+    with unchanged(x, what="x"):
+        energy = student.energy_above(x, 0.25)
+    require(energy is not None, "the result is None (is a `return` missing?)")

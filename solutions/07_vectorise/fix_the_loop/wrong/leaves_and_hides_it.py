@@ -1,0 +1,9 @@
+"""You compute with Python numbers and only borrow a gradient from x; the gradient is wrong.
+
+caught by: no_loop_at_scale
+"""
+
+
+def energy_above(x, thr):
+    energy = sum(value * value for value in x.flatten().tolist() if value > thr)
+    return 0 * x[x > thr].sum() + energy

@@ -1,0 +1,9 @@
+"""It is still a loop over the elements, only in one line; let one operation take the whole tensor.
+
+caught by: no_loop
+"""
+
+
+def energy_above(x, thr):
+    total = x.new_zeros(())
+    return total + sum(sample * sample for sample in x.flatten() if sample > thr)

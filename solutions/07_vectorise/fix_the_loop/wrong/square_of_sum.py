@@ -1,0 +1,8 @@
+"""You square the sum; asked is the sum of the squares.
+
+caught by: small
+"""
+
+
+def energy_above(x, thr):
+    return x[x > thr].sum().square()

@@ -1,0 +1,258 @@
+import torch
+
+from grader.check import (
+    CannotJudge,
+    check,
+    copies,
+    count_operations,
+    gradients,
+    is_tensor,
+    require,
+    same_dtype,
+    same_shape,
+    same_values,
+    unchanged,
+)
+
+INVERSES = {"linalg_inv_ex", "linalg_inv", "inverse", "linalg_pinv", "cholesky_inverse"}
+"""What `torch.linalg.inv`, `inv_ex`, `pinv`, `matrix_power(A, -1)`, `tensorinv` and `torch.inverse` dispatch."""
+
+LIMIT = 10
+"""Allowed scaled residual. Measured over 40 seeds: elimination, QR and SVD reach 0.4, an inverse 400 million."""
+
+
+@check(
+    "C1", share=2, try_this="A = torch.randn(4, 4) + 4 * torch.eye(4); b = torch.randn(4); print(A @ solve(A, b) - b)"
+)
+def check_one_side(student, rng):
+    """Solves random systems with one right-hand side"""
+    for dtype in (torch.float64, torch.float32):
+        A = _matrix(rng, rng.integer(3, 7), dtype)
+        b = rng.normal(len(A), dtype=dtype)
+        _solves(student, A, b)
+
+
+@check(
+    "C1",
+    share=2,
+    try_this="A = torch.randn(4, 4) + 4 * torch.eye(4); b = torch.randn(4, 2); print(A @ solve(A, b) - b)",
+)
+def check_many_sides(student, rng):
+    """Solves random systems with several columns in b"""
+    n = rng.integer(3, 6)
+    for k in (2, n, n + 3):
+        A = _matrix(rng, n, torch.float64)
+        b = rng.normal(n, k, dtype=torch.float64)
+        _solves(student, A, b)
+
+
+@check("C1", try_this="A = (torch.randn(4, 4) + 4 * torch.eye(4)).T; b = torch.randn(4); print(A @ solve(A, b) - b)")
+def check_views(student, rng):
+    """Solves systems made of a transpose and a column"""
+    n = rng.integer(3, 6)
+    A = _matrix(rng, n, torch.float64).T
+    b = rng.normal(n, 4, dtype=torch.float64)[:, 1]
+    _solves(student, A, b)
+
+
+@check("C1", try_this="solve(torch.tensor([[0.0, 1.0], [1.0, 0.0]]), torch.tensor([3.0, 4.0]))")
+def check_awkward_order(student, rng):
+    """Solves systems with zeros on the diagonal of A"""
+    n = rng.integer(3, 6)
+    A = _matrix(rng, n, torch.float64).roll(1, 0)
+    A.fill_diagonal_(0)
+    _solves(student, A, rng.normal(n, dtype=torch.float64))
+
+
+@check("C2", category="shape", try_this="solve(torch.eye(3), torch.ones(3, 1)).shape")
+def check_shape(student, rng):
+    """x has the shape of b"""
+    n = rng.integer(3, 6)
+    A = _matrix(rng, n, torch.float64)
+    for shape, case in (
+        ((n,), "for a vector b"),
+        ((n, 1), "for a b with one column"),
+        ((n, n), "for a square b"),
+        ((n, n + 2), "for a b with more columns than rows"),
+    ):
+        same_shape(student.solve(A, rng.normal(*shape, dtype=torch.float64)), shape, f"x {case}")
+    one = torch.full((1, 1), 2.0)
+    same_shape(student.solve(one, torch.ones(1)), (1,), "x for one equation and a vector b")
+    same_shape(student.solve(one, torch.ones(1, 1)), (1, 1), "x for one equation and a b with one column")
+
+
+@check(
+    "C3",
+    share=3,
+    try_this="i = torch.arange(9.0); A = 1 / (i[:, None] + i + 1); b = A @ torch.ones(9); print(A @ solve(A, b) - b)",
+)
+def check_hilbert(student, rng):
+    """Solves nearly singular systems exactly enough"""
+    steps = torch.arange(10, dtype=torch.float64)
+    A = 1 / (steps[:, None] + steps + 1)
+    for shape in ((10,), (10, 3)):
+        b = A @ rng.normal(*shape, dtype=torch.float64)
+        _solves(student, A, b)
+
+
+@check("C4", category="dtype", try_this="solve(torch.eye(2).double(), torch.ones(2)).dtype")
+def check_promotes(student):
+    """x has the promoted dtype"""
+    names = ("float32", "float64", "int64", "int32", "uint8")
+    for first in names:
+        for second in names:
+            A = torch.tensor([[2, 1], [1, 3]], dtype=getattr(torch, first))
+            b = torch.ones(2, dtype=getattr(torch, second))
+            asked = torch.promote_types(A.dtype, b.dtype)
+            asked = asked if asked.is_floating_point else torch.float32
+            same_dtype(student.solve(A, b), asked, f"x for a {first} matrix and a {second} vector")
+
+
+@check("C4", try_this="solve(torch.tensor([[3, 1], [1, 2]]), torch.tensor([[1], [1]]))")
+def check_whole_numbers(student, rng):
+    """Solves systems of integers"""
+    n = rng.integer(3, 5)
+    A = torch.randint(-3, 4, (n, n), generator=rng) + 12 * torch.eye(n, dtype=torch.int64)
+    b = torch.randint(-9, 10, (n, 2), generator=rng)
+    _solves(student, A, b)
+    c = rng.normal(n, dtype=torch.float64)
+    _solves(student, A, c)
+
+
+@check(
+    "C4",
+    category="dtype",
+    try_this="torch.set_default_dtype(torch.float64); solve(torch.eye(2).int(), torch.eye(2).int())",
+)
+def check_default_dtype(student, probe):
+    """Integers follow the default float dtype"""
+    A, b = torch.tensor([[2, 1], [1, 3]]), torch.tensor([1, 1])
+    is_tensor(student.solve(A, b), "x")
+    x = probe.with_default_dtype(student.solve, torch.float64, A, b)
+    same_dtype(x, torch.float64, "x, where the default dtype is float64,")
+
+
+@check("C5", category="error", share=2, try_this="solve(torch.ones(2, 3, 3), torch.ones(2, 3))")
+def check_not_square(student, rng):
+    """Refuses an A that is not a square matrix"""
+    _refuses(student, rng.normal(4, 3), rng.normal(4), "an A with more rows than columns")
+    _refuses(student, rng.normal(2, 4), rng.normal(2, 1), "an A with more columns than rows")
+    _refuses(student, rng.normal(3), rng.normal(3), "an A that is a vector")
+    _refuses(student, rng.normal(2, 3, 3), rng.normal(2, 3), "an A that is a batch of matrices")
+
+
+@check("C5", category="error", share=2, try_this="solve(torch.eye(3), torch.ones(2, 3, 1))")
+def check_misfit(student, rng):
+    """Refuses a b that does not fit A"""
+    A = _matrix(rng, 3, torch.float32)
+    _refuses(student, A, rng.normal(4), "a b with more entries than A has rows")
+    _refuses(student, A, rng.normal(2, 3), "a b with one right-hand side in each row instead of each column")
+    _refuses(student, A, torch.tensor(1.0), "a b that is a 0-dim tensor")
+    _refuses(student, A, rng.normal(2, 3, 1), "a b with three dimensions")
+
+
+@check(
+    "C6", category="error", share=2, try_this="solve(torch.tensor([[1.0, 2.0], [2.0, 4.0]]), torch.tensor([3.0, 6.0]))"
+)
+def check_singular(student, rng):
+    """Refuses singular matrices"""
+    n = rng.integer(3, 5)
+    # All steps of the elimination are exact with these numbers, so that every machine meets a pivot of exactly 0.
+    column = 2.0 ** torch.randperm(n, generator=rng)
+    row = torch.randint(1, 9, (n,), generator=rng)
+    dependent = column[:, None] * row
+    empty_column = _matrix(rng, n, torch.float64)
+    empty_column[:, rng.integer(0, n - 1)] = 0
+    for A, case in (
+        (dependent, "an A whose rows are multiples of one row"),
+        (empty_column, "an A with a column of zeros"),
+        (torch.zeros(n, n), "an A of zeros"),
+    ):
+        _refuses(student, A, A.sum(1), case)
+        _refuses(student, A, A.new_ones(n, 2), case)
+
+
+@check("C6", try_this="solve(1e-20 * torch.eye(3), torch.ones(3))")
+def check_small_numbers(student, rng):
+    """Accepts matrices of small numbers"""
+    n = rng.integer(3, 5)
+    A, b = 1e-18 * _matrix(rng, n, torch.float32), rng.normal(n)
+    _solves(student, A, b)
+    _solves(student, torch.diag(torch.tensor([1.0, 2.0**-70, 4.0])), rng.normal(3))
+
+
+@check(
+    "C7",
+    category="performance",
+    share=2,
+    try_this="look in your file for inv, inverse, pinv, tensorinv and matrix_power",
+)
+def check_no_inverse(student, rng):
+    """Computes no inverse"""
+    n = rng.integer(3, 6)
+    A, b = _matrix(rng, n, torch.float64), rng.normal(n, dtype=torch.float64)
+    x = student.solve(*copies(A, b))
+    is_tensor(x, "x")
+    if x.shape != b.shape or not _residual(A, b, x) <= 1e6:
+        raise CannotJudge("x does not solve the system, so it does not matter how it was found")
+    seen = count_operations(student.solve, A, b)
+    require(not INVERSES & set(seen), "the inverse of A is computed on the way; solving needs none")
+
+
+@check("C8", category="memory", try_this="b = torch.ones(2); solve(2 * torch.eye(2), b); print(b)")
+def check_unchanged(student, rng):
+    """Leaves A and b as they are"""
+    A = _matrix(rng, 4, torch.float64)
+    for b in (rng.normal(4, dtype=torch.float64), rng.normal(4, 2, dtype=torch.float64)):
+        with unchanged(A, what="A"), unchanged(b, what="b"):
+            student.solve(A, b)
+
+
+@check(
+    "C9", category="gradient", share=2, try_this="b = torch.ones(2, requires_grad=True); solve(torch.eye(2), b).grad_fn"
+)
+def check_gradients(student, rng):
+    """Gradients reach A and b"""
+    n = rng.integer(3, 5)
+    for shape in ((n,), (n, 2)):
+        A, b = _matrix(rng, n, torch.float64), rng.normal(*shape, dtype=torch.float64)
+        is_tensor(student.solve(*copies(A, b)), "x")
+        to_matrix, to_sides = gradients(student.solve, *copies(A, b))
+        require(to_matrix is not None, "no gradient reaches A")
+        require(to_sides is not None, "no gradient reaches b")
+        # For the sum of x: the gradient of b solves the transposed system, that of A is an outer product with x.
+        columns = b.reshape(n, -1)
+        x, back = torch.linalg.solve(A, columns), torch.linalg.solve(A.T, torch.ones_like(columns))
+        same_values(to_sides, back.reshape(shape), "the gradient of b", rtol=1e-4, atol=1e-5)
+        same_values(to_matrix, -back @ x.T, "the gradient of A", rtol=1e-4, atol=1e-5)
+
+
+def _matrix(rng, n, dtype):
+    """A random matrix far from singular, and not symmetric."""
+    return rng.normal(n, n, dtype=dtype) + 2 * n * torch.eye(n, dtype=dtype)
+
+
+def _residual(A, b, x):
+    """How far A @ x is from b, in units of what rounding in the dtype of x explains."""
+    A, b, exact = A.double(), b.double(), x.double()
+    eps = torch.finfo(x.dtype if x.dtype.is_floating_point else torch.float64).eps
+    scale = A.abs().sum(1).max() * exact.abs().max() + b.abs().max()
+    return float((A @ exact - b).abs().max() / scale / (len(A) * eps))
+
+
+def _solves(student, A, b):
+    x = student.solve(*copies(A, b))
+    is_tensor(x, "x")
+    if x.shape != b.shape:
+        raise CannotJudge("x does not have the shape of b, so A @ x cannot be compared with b")
+    residual = _residual(A, b, x)
+    text = "A @ x is not close enough to b"
+    require(residual <= LIMIT, text, f"{text}: {residual:.1e} times what rounding explains, {LIMIT} times is allowed")
+
+
+def _refuses(student, A, b, case):
+    try:
+        student.solve(A, b)
+    except ValueError:
+        return
+    require(False, f"`solve` accepts {case}; a ValueError is asked")

@@ -1,0 +1,20 @@
+"""You leave the shapes to the solver, which also takes batches; count the dimensions of A and b yourself.
+
+caught by: misfit
+"""
+
+import torch
+from torch import Tensor
+
+
+def solve(A: Tensor, b: Tensor) -> Tensor:
+    dtype = torch.promote_types(A.dtype, b.dtype)
+    if not dtype.is_floating_point:
+        dtype = torch.get_default_dtype()
+    A, b = A.to(dtype), b.to(dtype)
+    if A.shape[-1] != A.shape[-2]:
+        raise ValueError("A must be square")
+    try:
+        return torch.linalg.solve(A, b)
+    except RuntimeError as error:
+        raise ValueError("A is singular or b does not fit") from error

@@ -1,0 +1,25 @@
+"""You write the solution into b; the caller still needs it.
+
+caught by: unchanged
+"""
+
+import torch
+from torch import Tensor
+
+
+def solve(A: Tensor, b: Tensor) -> Tensor:
+    if A.dim() != 2 or A.shape[0] != A.shape[1]:
+        raise ValueError("A must be a square matrix")
+    if b.dim() not in (1, 2) or b.shape[0] != A.shape[0]:
+        raise ValueError("b does not fit A")
+    dtype = torch.promote_types(A.dtype, b.dtype)
+    if not dtype.is_floating_point:
+        dtype = torch.get_default_dtype()
+    A, b = A.to(dtype), b.to(dtype)
+    try:
+        x = torch.linalg.solve(A, b)
+    except torch.linalg.LinAlgError:
+        raise ValueError("A is singular") from None
+    if torch.is_grad_enabled() and (A.requires_grad or b.requires_grad):
+        return x
+    return b.copy_(x)

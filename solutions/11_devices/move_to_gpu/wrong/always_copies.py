@@ -1,0 +1,22 @@
+"""You copy a tensor even if it is on the device already; leave out `copy=True`.
+
+caught by: already_there
+"""
+
+from typing import Any
+
+import torch
+
+
+def best_device() -> torch.device:
+    if torch.accelerator.is_available():
+        return torch.accelerator.current_accelerator()
+    return torch.device("cpu")
+
+
+def to_device(batch: dict[str, Any], device: str | torch.device | None = None) -> dict[str, Any]:
+    if device is None:
+        device = best_device()
+    return {
+        key: value.to(device, copy=True) if isinstance(value, torch.Tensor) else value for key, value in batch.items()
+    }

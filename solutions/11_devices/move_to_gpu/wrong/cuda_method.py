@@ -1,0 +1,18 @@
+"""You call `.cuda()`, which knows one kind of accelerator only, ignores `device` and fails without such a GPU.
+
+caught by: small_batch
+"""
+
+from typing import Any
+
+import torch
+
+
+def best_device() -> torch.device:
+    if torch.accelerator.is_available():
+        return torch.accelerator.current_accelerator()
+    return torch.device("cpu")
+
+
+def to_device(batch: dict[str, Any], device: str | torch.device | None = None) -> dict[str, Any]:
+    return {key: value.cuda() if isinstance(value, torch.Tensor) else value for key, value in batch.items()}

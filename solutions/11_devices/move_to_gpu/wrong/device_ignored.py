@@ -1,0 +1,19 @@
+"""You always move to the best device and ignore the one that is given.
+
+caught by: device_given
+"""
+
+from typing import Any
+
+import torch
+
+
+def best_device() -> torch.device:
+    if torch.accelerator.is_available():
+        return torch.accelerator.current_accelerator()
+    return torch.device("cpu")
+
+
+def to_device(batch: dict[str, Any], device: str | torch.device | None = None) -> dict[str, Any]:
+    target = best_device()
+    return {key: value.to(target) if isinstance(value, torch.Tensor) else value for key, value in batch.items()}

@@ -1,0 +1,23 @@
+"""You make two copies of each tensor: `.to(device)` leaves the original alone, so no clone is needed.
+
+caught by: copied_once
+"""
+
+from typing import Any
+
+import torch
+
+
+def best_device() -> torch.device:
+    if torch.accelerator.is_available():
+        return torch.accelerator.current_accelerator()
+    return torch.device("cpu")
+
+
+def to_device(batch: dict[str, Any], device: str | torch.device | None = None) -> dict[str, Any]:
+    if device is None:
+        device = best_device()
+    result = {}
+    for key, value in batch.items():
+        result[key] = value.clone().to(device) if isinstance(value, torch.Tensor) else value
+    return result

@@ -1,0 +1,241 @@
+"""What checks say about tensors: short texts that fit hidden inputs, stories with numbers for shown ones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from grader.check import (
+    CannotJudge,
+    CheckFailed,
+    Rng,
+    check,
+    in_place,
+    is_instance,
+    is_view_of,
+    on_device,
+    require,
+    same,
+    same_dtype,
+    same_layout,
+    same_shape,
+    same_values,
+    shares,
+    shares_memory,
+    shares_nothing,
+    unchanged,
+)
+from grader.check.show import as_source, show
+
+
+def failure(function: Any, *args: Any, **kwargs: Any) -> CheckFailed:
+    with pytest.raises(CheckFailed) as caught:
+        function(*args, **kwargs)
+    return caught.value
+
+
+@pytest.mark.parametrize(
+    ("yours", "asked", "public"),
+    [
+        ([1.0], torch.tensor([1.0]), "the result is a list, a tensor is asked"),
+        (torch.ones(3, 1), torch.ones(3), "the result has the wrong shape"),
+        (torch.ones(3).double(), torch.ones(3), "the result has dtype float64, float32 is asked"),
+        (
+            torch.tensor([1.0, 2.5]),
+            torch.tensor([1.0, 2.0]),
+            "the result has the wrong values: 1 of 2 elements are wrong",
+        ),
+        (torch.tensor(3), torch.tensor(4), "the result has the wrong value"),
+        (np.ones(2), np.ones(3), "the result has the wrong shape"),
+        (torch.ones(2), np.ones(2), "the result is a tensor, a NumPy array is asked"),
+        (2, 2.0, "the result is an int, a float is asked"),
+        (True, 1, "the result is a bool, an int is asked"),
+        (torch.tensor([float("nan")]), torch.tensor([1.0]), "the result has NaN where a number is asked: 1 of"),
+    ],
+)
+def test_same_names_the_first_property_that_differs(yours: Any, asked: Any, public: str) -> None:
+    """Kind, shape, dtype and values are looked at in this order; the short text tells no number of the input."""
+    assert failure(same, yours, asked).public.startswith(public.split(": 1 of")[0])
+
+
+def test_equal_things_pass() -> None:
+    """Equal values pass, within the tolerance of the less exact dtype; NaN is equal to NaN."""
+    same(torch.ones(2, 3), torch.ones(2, 3))
+    same(np.arange(3), np.arange(3))
+    same((1, (2, 3)), (1, (2, 3)))
+    same_values(torch.tensor([1.0, float("nan")]), torch.tensor([1.0, float("nan")]))
+    same_values(torch.tensor([0.1], dtype=torch.float16), torch.tensor([0.1], dtype=torch.float64))
+    same_values(torch.tensor([2**53 + 1]), torch.tensor([2**53 + 1]))
+    same_values(3, 3.0)
+    same_values(torch.ones(2, dtype=torch.complex64), torch.ones(2))
+    same_values(2**70, 2**70)
+    same_values([torch.ones(1), {"a": 2}], [torch.ones(1), {"a": 2}])
+
+
+def test_values_are_compared_after_a_cast() -> None:
+    """A wrong dtype does not cost the values' points; large integers are compared exactly all the same."""
+    same_values(torch.ones(3).int(), torch.ones(3))
+    failure(same_values, torch.tensor([2**53 + 1]), torch.tensor([2**53]))
+    failure(same_values, torch.tensor([1.0 + 1e-3]), torch.tensor([1.0]))
+    failure(same_values, torch.tensor([float("inf")]), torch.tensor([1e30]))
+
+
+def test_wrong_shape_cannot_be_judged_for_values() -> None:
+    """An answer is never broadcast to the asked shape."""
+    with pytest.raises(CannotJudge, match="its shape is wrong\nasked  \\(3,\\)\nyours  \\(3, 1\\)"):
+        same_values(torch.ones(3, 1), torch.ones(3))
+
+
+def test_small_tensors_are_shown_whole() -> None:
+    """The story of a small tensor shows both sides in full."""
+    assert failure(same_values, torch.tensor([1.0, 3.0]), torch.tensor([1.0, 2.0])).story == (
+        "the result has the wrong values: 1 of 2 elements are wrong\nasked  tensor([1., 2.])\nyours  tensor([1., 3.])"
+    )
+
+
+def test_large_tensors_are_shown_by_their_first_and_worst_mismatch() -> None:
+    """The story of a large tensor names the first wrong element, the worst one, and how many there are."""
+    asked = torch.zeros(30, 40)
+    yours = asked.clone()
+    yours[3, 7], yours[20, 1] = 0.5, -2.0
+    assert failure(same_values, yours, asked).story == (
+        "the result has the wrong values: 2 of 1200 elements are wrong\n"
+        "first at [3, 7]: asked 0, yours 0.5\n"
+        "worst at [20, 1]: off by 2"
+    )
+
+
+def test_nested_values_tell_which_one() -> None:
+    """A wrong tensor in a tuple is named by its place; plain numbers are shown together."""
+    wrong = failure(same_values, (torch.ones(2), torch.ones(2)), (torch.ones(2), torch.zeros(2)))
+    assert wrong.public.startswith("the result[1] has the wrong values")
+    assert failure(same_values, (1, 2), (1, 3)).story == "the result is not what is asked\nasked  (1, 3)\nyours  (1, 2)"
+    assert failure(same_values, (1, 2), (1, 2, 3)).public == "the result has the wrong number of items"
+    assert failure(same_values, [1], (1,)).public == "the result is a list, a tuple is asked"
+
+
+def test_layout() -> None:
+    """Strides and offset are compared exactly."""
+    base = torch.arange(6.0).view(2, 3)
+    same_layout(base.t(), torch.zeros(2, 3).t())
+    assert failure(same_layout, base.t().contiguous(), base.t()).story == (
+        "the result has the wrong strides\nasked  (1, 3)\nyours  (2, 1)"
+    )
+    assert failure(same_layout, base[1], base[0]).public == "the result has the wrong storage offset"
+
+
+def test_sharing_is_of_storage() -> None:
+    """Views share memory with their base, copies do not; two windows on one storage share it without overlapping."""
+    base = torch.arange(10.0)
+    assert shares_memory(base[:2], base[5:])
+    assert not shares_memory(base, base.clone())
+    array = np.arange(6)
+    assert shares_memory(torch.from_numpy(array[2:]), array[::-1])
+    shares(base[::2], base)
+    assert failure(shares, base.clone(), base).public == "the result is a copy; it must share memory with the argument"
+    shares_nothing(base.clone(), base)
+    assert "it must have its own" in failure(shares_nothing, base[1:], base).public
+    is_view_of(base[2:5], base[1:6])
+    assert "reaches beyond" in failure(is_view_of, base[0:5], base[1:6]).public
+
+
+def test_unchanged_sees_numbers_layout_and_kind() -> None:
+    """Numbers and layout must stay; what is equal bit for bit is unchanged, NaN included."""
+    x = torch.tensor([1.0, float("nan")])
+    with unchanged(x, [1, 2], {"a": 1}):
+        pass
+
+    def write() -> None:
+        with unchanged(x):
+            x[0] = 2
+
+    assert failure(write).story.startswith(
+        "the argument was changed\nbefore  tensor([1., nan])\nafter   tensor([2., nan])"
+    )
+
+    def reshape() -> None:
+        with unchanged(x):
+            x.unsqueeze_(0)
+
+    assert "its shape, strides or dtype is another one now" in failure(reshape).public
+
+
+def test_other_helpers() -> None:
+    """Types, devices, conditions and identity have words of their own."""
+    is_instance(3, int)
+    assert failure(is_instance, True, int).public == "the result is a bool, an int is asked"
+    on_device(torch.ones(1), "cpu")
+    assert failure(on_device, torch.ones(1), "sim").public == "the result is on cpu, sim is asked"
+    assert failure(require, 0, "short", "long").story == "long"
+    assert "is not the argument itself" in failure(in_place, torch.ones(1), torch.ones(1)).public
+    same_shape(torch.ones(2, 3), (2, 3))
+    same_dtype(np.float32(1), torch.float32)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        torch.tensor([[1.0, 2.0], [3.0, 4.0]]).t(),
+        torch.arange(24).view(2, 3, 4)[:, :1, :2],
+        torch.empty(0, 3, dtype=torch.int16),
+        torch.tensor(2.5, dtype=torch.bfloat16),
+        torch.tensor([float("nan"), float("inf"), -1.0]),
+        torch.tensor([1 + 2j]).conj(),
+        np.arange(6, dtype=">i4").reshape(2, 3),
+        np.float32(1.5),
+        [1, (2.5, "text"), {"key": None}],
+        (3,),
+        float("nan"),
+        torch.float64,
+    ],
+    ids=str,
+)
+def test_source_of_a_value_makes_an_equal_one(value: Any) -> None:
+    """The text that reproduces an argument is Python that gives an equal value."""
+    text = as_source(value)
+    assert text is not None
+    again = eval(text, {"torch": torch, "np": np})
+    if isinstance(value, torch.Tensor):
+        same(again, value)
+    elif isinstance(value, float):
+        assert str(again) == str(value)
+    else:
+        same_values(again, value) if not isinstance(value, torch.dtype) else None
+        assert type(again) is type(value)
+
+
+def test_source_keeps_strides() -> None:
+    """A transposed argument is reproduced with its strides."""
+    value = torch.arange(6.0).view(2, 3).t()
+    assert eval(as_source(value) or "", {"torch": torch}).stride() == (1, 3)
+    assert as_source(torch.ones(100)) is None
+
+
+def test_show_is_ascii_and_bounded() -> None:
+    """Values in messages are ASCII, small ones whole, large ones by shape and dtype."""
+    assert show("é\x1b") == r"'\xe9\x1b'"
+    assert show(torch.ones(100, dtype=torch.float64)) == "a tensor of shape (100,), float64"
+    assert len(show("x" * 10_000)) < 400
+    assert show((1, [2.5])) == "(1, [2.5])"
+
+
+def test_rng_is_a_generator() -> None:
+    """It goes wherever PyTorch takes a generator, and repeats with its seed."""
+    one, two = Rng(), Rng()
+    one.manual_seed(3)
+    two.manual_seed(3)
+    assert torch.equal(one.normal(3), torch.randn(3, generator=two))
+    assert {one.integer(1, 2) for _ in range(50)} == {1, 2}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [({"category": "speed"}, "category 'speed'"), ({"share": -1}, "negative"), ({"device": "tpu"}, "device 'tpu'")],
+)
+def test_declaration_refuses_what_does_not_exist(arguments: dict[str, Any], told: str) -> None:
+    """A wrong category, share or device is an error when the check file is read."""
+    with pytest.raises(ValueError, match=told):
+        check("C1", **arguments)
