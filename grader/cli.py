@@ -127,9 +127,9 @@ def verify(names: tuple[str, ...], seeds: int | None, write_digests: bool, start
     with _told_errors():
         from grader.course import write_digest
         from grader.grading import default_start
-        from grader.report.proofs import proof_lines
-        from grader.verify import SEEDS
-        from grader.verify import verify as prove
+        from grader.verify.run import SEEDS
+        from grader.verify.run import verify as prove
+        from grader.verify.table import proof_lines
 
         course, exercises = _course_and_exercises(names)
         if write_digests:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -143,6 +144,7 @@ class Lane:
     def _open(self) -> None:
         """Start the check process. It imports torch while the worker server does, so nothing is waited for here."""
         self._log: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  closed in _end_process()
+        self._root = tempfile.mkdtemp(prefix="grade-")  # for the workers' folders; nothing in it tells what is graded
         sockets = [self._server.open_lane(self._number)] if self._server else []
         fds = [end.fileno() for end in sockets]
         self._process = subprocess.Popen(
@@ -161,7 +163,8 @@ class Lane:
         self._channel = Channel(PatientPipes(os.dup(stdout.fileno()), os.dup(stdin.fileno())))
         stdin.close()
         stdout.close()
-        self._channel.send(0, {"exercises": [_plan(exercise) for exercise in self._exercises.values()]})
+        plan = {"root": self._root, "exercises": [_plan(exercise) for exercise in self._exercises.values()]}
+        self._channel.send(0, plan)
         self._waits_for_catalog = True
 
     @property
@@ -271,6 +274,7 @@ class Lane:
         self._channel.close()
         self._log.close()
         self._process = None
+        shutil.rmtree(self._root, ignore_errors=True)
 
     def close(self) -> None:
         """End the check process in good order, then whatever is left."""

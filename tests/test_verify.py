@@ -10,7 +10,7 @@ import pytest
 from conftest import COURSES, run_grade
 
 from grader.course import load_course
-from grader.verify import verify
+from grader.verify.run import verify
 
 SHOWN = "exercises/01_basics/double"
 STAFF = "solutions/01_basics/double"

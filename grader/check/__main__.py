@@ -6,7 +6,6 @@ With a descriptor, workers are forked by the worker server behind that socket; w
 from __future__ import annotations
 
 import os
-import shutil
 import socket
 import sys
 from pathlib import Path
@@ -29,9 +28,9 @@ def main() -> None:
     torch.set_num_threads(1)
 
     from grader.check.session import PlannedExercise, run_session
-    from grader.check.workers import ForkStarter, SpawnStarter, Starter, new_root
+    from grader.check.workers import ForkStarter, SpawnStarter, Starter
 
-    root = new_root()
+    root = Path(plan["root"])
     host = _Host(channel)
     starter: Starter
     if len(sys.argv) > 1:
@@ -54,7 +53,6 @@ def main() -> None:
         run_session(host, planned, starter)
     finally:
         starter.close()
-        shutil.rmtree(root, ignore_errors=True)
 
 
 def _take_over_streams() -> Channel:

@@ -207,6 +207,10 @@ def _read_raised(told: Any, what: str, owner: str) -> Raised:
 
 def _exception(raised: Raised) -> BaseException:
     """The exception as its plain builtin type, marked as coming from student code."""
+    if (raised.type == "BlockingIOError" and "[Errno 11]" in raised.text) or "can't start new thread" in raised.text:
+        return WorkerLost(
+            Verdict.OVER_LIMIT, f"{raised.what} started more processes or threads than the exercise allows"
+        )
     if raised.type == "MemoryError" or (raised.type == "RuntimeError" and _NO_MEMORY.search(raised.text)):
         return WorkerLost(Verdict.OVER_LIMIT, f"{raised.what} asked for more memory than the exercise allows")
     kind: type[BaseException] = getattr(builtins, raised.builtin)

@@ -16,7 +16,6 @@ import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -452,11 +451,6 @@ class Sitting:
         if self.worker is not None:
             self.worker.close()
             self.worker = None
-
-
-def new_root() -> Path:
-    """A private folder for the workers of one lane, of which nothing tells what is graded."""
-    return Path(tempfile.mkdtemp(prefix="grade-"))
 
 
 def _remove(folder: Path) -> None:

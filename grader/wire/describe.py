@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +22,9 @@ _DTYPE_NAMES = (
 )
 DTYPES: dict[str, torch.dtype] = {name: getattr(torch, name) for name in _DTYPE_NAMES if hasattr(torch, name)}
 NAMES: dict[torch.dtype, str] = {dtype: name for name, dtype in DTYPES.items()}
+
+with warnings.catch_warnings(action="ignore"):  # warns once of being experimental: now, not in the midst of a check
+    torch.empty(0, dtype=torch.complex32)
 
 _ARRAY_DTYPE = re.compile(r"[<>|][biufc][0-9]{1,2}")
 MAX_DIMS = 64
@@ -65,7 +69,16 @@ def odd_tensor(tensor: torch.Tensor) -> str | None:
         return f"a tensor on the device {tensor.device}"
     if tensor.dtype not in NAMES:
         return f"a tensor of dtype {tensor.dtype}"
+    if not _can_be_lazy(tensor.dtype, conj=tensor.is_conj(), neg=tensor.is_neg()):
+        return f"a lazily negated view of dtype {tensor.dtype}"
     return "a tensor without data" if tensor._is_zerotensor() else None
+
+
+def _can_be_lazy(dtype: torch.dtype, *, conj: bool, neg: bool) -> bool:
+    """Whether PyTorch can resolve such a view: others it makes, but cannot read."""
+    if dtype.is_complex:
+        return True
+    return not conj and (not neg or dtype in (torch.float16, torch.bfloat16, torch.float32, torch.float64))
 
 
 def odd_array(array: npt.NDArray[Any]) -> str | None:
@@ -119,13 +132,13 @@ def build_tensor(description: list[Any], blocks: dict[int, Block], max_bytes: in
     block = _block(number, blocks)
     if start + size > (block.size if block else 0):
         raise ProtocolFault("a storage lies outside its block")
-    needed = offset + span(shape, strides)[1] + 1 if math.prod(shape) else offset
+    needed = offset + span(shape, strides)[1] + 1 if math.prod(shape) else 0
     if needed * dtype.itemsize > size:
         raise ProtocolFault("a tensor lies outside its storage")
     storage = block.storage(start, size) if block else torch.UntypedStorage(0, device="cpu")
     tensor = torch.empty(0, dtype=dtype, device="cpu").set_(storage, offset, shape, strides)
     read = read_claims(claims)
-    if (read.is_conj or read.is_neg) and not dtype.is_complex and not (read.is_neg and dtype.is_floating_point):
+    if not _can_be_lazy(dtype, conj=read.is_conj, neg=read.is_neg):
         raise ProtocolFault("a lazily conjugated or negated view of a dtype that has none")
     if read.is_conj:
         tensor = torch._conj(tensor)

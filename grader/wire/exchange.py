@@ -12,6 +12,7 @@ description changed. So the same object in gives the same object out, a changed 
 from __future__ import annotations
 
 import bisect
+import itertools
 import json
 import math
 import re
@@ -36,9 +37,10 @@ from grader.wire.describe import (
     describe_tensor,
     odd_array,
     odd_tensor,
+    read_claims,
     whole,
 )
-from grader.wire.frames import Caps, ProtocolFault, Unsupported
+from grader.wire.frames import Caps, ProtocolFault, Unsupported, check_tree
 from grader.wire.memory import Block, Extent, array_extent, merge, storage_extent
 
 _MAX_NUMBER = 1 << 31
@@ -48,12 +50,15 @@ _MAX_TEXT = 500
 _ENTRIES = 100_000
 _COLLISIONS = 100
 _LARGE = 1 << 16
+_HASHED = ("dict", "set", "frozenset")
 _CONTAINERS = ("list", "tuple", "dict", "set", "frozenset", "size", "slice", "range")
 _DEVICE = re.compile(r"(cpu|cuda|meta|mps|xpu|xla|hpu|mtia|hip|ipu|ve|vulkan|lazy|maia|privateuseone)(:[0-9]{1,3})?")
 _TORCH_CONSTANTS = {
     str(constant): constant
     for constant in (torch.strided, torch.contiguous_format, torch.preserve_format, torch.channels_last)
 }
+
+_ORDERED = {"list": list, "size": torch.Size, "slice": slice, "range": range, "tuple": tuple}
 
 Leaf = torch.Tensor | np.ndarray
 
@@ -78,7 +83,8 @@ class _Known:
     refer: Callable[[], Any]
     description: Any = None
     base_version: int = 0
-    before: torch.Tensor | None = None  # what the other end gave another shape, storage or gradient, as it was
+    before: tuple[torch.Tensor, int] | None = None
+    """As it was before the other end gave it another shape, storage or gradient, and the number of its block then."""
 
 
 def claims_of(tensor: torch.Tensor) -> Claims | None:
@@ -112,6 +118,7 @@ class Exchange:
         self.known: dict[int, _Known] = {}
         self.numbers: dict[int, int] = {}
         self.blocks: dict[int, Block] = {}
+        self.retired: dict[int, Block] = {}
         self.containers: dict[int, _Known] = {}
         self.changed_containers: dict[int, tuple[Any, Any, Any]] = {}
         self.fresh = False
@@ -159,12 +166,13 @@ class Exchange:
             self.containers = {}
             self.forget(())
         if self.asks:
-            for block in self.blocks.values():
+            for block in (*self.blocks.values(), *self.retired.values()):
                 block.release()
 
     def reset(self) -> None:
         """Drop everything, at both ends: a new check begins."""
         self.known, self.numbers, self.blocks, self.containers = {}, {}, {}, {}
+        self.retired = {}
         self.changed_containers = {}
         self.fresh = self.asks
 
@@ -173,7 +181,7 @@ class Exchange:
 
         A range that this end wrote afterwards counts as it is now.
         """
-        for block in self.blocks.values():
+        for block in (*self.retired.values(), *self.blocks.values()):
             if block.first is not None and block.last != block.first and block.holds(start, size):
                 as_told = block.hold() and block.read() == block.last
                 block.release()
@@ -195,7 +203,7 @@ class Exchange:
         geometry = (NAMES.get(obj.dtype), list(obj.shape), list(obj.stride()), obj.storage_offset())
         moved = block is not None and obj.untyped_storage().data_ptr() != block.start + start
         same_grad = not obj.is_leaf or (None if grad is None else self.look_up(grad[1])) is obj.grad
-        return known.before if geometry == (name, shape, strides, offset) and not moved and same_grad else obj
+        return known.before[0] if geometry == (name, shape, strides, offset) and not moved and same_grad else obj
 
     def original_container(self, obj: Any) -> Any:
         """A container as it was before the other end changed it."""
@@ -246,7 +254,7 @@ class Outgoing:
         self._made.append(number)
         return number, self._exchange.register(number, obj, container=container)
 
-    def _value(self, obj: Any, depth: int) -> Any:  # noqa: C901  a case for each kind
+    def _value(self, obj: Any, depth: int) -> Any:
         kind = type(obj)
         self._size += 1
         if obj is None or kind in (bool, float):
@@ -326,7 +334,7 @@ class Outgoing:
         if isinstance(obj, (set, frozenset)):
             items = [self._value(item, depth + 1) for item in obj]
             return ["set" if isinstance(obj, set) else "frozenset", sorted(items, key=json.dumps)]
-        kind = next(name for name in ("list", "size", "slice", "range", "tuple") if isinstance(obj, _ORDERED[name]))
+        kind = next(kind for kind, class_ in _ORDERED.items() if isinstance(obj, class_))
         parts = (obj.start, obj.stop, obj.step) if kind in ("slice", "range") else obj
         return [kind, [self._value(item, depth + 1) for item in parts]]
 
@@ -359,14 +367,18 @@ class Outgoing:
             if number not in self._leaves and description != exchange.known[number].description:
                 changed.append([number, description])
         used = {block.number for block in placed.values() if block}
-        rows, data = self._changed_blocks(used)
-        told = {"new": new, "changed": changed, "blocks": [row for row, _ in rows]}
+        blocks = self._changed_blocks(used)
+        starts = itertools.accumulate((block.size for block, _ in blocks), initial=0)
+        rows = [
+            [block.number, block.size, start, block.writable] for (block, _), start in zip(blocks, starts, strict=False)
+        ]
+        data = [current for _, current in blocks]
+        told: dict[str, Any] = {"new": new, "changed": changed, "blocks": rows}
         if exchange.asks:
             told.update(forget=forgotten, fresh=exchange.fresh)
         self._check_size(told, data)
         self._agree(descriptions, used, forgotten)
-        for (number, *_), current in zip((row for row, _ in rows), data, strict=True):
-            block = exchange.blocks[number]
+        for block, current in blocks:
             block.last = current
             block.first = current if exchange.asks else None
         return told, data
@@ -378,12 +390,13 @@ class Outgoing:
         exchange.forget(forgotten)
         for number, description in descriptions.items():
             known = exchange.known[number]
-            if known.description is not None and known.description[1:8] != description[1:8]:
+            was = known.description or description
+            if (was[1:8], was[9:]) != (description[1:8], description[9:]):
                 known.before = None  # changed by this end, or moved
             known.description = description
-        for known in exchange.known.values():
-            if known.before is not None and (block := self._block_of(storage_extent(known.before.untyped_storage()))):
-                used.add(block.number)
+        kept = {known.before[1] for known in exchange.known.values() if known.before} - used
+        blocks = exchange.retired | exchange.blocks
+        exchange.retired = {number: block for number, block in blocks.items() if number in kept}
         exchange.blocks = {number: block for number, block in exchange.blocks.items() if number in used}
         self._pinned.extend(known.refer() for known in exchange.known.values())
 
@@ -397,7 +410,7 @@ class Outgoing:
         containers.update(row for row in told["changed"] if row[1][0] in _CONTAINERS)
         if (reason := too_much(containers, caps)) is not None:
             raise Unsupported(f"{reason} to hand over")
-        if self._size + len(told["new"]) + len(told["changed"]) > _LARGE:
+        if self._size + 200 * (len(told["new"]) + len(told["changed"])) > _LARGE:
             check_tree(json.dumps([self._items, told], separators=(",", ":")).encode("ascii"), caps)
 
     def _changed_containers(self) -> list[list[Any]]:
@@ -407,7 +420,7 @@ class Outgoing:
             if known.description is None or not isinstance(obj, (list, dict, set)):
                 continue
             described = self._described_container(obj, 0)
-            if described != known.description:
+            if json.dumps(described) != json.dumps(known.description):  # as text, for 1 == 1.0 == True
                 changed.append([number, described])
         return changed
 
@@ -430,22 +443,20 @@ class Outgoing:
         exchange.blocks = {number: block for number, block in exchange.blocks.items() if block.hold()}
         self._by_start = sorted(exchange.blocks.values(), key=lambda block: block.start)
         extents = {number: _extent(leaf) for number, leaf in leaves.items()}
+        groups = {id(extent): group for group in merge(list(filter(_has_size, extents.values()))) for extent in group}
         homes: dict[int, Block] = {}
-        new = []
-        for group in merge([extent for extent in extents.values() if extent.size]):
-            whole_group = Extent(group[0].start, max(extent.end for extent in group) - group[0].start, group[0].owner)
-            block = self._block_of(whole_group)
-            if block is None:
-                block = Block.of(exchange.new_number(), group)
-                new.append(block)
-            homes.update((id(extent), block) for extent in group)
-        exchange.blocks.update((block.number, block) for block in new)
-        return {number: homes.get(id(extent)) for number, extent in extents.items()}
+        for extent in filter(_has_size, extents.values()):  # in the order of the leaves: the same numbers each time
+            group = groups[id(extent)]
+            if id(group) not in homes:
+                start, end = group[0].start, max(extent.end for extent in group)
+                block = self._block_of(start, end - start) or Block.of(exchange.new_number(), group)
+                homes[id(group)] = exchange.blocks[block.number] = block
+        return {number: homes[id(groups[id(extent)])] if extent.size else None for number, extent in extents.items()}
 
-    def _block_of(self, extent: Extent) -> Block | None:
-        place = bisect.bisect_right(self._by_start, extent.start, key=lambda block: block.start)
+    def _block_of(self, start: int, size: int) -> Block | None:
+        place = bisect.bisect_right(self._by_start, start, key=lambda block: block.start)
         block = self._by_start[place - 1] if place else None
-        return block if block is not None and block.holds(extent.start, extent.size) else None
+        return block if block is not None and block.holds(start, size) else None
 
     def _describe(self, leaf: Leaf, block: Block | None, known: _Known) -> list[Any]:
         caps = self._exchange.caps
@@ -460,20 +471,17 @@ class Outgoing:
             grad = None if number is None else ["known", number]
         return describe_tensor(leaf, block, known.base_version, grad)
 
-    def _changed_blocks(self, used: set[int]) -> tuple[list[tuple[list[Any], Block]], list[bytes]]:
-        rows, data, offset = [], [], 0
+    def _changed_blocks(self, used: set[int]) -> list[tuple[Block, bytes]]:
+        changed = []
         for block in self._exchange.blocks.values():
             if block.number not in used:
                 continue
             current = block.read()
             if self._originals is not None:
                 current = self._originals.original(block.start, block.size) or current
-            if current == block.last:
-                continue
-            rows.append(([block.number, block.size, offset, block.writable], block))
-            data.append(current)
-            offset += len(current)
-        return rows, data
+            if current != block.last:
+                changed.append((block, current))
+        return changed
 
 
 class Incoming:
@@ -485,17 +493,30 @@ class Incoming:
 
     def __init__(self, exchange: Exchange, told: Any, data: memoryview) -> None:
         self._exchange = exchange
-        self._expanded: dict[int, int] = {}
-        self._depth: dict[int, int] = {}
+        self._held: list[Any] = []  # new objects: the table of the asking end is weak
+        self._hashed = 0
         if not isinstance(told, dict):
             raise ProtocolFault("a message does not tell of its objects")
         if not exchange.asks:
             if told.get("fresh"):
                 exchange.reset()
             exchange.forget(_rows(told.get("forget")))
-        self._take_blocks(_rows(told.get("blocks")), data)
-        self._take_new(_rows(told.get("new")))
-        self._take_changes(_rows(told.get("changed")))
+        new, changed = _rows(told.get("new")), _rows(told.get("changed"))
+        self._weigh(new, changed)
+        with torch.inference_mode(False):
+            self._take_blocks(_rows(told.get("blocks")), data)
+            self._take_new(new)
+            self._take_changes(changed)
+
+    def _weigh(self, new: list[Any], changed: list[Any]) -> None:
+        """Refuse what would hold itself, be deep, or be huge once every shared part is counted where it occurs."""
+        containers = {number: known.description for number, known in self._exchange.containers.items()}
+        for row in (*new, *changed):
+            match row:
+                case [int(number), [str(kind), list() as items]] if kind in _CONTAINERS:
+                    containers[number] = [kind, items]
+        if (reason := too_much(containers, self._exchange.caps)) is not None:
+            raise ProtocolFault(reason)
 
     def _take_blocks(self, rows: list[Any], data: memoryview) -> None:
         exchange = self._exchange
@@ -511,7 +532,7 @@ class Incoming:
                 if not exchange.is_other_ends(number):
                     raise ProtocolFault("a block has a number of ours")
                 block = exchange.blocks[number] = Block.allocate(number, size, writable=bool(writable))
-            elif block.size != size or block.stale() or (exchange.asks and not block.writable):
+            elif block.size != size or not block.hold() or (exchange.asks and not block.writable):
                 raise ProtocolFault("a block of ours cannot be overwritten so")
             block.write(data[offset : offset + size])
             block.last = bytes(data[offset : offset + size])
@@ -535,43 +556,34 @@ class Incoming:
         if kind == "tensor":
             tensor, claims = build_tensor(description, exchange.blocks, exchange.caps.data_bytes)
             known = exchange.register(number, _with_claims(tensor, claims, ours=exchange.asks))
-            known.keep = tensor if exchange.asks else None
             known.base_version = 0 if exchange.asks else tensor._version
             known.description = description
-            self._hold(tensor)
+            self._held.append(tensor)
         elif kind == "array":
             array = build_array(description, exchange.blocks, exchange.caps.data_bytes)
             exchange.register(number, array).description = description
-            self._hold(array)
+            self._held.append(array)
         elif kind == "handle" and exchange.make_handle is not None:
             _, name, is_callable, text = _row(description, 4)
             if not isinstance(name, str) or not isinstance(text, str) or len(name) + len(text) > 3 * _MAX_TEXT:
                 raise ProtocolFault("a handle is described wrongly")
             handle = exchange.make_handle(number, HandleClaims(name, bool(is_callable), text))
             exchange.register(number, handle)
-            self._hold(handle)
+            self._held.append(handle)
         else:
-            container = self._container(number, description)
+            container = self._container(description)
             exchange.register(number, container, container=True).description = description
 
-    def _hold(self, obj: Any) -> None:
-        """Keep a new object alive while this message is read: the table of the asking end is weak."""
-        self.__dict__.setdefault("_held", []).append(obj)
-
-    def _container(self, number: int, description: Any) -> Any:
+    def _container(self, description: Any) -> Any:
         kind, items = _row(description, 2)
         if not isinstance(items, list):
             raise ProtocolFault("a container is described wrongly")
-        values = [part for item in items for part in _row(item, 2)] if kind == "dict" else items
-        self._measure(number, values)
         try:
             return self._built_container(kind, items)
-        except TypeError:
-            raise ProtocolFault("a key or a member of a set is not hashable") from None
+        except (TypeError, ValueError):
+            raise ProtocolFault("a key or a member of a set is not hashable, or a part is not possible") from None
 
     def _built_container(self, kind: Any, items: list[Any]) -> Any:
-        if kind in ("dict", "set", "frozenset") and len(items) > _ENTRIES:
-            raise ProtocolFault("a dict or set has too many entries")
         match kind:
             case "list":
                 return [self.value(item) for item in items]
@@ -579,97 +591,113 @@ class Incoming:
                 return tuple(self.value(item) for item in items)
             case "size":
                 return torch.Size(whole(item, -_INLINE_INT, _INLINE_INT - 1) for item in items)
+            case "slice" if len(items) == 3:
+                return slice(*(self.value(item) for item in items))
+            case "range" if len(items) == 3:
+                return range(*(self.value(item) for item in items))
             case "set":
-                return {self.value(item) for item in items}
+                return set(self._keys(items))
             case "frozenset":
-                return frozenset(self.value(item) for item in items)
+                return frozenset(self._keys(items))
             case "dict":
-                return {self.value(key): self.value(item) for key, item in items}
+                keys = self._keys([_row(item, 2)[0] for item in items])
+                return dict(zip(keys, (self.value(item) for _, item in items), strict=True))
         raise ProtocolFault("an object of an unknown kind")
 
-    def _measure(self, number: int, values: list[Any]) -> None:
-        """Refuse what would be deep, or huge once every shared part is counted where it occurs."""
-        depth, expanded = 0, 1
-        for item in values:
-            inner = item[1] if isinstance(item, list) and len(item) == 2 and item[0] == "known" else None
-            if isinstance(inner, int):
-                depth = max(depth, self._depth.get(inner, 0))
-                expanded += self._expanded.get(inner, 1)
-            else:
-                expanded += 1
-        self._depth[number] = depth + 1
-        self._expanded[number] = expanded
-        if depth + 1 > self._exchange.caps.depth or expanded > self._exchange.caps.expanded:
-            raise ProtocolFault("containers are nested too deeply or too widely")
+    def _keys(self, items: list[Any]) -> list[Any]:
+        """Keys or members, among which few have the same hash: with many, a dict or set would take hours to build."""
+        keys = [self.value(item) for item in items]
+        if keys and Counter(map(hash, keys)).most_common(1)[0][1] > _COLLISIONS:
+            raise ProtocolFault("too many keys or members of a set have the same hash")
+        return keys
 
     def _take_changes(self, rows: list[Any]) -> None:
         for row in rows:
             number, description = _row(row, 2)
+            number = whole(number, 0, _MAX_NUMBER)
             known = self._exchange.known.get(number) or self._exchange.containers.get(number)
             obj = known.refer() if known else None
             if known is None or obj is None:
                 continue  # dropped here meanwhile
             kind = description[0] if isinstance(description, list) and description else None
             if kind == "tensor" and isinstance(obj, torch.Tensor):
+                was = known.description[9]
                 self._change_tensor(obj, known, description)
                 known.description = description
-                self._take_grad(number)
+                self._take_grad(number, was, changed=True)
             elif kind == "array" and isinstance(obj, np.ndarray):
-                self._change_array(obj, known, description)
-                known.description = description
+                self._change_array(obj, number, known, description)
             elif number in self._exchange.containers:
-                self._change_container(obj, number, description)
+                self._change_container(obj, description)
             else:
                 raise ProtocolFault("an object cannot change its kind")
 
     def _change_tensor(self, obj: torch.Tensor, known: _Known, description: list[Any]) -> None:
         exchange = self._exchange
         tensor, claims = build_tensor(description, exchange.blocks, exchange.caps.data_bytes)
-        if known.description[1:8] != description[1:8]:
+        was = read_claims(known.description[8])
+        lazy_flags_differ = (was.is_conj, was.is_neg) != (claims.is_conj, claims.is_neg)
+        if known.description[1:8] != description[1:8] or lazy_flags_differ:
+            self._remember(obj, known)
             try:
                 obj.data = tensor
-            except RuntimeError as error:
+            except (RuntimeError, TypeError) as error:
                 raise ProtocolFault(f"a tensor cannot change like that: {error}") from None
         if exchange.asks:
             obj.__dict__["_claims"] = claims
         elif obj.is_leaf and obj.requires_grad != claims.requires_grad:
             obj.requires_grad_(claims.requires_grad)
 
-    def _change_array(self, obj: np.ndarray, known: _Known, description: list[Any]) -> None:
+    def _remember(self, obj: torch.Tensor, known: _Known) -> None:
+        """Keep a tensor of the asking end as it is, before it is changed: a reference is given the original."""
+        if self._exchange.asks and known.before is None:
+            before = obj.detach().requires_grad_(obj.requires_grad)
+            before.grad = obj.grad if obj.is_leaf else None
+            known.before = (before, known.description[5])
+
+    def _change_array(self, obj: np.ndarray, number: int, known: _Known, description: list[Any]) -> None:
         array = build_array(description, self._exchange.blocks, self._exchange.caps.data_bytes)
-        writable = bool(array.flags.writeable)
-        if known.description[1:6] != description[1:6]:
-            if obj.size != array.size or obj.dtype != array.dtype:
-                raise ProtocolFault("an array cannot change its size or dtype")
+        was = known.description
+        if was[1] != description[1] or was[4:6] != description[4:6] or obj.size != array.size:
+            self._exchange.register(number, array).description = description  # it moved: another takes its place
+            self._held.append(array)
+            return
+        known.description = description
+        if obj.shape != array.shape:
             try:
                 obj.shape = array.shape
             except AttributeError:
                 raise ProtocolFault("an array cannot change its shape like that") from None
-        if not writable:
+        if not array.flags.writeable:
             obj.flags.writeable = False
 
-    def _change_container(self, obj: Any, number: int, description: Any) -> None:
-        new = self._container(number, description)
-        before = obj.copy() if isinstance(obj, (list, dict, set)) else obj
-        if isinstance(obj, list) and isinstance(new, list):
+    def _change_container(self, obj: Any, description: Any) -> None:
+        new = self._container(description)
+        kind = next((kind for kind in (list, dict, set) if isinstance(obj, kind) and isinstance(new, kind)), None)
+        if kind is None:
+            raise ProtocolFault("a container cannot change its kind")
+        earlier = self._exchange.original_container(obj)
+        before = obj.copy() if earlier is obj else earlier
+        if kind is list:
             obj[:] = new
-        elif isinstance(obj, (dict, set)) and type(obj) is type(new):
+        else:
             obj.clear()
             obj.update(new)
-        else:
-            raise ProtocolFault("a container cannot change its kind")
         self._exchange.changed_containers[id(obj)] = (obj, before, new)
 
-    def _take_grad(self, number: int) -> None:
+    def _take_grad(self, number: int, was: Any = None, *, changed: bool = False) -> None:
+        """Set the gradient that a tensor is told to have, unless it is the one that was told before."""
         known = self._exchange.known.get(number)
         tensor = known.refer() if known else None
-        if known is None or not isinstance(tensor, torch.Tensor) or known.description[9] is None:
+        if known is None or not isinstance(tensor, torch.Tensor) or known.description[9] == was or not tensor.is_leaf:
             return
-        grad = self.value(known.description[9])
-        if not isinstance(grad, torch.Tensor) or grad.shape != tensor.shape or grad.dtype != tensor.dtype:
-            raise ProtocolFault("a gradient does not fit its tensor")
-        if tensor.grad is not grad and tensor.is_leaf:
+        grad = None if known.description[9] is None else self.value(known.description[9])
+        if changed:
+            self._remember(tensor, known)
+        try:
             tensor.grad = grad
+        except (RuntimeError, TypeError) as error:
+            raise ProtocolFault(f"a gradient does not fit its tensor: {error}") from None
 
     def value(self, item: Any) -> Any:
         """The object that a value of the tree stands for.
@@ -686,8 +714,6 @@ class Incoming:
             if obj is None:
                 raise ProtocolFault("a value refers to an unknown object")
             return obj
-        if item[0] == "slice" and len(item) == 4:
-            return slice(*(self.value(part) for part in item[1:]))
         if item[0] == "named" and len(item) == 3 and self._exchange.find is not None:
             return self._exchange.find(item[1], item[2])
         return _constant(item)
@@ -706,6 +732,47 @@ def copies(*values: Any, originals: Exchange | None = None) -> tuple[Any, ...]:
     whole_data = bytearray().join(data)
     incoming = Incoming(Exchange(asks=False), told, memoryview(whole_data))
     return tuple(incoming.value(item) for item in items)
+
+
+def too_much(containers: dict[int, list[Any]], caps: Caps) -> str | None:
+    """Why some containers cannot be one message: one of them holds itself, is deep or huge. None if they can.
+
+    Args:
+        containers: a description for each number; a part ["known", number] may be another of them.
+        caps: what a message may hold.
+    """
+    weights: dict[int, tuple[int, int]] = {}
+
+    def weigh(number: int, level: int) -> tuple[int, int]:
+        """Depth and number of leaves of a container, every shared part counted where it occurs."""
+        if number not in weights:
+            if level > caps.depth:
+                raise OverflowError("containers are nested too deeply")
+            kind, items = containers[number]
+            if kind in _HASHED and len(items) > _ENTRIES:
+                raise OverflowError("a dict or set has too many entries")
+            parts = items if kind != "dict" else [part for item in items if isinstance(item, list) for part in item]
+            depth, leaves = 0, 1 + len(parts)
+            for part in parts:
+                if isinstance(part, list) and part[:1] == ["known"] and len(part) == 2 and isinstance(part[1], int):
+                    more, wide = weigh(part[1], level + 1) if part[1] in containers else (0, 1)
+                    depth, leaves = max(depth, more), leaves + wide - 1
+            if depth >= caps.depth or leaves > caps.expanded:
+                raise OverflowError("containers are nested too deeply or too widely")
+            weights[number] = depth + 1, leaves
+        return weights[number]
+
+    try:
+        total = sum(weigh(number, 1)[1] for number, (kind, _) in containers.items() if kind in _HASHED)
+        for number in containers:
+            weigh(number, 1)
+    except OverflowError as error:
+        return str(error)
+    return "dicts and sets have too many parts" if total > 4 * caps.expanded else None
+
+
+def _has_size(extent: Extent) -> bool:
+    return extent.size > 0
 
 
 def _extent(leaf: Leaf) -> Extent:
@@ -742,16 +809,23 @@ def _plain_constant(obj: Any) -> list[Any] | None:
     if isinstance(obj, torch.dtype):
         return ["dtype", NAMES[obj]] if obj in NAMES else None
     if isinstance(obj, torch.device):
-        return ["device", str(obj)]
+        return ["device", str(obj)] if _DEVICE.fullmatch(str(obj)) else None
     if isinstance(obj, np.dtype):
         return ["array_dtype", obj.str] if obj.kind in "biufc" else None
-    if isinstance(obj, range):
-        return ["range", obj.start, obj.stop, obj.step]
     if obj is Ellipsis:
         return ["ellipsis"]
     if isinstance(obj, (torch.layout, torch.memory_format)) and str(obj) in _TORCH_CONSTANTS:
         return ["torch", str(obj)]
     return None
+
+
+def _plain_text(text: str) -> Any:
+    """A str as it is, unless JSON would join two of its surrogates into one character."""
+    try:
+        text.isascii() or text.encode()
+    except UnicodeEncodeError:
+        return ["text", text.encode("utf-8", "surrogatepass").decode("latin-1")]
+    return text
 
 
 def _constant(item: list[Any]) -> Any:  # noqa: C901  one table, a row for each kind
@@ -760,10 +834,12 @@ def _constant(item: list[Any]) -> Any:  # noqa: C901  one table, a row for each 
         match item:
             case ["int", str(digits)] if len(digits) <= _MAX_INT_DIGITS + 3:
                 return int(digits, 16)
-            case ["scalar", str(name), str(digits)] if len(digits) <= 64:
-                dtype = np.dtype(name)
+            case ["text", str(text)]:
+                return text.encode("latin-1").decode("utf-8", "surrogatepass")
+            case ["scalar", name, str(digits)] if len(digits) <= 64:
+                dtype = array_dtype(name)
                 raw = bytes.fromhex(digits)
-                if dtype.kind in "biufc" and len(raw) == dtype.itemsize:
+                if len(raw) == dtype.itemsize:
                     return np.frombuffer(raw, dtype)[0]
             case ["complex", float(real), float(imag)]:
                 return complex(real, imag)
@@ -771,17 +847,15 @@ def _constant(item: list[Any]) -> Any:  # noqa: C901  one table, a row for each 
                 return text.encode("latin-1")
             case ["dtype", str(name)]:
                 return DTYPES[name]
-            case ["device", str(name)] if len(name) < _MAX_TEXT:
+            case ["device", str(name)] if _DEVICE.fullmatch(name):
                 return torch.device(name)
-            case ["array_dtype", str(name)] if len(name) < _MAX_TEXT and np.dtype(name).kind in "biufc":
-                return np.dtype(name)
-            case ["range", int(start), int(stop), int(step)]:
-                return range(start, stop, step)
+            case ["array_dtype", name]:
+                return array_dtype(name)
             case ["ellipsis"]:
                 return Ellipsis
             case ["torch", str(name)]:
                 return _TORCH_CONSTANTS[name]
-    except (ValueError, TypeError, KeyError, RuntimeError, UnicodeEncodeError):
+    except (ValueError, TypeError, KeyError, RuntimeError):
         pass
     raise ProtocolFault("a value of an unknown form")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 import struct
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -113,9 +114,9 @@ class Channel:
         """
         text = json.dumps(tree, separators=(",", ":")).encode("ascii")
         size = sum(len(part) for part in data)
-        if len(text) > self._caps.tree_bytes or size > self._caps.data_bytes:
-            megabytes = (len(text) + size) / 2**20
-            raise Unsupported(f"the values are too large to hand over ({megabytes:.0f} MB)")
+        check_tree(text, self._caps)
+        if size > self._caps.data_bytes:
+            raise Unsupported(f"the values are too large to hand over ({size / 2**20:.0f} MB)")
         descriptor = self._shared(data) if size > INLINE_BYTES else None
         try:
             if descriptor is None:
@@ -162,6 +163,8 @@ class Channel:
                 raise ProtocolFault(f"a frame of {tree_size} + {size} bytes is larger than allowed")
             text = bytearray(tree_size)
             self._transport.read_into(memoryview(text), patience)
+            if descriptor is not None:
+                check_shared(descriptor, size)
             data = bytearray(size)
             if descriptor is None:
                 self._transport.read_into(memoryview(data), patience)
@@ -181,6 +184,13 @@ class Channel:
         self._transport.close()
 
 
+def check_shared(descriptor: int, size: int) -> None:
+    """Refuse a descriptor that is not memory of that size: a read of anything else could wait for ever."""
+    status = os.fstat(descriptor)
+    if not stat.S_ISREG(status.st_mode) or status.st_size < size:
+        raise ProtocolFault("shared memory is shorter than announced, or something else")
+
+
 def read_shared(descriptor: int, view: memoryview) -> None:
     """Copy shared memory. Read, never mapped: the sender could shorten it under a mapping and kill us."""
     done = 0
@@ -194,13 +204,27 @@ def read_shared(descriptor: int, view: memoryview) -> None:
         done += count
 
 
+def check_tree(text: bytes, caps: Caps) -> None:
+    """Refuse a tree of ours that the other side would refuse.
+
+    Raises:
+        Unsupported: it is too long or has too many parts.
+    """
+    if len(text) > caps.tree_bytes or _parts(text) > caps.tree_nodes:
+        raise Unsupported(f"the values are too large to hand over ({len(text) / 2**20:.0f} MB, {_parts(text)} parts)")
+
+
+def _parts(text: bytes) -> int:
+    return text.count(b",") + text.count(b"[") + text.count(b"{")
+
+
 def parse_tree(text: bytes, caps: Caps) -> dict[str, Any]:
     """Read the tree of a frame.
 
     Raises:
         ProtocolFault: it is not JSON, not an object, or has too many nodes.
     """
-    if text.count(b",") + text.count(b"[") + text.count(b"{") > caps.tree_nodes:
+    if _parts(text) > caps.tree_nodes:
         raise ProtocolFault("a message has too many parts")
     try:
         tree = json.loads(text)

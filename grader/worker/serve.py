@@ -57,14 +57,18 @@ class _Submission:
             incoming = Incoming(self._exchange, tree["objects"], data)
             if (seed := tree.get("seed")) is not None:
                 _seed_everything(seed)
-            result = self._operation(tree["do"])(tree, incoming)
-            out = Outgoing(self._exchange)
-            reply = {"result": out.value(result)}
+            try:
+                result = self._operation(tree["do"])(tree, incoming)
+                out = Outgoing(self._exchange)
+                reply = {"result": out.value(result)}
+            except Unsupported:
+                raise
+            except BaseException as error:  # SystemExit and its kin are answers too
+                out = Outgoing(self._exchange)  # what it did to its arguments before it raised is told
+                reply = {"raised": self._raised(error)}
             reply["objects"], blocks = out.finish()
         except Unsupported as error:
             return _unsupported(error)
-        except BaseException as error:  # SystemExit and its kin are answers too
-            return self._raised(error)
         finally:
             self._exchange.end_call()
         return reply, blocks
@@ -113,7 +117,7 @@ class _Submission:
             return getattr(self._module, name) if name else self._module
         return getattr(self._probes[space.removeprefix("probe:")], name)
 
-    def _raised(self, error: BaseException) -> Reply:
+    def _raised(self, error: BaseException) -> dict[str, Any]:
         """An exception as plain data: names of its type and nearest builtin, bounded text, the student's own lines."""
         frames = []
         if isinstance(error, SyntaxError) and error.filename and self._is_own(error.filename):
@@ -121,7 +125,7 @@ class _Submission:
         for frame in traceback.extract_tb(error.__traceback__)[-10 * _MAX_FRAMES :]:
             if self._is_own(frame.filename):
                 frames.append([self._own_name(frame.filename), frame.lineno or 0, frame.name, _cut(frame.line or "")])
-        told = {
+        return {
             "type": _cut(type(error).__name__.lstrip("_")),  # torch.linalg.LinAlgError calls itself _LinAlgError
             "builtin": _nearest_builtin(type(error)),
             "text": _text(error),
@@ -129,7 +133,6 @@ class _Submission:
             "signature": error.__dict__.get("_signature") if not frames else None,
             "column": error.offset if isinstance(error, SyntaxError) else None,
         }
-        return {"raised": told, "objects": {"new": [], "changed": [], "blocks": []}}, []
 
     def _is_own(self, filename: str) -> bool:
         return os.path.isabs(filename) and os.path.realpath(filename).startswith(self._folder + os.sep)

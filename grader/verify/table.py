@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from grader.report.terminal import WIDTH
-
-if TYPE_CHECKING:
-    from grader.verify import Proof
+from grader.verify.proof import Proof
 
 _KINDS = ("starter", "reference", "right", "wrong")
 

@@ -1,8 +1,4 @@
-"""`grade verify` proves a course: what its text promises, what its checks accept, and what they refuse.
-
-Every violation is a sentence with the remedy. What can be read is looked at first (`_text_problems`); then starters,
-references, right variants and wrong answers are run, on all lanes, with one warm worker server.
-"""
+"""What of a course must be run: right answers pass with every seed, wrong ones are caught by the check they name."""
 
 from __future__ import annotations
 
@@ -15,42 +11,23 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
-from grader.course import read_topics, solution_files, starter_digest, stray_files
+from grader.course import read_topics, solution_files, stray_files
 from grader.grading import open_lanes
 from grader.lane import Lane
 from grader.model import Check, Course, Exercise, Outcome, Verdict
+from grader.verify.proof import Proof, shown_folder
+from grader.verify.text import text_problems
 
 SEEDS = 20
 """How many seeds a right answer must pass with; the second half while all cores are busy."""
 
 _WRONG_SEEDS = 5
 _LONGEST_S = 10.0
-_DOCSTRING_LINES = 25
-_CODE_LINES = 40
 _LEAST_WRONG, _LEAST_RIGHT = 2, 1
 _CAUGHT_BY = re.compile(r"^caught by:\s*(\S+)\s*$", re.MULTILINE)
-
-
-@dataclass
-class Proof:
-    """What was found of one exercise.
-
-    Attributes:
-        exercise: the exercise.
-        problems: sentences with their remedies.
-        counts: for each kind of file (starter, reference, right, wrong): runs that went as they should, and all runs.
-        seconds: the longest run of the reference.
-        unproved: wrong answers whose check needs something that is not here.
-    """
-
-    exercise: Exercise
-    problems: list[str] = field(default_factory=list)
-    counts: dict[str, tuple[int, int]] = field(default_factory=dict)
-    seconds: float = 0.0
-    unproved: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -88,8 +65,10 @@ def verify(
             id = proof.exercise.id
             if id in catalog.problems:
                 text = catalog.problems[id].strip().split("\n")[-1]
-                proof.problems.append(f"{_shown(proof.exercise)}: its checks cannot be collected; mend them: {text}")
-            proof.problems += _text_problems(course, proof.exercise, catalog.checks[id], topics)
+                proof.problems.append(
+                    f"{shown_folder(proof.exercise)}: its checks cannot be collected; mend them: {text}"
+                )
+            proof.problems += text_problems(proof.exercise, catalog.checks[id], topics)
         cases = [case for proof in proofs.values() if proof.exercise.id not in catalog.problems
                  for case in _cases(proof, catalog.checks[proof.exercise.id], seeds)]  # fmt: skip
         quiet = [case for case in cases if case.seed < (seeds + 1) // 2 or case.kind in ("starter", "wrong")]
@@ -107,102 +86,6 @@ def verify(
     if stray and proofs:
         next(iter(proofs.values())).problems += stray
     return list(proofs.values())
-
-
-# -- what is read ---------------------------------------------------------------------------------------------------
-
-
-def _text_problems(course: Course, exercise: Exercise, checks: Sequence[Check], topics: set[str]) -> Iterator[str]:
-    yield from _starter_problems(exercise)
-    where = f"{_shown(exercise)}/exercise.yaml"
-    for topic in exercise.topics:
-        if topic not in topics:
-            yield f"{where}: topics: {topic} is not in exercises/topics.yaml; add it there or mend it here"
-    for number, hint in enumerate(exercise.hints, 1):
-        if not hint.strip() or "TODO" in hint:
-            yield f"{where}: hints: hint {number} is not written; write where to look, which rule, nearly the code"
-    if exercise.hidden_checks is None:
-        yield f"solutions/{exercise.module}/{exercise.id}: there are no hidden checks; write check_{exercise.id}.py"
-    if exercise.reference is None:
-        yield f"solutions/{exercise.module}/{exercise.id}: there is no reference; write {exercise.id}.py"
-    if exercise.shown_checks is None:
-        yield f"{_shown(exercise)}: there are no shown checks; write check_{exercise.id}.py"
-    yield from _check_problems(exercise, checks)
-    yield from _shown_check_problems(exercise)
-    del course
-
-
-def _starter_problems(exercise: Exercise) -> Iterator[str]:
-    where = f"{_shown(exercise)}/{exercise.id}.py"
-    if not exercise.starter.is_file():
-        yield f"{where}: the starter is missing; write it"
-        return
-    text = exercise.starter.read_bytes()
-    try:
-        tree = ast.parse(text)
-    except SyntaxError as error:
-        yield f"{where}: line {error.lineno}: the starter is not valid Python; mend it"
-        return
-    doc = ast.get_docstring(tree, clean=False) or ""
-    doc_lines = doc.count("\n") + 1 if doc else 0
-    code_lines = sum(1 for line in text.decode().split("\n") if line.strip()) - sum(
-        1 for line in doc.split("\n") if line.strip()
-    )
-    if doc_lines > _DOCSTRING_LINES:
-        yield f"{where}: the docstring has {doc_lines} lines; shorten it to {_DOCSTRING_LINES}"
-    if code_lines > _CODE_LINES:
-        yield f"{where}: the code has {code_lines} lines; shorten it to {_CODE_LINES}"
-    if not exercise.contract:
-        yield f"{where}: the docstring states no rules; number them C1, C2, ..., each on a line of its own"
-    if b"TODO" not in text:
-        yield f"{where}: nothing is marked TODO; mark what a student is to write"
-    if "TODO: write" in doc:
-        yield f"{where}: the docstring is not written; state the task and its rules"
-    digest = starter_digest(text)
-    if exercise.starter_digest != digest:
-        yield (
-            f"{_shown(exercise)}/exercise.yaml: starter: the starter was changed; write  starter: {digest}  "
-            "or run  grade verify --write-digests"
-        )
-
-
-def _check_problems(exercise: Exercise, checks: Sequence[Check]) -> Iterator[str]:
-    for check in checks:
-        shown = check.shown and exercise.shown_checks is not None
-        path = exercise.shown_checks if shown else exercise.hidden_checks
-        where = f"{'exercises' if shown else 'solutions'}/{exercise.module}/{exercise.id}/{path.name if path else ''}"
-        name = f"{where}: check_{check.id}"
-        if check.title.startswith("check_"):
-            yield f"{name}: it has no docstring; write one, its first line is the title that students read"
-        if check.contract and check.contract not in exercise.contract:
-            known = ", ".join(exercise.contract) or "none"
-            yield f"{name}: the contract line {check.contract} is not in the starter's docstring; known are {known}"
-        if not check.shown and not check.contract:
-            yield f'{name}: a hidden check must name the contract line it examines; write @check("C1", ...)'
-        if not check.shown and not check.try_this:
-            yield f'{name}: a hidden check must give an example; write @check(..., try_this="a call to try")'
-    if checks and sum(check.share for check in checks) == 0:
-        yield f"{_shown(exercise)}: all shares are 0, so that nothing is worth points; give a check share=1"
-
-
-def _shown_check_problems(exercise: Exercise) -> Iterator[str]:
-    """What a student has must work without what only staff has."""
-    if exercise.shown_checks is None:
-        return
-    text = exercise.shown_checks.read_text(encoding="utf-8")
-    where = f"{_shown(exercise)}/{exercise.shown_checks.name}"
-    try:
-        tree = ast.parse(text)
-    except SyntaxError:
-        return  # told as a problem of collecting
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef) and any(arg.arg == "reference" for arg in node.args.args):
-            yield f"{where}: {node.name} uses the reference, which students do not have; state what is asked instead"
-    if "solutions" in text:
-        yield f"{where}: it names solutions/, which students do not have; remove it"
-
-
-# -- what is run ----------------------------------------------------------------------------------------------------
 
 
 def _cases(proof: Proof, checks: Sequence[Check], seeds: int) -> Iterator[_Case]:
@@ -289,7 +172,7 @@ def _judge(proof: Proof, checks: Sequence[Check], found: Sequence[tuple[_Case, S
             proof.problems.append(f"{_place(case)}: {problem}{seed}")
     if proof.seconds > _LONGEST_S:
         text = f"the reference takes {proof.seconds:.1f} s; make inputs smaller, {_LONGEST_S:g} s is the limit"
-        proof.problems.append(f"{_shown(proof.exercise)}: {text}")
+        proof.problems.append(f"{shown_folder(proof.exercise)}: {text}")
 
 
 Judged = tuple[str | None, bool]
@@ -348,10 +231,6 @@ def _broken(outcomes: Sequence[Outcome]) -> str | None:
 def _place(case: _Case) -> str:
     exercise = case.exercise
     if case.kind == "starter":
-        return f"{_shown(exercise)}/{exercise.id}.py"
+        return f"{shown_folder(exercise)}/{exercise.id}.py"
     inner = "" if case.kind == "reference" else f"{case.kind}/"
     return f"solutions/{exercise.module}/{exercise.id}/{inner}{case.path.name}"
-
-
-def _shown(exercise: Exercise) -> str:
-    return f"exercises/{exercise.module}/{exercise.id}"

@@ -1,0 +1,102 @@
+"""What of a course can be read: starters, hints, contract lines, titles. Nothing is run."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+
+from grader.course import starter_digest
+from grader.model import Check, Exercise
+from grader.verify.proof import shown_folder
+
+_DOCSTRING_LINES = 25
+_CODE_LINES = 40
+
+
+def text_problems(exercise: Exercise, checks: Sequence[Check], topics: set[str]) -> Iterator[str]:
+    yield from _starter_problems(exercise)
+    where = f"{shown_folder(exercise)}/exercise.yaml"
+    for topic in exercise.topics:
+        if topic not in topics:
+            yield f"{where}: topics: {topic} is not in exercises/topics.yaml; add it there or mend it here"
+    for number, hint in enumerate(exercise.hints, 1):
+        if not hint.strip() or "TODO" in hint:
+            yield f"{where}: hints: hint {number} is not written; write where to look, which rule, nearly the code"
+    if exercise.hidden_checks is None:
+        yield f"solutions/{exercise.module}/{exercise.id}: there are no hidden checks; write check_{exercise.id}.py"
+    if exercise.reference is None:
+        yield f"solutions/{exercise.module}/{exercise.id}: there is no reference; write {exercise.id}.py"
+    if exercise.shown_checks is None:
+        yield f"{shown_folder(exercise)}: there are no shown checks; write check_{exercise.id}.py"
+    yield from _check_problems(exercise, checks)
+    yield from _shown_check_problems(exercise)
+
+
+def _starter_problems(exercise: Exercise) -> Iterator[str]:
+    where = f"{shown_folder(exercise)}/{exercise.id}.py"
+    if not exercise.starter.is_file():
+        yield f"{where}: the starter is missing; write it"
+        return
+    text = exercise.starter.read_bytes()
+    try:
+        tree = ast.parse(text)
+    except SyntaxError as error:
+        yield f"{where}: line {error.lineno}: the starter is not valid Python; mend it"
+        return
+    doc = ast.get_docstring(tree, clean=False) or ""
+    doc_lines = doc.count("\n") + 1 if doc else 0
+    code_lines = sum(1 for line in text.decode().split("\n") if line.strip()) - sum(
+        1 for line in doc.split("\n") if line.strip()
+    )
+    if doc_lines > _DOCSTRING_LINES:
+        yield f"{where}: the docstring has {doc_lines} lines; shorten it to {_DOCSTRING_LINES}"
+    if code_lines > _CODE_LINES:
+        yield f"{where}: the code has {code_lines} lines; shorten it to {_CODE_LINES}"
+    if not exercise.contract:
+        yield f"{where}: the docstring states no rules; number them C1, C2, ..., each on a line of its own"
+    if b"TODO" not in text:
+        yield f"{where}: nothing is marked TODO; mark what a student is to write"
+    if "TODO: write" in doc:
+        yield f"{where}: the docstring is not written; state the task and its rules"
+    digest = starter_digest(text)
+    if exercise.starter_digest != digest:
+        yield (
+            f"{shown_folder(exercise)}/exercise.yaml: starter: the starter was changed; write  starter: {digest}  "
+            "or run  grade verify --write-digests"
+        )
+
+
+def _check_problems(exercise: Exercise, checks: Sequence[Check]) -> Iterator[str]:
+    for check in checks:
+        shown = check.shown and exercise.shown_checks is not None
+        path = exercise.shown_checks if shown else exercise.hidden_checks
+        where = f"{'exercises' if shown else 'solutions'}/{exercise.module}/{exercise.id}/{path.name if path else ''}"
+        name = f"{where}: check_{check.id}"
+        if check.title.startswith("check_"):
+            yield f"{name}: it has no docstring; write one, its first line is the title that students read"
+        if check.contract and check.contract not in exercise.contract:
+            known = ", ".join(exercise.contract) or "none"
+            yield f"{name}: the contract line {check.contract} is not in the starter's docstring; known are {known}"
+        if not check.shown and not check.contract:
+            yield f'{name}: a hidden check must name the contract line it examines; write @check("C1", ...)'
+        if not check.shown and not check.try_this:
+            yield f'{name}: a hidden check must give an example; write @check(..., try_this="a call to try")'
+    if checks and sum(check.share for check in checks) == 0:
+        yield f"{shown_folder(exercise)}: all shares are 0, so that nothing is worth points; give a check share=1"
+
+
+def _shown_check_problems(exercise: Exercise) -> Iterator[str]:
+    """What a student has must work without what only staff has."""
+    if exercise.shown_checks is None:
+        return
+    text = exercise.shown_checks.read_text(encoding="utf-8")
+    where = f"{shown_folder(exercise)}/{exercise.shown_checks.name}"
+    try:
+        tree = ast.parse(text)
+    except SyntaxError:
+        return  # told as a problem of collecting
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef) and any(arg.arg == "reference" for arg in node.args.args):
+            yield f"{where}: {node.name} uses the reference, which students do not have; state what is asked instead"
+    if "solutions" in text:
+        yield f"{where}: it names solutions/, which students do not have; remove it"

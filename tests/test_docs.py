@@ -1,0 +1,228 @@
+"""What the README and the pages under docs/ say is run, and compared with what they show.
+
+`python tests/test_docs.py --write` brings the blocks of README.md up to date that stand between `<!-- run: ... -->` and
+`<!-- end -->`.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+import grader.check
+from grader.cli import main
+from grader.course import (
+    CourseFile,
+    ExerciseFile,
+    HandInEntry,
+    LimitsEntry,
+    ModuleEntry,
+    WithheldEntry,
+    load_course,
+)
+
+ROOT = Path(__file__).resolve().parents[1]
+README = ROOT / "README.md"
+GUIDE = ROOT / "docs" / "writing-exercises.md"
+PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
+
+BLOCK = re.compile(r"^```(\w+)(?: title=\"([^\"]+)\")?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+RUN = re.compile(r"(<!-- run: (.+?) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
+LINK = re.compile(r"\[[^\]]+\]\(([^)#]+)(?:#([^)]+))?\)")
+LONGEST = 120
+
+
+# -- a console ------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Console:
+    """Types commands as a reader would: `grade`, `cd` and `rm`."""
+
+    folder: Path
+    written: set[str] = field(default_factory=set)
+
+    def type(self, command: str) -> str:
+        """Run one command; give what it prints."""
+        program, *arguments = shlex.split(command)
+        if program == "cd":
+            (inner,) = arguments
+            self.folder /= inner
+            return ""
+        if program == "rm":
+            for name in arguments:
+                (self.folder / name).unlink()
+            return ""
+        assert program == "grade", f"a reader's test does not know how to run: {command}"
+        ran = subprocess.run(
+            [sys.executable, "-m", "grader", *arguments],
+            cwd=self.folder,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            encoding="utf-8",
+            timeout=240,
+            check=False,
+        )
+        return ran.stdout
+
+    def write(self, name: str, text: str) -> None:
+        """Write a block to its file; a Python file that comes in several blocks is put together."""
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        goes_on = name in self.written and not re.match(r'"""|import |from ', text)
+        path.write_text(path.read_text(encoding="utf-8") + "\n\n" + text if goes_on else text, encoding="utf-8")
+        self.written.add(name)
+
+
+def steady(text: str) -> str:
+    """The text without what differs from run to run or from machine to machine."""
+    return re.sub(r"on \d+ lanes", "on N lanes", re.sub(r" +\d+\.\d\d s$", " T s", text, flags=re.MULTILINE))
+
+
+def fits(shown: str, printed: str) -> bool:
+    """Whether a page shows what was printed; a line `...` stands for any lines."""
+    lines = [r"(?:.*\n)*?" if line == "..." else re.escape(line) + "\n" for line in steady(shown).splitlines()]
+    return re.fullmatch("".join(lines), steady(printed)) is not None
+
+
+def console_steps(text: str) -> Iterator[tuple[str, str]]:
+    """Each command of a console block, with the output shown below it."""
+    for part in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
+        command, _, shown = part.partition("\n")
+        yield command, shown
+
+
+def fresh_course(folder: Path) -> Console:
+    """A console in a copy of the bundled course and the sample class, so that nothing is written beside the sources."""
+    for name in ("exercises", "solutions", "examples"):
+        shutil.copytree(ROOT / name, folder / name)
+    shutil.copy(ROOT / "course.yaml", folder)
+    return Console(folder)
+
+
+def rendered(command: str, console: Console) -> str:
+    """What stands between the marks: the command with its output."""
+    return f"```console\n$ {command}\n{console.type(command)}```\n"
+
+
+# -- pages that are run ---------------------------------------------------------------------------------------------
+
+
+def test_readme_shows_what_is_printed(tmp_path: Path) -> None:
+    """Each marked block of the README is what its command prints, and each `grade` line of the page is in one."""
+    console = fresh_course(tmp_path)
+    text = README.read_text(encoding="utf-8")
+    blocks = RUN.findall(text)
+    lines = re.findall(r"^\$ (grade .*)$", text, re.MULTILINE)
+    assert set(lines) == {command for _, command, _, _ in blocks}
+    for _, command, shown, _ in blocks:
+        assert rendered(command, console) == shown, "run: python tests/test_docs.py --write"
+
+
+def test_guide_works_as_written(tmp_path: Path) -> None:
+    """A reader who writes each file and types each command gets what the guide shows, and a verified exercise."""
+    console = Console(tmp_path)
+    for kind, title, text in BLOCK.findall(GUIDE.read_text(encoding="utf-8")):
+        if title:
+            console.write(title, text)
+        elif kind == "console":
+            for command, shown in console_steps(text):
+                printed = console.type(command)
+                assert fits(shown, printed), f"$ {command}\n{printed}"
+
+
+# -- pages that are complete ----------------------------------------------------------------------------------------
+
+
+def test_guide_names_every_helper() -> None:
+    """Each helper that checks can import is used in the guide's code, beyond its import."""
+    code = "".join(text for kind, _, text in BLOCK.findall(GUIDE.read_text(encoding="utf-8")) if kind == "python")
+    assert [name for name in grader.check.__all__ if len(re.findall(rf"\b{name}\b", code)) < 2] == []
+
+
+@pytest.mark.parametrize("model", [CourseFile, ExerciseFile, HandInEntry, LimitsEntry, ModuleEntry, WithheldEntry])
+def test_guide_names_every_key(model: type[CourseFile]) -> None:
+    """Each key of the YAML files stands in one of the guide's YAML blocks."""
+    yaml = "".join(text for kind, _, text in BLOCK.findall(GUIDE.read_text(encoding="utf-8")) if kind == "yaml")
+    assert [key for key in model.model_fields if not re.search(rf"^[ -]*{key}:", yaml, re.MULTILINE)] == []
+
+
+def test_every_command_is_told_of() -> None:
+    """Each command of `grade --help` stands in the README or a page under docs/."""
+    text = "".join(page.read_text(encoding="utf-8") for page in PAGES)
+    commands = [name for name, command in main.commands.items() if not command.hidden]
+    assert commands
+    assert [name for name in commands if f"grade {name}" not in text] == []
+
+
+def test_commands_in_sentences_exist() -> None:
+    """Each option of a `grade` command that a sentence names is one, and each exercise is in the bundled course."""
+    course = load_course(ROOT)
+    known = {name for exercise in course.exercises for name in (exercise.id, exercise.number)}
+    wrong = []
+    for page in PAGES:
+        for line in re.findall(r"`grade ([^`\n]+)`", page.read_text(encoding="utf-8")):
+            first, *rest = line.split()
+            command = main.commands.get(first, main.commands["run"])
+            options = {option for parameter in command.params for option in parameter.opts} | {"--help"}
+            unknown = [word for word in (first, *rest) if word.startswith("--") and word not in options]
+            if unknown or (first not in main.commands and not first.startswith("--") and first not in known):
+                wrong.append(f"{page.name}: grade {line}")
+    assert wrong == []
+
+
+def test_links_resolve() -> None:
+    """Each link from one file to another leads to a file that exists, and to a heading in it."""
+    broken = []
+    for page in PAGES:
+        for target, anchor in LINK.findall(page.read_text(encoding="utf-8")):
+            path = (page.parent / target).resolve()
+            if target.startswith("https:"):
+                continue
+            if not path.exists() or (anchor and anchor not in anchors(path)):
+                broken.append(f"{page.name}: {target}{'#' * bool(anchor)}{anchor}")
+    assert broken == []
+
+
+def anchors(page: Path) -> list[str]:
+    """The names by which links find the headings of a page."""
+    headings = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return [re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings]
+
+
+def test_lines_are_short() -> None:
+    """No line of prose is longer than a line of code may be; tables and blocks of output are left alone."""
+    long = []
+    for page in PAGES:
+        prose = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+        long += [
+            f"{page.name}: {line}" for line in prose.split("\n") if len(line) > LONGEST and not line.startswith("|")
+        ]
+    assert long == []
+
+
+# -- `python tests/test_docs.py --write` ----------------------------------------------------------------------------
+
+
+def write_readme() -> None:
+    """Run the commands of the README's marked blocks and put their output in."""
+    with tempfile.TemporaryDirectory() as folder:
+        console = fresh_course(Path(folder))
+        text = README.read_text(encoding="utf-8")
+        new = RUN.sub(lambda found: found[1] + rendered(found[2], console) + found[4], text)
+    README.write_text(new, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] != ["--write"]:
+        sys.exit("usage: python tests/test_docs.py --write")
+    write_readme()
