@@ -28,7 +28,7 @@ from grader.check.compare import (
 from grader.check.declare import Rng, check
 from grader.check.probes import count_operations, gradcheck, gradients, keeps_graph, no_loop
 from grader.check.student import CannotJudge, source
-from grader.wire.exchange import copies
+from grader.wire.incoming import copies
 
 __all__ = [
     "CannotJudge",

@@ -18,7 +18,8 @@ import torch
 from grader.check import show
 from grader.check.student import CannotJudge, Student, party_of
 from grader.wire.describe import Claims
-from grader.wire.exchange import claims_of, copies
+from grader.wire.exchange import claims_of
+from grader.wire.incoming import copies
 from grader.wire.memory import array_extent, span
 
 _TOLERANCES = {

@@ -12,8 +12,10 @@ from typing import Any
 
 from grader.check.workers import Sitting, WorkerLost
 from grader.model import Verdict
-from grader.wire.exchange import Exchange, HandleClaims, Incoming, Outgoing, Remote, copies
+from grader.wire.exchange import Exchange, HandleClaims, Remote
 from grader.wire.frames import Frame, ProtocolFault, Unsupported
+from grader.wire.incoming import Incoming, copies
+from grader.wire.outgoing import Outgoing
 
 _NO_MEMORY = re.compile(r"can't allocate memory|not enough memory|Unable to allocate|out of memory", re.IGNORECASE)
 

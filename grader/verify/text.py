@@ -14,6 +14,7 @@ _CODE_LINES = 40
 
 
 def text_problems(exercise: Exercise, checks: Sequence[Check], topics: set[str]) -> Iterator[str]:
+    """Every problem of an exercise that reading finds."""
     yield from _starter_problems(exercise)
     where = f"{shown_folder(exercise)}/exercise.yaml"
     for topic in exercise.topics:

@@ -2,8 +2,13 @@
 
 frames      one message on a stream: a header, a tree (JSON), data (raw memory)
 transport   how bytes travel: a socket that can carry descriptors, or a pair of pipes
-memory      where tensors and arrays lie, and how one block of memory holds several of them
-exchange    objects by number and memory by block, so that identity and sharing survive the journey
+memory      where tensors and arrays lie, and blocks of memory that several of them share
+describe    tensors and arrays as descriptions, and back
+plain       dtypes, devices, scalars, bytes and text, and back
+weight      how deep and wide containers are
+exchange    what both ends know in common: objects by number, memory by block
+outgoing    one message being written
+incoming    one message being read
 
 Everything that arrives is a claim. It is checked for bounds with Python integers before it is used, and every refusal
 is a `ProtocolFault`.

@@ -17,8 +17,10 @@ from typing import Any
 import numpy as np
 import torch
 
-from grader.wire.exchange import Exchange, Incoming, Outgoing
+from grader.wire.exchange import Exchange
 from grader.wire.frames import Channel, ChannelClosed, Unsupported
+from grader.wire.incoming import Incoming
+from grader.wire.outgoing import Outgoing
 from grader.worker import probes
 
 _MAX_TEXT = 2000

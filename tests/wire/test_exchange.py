@@ -19,8 +19,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from grader.wire.describe import DTYPES
-from grader.wire.exchange import Exchange, HandleClaims, Incoming, Outgoing, Remote, claims_of, copies
+from grader.wire.exchange import Exchange, HandleClaims, Remote, claims_of
 from grader.wire.frames import Caps, ProtocolFault, Unsupported
+from grader.wire.incoming import Incoming, copies
+from grader.wire.outgoing import Outgoing
 
 EXAMPLES = settings(
     derandomize=True,

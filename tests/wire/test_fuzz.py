@@ -19,8 +19,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from grader.wire.describe import DTYPES
-from grader.wire.exchange import Exchange, HandleClaims, Incoming, Outgoing, Remote, copies
+from grader.wire.exchange import Exchange, HandleClaims, Remote
 from grader.wire.frames import HEADER, IN_DESCRIPTOR, MAGIC, Caps, Channel, ChannelClosed, ProtocolFault, Unsupported
+from grader.wire.incoming import Incoming, copies
+from grader.wire.outgoing import Outgoing
 from grader.wire.transport import SocketTransport
 
 EXAMPLES = int(os.environ.get("WIRE_FUZZ_EXAMPLES", "300"))
