@@ -165,7 +165,7 @@ def new(name: str | None, course_folder: Path | None, schemas: Path | None) -> N
             raise CourseError("say what to lay out: MODULE/EXERCISE, --course DIR or --schemas DIR")
         say(*(f"wrote {_from_here(path)}" for path in written))
         if name:
-            say(f"Next: write what is marked TODO, then run  grade verify {name.split('/')[-1]}")
+            say(f"Next: replace the example and what is marked TODO, then run  grade verify {name.split('/')[-1]}")
 
 
 def _from_here(path: Path) -> Path:

@@ -6,6 +6,7 @@ Every problem is found before any is told: each is one sentence with file and ke
 from __future__ import annotations
 
 import ast
+import datetime
 import difflib
 import hashlib
 import re
@@ -85,7 +86,7 @@ class HandInEntry(_Strict):
     id: Name
     title: Annotated[str, Field(min_length=1)]
     exercises: Annotated[list[Name], Field(min_length=1)]
-    due: str | None = None
+    due: datetime.datetime | datetime.date | str | None = None
     weight: Positive = 1.0
     column: str | None = None
 
@@ -130,7 +131,14 @@ def load_course(root: Path) -> Course:
         exercises = [_load_exercise(root, entry.folder, id, limits, problems) for id in entry.exercises]
         modules.append(Module(entry.folder, entry.title, tuple(item for item in exercises if item is not None)))
     handins = tuple(
-        HandIn(entry.id, entry.title, tuple(entry.exercises), entry.due, entry.weight, entry.column or entry.title)
+        HandIn(
+            id=entry.id,
+            title=entry.title,
+            exercises=tuple(entry.exercises),
+            due=entry.due.isoformat() if isinstance(entry.due, datetime.date) else entry.due,
+            weight=entry.weight,
+            column=entry.column or entry.title,
+        )
         for entry in file.handins
     )
     course = Course(file.title, root, tuple(modules), handins)
@@ -151,7 +159,7 @@ def find_exercise(course: Course, name: str) -> Exercise:
             return exercise
     near = difflib.get_close_matches(name, [exercise.id for exercise in course.exercises], n=1, cutoff=0.5)
     hint = f"; did you mean {near[0]}?" if near else ""
-    raise CourseError(f"there is no exercise {name!r} in this course{hint}")
+    raise CourseError(f"there is no exercise {name!r} in this course, and no such command{hint}")
 
 
 def schemas() -> dict[str, dict[str, Any]]:

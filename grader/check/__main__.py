@@ -27,7 +27,7 @@ def main() -> None:
 
     torch.set_num_threads(1)
 
-    from grader.check.session import PlannedExercise, run_session
+    from grader.check.session import PlannedExercise, run_session, self_test
     from grader.check.workers import ForkStarter, SpawnStarter, Starter
 
     root = Path(plan["root"])
@@ -50,6 +50,7 @@ def main() -> None:
             )
             for item in plan["exercises"]
         ]
+        self_test(starter)
         run_session(host, planned, starter)
     finally:
         starter.close()

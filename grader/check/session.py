@@ -16,17 +16,20 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
+import numpy as np
 import pytest
+import torch
 
 from grader.check.declare import Rng
 from grader.check.outcome import CheckTimeout, Comparison, Ending, decide
 from grader.check.probes import Probe
 from grader.check.reproduce import Keep, reproduce
 from grader.check.student import Party, Student
-from grader.check.workers import Sitting, Starter
+from grader.check.workers import Sitting, Starter, WorkerLost
 from grader.model import Check, Limits, Outcome, Verdict
 
 _INI = Path(__file__).with_name("pytest.ini")
+_DEVICES = {"sim": "the simulated accelerator", "cuda": "a CUDA device"}
 _PLUGINS_OFF = (
     "cacheprovider",
     "capture",
@@ -119,6 +122,25 @@ def run_session(
         session.close()
 
 
+def self_test(starter: Starter) -> None:
+    """Prove that a worker loads a module and hands back what it is given; else every submission would look crashed.
+
+    Raises:
+        RuntimeError: it does not.
+    """
+    files = {"self_test.py": b"def same(*values):\n    return values\n"}
+    sitting = Sitting(starter, "self_test", files, Limits(load_s=60, call_s=60), owner="the self-test's")
+    values = (torch.arange(6.0).view(2, 3).t(), np.arange(3)[::-1], [1, {"a": "b"}])
+    try:
+        back = Student(Party(sitting)).same(*values)
+        if not all(given is got for given, got in zip(values, back, strict=True)):
+            raise RuntimeError("a worker does not hand back what it is given")
+    except WorkerLost as lost:
+        raise RuntimeError(f"a worker cannot be used: {lost.message}") from lost
+    finally:
+        sitting.close()
+
+
 class CheckSession:
     """The pytest plugin: gives checks their fixtures, runs the jobs, turns endings into outcomes."""
 
@@ -191,7 +213,7 @@ class CheckSession:
         try:
             for number, (check, item) in enumerate(rows):
                 if check.device != "none":
-                    message = f"needs the {check.device} accelerator, which is not here"
+                    message = f"needs {_DEVICES[check.device]}, which is not here"
                     self._host.outcome(Outcome(check.id, Verdict.NOT_RUN, message))
                     continue
                 following = (later for other, later in rows[number + 1 :] if other.device == "none")

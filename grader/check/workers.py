@@ -61,6 +61,9 @@ class Life(Protocol):
     def exit_code(self) -> int | None:
         """Wait a moment for its end; negative for a signal, None if it does not end."""
 
+    def when_gone(self, clean_up: Callable[[], None]) -> None:
+        """Clean up once the process is gone, now or later."""
+
 
 @dataclass
 class Worker:
@@ -150,11 +153,13 @@ class Worker:
             return file.read(limit).decode("utf-8", "backslashreplace")
 
     def close(self) -> None:
-        """End the process and remove its folder."""
+        """End the process and remove its folder, as soon as it is gone."""
         self.life.kill()
         self.channel.close()
-        self.life.exit_code()
-        _remove(self.folder)
+        self.life.when_gone(self._remove_places)
+
+    def _remove_places(self) -> None:
+        shutil.rmtree(self.folder, ignore_errors=True)
         self.output.unlink(missing_ok=True)
 
 
@@ -199,6 +204,7 @@ class ForkStarter:
         self._numbers = itertools.count()
         self._pids: dict[int, int] = {}
         self._codes: dict[int, int] = {}
+        self._clean_ups: dict[int, Callable[[], None]] = {}
 
     def start_worker(self, limits: Limits) -> Worker:
         """A fork of the server."""
@@ -241,9 +247,19 @@ class ForkStarter:
             self._pids[message["number"]] = message["pid"]
         else:
             self._codes[message["number"]] = message["status"]
+            self._clean_ups.pop(message["number"], _nothing)()
+
+    def when_gone(self, number: int, clean_up: Callable[[], None]) -> None:
+        """Clean up after a worker once its end is told: nobody waits while the kernel takes its memory apart."""
+        if number in self._codes:
+            clean_up()
+        else:
+            self._clean_ups[number] = clean_up
 
     def close(self) -> None:
-        """Close the socket; the server then ends whatever this lane left."""
+        """Wait for the ends of all workers, then close the socket; the server ends whatever this lane left."""
+        for number in list(self._clean_ups):
+            self.exit_code(number)
         self._server.close()
 
 
@@ -262,6 +278,9 @@ class _Forked:
 
     def kill(self) -> None:
         self.starter.kill(self.number)
+
+    def when_gone(self, clean_up: Callable[[], None]) -> None:
+        self.starter.when_gone(self.number, clean_up)
 
     def exit_code(self) -> int | None:
         return self.starter.exit_code(self.number)
@@ -345,6 +364,10 @@ class _Spawned:
                 os.killpg(self.process.pid, signal.SIGKILL)
         with contextlib.suppress(OSError):
             self.process.kill()
+
+    def when_gone(self, clean_up: Callable[[], None]) -> None:
+        self.exit_code()
+        clean_up()
 
     def exit_code(self) -> int | None:
         try:
@@ -453,8 +476,8 @@ class Sitting:
             self.worker = None
 
 
-def _remove(folder: Path) -> None:
-    shutil.rmtree(folder, ignore_errors=True)
+def _nothing() -> None:
+    pass
 
 
 def _signal_name(number: int) -> str:

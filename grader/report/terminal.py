@@ -98,7 +98,7 @@ def _next(report: Report) -> Iterator[str]:
 def _check_row(row: GradedCheck) -> str:
     word, colour = _WORDS[row.outcome.verdict]
     kind = "" if row.check.shown else " (hidden)"
-    title = textwrap.shorten(for_terminal(row.check.title), _TITLE + 6 - len(kind), placeholder=" ...") + kind
+    title = _cut(for_terminal(row.check.title), _TITLE + 6 - len(kind)) + kind
     points = f"{points_text(row.score.earned)} / {points_text(row.score.possible)}"
     return f"  {click.style(f'{word:<7}', fg=colour)} {title:<{_TITLE + 6}} {points:>11}"
 
@@ -126,7 +126,7 @@ def _output(graded: GradedExercise) -> Iterator[str]:
     lines = text.split("\n")
     yield "  You printed:"
     for line in lines[:_MOST_OUTPUT_LINES]:
-        yield f"    | {line if len(line) <= WIDTH - 6 else line[: WIDTH - 10] + ' ...'}"
+        yield f"    | {_cut(line, WIDTH - 6)}"
     if len(lines) > _MOST_OUTPUT_LINES:
         yield f"    | ... {len(lines) - _MOST_OUTPUT_LINES} more lines"
 
@@ -148,8 +148,12 @@ def _state(graded: GradedExercise) -> str:
 
 def _row(left: str, right: str) -> str:
     room = WIDTH - len(right) - 1
-    left = textwrap.shorten(for_terminal(left), room, placeholder=" ...")
+    left = _cut(for_terminal(left), room)
     return f"{left:<{room}} {right}".rstrip()
+
+
+def _cut(text: str, room: int) -> str:
+    return text if len(text) <= room else f"{text[: room - 4]} ..."
 
 
 def _rule() -> str:

@@ -207,17 +207,17 @@ def _judge_wrong(case: _Case, checks: Sequence[Check], outcomes: Sequence[Outcom
         return None, True
     if named.verdict is Verdict.SKIPPED:
         reason = named.message.split("\n")[0]
-        return f"check_{case.caught_by} could not judge it ({reason}); name the check that catches it", False
+        return f"check_{case.caught_by} could not judge it ({reason}; {_others(outcomes)}); name another", False
     if named.verdict is Verdict.PASSED:
-        others = [
-            outcome.check for outcome in outcomes if outcome.verdict.decided and outcome.verdict is not Verdict.PASSED
-        ]
-        caught = f"{', '.join(others)} did" if others else "no check did"
-        return (
-            f"check_{case.caught_by} does not catch this wrong answer ({caught}); mend the check, or name another",
-            False,
-        )
+        text = f"check_{case.caught_by} does not catch this wrong answer ({_others(outcomes)})"
+        return f"{text}; mend the check, or name another", False
     return None, False
+
+
+def _others(outcomes: Sequence[Outcome]) -> str:
+    """Which checks did catch a wrong answer."""
+    caught = [outcome.check for outcome in outcomes if outcome.verdict in (Verdict.FAILED, Verdict.CRASHED)]
+    return f"{', '.join(caught)} did" if caught else "no check did"
 
 
 def _broken(outcomes: Sequence[Outcome]) -> str | None:
