@@ -31,7 +31,7 @@ def exercise_lines(graded: GradedExercise) -> Iterator[str]:
     """One exercise: its checks in short, the first that did not pass in full, what was printed, what to do next."""
     exercise = graded.exercise
     score = f"{points_text(graded.score.earned)} / {points_text(graded.score.possible)} points"
-    yield click.style(_row(f"{exercise.number}  {exercise.title}", score), bold=True)
+    yield click.style(_row(f"{exercise.number} {exercise.title}", score), bold=True)
     first = next((row for row in graded.checks if _needs_words(row)), None)
     if first is not None and _is_shared(first, graded.checks):
         yield from _message(first)
@@ -55,7 +55,7 @@ def summary_lines(report: Report) -> Iterator[str]:
     yield _rule()
     for graded in report.exercises:
         score = f"{points_text(graded.score.earned):>6} / {points_text(graded.score.possible)}"
-        yield _row(f"{graded.exercise.number}  {graded.exercise.title}", f"{_state(graded):<12} {score:<12}")
+        yield _row(f"{graded.exercise.number} {graded.exercise.title}", f"{_state(graded):<12} {score:<12}")
     yield _rule()
     yield from _total(report)
     yield from _next(report)
