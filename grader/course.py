@@ -159,7 +159,7 @@ def find_exercise(course: Course, name: str) -> Exercise:
             return exercise
     near = difflib.get_close_matches(name, [exercise.id for exercise in course.exercises], n=1, cutoff=0.5)
     hint = f"; did you mean {near[0]}?" if near else ""
-    raise CourseError(f"there is no exercise {name!r} in this course, and no such command{hint}")
+    raise CourseError(f"there is no exercise or command {name!r}{hint}")
 
 
 def schemas() -> dict[str, dict[str, Any]]:

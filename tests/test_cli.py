@@ -130,7 +130,7 @@ def test_large_inputs_are_kept(home: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["nosuch"], "grade: there is no exercise 'nosuch' in this course"),
+        (["nosuch"], "grade: there is no exercise or command 'nosuch'"),
         (["--submission", "nowhere"], "grade: nowhere is not a folder with a submission"),
         (["batch", "nowhere", "--out", "o"], "grade: nowhere is not a folder with submissions"),
         (

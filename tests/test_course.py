@@ -111,7 +111,7 @@ def test_exercise_by_id_or_number(course: Path) -> None:
     """Both names find an exercise; a near miss is suggested."""
     loaded = load_course(course)
     assert find_exercise(loaded, "01-2") is find_exercise(loaded, "total")
-    with pytest.raises(CourseError, match="no exercise 'totl' in this course; did you mean total"):
+    with pytest.raises(CourseError, match="no exercise or command 'totl'; did you mean total"):
         find_exercise(loaded, "totl")
 
 
