@@ -51,7 +51,7 @@ def grade_batch(
         for number, path in enumerate(authors, 1):
             submission = read_submission(path, exercises, path.name)
             graded = [
-                not_started(exercise, lane)
+                not_started(exercise)
                 if is_untouched(exercise, submission)
                 else grade_exercise(exercise, submission, lane, seed)
                 for exercise in exercises

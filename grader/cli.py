@@ -70,15 +70,15 @@ def run(names: tuple[str, ...], submission: Path | None, json_path: str | None, 
         handed_in = read_submission(folder, exercises, author=folder.resolve().name)
         start = start or default_start()
         inputs = course.root / ".grade" / "inputs"
-        graded = []
-        with open_lane(exercises, start) as lane:
-            for exercise in exercises:
-                if not names and is_untouched(exercise, handed_in):
-                    graded.append(not_started(exercise, lane))
-                    continue
-                graded.append(grade_exercise(exercise, handed_in, lane, seed, inputs))
-                say(*exercise_lines(graded[-1]), "")
-        report = make_report(course, handed_in, graded, environment(seed, start))
+        to_run = [exercise for exercise in exercises if names or not is_untouched(exercise, handed_in)]
+        graded = {}
+        if to_run:
+            with open_lane(to_run, start) as lane:
+                for exercise in to_run:
+                    graded[exercise.id] = grade_exercise(exercise, handed_in, lane, seed, inputs)
+                    say(*exercise_lines(graded[exercise.id]), "")
+        rows = [graded.get(exercise.id) or not_started(exercise) for exercise in exercises]
+        report = make_report(course, handed_in, rows, environment(seed, start))
         say(*summary_lines(report))
         if json_path == "-":
             import json

@@ -77,12 +77,9 @@ def grade_exercise(
     return _earning_nothing(graded) if is_untouched(exercise, submission) else graded
 
 
-def not_started(exercise: Exercise, lane: Lane) -> GradedExercise:
-    """An untouched exercise, which is not run."""
-    checks = lane.catalog.checks[exercise.id]
-    if exercise.id in lane.catalog.problems:
-        return _broken(exercise, lane.catalog.problems[exercise.id])
-    return _without_file(exercise, checks, "not started")
+def not_started(exercise: Exercise) -> GradedExercise:
+    """An untouched exercise, none of whose checks is run."""
+    return GradedExercise(exercise, "not_started", (), Score(0, exercise.points))
 
 
 def is_untouched(exercise: Exercise, submission: Submission) -> bool:

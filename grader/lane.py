@@ -49,6 +49,7 @@ class WorkerServer:
             stderr=self._log,
             env=clean_environment(PYTHONHASHSEED="0", GLIBC_TUNABLES="glibc.malloc.hugetlb=1"),
             cwd="/",
+            start_new_session=True,  # an interrupt at the terminal is the host's to handle
         )
         theirs.close()
         self._socket = ours
@@ -136,6 +137,7 @@ class Lane:
         self._server = server
         self._number = number
         self._jobs = 0
+        self._busy = False
         self._catalog: Catalog | None = None
         self._spawned: set[int] = set()
         self._process: subprocess.Popen[bytes] | None = None
@@ -154,6 +156,7 @@ class Lane:
             stdout=subprocess.PIPE,
             stderr=self._log,
             env=clean_environment(PYTEST_DISABLE_PLUGIN_AUTOLOAD="1"),
+            start_new_session=True,
         )
         for end in sockets:
             end.close()
@@ -221,8 +224,11 @@ class Lane:
             "seed": seed,
             "keep": [str(keep[0]), *keep[1:]] if keep else None,
         }
+        self._busy = True
         self._channel.send(self._jobs, job, list(files.values()))
-        return self._collect(exercise, checks)
+        run = self._collect(exercise, checks)
+        self._busy = False
+        return run
 
     def _collect(self, exercise: Exercise, checks: Sequence[Check]) -> Run:
         outcomes: dict[str, Outcome] = {}
@@ -277,8 +283,8 @@ class Lane:
         shutil.rmtree(self._root, ignore_errors=True)
 
     def close(self) -> None:
-        """End the check process in good order, then whatever is left."""
-        if self._process is not None:
+        """End the check process in good order if it has no work, then whatever is left."""
+        if self._process is not None and not self._busy:
             self._channel.close_writing()
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self._process.wait(_GRACE_S)

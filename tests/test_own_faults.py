@@ -5,6 +5,9 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import subprocess
+import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -204,3 +207,35 @@ def test_nothing_stays_behind(tiny: Course, tmp_path: Path) -> None:
         pid = lane._process.pid
     assert {path.name for path in Path("/tmp").glob("grade-*")} == before
     assert not Path(f"/proc/{pid}").exists()
+
+
+def our_processes() -> set[int]:
+    found = set()
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            words = path.read_bytes().split(b"\0")
+        except OSError:
+            continue
+        if b"grader.worker" in words or b"grader.check" in words:
+            found.add(int(path.parent.name))
+    return found
+
+
+@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGKILL])
+def test_a_command_that_is_ended_leaves_no_process(tmp_path: Path, end: signal.Signals) -> None:
+    """Interrupted or killed in the middle of an endless loop, `grade` leaves none of its processes."""
+    (tmp_path / "double.py").write_text("def double(x):\n    while True: pass\n")
+    before = our_processes()
+    command = [sys.executable, "-m", "grader", "double", "--submission", str(tmp_path)]
+    root = Path(shutil.copytree(COURSES / "tiny", tmp_path / "course"))
+    (root / "course.yaml").write_text((root / "course.yaml").read_text().replace("call_s: 2", "call_s: 60"))
+    host = subprocess.Popen(command, cwd=root, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    until = time.monotonic() + 60
+    while not list(Path("/tmp").glob("grade-*/w1/double.py")) and time.monotonic() < until:
+        time.sleep(0.1)
+    host.send_signal(end)
+    _, told = host.communicate(timeout=30)
+    assert told == ("grade: interrupted\n" if end == signal.SIGINT else "")
+    while our_processes() - before and time.monotonic() < until:
+        time.sleep(0.1)
+    assert our_processes() <= before

@@ -6,6 +6,7 @@ With a descriptor, workers are forked by the worker server behind that socket; w
 from __future__ import annotations
 
 import os
+import shutil
 import socket
 import sys
 from pathlib import Path
@@ -54,6 +55,7 @@ def main() -> None:
         run_session(host, planned, starter)
     finally:
         starter.close()
+        shutil.rmtree(root, ignore_errors=True)  # the host does it too, unless it was killed
 
 
 def _take_over_streams() -> Channel:

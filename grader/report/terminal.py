@@ -63,12 +63,11 @@ def summary_lines(report: Report) -> Iterator[str]:
 
 def _total(report: Report) -> Iterator[str]:
     rows = [row for graded in report.exercises for row in graded.checks]
-    shown_possible = sum(row.score.possible for row in rows)
     total = report.score
     withheld = sum(graded.withheld_points for graded in report.exercises)
     if withheld:
         yield (
-            f"shown {points_text(total.earned)} / {points_text(shown_possible)} points; "
+            f"shown {points_text(total.earned)} / {points_text(total.possible - withheld)} points; "
             f"{points_text(withheld)} more are decided by hidden checks when you hand in"
         )
     else:

@@ -13,6 +13,7 @@ A worker is forked ahead of need: while a lane is busy with one, the next one wa
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import gc
 import json
 import os
@@ -32,6 +33,8 @@ from grader.worker.serve import serve
 
 _MESSAGE_BYTES = 1 << 16
 _SELF_CHECK_S = 20.0
+_PR_SET_PDEATHSIG = 1
+_LIBC = ctypes.CDLL(None, use_errno=True)
 
 
 @dataclass
@@ -173,6 +176,7 @@ class _Server:
 
 def _be_born(birth: socket.socket) -> None:
     """The whole life of a forked worker, from its first statement."""
+    _die_with_the_server()
     os.setsid()
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
@@ -191,6 +195,12 @@ def _be_born(birth: socket.socket) -> None:
     confine(WorkerLimits.read(message["limits"]), message["folder"])
     serve(Channel(SocketTransport(channel)), message["folder"])
     os._exit(0)
+
+
+def _die_with_the_server() -> None:
+    """Ask the kernel to end this process when the server ends, however that happens; see prctl(2)."""
+    if _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0) != 0:
+        raise OSError(ctypes.get_errno(), "prctl refuses PR_SET_PDEATHSIG")
 
 
 def _close_all_but(kept: int) -> None:
