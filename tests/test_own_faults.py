@@ -223,15 +223,18 @@ def our_processes() -> set[int]:
 
 @pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGKILL])
 def test_a_command_that_is_ended_leaves_no_process(tmp_path: Path, end: signal.Signals) -> None:
-    """Interrupted or killed in the middle of an endless loop, `grade` leaves none of its processes."""
+    """Interrupted or killed in the middle of an endless loop, `grade` leaves no process and no folder."""
     (tmp_path / "double.py").write_text("def double(x):\n    while True: pass\n")
     before = our_processes()
     command = [sys.executable, "-m", "grader", "double", "--submission", str(tmp_path)]
     root = Path(shutil.copytree(COURSES / "tiny", tmp_path / "course"))
     (root / "course.yaml").write_text((root / "course.yaml").read_text().replace("call_s: 2", "call_s: 60"))
+    old = set(Path("/tmp").glob("grade-*"))
     host = subprocess.Popen(command, cwd=root, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     until = time.monotonic() + 60
-    while not list(Path("/tmp").glob("grade-*/w1/double.py")) and time.monotonic() < until:
+    while (
+        not {path.parents[1] for path in Path("/tmp").glob("grade-*/w1/double.py")} - old and time.monotonic() < until
+    ):
         time.sleep(0.1)
     host.send_signal(end)
     _, told = host.communicate(timeout=30)
@@ -239,3 +242,6 @@ def test_a_command_that_is_ended_leaves_no_process(tmp_path: Path, end: signal.S
     while our_processes() - before and time.monotonic() < until:
         time.sleep(0.1)
     assert our_processes() <= before
+    while set(Path("/tmp").glob("grade-*")) - old and time.monotonic() < until:
+        time.sleep(0.1)
+    assert set(Path("/tmp").glob("grade-*")) <= old

@@ -1,6 +1,12 @@
 """The trusted side that reads checks and decides verdicts. Check files import their vocabulary from here.
 
-Nothing in this package runs student code: it lives in workers (`workers`), and is asked through `student`.
+Nothing in this package runs student code: it lives in workers, and is asked through `student`.
+
+session     one pytest session for the whole run; `timer`, `printed` and `self_test` help it
+student     `student.total(x)` looks local and runs in a worker
+workers     asking and ending workers, renewing a lost one; `start` starts them, the one seam
+declare, compare, probes    what check files say; `show` puts values into messages
+outcome     from how a check ended to verdict and messages; `reproduce` adds lines to run
 """
 
 from grader.check.compare import (

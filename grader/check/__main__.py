@@ -28,8 +28,10 @@ def main() -> None:
 
     torch.set_num_threads(1)
 
-    from grader.check.session import PlannedExercise, run_session, self_test
-    from grader.check.workers import ForkStarter, SpawnStarter, Starter
+    from grader.check.self_test import self_test
+    from grader.check.session import PlannedExercise, run_session
+    from grader.check.start import ForkStarter, SpawnStarter
+    from grader.check.workers import Starter
 
     root = Path(plan["root"])
     host = _Host(channel)

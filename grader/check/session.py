@@ -8,24 +8,22 @@ from __future__ import annotations
 
 import hashlib
 import os
-import signal
-import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
-import numpy as np
 import pytest
-import torch
 
 from grader.check.declare import Rng
-from grader.check.outcome import CheckTimeout, Comparison, Ending, decide
+from grader.check.outcome import Comparison, Ending, decide
+from grader.check.printed import Printed
 from grader.check.probes import Probe
 from grader.check.reproduce import Keep, reproduce
 from grader.check.student import Party, Student
-from grader.check.workers import Sitting, Starter, WorkerLost
+from grader.check.timer import Timer
+from grader.check.workers import Sitting, Starter
 from grader.model import Check, Limits, Outcome, Verdict
 
 _INI = Path(__file__).with_name("pytest.ini")
@@ -122,25 +120,6 @@ def run_session(
         session.close()
 
 
-def self_test(starter: Starter) -> None:
-    """Prove that a worker loads a module and hands back what it is given; else every submission would look crashed.
-
-    Raises:
-        RuntimeError: it does not.
-    """
-    files = {"self_test.py": b"def same(*values):\n    return values\n"}
-    sitting = Sitting(starter, "self_test", files, Limits(load_s=60, call_s=60), owner="the self-test's")
-    values = (torch.arange(6.0).view(2, 3).t(), np.arange(3)[::-1], [1, {"a": "b"}])
-    try:
-        back = Student(Party(sitting)).same(*values)
-        if not all(given is got for given, got in zip(values, back, strict=True)):
-            raise RuntimeError("a worker does not hand back what it is given")
-    except WorkerLost as lost:
-        raise RuntimeError(f"a worker cannot be used: {lost.message}") from lost
-    finally:
-        sitting.close()
-
-
 class CheckSession:
     """The pytest plugin: gives checks their fixtures, runs the jobs, turns endings into outcomes."""
 
@@ -158,7 +137,7 @@ class CheckSession:
         self._rng_seed = 0
         self._excinfo: pytest.ExceptionInfo[BaseException] | None = None
         self._comparison: Comparison | None = None
-        self._timer = _Timer()
+        self._timer = Timer()
 
     # -- collecting -----------------------------------------------------------------------------------------------
 
@@ -209,7 +188,7 @@ class CheckSession:
         self._student = self._student_party(planned, job)
         sitting = self._student.sitting
         self._reference = self._reference_party(planned, self._student)
-        printed = _Printed(planned.limits.shown_output_kb * 1024)
+        printed = Printed(planned.limits.shown_output_kb * 1024)
         try:
             for number, (check, item) in enumerate(rows):
                 if check.device != "none":
@@ -339,70 +318,6 @@ class CheckSession:
         """End the references' workers."""
         for party in self._references.values():
             party.sitting.close()
-
-
-class _Printed:
-    """What the student printed before the first hidden check, across the workers of a sitting.
-
-    It is read before a hidden input can be known, so that none can be printed into a student's report.
-    """
-
-    def __init__(self, limit: int) -> None:
-        self._limit = limit
-        self._closed = False
-        self._lives: dict[int, str] = {}
-
-    def note(self, sitting: Sitting) -> None:
-        """Read the output so far; called after each check, since a worker that is lost takes its output along."""
-        if not self._closed:
-            self._lives.update(sitting.outputs())
-
-    def close(self, sitting: Sitting) -> None:
-        """Read it a last time."""
-        self.note(sitting)
-        self._closed = True
-
-    @property
-    def text(self) -> str:
-        """All of it, cut at the limit."""
-        text = "".join(self._lives[life] for life in sorted(self._lives))
-        return text if len(text) <= self._limit else text[: self._limit] + "\n... (more was printed and is not kept)\n"
-
-
-class _Timer:
-    """A timer over a check's own code, which can be paused. Without SIGALRM, pytest-timeout's own is used."""
-
-    def __init__(self) -> None:
-        self._usable = hasattr(signal, "SIGALRM") and threading.current_thread() is threading.main_thread()
-        self._seconds = 0.0
-
-    def start(self, seconds: float) -> bool | None:
-        if not self._usable:
-            return None
-        self._seconds = seconds
-        signal.signal(signal.SIGALRM, self._fire)
-        signal.setitimer(signal.ITIMER_REAL, seconds)
-        return True
-
-    def stop(self) -> bool | None:
-        if not self._usable:
-            return None
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        return True
-
-    def pause(self) -> Callable[[], None]:
-        """Stop the clock; call what is returned to let it go on."""
-        if not self._usable:
-            return lambda: None
-        left, _ = signal.setitimer(signal.ITIMER_REAL, 0)
-        return lambda: self._resume(left)
-
-    def _resume(self, left: float) -> None:
-        if left > 0:
-            signal.setitimer(signal.ITIMER_REAL, left)
-
-    def _fire(self, *_: object) -> None:
-        raise CheckTimeout(f"the check's own code took longer than {self._seconds:g} seconds")
 
 
 def derived_seed(seed: int, check: Check) -> int:

@@ -1,0 +1,233 @@
+"""The one seam at which workers start: forked by the worker server, or spawned as fresh interpreters."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import json
+import math
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from grader.check.workers import GRACE_S, LONGEST_WAIT_S, Worker, WorkerLost
+from grader.model import Limits, Verdict
+from grader.processes import clean_environment, isolated
+from grader.wire.frames import Channel, Transport
+from grader.wire.transport import PatientPipes, SocketTransport
+
+_WARM_UP_S = 120.0
+
+
+def _worker_limits(limits: Limits) -> dict[str, int]:
+    return {
+        "cpu_s": math.ceil(limits.exercise_s),
+        "memory_mb": limits.memory_mb,
+        "file_mb": limits.file_mb,
+        "processes": limits.processes,
+    }
+
+
+def _new_places(root: Path, number: int) -> tuple[Path, Path]:
+    """An empty folder for the worker and a file for its output, which is not in that folder."""
+    folder, output = root / f"w{number}", root / f"w{number}.out"
+    folder.mkdir(mode=0o700)
+    output.touch(mode=0o600)
+    return folder, output
+
+
+class ForkStarter:
+    """Asks the worker server, which has torch imported already.
+
+    Args:
+        server: this lane's socket to it.
+        root: a private folder for the workers' folders.
+    """
+
+    def __init__(self, server: socket.socket, root: Path) -> None:
+        self._server = server
+        self._root = root
+        self._numbers = itertools.count()
+        self._pids: dict[int, int] = {}
+        self._codes: dict[int, int] = {}
+        self._clean_ups: dict[int, Callable[[], None]] = {}
+
+    def start_worker(self, limits: Limits) -> Worker:
+        """A fork of the server."""
+        number = next(self._numbers)
+        folder, output = _new_places(self._root, number)
+        ours, theirs = socket.socketpair()
+        sink = os.open(output, os.O_WRONLY | os.O_APPEND)
+        told = {"do": "worker", "number": number, "folder": str(folder), "limits": _worker_limits(limits)}
+        socket.send_fds(self._server, [json.dumps(told).encode()], [theirs.fileno(), sink])
+        theirs.close()
+        os.close(sink)
+        while number not in self._pids:
+            self._listen(_WARM_UP_S)
+        life = _Forked(self._pids[number], number, self)
+        return Worker(Channel(SocketTransport(ours)), life, folder, output, limits)
+
+    def exit_code(self, number: int) -> int | None:
+        """Wait a moment for a worker's end."""
+        until = time.monotonic() + GRACE_S
+        while number not in self._codes and (left := until - time.monotonic()) > 0:
+            try:
+                self._listen(left)
+            except TimeoutError:
+                break
+        return self._codes.get(number)
+
+    def kill(self, number: int) -> None:
+        """Tell the server to end a worker."""
+        if number not in self._codes:
+            with contextlib.suppress(OSError):
+                self._server.send(json.dumps({"do": "kill", "number": number}).encode())
+
+    def _listen(self, seconds: float) -> None:
+        self._server.settimeout(seconds)
+        told = self._server.recv(1 << 16)
+        if not told:
+            raise ConnectionError("the worker server is gone")
+        message = json.loads(told)
+        if "pid" in message:
+            self._pids[message["number"]] = message["pid"]
+        else:
+            self._codes[message["number"]] = message["status"]
+            self._clean_ups.pop(message["number"], _nothing)()
+
+    def when_gone(self, number: int, clean_up: Callable[[], None]) -> None:
+        """Clean up after a worker once its end is told: nobody waits while the kernel takes its memory apart."""
+        if number in self._codes:
+            clean_up()
+        else:
+            self._clean_ups[number] = clean_up
+
+    def close(self) -> None:
+        """Wait for the ends of all workers, then close the socket; the server ends whatever this lane left."""
+        with contextlib.suppress(OSError):  # the server is gone, and its workers with it
+            for number in list(self._clean_ups):
+                self.exit_code(number)
+        self._server.close()
+
+
+@dataclass
+class _Forked:
+    pid: int
+    number: int
+    starter: ForkStarter
+
+    def cpu_s(self) -> float | None:
+        """Read the process's CPU clock; the number is what clock_getcpuclockid(3) makes of a pid."""
+        try:
+            return time.clock_gettime((~self.pid << 3) | 2)
+        except OSError:
+            return None
+
+    def kill(self) -> None:
+        self.starter.kill(self.number)
+
+    def when_gone(self, clean_up: Callable[[], None]) -> None:
+        self.starter.when_gone(self.number, clean_up)
+
+    def exit_code(self) -> int | None:
+        return self.starter.exit_code(self.number)
+
+
+class SpawnStarter:
+    """Starts a fresh interpreter for each worker and keeps one warm spare. Needs neither fork nor Unix sockets.
+
+    Args:
+        root: a private folder for the workers' folders.
+        on_start: told the pid of each, so that the host can end what outlives this process.
+    """
+
+    def __init__(self, root: Path, on_start: Callable[[int], None]) -> None:
+        self._root = root
+        self._on_start = on_start
+        self._numbers = itertools.count()
+        self._spare: _Spawned | None = None
+        self._spare = self._spawn()
+
+    def _spawn(self) -> _Spawned:
+        folder, output = _new_places(self._root, next(self._numbers))
+        with output.open("ab") as sink:
+            process = subprocess.Popen(
+                isolated("grader.worker", "spawned"),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=sink,
+                env=clean_environment(PYTHONHASHSEED="0"),
+                cwd=folder,
+                start_new_session=True,
+            )
+        self._on_start(process.pid)
+        assert process.stdin is not None
+        assert process.stdout is not None
+        transport: Transport = PatientPipes(os.dup(process.stdout.fileno()), os.dup(process.stdin.fileno()))
+        process.stdin.close()
+        process.stdout.close()
+        return _Spawned(process, Channel(transport), folder, output)
+
+    def start_worker(self, limits: Limits) -> Worker:
+        """The warm spare; another is started to take its place."""
+        spare = self._spare or self._spawn()
+        self._spare = None
+        until = time.monotonic() + _WARM_UP_S
+
+        def patience() -> float:
+            if time.monotonic() > until:
+                raise WorkerLost(Verdict.BROKEN, "a fresh interpreter did not start")
+            return LONGEST_WAIT_S
+
+        spare.channel.receive(patience)
+        spare.channel.send(0, {"folder": str(spare.folder), "limits": _worker_limits(limits)})
+        self._spare = self._spawn()
+        return Worker(spare.channel, spare, spare.folder, spare.output, limits)
+
+    def close(self) -> None:
+        """End the spare."""
+        if self._spare is not None:
+            Worker(self._spare.channel, self._spare, self._spare.folder, self._spare.output, Limits()).close()
+
+
+@dataclass
+class _Spawned:
+    process: subprocess.Popen[bytes]
+    channel: Channel
+    folder: Path
+    output: Path
+
+    def cpu_s(self) -> float | None:
+        if sys.platform != "linux":
+            return None
+        try:
+            return time.clock_gettime((~self.process.pid << 3) | 2)
+        except OSError:
+            return None
+
+    def kill(self) -> None:
+        if sys.platform != "win32":
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self.process.pid, signal.SIGKILL)
+        with contextlib.suppress(OSError):
+            self.process.kill()
+
+    def when_gone(self, clean_up: Callable[[], None]) -> None:
+        self.exit_code()
+        clean_up()
+
+    def exit_code(self) -> int | None:
+        try:
+            return self.process.wait(GRACE_S)
+        except subprocess.TimeoutExpired:
+            return None
+
+
+def _nothing() -> None:
+    pass
