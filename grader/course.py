@@ -9,7 +9,9 @@ import ast
 import datetime
 import difflib
 import hashlib
+import io
 import re
+import tokenize
 from collections.abc import Iterator
 from dataclasses import fields, replace
 from importlib import metadata
@@ -227,10 +229,30 @@ def write_digest(exercise: Exercise) -> bool:
 
 
 def starter_digest(text: bytes) -> str:
-    """Digest of a starter, the same however line ends, a byte order mark or blank ends of lines come out."""
-    lines = text.removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")
-    plain = b"\n".join(line.rstrip() for line in lines).strip()
-    return hashlib.sha256(plain).hexdigest()[:16]
+    """Digest of a starter's code: blank lines, comments, the module's docstring and line ends do not count.
+
+    So a starter whose text was mended is still untouched in the hands of a student who has the older one.
+    """
+    plain = text.decode("utf-8-sig", "replace").replace("\r\n", "\n").replace("\r", "\n")
+    try:
+        lines = _code_lines(plain)
+    except (SyntaxError, ValueError, tokenize.TokenError):
+        lines = plain.split("\n")
+    code = "\n".join(line.rstrip() for line in lines if line.strip())
+    return hashlib.sha256(code.encode()).hexdigest()[:16]
+
+
+def _code_lines(source: str) -> list[str]:
+    lines = source.split("\n")
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type == tokenize.COMMENT:
+            row, column = token.start
+            lines[row - 1] = lines[row - 1][:column]
+    tree = ast.parse(source)
+    if ast.get_docstring(tree) is not None:
+        doc = tree.body[0]
+        del lines[doc.lineno - 1 : doc.end_lineno]
+    return lines
 
 
 def contract_lines(source: str) -> dict[str, str]:

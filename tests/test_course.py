@@ -115,12 +115,19 @@ def test_exercise_by_id_or_number(course: Path) -> None:
         find_exercise(loaded, "totl")
 
 
-def test_starter_digest_ignores_what_editors_change() -> None:
-    """Line ends, a byte order mark and blank ends of lines are no work of the student's; any other change is."""
-    text = b"def f():\n    return 1\n"
-    same = [text.replace(b"\n", b"\r\n"), b"\xef\xbb\xbf" + text, text + b"\n\n", text.replace(b"1\n", b"1  \n")]
+def test_starter_digest_ignores_what_is_no_work() -> None:
+    """Line ends, a byte order mark, blank lines, comments and a mended task are no work; any change of code is."""
+    text = b'"""Task."""\n\ndef f():\n    return 1  # TODO\n'
+    same = [
+        text.replace(b"\n", b"\r\n"),
+        b"\xef\xbb\xbf" + text,
+        text + b"\n\n# thinking\n",
+        text.replace(b"Task.", b"Task, in\nclearer words."),
+        text.replace(b"  # TODO", b"  # FIXME"),
+    ]
     assert {starter_digest(other) for other in same} == {starter_digest(text)}
-    assert starter_digest(text.replace(b"1", b"2")) != starter_digest(text)
+    changed = [text.replace(b"1", b"2"), text.replace(b"f()", b"f(x)"), text + b"f(", b"", text.replace(b"1", b"'# 1'")]
+    assert starter_digest(text) not in {starter_digest(other) for other in changed}
 
 
 def test_contract_lines_of_a_docstring() -> None:

@@ -6,7 +6,8 @@ a whole PyTorch operation for a single number. Let PyTorch run the loop.
 
 C1  `energy_above(x, thr)` returns the sum of the squares of the entries of x that are greater than thr, a float.
 C2  An entry equal to thr does not count. Nor does NaN, which is greater than nothing.
-C3  The result is a 0-dim tensor of the dtype of x; it is 0 where no entry is over thr, or x is empty.
+C3  The result is a 0-dim tensor of the dtype of x, and as precise: it comes from no narrower dtype. It is 0 where no
+    entry is over thr, or x is empty.
 C4  PyTorch does the work, without a loop: as many operations for a long x as for a short one, and at most 20. The
     numbers stay in PyTorch: no list, no NumPy, no `.item()`, so that the result has a gradient.
 C5  x is a floating-point tensor of any shape and any strides.

@@ -2,7 +2,18 @@ import math
 
 import torch
 
-from grader.check import check, gradients, keeps_graph, no_loop, require, same_dtype, same_values, unchanged
+from grader.check import (
+    CannotJudge,
+    CheckFailed,
+    check,
+    gradients,
+    keeps_graph,
+    no_loop,
+    require,
+    same_dtype,
+    same_values,
+    unchanged,
+)
 
 MOST_OPERATIONS = 20
 CLOSE = {"rtol": 1e-4, "atol": 1e-4}
@@ -47,17 +58,35 @@ def check_none_above(student, rng):
     same_values(student.energy_above(torch.empty(0), 0.0), 0.0, "the result for an empty tensor")
 
 
-@check("C3", category="dtype", share=1, try_this="energy_above(torch.ones(3, dtype=torch.float64), 0.5).dtype")
+@check("C3", category="dtype", share=1, try_this="energy_above(torch.ones(3, dtype=torch.bfloat16), 2.0).dtype")
 def check_dtype(student, rng):
     """Keeps the dtype of x"""
     for dtype in (torch.float32, torch.float64, torch.float16, torch.bfloat16):
         x = rng.uniform(12).to(dtype)
         same_dtype(student.energy_above(x, 0.5), dtype, f"the result for {str(dtype).removeprefix('torch.')}")
     same_dtype(student.energy_above(x, 2.0), dtype, "the result where no sample is over the threshold")
+    same_dtype(student.energy_above(x[:0], 0.5), dtype, "the result for an empty tensor")
+    x = rng.uniform(40, dtype=torch.float64)
+    energy, asked = student.energy_above(x, 0.5), exact(x, 0.5)
+    require(
+        is_close(energy, asked, 1e-12) or not is_close(energy, asked, 1e-4),  # a wrong value is for other checks
+        "the result for float64 is only as precise as a narrower dtype, such as float32",
+    )
+
+
+def is_close(yours, asked, rtol):
+    try:
+        same_values(yours, asked, rtol=rtol, atol=0.0)
+    except (CheckFailed, CannotJudge):
+        return False
+    return True
 
 
 @check(
-    "C4", category="performance", share=6, try_this="energy_above(torch.randn(1_000_000), 0.0): a loop takes seconds"
+    "C4",
+    category="performance",
+    share=6,
+    try_this="look for a line that runs more often for torch.randn(20_000) than for torch.randn(10)",
 )
 def check_no_loop_at_scale(student, rng):
     """No loop over long inputs"""
