@@ -33,29 +33,34 @@ class Keep:
 
 
 def reproduce(module: str, check: str, calls: Sequence[Call], keep: Keep | None) -> str:
-    """A heading and Python lines that make the last calls of a check again; "" if there were none."""
-    if not calls:
+    """A heading and Python lines that make the last calls of a check again; "" if none can be written."""
+    written = [
+        (call.name, _line(call, f"{check}-{number}", keep)) for number, call in enumerate(calls[-_MOST_CALLS:], 1)
+    ]
+    body = [line for _, line in written if line]
+    if not body:
         return ""
-    body, imports = [], set()
-    for number, call in enumerate(calls[-_MOST_CALLS:], 1):
-        parts = [_argument(value, f"{check}-{number}-{i}", keep) for i, value in enumerate(call.args)]
-        parts += [f"{name}={_argument(value, f'{check}-{number}-{name}', keep)}" for name, value in call.kwargs.items()]
-        body.append(f"print({call.name}({', '.join(parts)}))")
-    text = "\n".join(body)
-    imports = {f"import {name}" for name in ("torch",) if re.search(r"\btorch\.", text)}
-    imports |= {"import numpy as np"} if re.search(r"\bnp\.", text) else set()
-    names = ", ".join(sorted({call.name for call in calls[-_MOST_CALLS:]}))
-    lines = [*sorted(imports), f"from {module} import {names}", *body]
+    imports = ["import numpy as np"] if any("np." in line for line in body) else []
+    imports += ["import torch"] if any("torch." in line for line in body) else []
+    names = ", ".join(sorted({name for name, line in written if line}))
     place = f", in the folder {keep.run_in}" if keep and keep.run_in != "." else ""
+    lines = [*imports, f"from {module} import {names}", *body]
     return "\n".join([f"To see it in plain Python{place}:", *(f"    {line}" for line in lines)])
 
 
-def _argument(value: Any, name: str, keep: Keep | None) -> str:
+def _line(call: Call, name: str, keep: Keep | None) -> str | None:
+    """One call, or None if an argument can be neither written nor kept."""
+    parts = [_argument(value, f"{name}-{number}", keep) for number, value in enumerate(call.args)]
+    named = [(key, _argument(value, f"{name}-{key}", keep)) for key, value in call.kwargs.items()]
+    if None in parts or None in dict(named).values():
+        return None
+    return f"print({call.name}({', '.join([*map(str, parts), *(f'{key}={text}' for key, text in named)])}))"
+
+
+def _argument(value: Any, name: str, keep: Keep | None) -> str | None:
     text = as_source(value)
-    if text is not None:
+    if text is not None or keep is None or not isinstance(value, (torch.Tensor, np.ndarray)):
         return text
-    if keep is None or not isinstance(value, (torch.Tensor, np.ndarray)):
-        return "..."
     safe = re.sub(r"[^A-Za-z0-9_-]+", "_", name)
     keep.folder.mkdir(parents=True, exist_ok=True)
     if isinstance(value, torch.Tensor):

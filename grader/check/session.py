@@ -223,7 +223,8 @@ class CheckSession:
         if check.shown and verdict in (Verdict.FAILED, Verdict.CRASHED, Verdict.TIMED_OUT, Verdict.OVER_LIMIT):
             lines = reproduce(self._exercise.id, check.id, self._student.calls, job.keep)
             message += f"\n\n{lines}" if lines else ""
-        return Outcome(check.id, verdict, message, detail, round(time.monotonic() - started, 4))
+        seconds = round(time.monotonic() - started, 4)
+        return Outcome(check.id, verdict, message, detail, seconds, dict(self._student.counters))
 
     def _begin(self, party: Party, seed: int, *, recording: bool, limit: float | None) -> None:
         limits = party.sitting.limits

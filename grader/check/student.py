@@ -71,6 +71,7 @@ class Party:
     originals: Party | None = None
     recording: bool = False
     calls: list[Call] = field(default_factory=list)
+    counters: dict[str, int] = field(default_factory=dict)
     outside: Callable[[], Any] | None = None
 
     def __post_init__(self) -> None:
@@ -85,7 +86,7 @@ class Party:
         self.sitting.begin_check()
         self.exchange.reset()
         self.seed, self._seeded = seed, False
-        self.recording, self.calls = recording, []
+        self.recording, self.calls, self.counters = recording, [], {}
 
     def _new_exchange(self) -> Exchange:
         return Exchange(asks=True, make_handle=lambda number, claims: RemoteObject(self, number, claims))
