@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grader.model import Check, Outcome, Verdict
 from grader.score import divide, points_text, score
 
 
+@settings(deadline=None)
 @given(st.integers(0, 10**6), st.lists(st.integers(0, 100), min_size=1, max_size=30))
 def test_parts_add_up(points: int, shares: list[int]) -> None:
     """The parts add up exactly, and none is further than a hundredth from its share."""

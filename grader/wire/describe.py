@@ -70,14 +70,14 @@ def odd_tensor(tensor: torch.Tensor) -> str | None:
     if tensor.dtype not in NAMES:
         return f"a tensor of dtype {tensor.dtype}"
     if not _can_be_lazy(tensor.dtype, conj=tensor.is_conj(), neg=tensor.is_neg()):
-        return f"a lazily negated view of dtype {tensor.dtype}"
+        return f"a lazily changed view of dtype {tensor.dtype}"
     return "a tensor without data" if tensor._is_zerotensor() else None
 
 
 def _can_be_lazy(dtype: torch.dtype, *, conj: bool, neg: bool) -> bool:
     """Whether PyTorch can resolve such a view: others it makes, but cannot read."""
     if dtype.is_complex:
-        return True
+        return dtype is not torch.complex32 or not (conj and neg)
     return not conj and (not neg or dtype in (torch.float16, torch.bfloat16, torch.float32, torch.float64))
 
 

@@ -146,7 +146,8 @@ INTS = st.one_of(
 )
 FLOATS = st.floats() | st.sampled_from([0.0, -0.0, math.inf, -math.inf, math.nan, 5e-324])
 TEXTS = st.text(st.characters(), max_size=20) | st.text(st.characters(categories=["Cs", "Lu"]), max_size=6)
-SCALARS = st.sampled_from(["?", "b", "B", "h", "H", "i", "I", "q", "Q", "e", "f", "d", "F", "D", "g", "G"]).flatmap(
+_CODES = ("?", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f2", "f4", "f8", "c8", "c16", "g", "G")
+SCALARS = st.sampled_from(list(_CODES)).flatmap(
     lambda code: st.binary(min_size=np.dtype(code).itemsize, max_size=np.dtype(code).itemsize).map(
         lambda data: np.frombuffer(bytes(map(bool, data)) if code == "?" else data, code)[0]
     )
@@ -258,8 +259,8 @@ def tensors(draw: st.DrawFn) -> torch.Tensor:
         lambda: base.reshape(-1).as_strided((2, 2), (1, 1)) if base.numel() > 2 else base,
         lambda: torch._conj(base) if dtype.is_complex else base,
         lambda: torch._neg_view(base.t()) if dtype.is_complex or dtype is torch.float32 else base,
-        lambda: torch._conj(torch._neg_view(base)) if dtype.is_complex else base,
-        lambda: torch.view_as_real(torch._conj(base))[..., 1] if dtype in (torch.complex64, torch.complex128) else base,
+        lambda: torch._conj(torch._neg_view(base)) if dtype in (torch.complex64, torch.complex128) else base,
+        lambda: torch._conj(base).imag if dtype in (torch.complex64, torch.complex128) else base,
     ]
     return draw(st.sampled_from(shapes))()
 
