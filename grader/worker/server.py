@@ -15,6 +15,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import gc
+import importlib
 import json
 import os
 import selectors
@@ -34,6 +35,9 @@ from grader.worker.serve import serve
 _MESSAGE_BYTES = 1 << 16
 _SELF_CHECK_S = 20.0
 _PR_SET_PDEATHSIG = 1
+_PRELOADED = ("numpy.random", "numpy.linalg", "torch.autograd.gradcheck", "torch.nn.functional")
+"""What honest code needs and these packages import only when it is used: once here, not in each worker."""
+
 _LIBC = ctypes.CDLL(None, use_errno=True)
 
 
@@ -49,6 +53,8 @@ def run(host: socket.socket) -> None:
     """Serve until the host closes its socket."""
     _check_parallel_operation()
     tasks_of_user()
+    for name in _PRELOADED:
+        importlib.import_module(name)
     gc.collect()
     gc.freeze()
     _Server(host).run()
