@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from grader.errors import StartError
-from grader.model import Check, Exercise, Outcome, Verdict
+from grader.model import BROKEN_MESSAGE, Check, Exercise, Outcome, Verdict
 from grader.processes import clean_environment, isolated
 from grader.wire.frames import Channel, ChannelClosed
 from grader.wire.transport import PatientPipes
@@ -155,7 +155,7 @@ class Lane:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._log,
-            env=clean_environment(PYTEST_DISABLE_PLUGIN_AUTOLOAD="1"),
+            env=clean_environment(),
             start_new_session=True,
         )
         for end in sockets:
@@ -232,15 +232,15 @@ class Lane:
 
     def _collect(self, exercise: Exercise, checks: Sequence[Check]) -> Run:
         outcomes: dict[str, Outcome] = {}
-        output, missing = "", Verdict.BROKEN
+        output, detail = "", "it did not run"
         deadline = time.monotonic() + exercise.limits.exercise_s
         late = False
         while True:
             try:
                 tree = self._receive(_until(deadline))
             except _Late:
-                missing = Verdict.TIMED_OUT
                 if late or self._server is None:
+                    late = True
                     self._end_process()
                     break
                 late = True
@@ -250,15 +250,14 @@ class Lane:
             except ChannelClosed:
                 detail = f"the check process ended: {_tail(self._log)}"
                 self._end_process()
-                return Run([outcomes.get(check.id) or _gone(check, detail) for check in checks], output)
+                break
             if "done" in tree:
                 output = tree["output"]
                 break
             outcome = Outcome.from_plain(tree["outcome"])
             outcomes[outcome.check] = outcome if not late else _too_late(outcome.check, exercise)
-        if missing is Verdict.TIMED_OUT:
-            return Run([outcomes.get(check.id) or _too_late(check.id, exercise) for check in checks], output)
-        return Run([outcomes.get(check.id) or _gone(check, "it did not run") for check in checks], output)
+        missing = {check.id: _too_late(check.id, exercise) if late else _gone(check, detail) for check in checks}
+        return Run([outcomes.get(check.id) or missing[check.id] for check in checks], output)
 
     def _receive(self, patience: Callable[[], float]) -> dict[str, Any]:
         """The next message about outcomes; notes of spawned workers are taken down on the way."""
@@ -322,8 +321,7 @@ def _too_late(check: str, exercise: Exercise) -> Outcome:
 
 
 def _gone(check: Check, detail: str) -> Outcome:
-    message = "this check is broken; that is not your fault and costs you nothing"
-    return Outcome(check.id, Verdict.BROKEN, message, detail)
+    return Outcome(check.id, Verdict.BROKEN, BROKEN_MESSAGE, detail)
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

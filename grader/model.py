@@ -34,6 +34,9 @@ class Verdict(StrEnum):
         return self not in (Verdict.NOT_RUN, Verdict.INCONCLUSIVE, Verdict.BROKEN)
 
 
+BROKEN_MESSAGE = "this check is broken; that is not your fault and costs you nothing"
+"""What a student is told of a check that is at fault itself."""
+
 CATEGORIES = ("correctness", "shape", "dtype", "device", "memory", "gradient", "performance", "error")
 """What a check can be about."""
 

@@ -212,6 +212,9 @@ def test_source_keeps_strides() -> None:
     value = torch.arange(6.0).view(2, 3).t()
     assert eval(as_source(value) or "", {"torch": torch}).stride() == (1, 3)
     assert as_source(torch.ones(100)) is None
+    array = np.arange(6).reshape(2, 3).T
+    assert eval(as_source(array) or "", {"np": np}).strides == array.strides
+    assert "#" not in str(as_source(np.arange(10)[::2]))
 
 
 def test_show_is_ascii_and_bounded() -> None:

@@ -188,6 +188,21 @@ def test_hidden_inputs_cannot_be_shown(grade_text: Grade) -> None:
     assert "CANARY" not in graded.output
 
 
+def test_free_text_of_a_worker_stays_out_of_hidden_messages(grade_text: Grade) -> None:
+    """A made-up signature is shown for a shown check, and not for a hidden one."""
+    liar = (
+        "import inspect\n"
+        "class Lie:\n"
+        "    def __call__(self): pass\n"
+        "    __signature__ = inspect.Signature([inspect.Parameter('CAN' + 'ARY', inspect.Parameter.KEYWORD_ONLY)])\n"
+        "double = type('double', (), {'__new__': lambda cls: None})\n"
+        "double.__signature__ = Lie.__signature__\n" + IN_PLACE
+    )
+    graded = grade_text(liar)
+    assert "CANARY" in message(graded, "small")
+    assert "CANARY" not in message(graded, "random") + message(graded, "dtype")
+
+
 def test_hidden_check_quotes_contract_and_example(grade_text: Grade) -> None:
     """A hidden check's message names the property, quotes the contract line and gives something to try."""
     text = message(grade_text(double("return 3 * x")), "random")

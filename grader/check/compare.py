@@ -7,7 +7,6 @@ device, values.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -301,7 +300,7 @@ def _values_differ(
     if total <= show.WHOLE:
         return CheckFailed(head, _pair(head, show.show(asked), show.show(yours)))
     first = tuple(int(i) for i in wrong.nonzero()[0])
-    lines = [head, f"first at {list(first)}: asked {mine_text(wanted[first])}, yours {mine_text(mine[first])}"]
+    lines = [head, f"first at {list(first)}: asked {_number_text(wanted[first])}, yours {_number_text(mine[first])}"]
     finite = torch.where(wrong & error.isfinite(), error, -1.0)
     worst = np.unravel_index(int(finite.argmax()), tuple(wrong.shape))
     if float(finite.max()) >= 0:
@@ -309,7 +308,7 @@ def _values_differ(
     return CheckFailed(head, "\n".join(lines))
 
 
-def mine_text(value: torch.Tensor) -> str:
+def _number_text(value: torch.Tensor) -> str:
     """One number, short."""
     number = value.item()
     return f"{number:.6g}" if isinstance(number, float) else str(number)
@@ -396,8 +395,3 @@ def type_name(remote: Any) -> str:
 def public_names(student: Student) -> list[str]:
     """The public names of the student's module."""
     return sorted(party_of(student).names())
-
-
-def is_nan(value: Any) -> bool:
-    """Whether a Python number is NaN."""
-    return isinstance(value, float) and math.isnan(value)

@@ -19,7 +19,7 @@ from grader.check import show
 from grader.check.compare import CheckFailed
 from grader.check.student import CannotJudge, Party, Raised, frame_lines, raised_by_student
 from grader.check.workers import WorkerLost
-from grader.model import Check, Verdict
+from grader.model import BROKEN_MESSAGE, Check, Verdict
 
 _DID_NOT_RAISE = re.compile(r"DID NOT RAISE.*?(\w+)'?>?\)?$")
 _MAX_MESSAGE = 6000
@@ -72,8 +72,7 @@ def decide(
         return decision.verdict, "", ""
     detail = decision.story or decision.public
     if decision.verdict is Verdict.BROKEN:
-        message = "this check is broken; that is not your fault and costs you nothing"
-        return decision.verdict, message, f"{detail}\n{ending.trace}"[:_MAX_MESSAGE]
+        return decision.verdict, BROKEN_MESSAGE, f"{detail}\n{ending.trace}"[:_MAX_MESSAGE]
     text = detail if check.shown else decision.public
     rule = contract.get(check.contract)
     if rule and not decision.unreadable:
@@ -134,9 +133,10 @@ def _student_raised(raised: Raised) -> _Decision:
     story = f"{raised.what} raised {raised.type}: {raised.text}"
     if raised.type == "SystemExit":
         public = story = f"{raised.what} called exit() or sys.exit()"
-    if raised.signature and not lines:
+    told = "\n".join([public, *lines])
+    if raised.signature and not lines:  # a worker's free text: for shown checks and staff only
         lines = [f"    yours is {raised.what.split('`')[1]}{raised.signature}; keep the parameters of the starter"]
-    return _Decision(Verdict.CRASHED, "\n".join([public, *lines]), "\n".join([story, *lines]))
+    return _Decision(Verdict.CRASHED, told, "\n".join([story, *lines]))
 
 
 def _verified(raised: Raised, files: Mapping[str, bytes]) -> Raised:

@@ -154,15 +154,15 @@ class CheckSession:
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Sort the checks by exercise, shown ones first, and tell the host of them."""
-        for shown in (True, False):
-            for item in session.items:
-                for planned in self._planned.values():
-                    if item.path == (planned.shown_checks if shown else planned.hidden_checks):
-                        assert isinstance(item, pytest.Function)
-                        check = _check_of(item, planned.id, shown=shown)
-                        self._items[planned.id].append((check, item))
-                        mark = item.get_closest_marker("graded")
-                        self._call_s[planned.id, check.id] = mark.kwargs["call_s"] if mark else None
+        files = {path: (id, True) for id, planned in self._planned.items() if (path := planned.shown_checks)}
+        files |= {path: (id, False) for id, planned in self._planned.items() if (path := planned.hidden_checks)}
+        for item in session.items:
+            assert isinstance(item, pytest.Function)
+            id, shown = files[item.path]
+            check = _check_of(item, id, shown=shown)
+            self._items[id].append((check, item))
+            mark = item.get_closest_marker("graded")
+            self._call_s[id, check.id] = mark.kwargs["call_s"] if mark else None
         for rows in self._items.values():
             rows.sort(key=lambda row: not row[0].shown)
         checks = [check for rows in self._items.values() for check, _ in rows]
@@ -227,9 +227,8 @@ class CheckSession:
         return Outcome(check.id, verdict, message, detail, seconds, dict(self._student.counters))
 
     def _begin(self, party: Party, seed: int, *, recording: bool, limit: float | None) -> None:
-        limits = party.sitting.limits
-        if self._exercise is not None:
-            limits = self._exercise.limits
+        assert self._exercise is not None
+        limits = self._exercise.limits
         party.sitting.limits = replace(limits, call_s=limit) if limit else limits
         party.outside = self._timer.pause
         party.begin_check(seed, recording=recording)

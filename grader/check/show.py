@@ -85,10 +85,7 @@ def as_source(value: Any) -> str | None:
     if isinstance(value, torch.Tensor):
         return _tensor_source(value) if value.numel() <= WHOLE else None
     if isinstance(value, np.ndarray):
-        if value.size > WHOLE:
-            return None
-        text = f"np.array({value.tolist()!r}, dtype={value.dtype.str!r})"
-        return text if value.flags.c_contiguous else f"{text}  # strides {value.strides}"
+        return _array_source(value) if value.size <= WHOLE else None
     if isinstance(value, (list, tuple)):
         parts = [as_source(item) for item in value]
         if any(part is None for part in parts):
@@ -110,6 +107,12 @@ def as_source(value: Any) -> str | None:
         return f"np.{value.dtype.name}({value.item()!r})"
     text = repr(value)
     return text if len(text) <= _LINE and not text.startswith("<") else None
+
+
+def _array_source(value: np.ndarray[Any, Any]) -> str:
+    if value.ndim > 1 and value.flags.f_contiguous and not value.flags.c_contiguous:
+        return f"{_array_source(value.T)}.T"
+    return f"np.array({value.tolist()!r}, dtype={value.dtype.str!r})"
 
 
 def _tensor_source(value: torch.Tensor) -> str:

@@ -183,7 +183,7 @@ class Party:
         if "raised" in tree:
             raise _exception(_read_raised(tree["raised"], what, self.sitting.owner))
         if "unsupported" in tree:
-            raise CannotJudge(f"{what} returned something that cannot be graded: {str(tree['unsupported'])[:300]}")
+            raise CannotJudge(f"{what} returned something that cannot be graded\n{str(tree['unsupported'])[:300]}")
         if "result" not in tree:
             raise ProtocolFault("a reply without a result")
         return incoming.value(tree["result"])

@@ -33,11 +33,11 @@ class WorkerLost(BaseException):
         in_load: whether it was lost while it loaded the submission.
     """
 
-    def __init__(self, verdict: Verdict, message: str, *, in_load: bool = False) -> None:
+    def __init__(self, verdict: Verdict, message: str) -> None:
         super().__init__(message)
         self.verdict = verdict
         self.message = message
-        self.in_load = in_load
+        self.in_load = False
 
 
 class Life(Protocol):
