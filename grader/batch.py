@@ -7,8 +7,10 @@ import io
 import os
 import secrets
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
+from grader.confinement import Wish
 from grader.errors import GraderError, SubmissionError
 from grader.grading import environment, grade_exercise, is_untouched, not_started, open_lane, report
 from grader.model import Course, Exercise, Report
@@ -26,6 +28,7 @@ def grade_batch(
     folder: Path,
     out: Path,
     start: str,
+    wish: Wish,
     on_report: Callable[[Report, int, int], None],
 ) -> list[Report]:
     """Grade every author's folder and write the reports and the gradebook.
@@ -36,18 +39,20 @@ def grade_batch(
         folder: has one folder for each author.
         out: where reports go; made with mode 0700.
         start: "fork" or "spawn".
+        wish: how well student code is to be confined.
         on_report: told each report with its place and the number of all.
 
     Raises:
         SubmissionError: there is no author's folder in `folder`.
+        ConfinementError: student code cannot be confined as well as is asked for.
     """
     authors = find_authors(folder)
     out.mkdir(mode=0o700, parents=True, exist_ok=True)
     (out / "reports").mkdir(exist_ok=True)
     seed = _batch_seed(out)
-    about = environment(seed, start)
     reports = []
-    with open_lane(exercises, start) as lane:
+    with open_lane(exercises, start, replace(wish, hidden=(*wish.hidden, folder, out))) as lane:
+        about = environment(seed, start, lane)
         for number, path in enumerate(authors, 1):
             submission = read_submission(path, exercises, path.name)
             graded = [

@@ -48,17 +48,37 @@ def _start_option(function: Callable[..., Any]) -> Callable[..., Any]:
     )(function)
 
 
+def _confinement_option(default: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    return click.option(
+        "--confinement",
+        type=click.Choice(["none", "reduced", "full"]),
+        default=default,
+        show_default=True,
+        help="The least level of confinement of student code; as much as this machine allows is used in any case.",
+    )
+
+
 @main.command("run", hidden=True)
 @click.argument("names", metavar="[EXERCISE]...", nargs=-1)
 @click.option("--submission", type=click.Path(path_type=Path), help="A folder with the files to grade.")
 @click.option("--json", "json_path", metavar="FILE", help="Write the report as JSON; - for standard output.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of all random inputs.")
+@_confinement_option("none")
 @_start_option
-def run(names: tuple[str, ...], submission: Path | None, json_path: str | None, seed: int, start: str | None) -> None:
+def run(
+    names: tuple[str, ...],
+    submission: Path | None,
+    json_path: str | None,
+    seed: int,
+    confinement: str,
+    start: str | None,
+) -> None:
     """Grade exercises, print what to mend, and say what to do next."""
     say = _Say(quiet=json_path == "-")
     say("Grading ...")
     with _told_errors():
+        from grader.confine.levels import Level
+        from grader.confinement import Wish
         from grader.grading import default_start, environment, grade_exercise, is_untouched, not_started, open_lane
         from grader.grading import report as make_report
         from grader.report.plain import to_plain, write_json
@@ -72,13 +92,15 @@ def run(names: tuple[str, ...], submission: Path | None, json_path: str | None, 
         inputs = course.root / ".grade" / "inputs"
         to_run = [exercise for exercise in exercises if names or not is_untouched(exercise, handed_in)]
         graded = {}
+        about = environment(seed, start, None)
         if to_run:
-            with open_lane(to_run, start) as lane:
+            with open_lane(to_run, start, Wish(Level.of(confinement), hidden=(folder,))) as lane:
+                about = environment(seed, start, lane)
                 for exercise in to_run:
                     graded[exercise.id] = grade_exercise(exercise, handed_in, lane, seed, inputs)
                     say(*exercise_lines(graded[exercise.id]), "")
         rows = [graded.get(exercise.id) or not_started(exercise) for exercise in exercises]
-        report = make_report(course, handed_in, rows, environment(seed, start))
+        report = make_report(course, handed_in, rows, about)
         say(*summary_lines(report))
         if json_path == "-":
             import json
@@ -95,13 +117,18 @@ def run(names: tuple[str, ...], submission: Path | None, json_path: str | None, 
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="Where reports and the gradebook go.")
 @click.option("--handin", help="Grade the exercises of this hand-in only.")
 @click.option("--course", "course_folder", type=click.Path(path_type=Path), help="The course; by default this folder.")
+@_confinement_option("full")
 @_start_option
-def batch(folder: Path, out: Path, handin: str | None, course_folder: Path | None, start: str | None) -> None:
+def batch(
+    folder: Path, out: Path, handin: str | None, course_folder: Path | None, confinement: str, start: str | None
+) -> None:
     """Grade every submission in DIR, which has one folder for each author."""
     say = _Say()
     say("Grading ...")
     with _told_errors():
         from grader.batch import grade_batch
+        from grader.confine.levels import Level
+        from grader.confinement import Wish
         from grader.grading import default_start
         from grader.report.gradebook import author_line, gradebook_lines
 
@@ -111,7 +138,8 @@ def batch(folder: Path, out: Path, handin: str | None, course_folder: Path | Non
         def on_report(report: Report, number: int, total: int) -> None:
             say(author_line(report, number, total))
 
-        reports = grade_batch(course, exercises, folder, out, start or default_start(), on_report)
+        wish = Wish(Level.of(confinement))
+        reports = grade_batch(course, exercises, folder, out, start or default_start(), wish, on_report)
         say("", *gradebook_lines(exercises, reports), f"Reports and gradebook.csv are in {out}")
 
 
@@ -140,6 +168,20 @@ def verify(names: tuple[str, ...], seeds: int | None, write_digests: bool, start
         proofs = prove(course, exercises, start or default_start(), seeds or SEEDS, say)
         say(*proof_lines(proofs))
     sys.exit(1 if any(proof.problems for proof in proofs) else 0)
+
+
+@main.command()
+@_start_option
+def doctor(start: str | None) -> None:
+    """Show what this machine can do, and what would make it do more."""
+    say = _Say()
+    say("Looking ...")
+    with _told_errors():
+        from grader.doctor import examine
+        from grader.grading import default_start
+        from grader.report.doctor import doctor_lines
+
+        say(*doctor_lines(examine(start or default_start())))
 
 
 @main.command()

@@ -3,6 +3,7 @@
 GraderError                 something stopped the grader; exit status 3 unless a subclass says otherwise
 ├── CourseError             the course or the command is wrong; lists every problem found; exit status 2
 ├── SubmissionError         a submission cannot be read at all; exit status 2
+├── ConfinementError        workers cannot be confined as well as is asked; exit status 2
 └── StartError              a process of ours did not start, or cannot do its work on this machine; exit status 3
 """
 
@@ -39,3 +40,21 @@ class SubmissionError(GraderError):
 
 class StartError(GraderError):
     """A process of ours did not start, or cannot do its work on this machine."""
+
+
+class ConfinementError(GraderError):
+    """Workers cannot be confined as well as is asked."""
+
+    exit_status = 2
+
+    def __init__(self, level: str, least: str, missing: Sequence[str]) -> None:
+        super().__init__(
+            "\n".join(
+                [
+                    f"student code can only be confined at level {level} here, and {least} is asked for",
+                    *missing,
+                    "grade doctor shows every probe; --confinement LEVEL takes less, at your own risk;",
+                    "in a container made for it the level is full: see docs/security.md",
+                ]
+            )
+        )

@@ -12,8 +12,9 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from grader.confinement import Wish
 from grader.course import starter_digest
-from grader.lane import CAN_FORK, Lane, WorkerServer
+from grader.lane import Lane
 from grader.model import (
     Check,
     Course,
@@ -26,30 +27,54 @@ from grader.model import (
     Verdict,
 )
 from grader.score import score
-
-CONFINEMENT = "none"
-"""The level of confinement of workers: a process of its own with limits, and no wall yet."""
+from grader.source import CAN_FORK, FreshInterpreters, Source, WorkerServer
 
 
 @contextmanager
-def open_lanes(exercises: Sequence[Exercise], start: str, count: int) -> Iterator[list[Lane]]:
-    """Lanes that share one worker server, if workers are forked."""
+def open_lanes(exercises: Sequence[Exercise], start: str, count: int, wish: Wish | None = None) -> Iterator[list[Lane]]:
+    """Lanes whose workers have one source.
+
+    Args:
+        exercises: whose checks are run.
+        start: "fork" or "spawn".
+        count: how many.
+        wish: how well workers are to be confined; what the exercises have is hidden from them in any case.
+    """
+    wish = wish or Wish()
+    own = {path for exercise in exercises for path in _folders(exercise)}
+    first = next((path for exercise in exercises if (path := exercise.hidden_checks or exercise.shown_checks)), None)
+    wish = replace(wish, hidden=(*wish.hidden, *sorted(own)), readable=first)
     with ExitStack() as stack:
-        server = None
-        if start == "fork":
-            server = WorkerServer()
-            stack.callback(server.close)
+        source = stack.enter_context(open_source(start, wish))
         lanes = []
         for number in range(count):
-            lanes.append(Lane(exercises, server, number))
+            lanes.append(Lane(exercises, source, number))
             stack.callback(lanes[-1].close)
         yield lanes
 
 
 @contextmanager
-def open_lane(exercises: Sequence[Exercise], start: str) -> Iterator[Lane]:
+def open_source(start: str, wish: Wish) -> Iterator[Source]:
+    """Where workers come from."""
+    source: Source = WorkerServer(wish) if start == "fork" else FreshInterpreters(wish)
+    try:
+        yield source
+    finally:
+        source.close()
+
+
+def _folders(exercise: Exercise) -> Iterator[Path]:
+    """Where an exercise lies: the modules' folders, the staff's among them."""
+    yield exercise.folder.parent
+    for path in (exercise.hidden_checks, exercise.reference):
+        if path is not None:
+            yield path.parent.parent
+
+
+@contextmanager
+def open_lane(exercises: Sequence[Exercise], start: str, wish: Wish | None = None) -> Iterator[Lane]:
     """One lane."""
-    with open_lanes(exercises, start, 1) as (lane,):
+    with open_lanes(exercises, start, 1, wish) as (lane,):
         yield lane
 
 
@@ -109,8 +134,11 @@ def report(
     )
 
 
-def environment(seed: int, start: str) -> dict[str, Any]:
-    """What a report says of the machine. Read from package metadata: the host never imports torch."""
+def environment(seed: int, start: str, lane: Lane | None) -> dict[str, Any]:
+    """What a report says of the machine; without a lane, no student code was run, and nothing confined.
+
+    Read from package metadata: the host never imports torch.
+    """
     return {
         "python": platform.python_version(),
         "torch": metadata.version("torch"),
@@ -120,7 +148,7 @@ def environment(seed: int, start: str) -> dict[str, Any]:
         "threads": 1,
         "seed": seed,
         "start": start,
-        "confinement": CONFINEMENT,
+        "confinement": lane.reached.level.word if lane else None,
         "grader": metadata.version("tensorgrade"),
     }
 

@@ -1,4 +1,4 @@
-"""The host's side of the processes: one worker server, and lanes, each a check process with its workers.
+"""The host's side of the processes: lanes, each a check process with its workers.
 
 The host owns the deadline of an exercise: it ends the lane's workers, gives the check process a moment to tell what it
 has, and then ends the lane. A lane that ended is opened again for the next exercise.
@@ -7,11 +7,9 @@ has, and then ends the lane. A lane that ended is opened again for the next exer
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -21,81 +19,16 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, Any
 
+from grader.confinement import Reached
 from grader.errors import StartError
 from grader.model import BROKEN_MESSAGE, Check, Exercise, Outcome, Verdict
 from grader.processes import clean_environment, isolated
+from grader.source import START_S, FreshInterpreters, Source, WorkerServer, end, tail
 from grader.wire.frames import Channel, ChannelClosed
 from grader.wire.transport import PatientPipes
 
-_START_S = 180.0
 _GRACE_S = 5.0
 _POLL_S = 0.5
-
-CAN_FORK = sys.platform == "linux" and hasattr(os, "memfd_create")
-"""Elsewhere fork is missing, or unsafe once torch is imported."""
-
-
-class WorkerServer:
-    """The warm process that workers are forked from. Open it once, close it."""
-
-    def __init__(self) -> None:
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        self._log = tempfile.TemporaryFile()  # noqa: SIM115  closed in close()
-        self._process = subprocess.Popen(
-            isolated("grader.worker", "server", str(theirs.fileno())),
-            pass_fds=[theirs.fileno()],
-            stdin=subprocess.DEVNULL,
-            stdout=self._log,
-            stderr=self._log,
-            env=clean_environment(PYTHONHASHSEED="0", GLIBC_TUNABLES="glibc.malloc.hugetlb=1"),
-            cwd="/",
-            start_new_session=True,  # an interrupt at the terminal is the host's to handle
-        )
-        theirs.close()
-        self._socket = ours
-        self._ready = False
-
-    def open_lane(self, lane: int) -> socket.socket:
-        """A new socket for a lane's check process.
-
-        Raises:
-            StartError: the server did not start.
-        """
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        try:
-            socket.send_fds(self._socket, [json.dumps({"do": "lane", "lane": lane}).encode()], [theirs.fileno()])
-        except OSError:
-            raise StartError(f"the worker server did not start: {_tail(self._log)}") from None
-        theirs.close()
-        return ours
-
-    def wait_ready(self) -> None:
-        """Wait until it has imported torch and checked that forked children can work.
-
-        Raises:
-            StartError: it did not.
-        """
-        if self._ready:
-            return
-        self._socket.settimeout(_START_S)
-        try:
-            told = self._socket.recv(1 << 16)
-        except OSError:
-            told = b""
-        if not told:
-            raise StartError(f"the worker server did not start: {_tail(self._log)}")
-        self._ready = True
-
-    def kill_workers(self, lane: int) -> None:
-        """End all workers of a lane."""
-        with contextlib.suppress(OSError):
-            self._socket.send(json.dumps({"do": "kill", "lane": lane}).encode())
-
-    def close(self) -> None:
-        """End it; it ends its workers."""
-        self._socket.close()
-        _end(self._process)
-        self._log.close()
 
 
 @dataclass(frozen=True)
@@ -128,13 +61,14 @@ class Lane:
 
     Args:
         exercises: whose checks it collects.
-        server: where its workers are forked, or None to spawn them.
+        source: where its workers come from.
         number: of this lane.
     """
 
-    def __init__(self, exercises: Sequence[Exercise], server: WorkerServer | None, number: int = 0) -> None:
+    def __init__(self, exercises: Sequence[Exercise], source: Source, number: int = 0) -> None:
         self._exercises = {exercise.id: exercise for exercise in exercises}
-        self._server = server
+        self._source = source
+        self._server = source if isinstance(source, WorkerServer) else None
         self._number = number
         self._jobs = 0
         self._busy = False
@@ -148,7 +82,7 @@ class Lane:
         self._log: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  closed in _end_process()
         self._root = tempfile.mkdtemp(prefix="grade-")  # for the workers' folders; nothing in it tells what is graded
         sockets = [self._server.open_lane(self._number)] if self._server else []
-        fds = [end.fileno() for end in sockets]
+        fds = [sock.fileno() for sock in sockets]
         self._process = subprocess.Popen(
             isolated("grader.check", *map(str, fds)),
             pass_fds=fds,
@@ -158,15 +92,20 @@ class Lane:
             env=clean_environment(),
             start_new_session=True,
         )
-        for end in sockets:
-            end.close()
+        for sock in sockets:
+            sock.close()
         stdin, stdout = self._process.stdin, self._process.stdout
         assert stdin is not None
         assert stdout is not None
         self._channel = Channel(PatientPipes(os.dup(stdout.fileno()), os.dup(stdin.fileno())))
         stdin.close()
         stdout.close()
-        plan = {"root": self._root, "exercises": [_plan(exercise) for exercise in self._exercises.values()]}
+        spawn = self._source.command if isinstance(self._source, FreshInterpreters) else None
+        plan = {
+            "root": self._root,
+            "spawn": spawn,
+            "exercises": [_plan(exercise) for exercise in self._exercises.values()],
+        }
         self._channel.send(0, plan)
         self._waits_for_catalog = True
 
@@ -181,17 +120,26 @@ class Lane:
         assert self._catalog is not None
         return self._catalog
 
+    @property
+    def reached(self) -> Reached:
+        """How well workers are confined.
+
+        Raises:
+            StartError: no worker can be started.
+            ConfinementError: they are confined less well than is asked for.
+        """
+        return self._source.wait_ready()
+
     def _await_catalog(self) -> None:
         if self._process is None:
             self._open()
         if not self._waits_for_catalog:
             return
         try:
-            tree = self._receive(_until(time.monotonic() + _START_S))
+            tree = self._receive(_until(time.monotonic() + START_S))
         except (ChannelClosed, _Late):
-            raise StartError(f"the check process did not start: {_tail(self._log)}") from None
-        if self._server is not None:
-            self._server.wait_ready()
+            raise StartError(f"the check process did not start: {tail(self._log)}") from None
+        self._source.wait_ready()
         checks: dict[str, list[Check]] = {id: [] for id in self._exercises}
         for plain in tree["checks"]:
             checks[plain["exercise"]].append(Check(**plain))
@@ -248,7 +196,7 @@ class Lane:
                 deadline = time.monotonic() + _GRACE_S
                 continue
             except ChannelClosed:
-                detail = f"the check process ended: {_tail(self._log)}"
+                detail = f"the check process ended: {tail(self._log)}"
                 self._end_process()
                 break
             if "done" in tree:
@@ -275,7 +223,7 @@ class Lane:
             with contextlib.suppress(OSError):
                 os.kill(pid, signal.SIGTERM if sys.platform == "win32" else signal.SIGKILL)
         self._spawned.clear()
-        _end(self._process)
+        end(self._process)
         self._channel.close()
         self._log.close()
         self._process = None
@@ -322,17 +270,3 @@ def _too_late(check: str, exercise: Exercise) -> Outcome:
 
 def _gone(check: Check, detail: str) -> Outcome:
     return Outcome(check.id, Verdict.BROKEN, BROKEN_MESSAGE, detail)
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    try:
-        process.wait(_GRACE_S)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
-
-
-def _tail(log: IO[bytes]) -> str:
-    log.seek(0)
-    text = log.read().decode("utf-8", "replace").strip()
-    return text[-2000:] or "it said nothing"

@@ -51,11 +51,11 @@ class Limits:
         check_s: seconds of a check's own code, without the calls.
         exercise_s: wall seconds for all checks of an exercise; the host ends what takes longer.
         wall_factor: wall seconds allowed for each CPU second: loose, so that a busy machine ends nothing.
-        memory_mb: MiB of memory beyond a warm interpreter.
+        memory_mb: MiB of memory of one process beyond a warm interpreter.
         output_kb: KiB of prints; the worker is ended beyond that.
         shown_output_kb: KiB of prints kept for the report.
         file_mb: MiB of any one file.
-        processes: processes and threads.
+        processes: how many processes a submission may be; with 1 it cannot start any.
     """
 
     load_s: float = 10.0
@@ -67,7 +67,7 @@ class Limits:
     output_kb: int = 16 * 1024
     shown_output_kb: int = 16
     file_mb: int = 64
-    processes: int = 256
+    processes: int = 1
 
 
 @dataclass(frozen=True)

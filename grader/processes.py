@@ -43,6 +43,15 @@ def clean_environment(**extra: str) -> dict[str, str]:
     return {**kept, **threads, **extra}
 
 
+def interpreter_paths() -> list[str]:
+    """Absolute folders that a process of ours reads from: interpreter, packages, libraries, and this package."""
+    prefixes = [sys.prefix, sys.base_prefix, sys.exec_prefix, sys.base_exec_prefix]
+    libraries = os.environ.get("LD_LIBRARY_PATH", "").split(":")
+    program = str(Path(sys.executable).resolve().parent)
+    found = [*prefixes, *_search_path(), *libraries, program, str(_PACKAGE)]
+    return [path for path in dict.fromkeys(found) if os.path.isabs(path)]
+
+
 def _search_path() -> list[str]:
     left_out = {Path.cwd()}
     if _PACKAGE.parent.name not in ("site-packages", "dist-packages"):

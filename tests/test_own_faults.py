@@ -199,49 +199,70 @@ def test_exercise_deadline_is_the_hosts(tmp_path: Path, start: str) -> None:
 
 def test_nothing_stays_behind(tiny: Course, tmp_path: Path) -> None:
     """After a run no process of ours and no folder of a worker is left."""
-    before = {path.name for path in Path("/tmp").glob("grade-*")}
+    before = descendants(os.getpid())
     with open_lane(tiny.exercises, "fork") as lane:
+        root = Path(lane._root)
+        assert root.is_dir()
         grade = grader_of(tiny, lane, tmp_path)
         grade("import os, time\nif os.fork() == 0:\n    time.sleep(60)\n" + RIGHT)
-        assert lane._process is not None
-        pid = lane._process.pid
-    assert {path.name for path in Path("/tmp").glob("grade-*")} == before
-    assert not Path(f"/proc/{pid}").exists()
+        started = descendants(os.getpid()) - before
+    assert not root.exists()
+    assert not alive(started)
 
 
-def our_processes() -> set[int]:
-    found = set()
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
+def descendants(pid: int) -> set[tuple[int, str]]:
+    """Pid and start time of every process that descends from this one now."""
+    rows = {}
+    for path in Path("/proc").glob("[0-9]*/stat"):
         try:
-            words = path.read_bytes().split(b"\0")
+            words = path.read_text().rpartition(")")[2].split()
         except OSError:
             continue
-        if b"grader.worker" in words or b"grader.check" in words:
-            found.add(int(path.parent.name))
+        rows[int(path.parent.name)] = int(words[1]), words[19]
+    found, fresh = set(), {pid}
+    while fresh:
+        fresh = {child for child, (parent, _) in rows.items() if parent in fresh}
+        found |= {(child, rows[child][1]) for child in fresh}
     return found
+
+
+def alive(processes: set[tuple[int, str]]) -> set[tuple[int, str]]:
+    """Those of them that have not ended."""
+    found = set()
+    for pid, start in processes:
+        try:
+            words = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if words[19] == start and words[0] != "Z":
+            found.add((pid, start))
+    return found
+
+
+def printed() -> list[Path]:
+    """Files with the output of workers."""
+    return list(Path("/tmp").glob("grade-*/w*.out"))
 
 
 @pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGKILL])
 def test_a_command_that_is_ended_leaves_no_process(tmp_path: Path, end: signal.Signals) -> None:
     """Interrupted or killed in the middle of an endless loop, `grade` leaves no process and no folder."""
-    (tmp_path / "double.py").write_text("def double(x):\n    while True: pass\n")
-    before = our_processes()
+    (tmp_path / "double.py").write_text("def double(x):\n    print(1, flush=True)\n    while True: pass\n")
     command = [sys.executable, "-m", "grader", "double", "--submission", str(tmp_path)]
     root = Path(shutil.copytree(COURSES / "tiny", tmp_path / "course"))
     (root / "course.yaml").write_text((root / "course.yaml").read_text().replace("call_s: 2", "call_s: 60"))
     old = set(Path("/tmp").glob("grade-*"))
     host = subprocess.Popen(command, cwd=root, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     until = time.monotonic() + 60
-    while (
-        not {path.parents[1] for path in Path("/tmp").glob("grade-*/w1/double.py")} - old and time.monotonic() < until
-    ):
+    while not any(path.stat().st_size for path in printed() if path.parent not in old) and time.monotonic() < until:
         time.sleep(0.1)
+    folders = {path.parent for path in printed() if path.parent not in old}
+    started = descendants(host.pid)
+    assert len(started) >= 3
     host.send_signal(end)
     _, told = host.communicate(timeout=30)
     assert told == ("grade: interrupted\n" if end == signal.SIGINT else "")
-    while our_processes() - before and time.monotonic() < until:
+    while (alive(started) or any(path.exists() for path in folders)) and time.monotonic() < until:
         time.sleep(0.1)
-    assert our_processes() <= before
-    while set(Path("/tmp").glob("grade-*")) - old and time.monotonic() < until:
-        time.sleep(0.1)
-    assert set(Path("/tmp").glob("grade-*")) <= old
+    assert not alive(started)
+    assert not [path for path in folders if path.exists()]

@@ -1,12 +1,20 @@
-"""A real worker's memory, modules, environment, arguments, folder and descriptors hold nothing but its own."""
+"""A real worker's memory, modules, environment, arguments, folder and descriptors hold nothing but its own.
+
+Looked at without a wall, so that there is much to see: what is not there needs no hiding.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 from conftest import Grade, grader_of
 
+from grader.confine.levels import Level
+from grader.confinement import Wish
+from grader.grading import open_lane
 from grader.lane import Lane
 from grader.model import Course
 
@@ -59,6 +67,20 @@ def double_(x):
 '''
 
 
+@pytest.fixture(scope="module")
+def bare_lane(tiny: Course) -> Iterator[Callable[[str], Lane]]:
+    """A lane of either start whose workers have no wall around them."""
+    with ExitStack() as stack:
+        lanes: dict[str, Lane] = {}
+
+        def lane(start: str) -> Lane:
+            if start not in lanes:
+                lanes[start] = stack.enter_context(open_lane(tiny.exercises, start, Wish(most=Level.NONE)))
+            return lanes[start]
+
+        yield lane
+
+
 def look(grade: Grade) -> dict[str, object]:
     import json
 
@@ -68,12 +90,15 @@ def look(grade: Grade) -> dict[str, object]:
 
 
 @pytest.mark.parametrize("start", ["fork", "spawn"])
-def test_worker_holds_nothing(tiny: Course, tmp_path: Path, start: str, request: pytest.FixtureRequest) -> None:
+def test_worker_holds_nothing(tiny: Course, tmp_path: Path, start: str, bare_lane: Callable[[str], Lane]) -> None:
     """A worker has no check, no reference, no path or descriptor of one, wherever it looks."""
-    lane: Lane = request.getfixturevalue(f"{start}_lane")
+    lane = bare_lane(start)
     found = look(grader_of(tiny, lane, tmp_path))
     assert found["modules"] == []
-    assert all(name.startswith(("grader.wire", "grader.worker")) or name == "grader" for name in found["ours"])
+    assert all(
+        name.startswith(("grader.wire", "grader.worker", "grader.confine")) or name == "grader"
+        for name in found["ours"]
+    )
     assert found["memory"] == []
     assert found["folder"] == ["double.py"]
     text = repr({key: found[key] for key in ("environ", "cmdline", "path", "fds", "folder")})
@@ -98,9 +123,9 @@ def test_worker_holds_nothing(tiny: Course, tmp_path: Path, start: str, request:
 
 
 @pytest.mark.parametrize("start", ["fork", "spawn"])
-def test_worker_has_few_descriptors(tiny: Course, tmp_path: Path, start: str, request: pytest.FixtureRequest) -> None:
+def test_worker_has_few_descriptors(tiny: Course, tmp_path: Path, start: str, bare_lane: Callable[[str], Lane]) -> None:
     """Its descriptors are the null device, its output, its channel, and the folder that it lists just now."""
-    lane: Lane = request.getfixturevalue(f"{start}_lane")
+    lane = bare_lane(start)
     fds = look(grader_of(tiny, lane, tmp_path))["fds"]
     kinds = {target.split(":")[0] for target in fds.values()}
     allowed = {"/dev/null", "socket", "pipe", "anon_inode"}

@@ -39,7 +39,7 @@ def main() -> None:
     if len(sys.argv) > 1:
         starter = ForkStarter(socket.socket(fileno=int(sys.argv[1])), root)
     else:
-        starter = SpawnStarter(root, host.spawned)
+        starter = SpawnStarter(root, plan["spawn"], host.spawned)
     try:
         planned = [
             PlannedExercise(

@@ -12,13 +12,13 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from grader.check.workers import GRACE_S, LONGEST_WAIT_S, Worker, WorkerLost
 from grader.model import Limits, Verdict
-from grader.processes import clean_environment, isolated
+from grader.processes import clean_environment
 from grader.wire.frames import Channel, Transport
 from grader.wire.transport import PatientPipes, SocketTransport
 
@@ -54,7 +54,7 @@ class ForkStarter:
         self._server = server
         self._root = root
         self._numbers = itertools.count()
-        self._pids: dict[int, int] = {}
+        self._pidfds: dict[int, int] = {}
         self._codes: dict[int, int] = {}
         self._clean_ups: dict[int, Callable[[], None]] = {}
 
@@ -68,9 +68,9 @@ class ForkStarter:
         socket.send_fds(self._server, [json.dumps(told).encode()], [theirs.fileno(), sink])
         theirs.close()
         os.close(sink)
-        while number not in self._pids:
+        while number not in self._pidfds:
             self._listen(_WARM_UP_S)
-        life = _Forked(self._pids[number], number, self)
+        life = _Forked(_pid_of(self._pidfds.pop(number)), number, self)
         return Worker(Channel(SocketTransport(ours)), life, folder, output, limits)
 
     def exit_code(self, number: int) -> int | None:
@@ -91,12 +91,12 @@ class ForkStarter:
 
     def _listen(self, seconds: float) -> None:
         self._server.settimeout(seconds)
-        told = self._server.recv(1 << 16)
+        told, descriptors, _, _ = socket.recv_fds(self._server, 1 << 16, 1)
         if not told:
             raise ConnectionError("the worker server is gone")
         message = json.loads(told)
-        if "pid" in message:
-            self._pids[message["number"]] = message["pid"]
+        if descriptors:
+            self._pidfds[message["number"]] = descriptors[0]
         else:
             self._codes[message["number"]] = message["status"]
             self._clean_ups.pop(message["number"], _nothing)()
@@ -116,6 +116,15 @@ class ForkStarter:
         self._server.close()
 
 
+def _pid_of(pidfd: int) -> int:
+    """A process's number in our own process namespace, which may not be the server's; see proc_pid_fdinfo(5)."""
+    try:
+        with open(f"/proc/self/fdinfo/{pidfd}", encoding="ascii") as file:
+            return next(int(line.split()[1]) for line in file if line.startswith("Pid:"))
+    finally:
+        os.close(pidfd)
+
+
 @dataclass
 class _Forked:
     pid: int
@@ -124,6 +133,8 @@ class _Forked:
 
     def cpu_s(self) -> float | None:
         """Read the process's CPU clock; the number is what clock_getcpuclockid(3) makes of a pid."""
+        if self.pid <= 0:  # it had ended before its number was asked for
+            return None
         try:
             return time.clock_gettime((~self.pid << 3) | 2)
         except OSError:
@@ -144,11 +155,13 @@ class SpawnStarter:
 
     Args:
         root: a private folder for the workers' folders.
+        command: starts an interpreter, behind a wall if there is one.
         on_start: told the pid of each, so that the host can end what outlives this process.
     """
 
-    def __init__(self, root: Path, on_start: Callable[[int], None]) -> None:
+    def __init__(self, root: Path, command: Sequence[str], on_start: Callable[[int], None]) -> None:
         self._root = root
+        self._command = command
         self._on_start = on_start
         self._numbers = itertools.count()
         self._spare: _Spawned | None = None
@@ -158,7 +171,7 @@ class SpawnStarter:
         folder, output = _new_places(self._root, next(self._numbers))
         with output.open("ab") as sink:
             process = subprocess.Popen(
-                isolated("grader.worker", "spawned"),
+                self._command,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=sink,
@@ -185,7 +198,7 @@ class SpawnStarter:
                 raise WorkerLost(Verdict.BROKEN, "a fresh interpreter did not start")
             return LONGEST_WAIT_S
 
-        spare.channel.receive(patience)
+        spare.pid = int(spare.channel.receive(patience).tree["pid"])
         spare.channel.send(0, {"folder": str(spare.folder), "limits": _worker_limits(limits)})
         self._spare = self._spawn()
         return Worker(spare.channel, spare, spare.folder, spare.output, limits)
@@ -202,12 +215,13 @@ class _Spawned:
     channel: Channel
     folder: Path
     output: Path
+    pid: int = 0
 
     def cpu_s(self) -> float | None:
         if sys.platform != "linux":
             return None
         try:
-            return time.clock_gettime((~self.process.pid << 3) | 2)
+            return time.clock_gettime((~self.pid << 3) | 2)
         except OSError:
             return None
 

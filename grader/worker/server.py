@@ -4,16 +4,17 @@ It speaks with the host and with each lane over Unix sockets, in short JSON mess
 
 host  -> server   {"do": "lane", "lane": k} with a descriptor: a lane's socket
                   {"do": "kill", "lane": k}: end all workers of a lane
+                  {"do": "probe", "targets": {...}, "folders": [...]}: try what workers can do
+server -> host    {"wall": "full", "refused": why it is not full}, then {"found": {...}}
 lane  -> server   {"do": "worker", "number": n, "folder": path, "limits": {...}} with descriptors: channel, output
-server -> lane    {"number": n, "pid": pid}, and when it has ended {"number": n, "status": code}
+server -> lane    {"number": n} with a pidfd, and when it has ended {"number": n, "status": code}
 
-A worker is forked ahead of need: while a lane is busy with one, the next one waits for its descriptors.
+A worker is forked and confined ahead of need: while a lane is busy with one, the next one waits for its descriptors.
 """
 
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import gc
 import importlib
 import json
@@ -27,18 +28,18 @@ from typing import Any
 
 import torch
 
+from grader.confine import kernel
+from grader.confine.limits import WorkerLimits
+from grader.confine.wall import Bare, Full, Reduced, Wall
 from grader.wire.frames import Channel
 from grader.wire.transport import SocketTransport
-from grader.worker.confine import WorkerLimits, confine, tasks_of_user
 from grader.worker.serve import serve
+from grader.worker.tried import try_wall
 
 _MESSAGE_BYTES = 1 << 16
 _SELF_CHECK_S = 20.0
-_PR_SET_PDEATHSIG = 1
 _PRELOADED = ("numpy.random", "numpy.linalg", "torch.autograd.gradcheck", "torch.nn.functional")
 """What honest code needs and these packages import only when it is used: once here, not in each worker."""
-
-_LIBC = ctypes.CDLL(None, use_errno=True)
 
 
 @dataclass
@@ -49,15 +50,26 @@ class _Spare:
     birth: socket.socket
 
 
-def run(host: socket.socket) -> None:
-    """Serve until the host closes its socket."""
+def run(host: socket.socket, told: dict[str, Any]) -> None:
+    """Serve until the host closes its socket.
+
+    Args:
+        host: the host's socket.
+        told: what `grader.confine.launch` reached.
+    """
     _check_parallel_operation()
-    tasks_of_user()
     for name in _PRELOADED:
         importlib.import_module(name)
+    wall = _wall(told)
     gc.collect()
     gc.freeze()
-    _Server(host).run()
+    _Server(host, wall, told.get("refused", "")).run()
+
+
+def _wall(told: dict[str, Any]) -> Wall:
+    if "boxes" in told:
+        return Full(told["proc"], socket.socket(fileno=told["boxes"]))
+    return Reduced(told["readable"]) if told["readable"] else Bare()
 
 
 def _check_parallel_operation() -> None:
@@ -81,8 +93,10 @@ def _check_parallel_operation() -> None:
 
 
 class _Server:
-    def __init__(self, host: socket.socket) -> None:
+    def __init__(self, host: socket.socket, wall: Wall, refused: str) -> None:
         self._host = host
+        self._wall = wall
+        self._refused = refused
         self._lanes: dict[int, socket.socket] = {}
         self._workers: dict[int, tuple[int, int]] = {}
         self._spare: _Spare | None = None
@@ -98,12 +112,12 @@ class _Server:
         self._selector.register(self._host, selectors.EVENT_READ, self._from_host)
         self._selector.register(self._woken, selectors.EVENT_READ, self._on_wake)
         self._fork_spare()
-        self._host.send(b'{"ready": true}')
+        _send(self._host, {"wall": type(self._wall).__name__.lower(), "refused": self._refused})
         while self._host.fileno() != -1:
             for key, _ in self._selector.select():
                 key.data(key.fileobj)
         for pid in self._workers:
-            _kill(pid)
+            self._wall.end(pid)
 
     def _from_host(self, sock: socket.socket) -> None:
         message, descriptors = _receive(sock)
@@ -117,6 +131,8 @@ class _Server:
             self._selector.register(lane, selectors.EVENT_READ, lambda end: self._from_lane(number, end))
         elif message["do"] == "kill":
             self._kill_workers(message["lane"])
+        elif message["do"] == "probe":
+            _send(sock, {"found": try_wall(self._wall, message["targets"], message["folders"])})
 
     def _from_lane(self, lane: int, sock: socket.socket) -> None:
         message, descriptors = _receive(sock)
@@ -129,7 +145,7 @@ class _Server:
         if message["do"] == "kill":
             for pid, (owner, number) in self._workers.items():
                 if (owner, number) == (lane, message["number"]):
-                    _kill(pid)
+                    self._wall.end(pid)
             return
         if self._spare is None:
             self._fork_spare()
@@ -141,7 +157,10 @@ class _Server:
         spare.birth.close()
         for descriptor in descriptors:
             os.close(descriptor)
-        _send(sock, {"number": message["number"], "pid": spare.pid})
+        pidfd = os.pidfd_open(spare.pid)
+        with contextlib.suppress(OSError):  # as in `_send`
+            socket.send_fds(sock, [json.dumps({"number": message["number"]}).encode()], [pidfd])
+        os.close(pidfd)
         self._fork_spare()
 
     def _on_wake(self, sock: socket.socket) -> None:
@@ -150,11 +169,13 @@ class _Server:
                 pass
         while True:
             try:
-                pid, status = os.waitpid(-1, os.WNOHANG)
+                ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
             except ChildProcessError:
                 return
-            if pid == 0:
+            if ended is None:
                 return
+            self._wall.end(ended.si_pid)  # before its number can be another process's
+            pid, status = os.waitpid(ended.si_pid, 0)
             if pid in self._workers:
                 lane, number = self._workers.pop(pid)
                 if lane in self._lanes:
@@ -166,27 +187,26 @@ class _Server:
     def _kill_workers(self, lane: int) -> None:
         for pid, (owner, _) in self._workers.items():
             if owner == lane:
-                _kill(pid)
+                self._wall.end(pid)
 
     def _fork_spare(self) -> None:
         ours, birth = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        pid = os.fork()
+        pid = self._wall.fork()
         if pid == 0:
             try:
-                _be_born(birth)
+                _be_born(birth, self._wall)
             finally:
                 os._exit(70)
         birth.close()
         self._spare = _Spare(pid, ours)
 
 
-def _be_born(birth: socket.socket) -> None:
+def _be_born(birth: socket.socket, wall: Wall) -> None:
     """The whole life of a forked worker, from its first statement."""
-    _die_with_the_server()
-    os.setsid()
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    _close_all_but(birth.fileno())
+    wall.surrender()
+    kernel.close_all_but(birth.fileno())
     message, descriptors = _receive(birth)
     if message is None:
         os._exit(0)
@@ -196,29 +216,13 @@ def _be_born(birth: socket.socket) -> None:
     os.dup2(output_fd, 1)
     os.dup2(output_fd, 2)
     channel = socket.socket(fileno=os.dup2(channel_fd, 3) if channel_fd != 3 else 3)
-    os.closerange(4, 1 << 16)
+    kernel.close_all_but(3)
     birth.detach()
-    confine(WorkerLimits.read(message["limits"]), message["folder"])
-    serve(Channel(SocketTransport(channel)), message["folder"])
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(encoding="utf-8", errors="backslashreplace")  # type: ignore[union-attr]
+    folder = wall.settle(WorkerLimits.read(message["limits"]), message["folder"])
+    serve(Channel(SocketTransport(channel)), folder)
     os._exit(0)
-
-
-def _die_with_the_server() -> None:
-    """Ask the kernel to end this process when the server ends, however that happens; see prctl(2)."""
-    if _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0) != 0:
-        raise OSError(ctypes.get_errno(), "prctl refuses PR_SET_PDEATHSIG")
-
-
-def _close_all_but(kept: int) -> None:
-    os.closerange(3, kept)
-    os.closerange(kept + 1, 1 << 16)
-
-
-def _kill(pid: int) -> None:
-    """End a worker with its whole session."""
-    for kill in (os.killpg, os.kill):
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            kill(pid, signal.SIGKILL)
 
 
 def _receive(sock: socket.socket) -> tuple[dict[str, Any] | None, list[int]]:

@@ -1,0 +1,76 @@
+"""What confinement costs: a worker at each level against a bare fork, interleaved in one run.
+
+    python benchmarks/confined_worker.py [--rounds 40]
+    taskset -c 0 python benchmarks/confined_worker.py
+
+One round starts a worker, has it load a one-line submission, and ends it: at each level in turn, so that the machine's
+moods meet all of them. `first reply` is the time from asking for the worker to its first answer; `whole` is the time until
+the next one could be asked for, which holds the work done ahead and after, as far as the machine has cores for it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import tempfile
+import time
+from pathlib import Path
+
+from grader.check.start import ForkStarter
+from grader.check.student import Party
+from grader.check.workers import Sitting
+from grader.confine.levels import Level
+from grader.confinement import Wish
+from grader.model import Limits
+from grader.source import WorkerServer
+
+FILES = {"small.py": b"def small(x):\n    return x\n"}
+
+
+def round_of(starter: ForkStarter) -> tuple[float, float]:
+    started = time.perf_counter()
+    sitting = Sitting(starter, "small", FILES, Limits())
+    Party(sitting).names()
+    replied = time.perf_counter()
+    sitting.close()
+    return replied - started, time.perf_counter() - started
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=40)
+    rounds = parser.parse_args().rounds
+    servers = {level: WorkerServer(Wish(most=level)) for level in Level}
+    starters, times = {}, {level: ([], []) for level in Level}
+    with tempfile.TemporaryDirectory() as folder:
+        for level, server in servers.items():
+            root = Path(folder, level.word)
+            root.mkdir()
+            assert server.wait_ready().level is level, server.wait_ready().missing(level)
+            starters[level] = ForkStarter(server.open_lane(0), root)
+        for number in range(rounds + 5):
+            for level, starter in starters.items():
+                reply, whole = block(starter)
+                if number >= 5:
+                    times[level][0].append(reply)
+                    times[level][1].append(whole)
+        for starter in starters.values():
+            starter.close()
+    for server in servers.values():
+        server.close()
+    bare = [statistics.median(column) for column in times[Level.NONE]]
+    print("level      first reply, ms   over bare   whole, ms   over bare")
+    for level, columns in times.items():
+        reply, whole = (statistics.median(column) * 1000 for column in columns)
+        print(f"{level.word:10} {reply:15.1f} {reply - bare[0] * 1000:11.1f} {whole:11.1f} {whole - bare[1] * 1000:11.1f}")
+
+
+def block(starter: ForkStarter, count: int = 5) -> tuple[float, float]:
+    """Several rounds on end, so that work done ahead of need is paid for; the mean of each time."""
+    started = time.perf_counter()
+    replies = [round_of(starter)[0] for _ in range(count)]
+    return statistics.mean(replies), (time.perf_counter() - started) / count
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,177 @@
+"""The system calls that Python 3.11 has no name for, each with its error checked. Linux only."""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import os
+import signal
+import sys
+from pathlib import Path
+from typing import Any
+
+CLONE_NEWNS = 0x00020000
+CLONE_NEWCGROUP = 0x02000000
+CLONE_NEWUTS = 0x04000000
+CLONE_NEWIPC = 0x08000000
+CLONE_NEWUSER = 0x10000000
+CLONE_NEWPID = 0x20000000
+CLONE_NEWNET = 0x40000000
+
+OF_A_BOX = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS
+"""What a worker joins, besides the process namespace, in which it must be born."""
+
+MS_NOSUID = 0x2
+MS_NODEV = 0x4
+MS_NOEXEC = 0x8
+MS_BIND = 0x1000
+MS_REC = 0x4000
+MS_PRIVATE = 0x40000
+
+MOUNT_ATTR_RDONLY = 0x1
+MOUNT_ATTR_NOSUID = 0x2
+MOUNT_ATTR_NODEV = 0x4
+
+_MNT_DETACH = 2
+_AT_FDCWD = -100
+_AT_RECURSIVE = 0x8000
+_SYS_MOUNT_SETATTR = 442  # the same on every architecture
+_PR_SET_PDEATHSIG = 1
+_PR_SET_DUMPABLE = 4
+_PR_SET_SECCOMP = 22
+_PR_SET_NO_NEW_PRIVS = 38
+_SECCOMP_MODE_FILTER = 2
+_CAPABILITY_VERSION_3 = 0x20080522
+_MOST_DESCRIPTORS = 1 << 16
+
+_LIBC: Any = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
+
+
+class _MountAttributes(ctypes.Structure):
+    _fields_ = (
+        ("set", ctypes.c_uint64),
+        ("clear", ctypes.c_uint64),
+        ("propagation", ctypes.c_uint64),
+        ("userns_fd", ctypes.c_uint64),
+    )
+
+
+class _Program(ctypes.Structure):
+    _fields_ = (("length", ctypes.c_ushort), ("filter", ctypes.c_char_p))
+
+
+def unshare(flags: int) -> None:
+    """Enter new namespaces; see man 2 unshare.
+
+    Raises:
+        OSError: the kernel refuses.
+    """
+    _check(_LIBC.unshare(flags), "unshare")
+
+
+def setns(descriptor: int, flags: int) -> None:
+    """Enter namespaces of a process, by a descriptor from `os.pidfd_open`; see man 2 setns."""
+    _check(_LIBC.setns(descriptor, flags), "setns")
+
+
+def mount(source: str, target: str, kind: str, flags: int, options: str = "") -> None:
+    """Mount a file system, or a folder in another place; see man 2 mount."""
+    text = [part.encode() or None for part in (source, target, kind)]
+    _check(_LIBC.mount(*text, ctypes.c_ulong(flags), options.encode()), f"mount {target}")
+
+
+def set_mount_flags(target: str, flags: int, *, recursive: bool) -> None:
+    """Add flags to a mount, keeping those that it has; see mount_setattr(2), Linux 5.12."""
+    attributes = _MountAttributes(set=flags)
+    size = ctypes.c_size_t(ctypes.sizeof(attributes))
+    at = _AT_RECURSIVE if recursive else 0
+    done = _LIBC.syscall(_SYS_MOUNT_SETATTR, _AT_FDCWD, target.encode(), at, ctypes.byref(attributes), size)
+    _check(done, f"mount_setattr {target}")
+
+
+def enter_root(folder: str) -> None:
+    """Make a mounted folder the root of this mount namespace, and let go of the old root; see pivot_root(2)."""
+    os.chdir(folder)
+    _check(_LIBC.pivot_root(b".", b"."), "pivot_root")
+    _check(_LIBC.umount2(b".", _MNT_DETACH), "umount2")
+    os.chdir("/")
+
+
+def map_user(proc: int, inside: int, outside: int, group_outside: int) -> None:
+    """Give the user namespace of this process its one user and group.
+
+    Args:
+        proc: a descriptor of a proc file system's folder; there may be none in our root.
+        inside: user and group as seen inside.
+        outside: user in the namespace around it.
+        group_outside: group in the namespace around it.
+    """
+    for name, text in (
+        ("setgroups", "deny"),
+        ("uid_map", f"{inside} {outside} 1"),
+        ("gid_map", f"{inside} {group_outside} 1"),
+    ):
+        descriptor = os.open(f"self/{name}", os.O_WRONLY | os.O_CLOEXEC, dir_fd=proc)
+        try:
+            os.write(descriptor, text.encode())
+        finally:
+            os.close(descriptor)
+
+
+def map_user_of(pid: int, inside: int, outside: int) -> None:
+    """The same for another process, to any user: for root in the namespace around it."""
+    for name in ("uid_map", "gid_map"):
+        Path(f"/proc/{pid}/{name}").write_text(f"{inside} {outside} 1", encoding="ascii")
+
+
+def die_with_parent() -> None:
+    """Ask the kernel to end this process when its parent ends, however that happens. A change of user forgets it."""
+    _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def forbid_new_privileges() -> None:
+    """No program that is executed may give privileges."""
+    _prctl(_PR_SET_NO_NEW_PRIVS, 1)
+
+
+def forbid_tracing() -> None:
+    """No core file, and nobody without privileges may trace this process or read its memory."""
+    _prctl(_PR_SET_DUMPABLE, 0)
+
+
+def own_proc_files() -> None:
+    """After a change of user: make this process's files in /proc its own again, the user map among them."""
+    _prctl(_PR_SET_DUMPABLE, 1)
+
+
+def drop_capabilities() -> None:
+    """Give up all capabilities, for ever; see capset(2)."""
+    header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION_3, 0)
+    nothing = (ctypes.c_uint32 * 6)()
+    _check(_LIBC.capset(ctypes.byref(header), ctypes.byref(nothing)), "capset")
+
+
+def filter_system_calls(program: bytes) -> None:
+    """Load a seccomp filter, given as an array of `struct sock_filter`; see seccomp(2)."""
+    loaded = _Program(len(program) // 8, program)
+    _check(_LIBC.prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, ctypes.byref(loaded)), "prctl PR_SET_SECCOMP")
+
+
+def close_all_but(*kept: int) -> None:
+    """Close every descriptor from 3 on but these."""
+    start = 3
+    for descriptor in sorted(kept):
+        os.closerange(start, descriptor)
+        start = max(start, descriptor + 1)
+    os.closerange(start, _MOST_DESCRIPTORS)
+
+
+def _prctl(option: int, value: int) -> None:
+    rest = (ctypes.c_ulong(number) for number in (value, 0, 0, 0))
+    _check(_LIBC.prctl(option, *rest), f"prctl {option}")
+
+
+def _check(returned: int, what: str) -> None:
+    if returned == -1:
+        number = ctypes.get_errno()
+        raise OSError(number, f"{what}: {errno.errorcode.get(number, number)}, {os.strerror(number)}")

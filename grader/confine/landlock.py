@@ -1,0 +1,65 @@
+"""Landlock rules: read these folders, write those, execute nothing, signal nobody outside. A thin use of py-landlock.
+
+Its high-level class builds and applies a ruleset in one go; here the ruleset is built once, ahead, and each worker only
+applies it, which costs microseconds.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+from py_landlock.abi import get_supported_fs, get_supported_scope
+from py_landlock.errors import LandlockDisabledError, LandlockNotAvailableError
+from py_landlock.flags import AccessFs
+from py_landlock.landlock_sys import (
+    PathBeneathAttr,
+    RulesetAttr,
+    RulesetFd,
+    add_rule,
+    create_ruleset,
+    get_abi_version,
+    restrict_self,
+)
+
+_READ = AccessFs.READ_FILE | AccessFs.READ_DIR
+_NEVER = AccessFs.EXECUTE | AccessFs.MAKE_CHAR | AccessFs.MAKE_BLOCK | AccessFs.IOCTL_DEV
+_OF_FILES = AccessFs.READ_FILE | AccessFs.WRITE_FILE | AccessFs.TRUNCATE
+
+
+def abi() -> int:
+    """The version of Landlock that this kernel has, or 0."""
+    try:
+        return get_abi_version()
+    except (LandlockNotAvailableError, LandlockDisabledError):
+        return 0
+
+
+def make_ruleset(readable: Sequence[str], writable: Sequence[str]) -> int:
+    """A descriptor of rules that allow nothing but this.
+
+    Args:
+        readable: folders and files that may be read.
+        writable: folders in which everything may be done but executing; files that may be written.
+
+    Raises:
+        RulesetError: the kernel refuses.
+        FileNotFoundError: there is no such path.
+    """
+    version = get_abi_version()
+    supported = get_supported_fs(version)
+    rules = create_ruleset(RulesetAttr(handled_access_fs=supported, scoped=get_supported_scope(version)))
+    for paths, access in ((readable, _READ), (writable, supported & ~_NEVER)):
+        for path in paths:
+            descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
+            try:
+                allowed = access if os.path.isdir(path) else access & _OF_FILES
+                add_rule(rules, PathBeneathAttr(allowed_access=allowed, parent_fd=descriptor))
+            finally:
+                os.close(descriptor)
+    return rules
+
+
+def apply(rules: int) -> None:
+    """Hold this process and all its children to the rules, for ever. New privileges must be forbidden already."""
+    restrict_self(RulesetFd(rules), None)

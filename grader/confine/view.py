@@ -1,0 +1,149 @@
+"""The root that workers see: the interpreter, its packages, a few devices, a private folder, and nothing else."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from grader.confine import kernel
+
+PRIVATE = "/home/student"
+"""Where each worker has a file system of its own."""
+
+WORK = f"{PRIVATE}/work"
+"""The folder of the submission, in a root of our own."""
+
+PRIVATE_PARENT = "/home"
+"""A rule about the private file system must name this: Landlock passes over the folder that a mount covers."""
+
+DEVICES = ("null", "zero", "full", "random", "urandom")
+_PRIVATE_FOLDERS = ("tmp", "shm", "work")
+_LINKS = {"tmp": f"{PRIVATE}/tmp", "var/tmp": f"{PRIVATE}/tmp", "dev/shm": f"{PRIVATE}/shm"}  # noqa: S108  of our own root
+_SYSTEM = ("/usr", "/lib", "/lib32", "/lib64", "/libx32", "/bin", "/sbin", "/nix/store", "/gnu/store")
+_SKELETON = "mode=755,size=4m,nr_inodes=10000"
+_PROCESSOR = ("/sys/devices/system/cpu",)
+_COPIED = ("/proc/cpuinfo",)
+"""What PyTorch reads to learn which instructions it may use."""
+
+_SETTINGS = ("/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime", "/etc/timezone")
+_WRITTEN = {
+    "etc/passwd": "student:x:1000:1000:student:/home/student:/bin/false\n",
+    "etc/group": "student:x:1000:\n",
+    "etc/hosts": "127.0.0.1 localhost\n::1 localhost\n",
+    "etc/nsswitch.conf": "passwd: files\ngroup: files\nhosts: files\n",
+}
+
+
+@dataclass(frozen=True)
+class View:
+    """What of the machine's files workers may read.
+
+    Attributes:
+        shown: absolute folders and files: the interpreter and its packages. What does not exist is left out.
+        hidden: absolute folders that stay hidden where they lie inside a shown one.
+    """
+
+    shown: tuple[str, ...]
+    hidden: tuple[str, ...] = ()
+
+    def to_plain(self) -> dict[str, Any]:
+        """As JSON data."""
+        return asdict(self)
+
+    @classmethod
+    def from_plain(cls, plain: dict[str, Any]) -> View:
+        """From JSON data."""
+        return cls(tuple(plain["shown"]), tuple(plain["hidden"]))
+
+    def folders(self) -> list[str]:
+        """All that is shown, the outermost first, nothing twice. A folder that holds hidden ones is taken apart.
+
+        What lies inside a hidden folder and is named, such as a virtual environment in a course's folder, is shown.
+        """
+        hidden = {os.path.realpath(path) for path in self.hidden}
+        named = (*self.shown, *_SYSTEM, *_PROCESSOR, *_SETTINGS)
+        places = {place for path in named for place in (path, os.path.realpath(path))}
+        parts = {part for place in places if os.path.exists(place) for part in _without(place, hidden)}
+        found: list[str] = []
+        for part in sorted(parts, key=lambda path: (path.count("/"), path)):
+            if not any(part.startswith(outer + "/") for outer in found if not os.path.islink(outer)):
+                found.append(part)
+        return found
+
+
+def _without(place: str, hidden: set[str]) -> Iterator[str]:
+    """The folder, or those of its parts that are not hidden."""
+    if place in hidden:
+        return
+    if not os.path.islink(place) and any(path.startswith(place.rstrip("/") + "/") for path in hidden):
+        for name in os.listdir(place):
+            yield from _without(f"{place.rstrip('/')}/{name}", hidden)
+    else:
+        yield place
+
+
+def build(view: View) -> None:
+    """Mount a new root over /proc, which nothing shown lies in, and enter it. Needs a mount namespace of its own.
+
+    Raises:
+        OSError: the kernel refuses a step.
+    """
+    root = "/proc"
+    folders, copies = view.folders(), {path: Path(path).read_bytes() for path in _COPIED}
+    kernel.mount("", "/", "", kernel.MS_REC | kernel.MS_PRIVATE)
+    kernel.mount("tmpfs", root, "tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV, _SKELETON)
+    for path in folders:
+        _show(root, path)
+    _furnish(root)
+    for path, content in copies.items():
+        os.makedirs(os.path.dirname(root + path), exist_ok=True)
+        Path(root + path).write_bytes(content)
+    kernel.enter_root(root)
+    kernel.set_mount_flags("/", kernel.MOUNT_ATTR_RDONLY, recursive=False)
+
+
+def _show(root: str, path: str) -> None:
+    """Bind one folder or file, read-only; a link is made again."""
+    target = root + path
+    if os.path.lexists(target) and not os.path.isdir(target):
+        return
+    os.makedirs(os.path.dirname(target), exist_ok=True)
+    if os.path.islink(path):
+        os.symlink(os.readlink(path), target)
+        return
+    if stat.S_ISDIR(os.stat(path).st_mode):
+        os.makedirs(target, exist_ok=True)
+    else:
+        _touch(target)
+    kernel.mount(path, target, "", kernel.MS_BIND | kernel.MS_REC)
+    flags = kernel.MOUNT_ATTR_RDONLY | kernel.MOUNT_ATTR_NOSUID | kernel.MOUNT_ATTR_NODEV
+    kernel.set_mount_flags(target, flags, recursive=True)
+
+
+def _furnish(root: str) -> None:
+    for folder in ("dev", "etc", "var", PRIVATE):
+        os.makedirs(f"{root}/{folder.lstrip('/')}", exist_ok=True)
+    for name in DEVICES:
+        _touch(f"{root}/dev/{name}")
+        kernel.mount(f"/dev/{name}", f"{root}/dev/{name}", "", kernel.MS_BIND)
+    for name, target in _LINKS.items():
+        if not os.path.lexists(f"{root}/{name}"):  # there is one where an interpreter lives in /tmp
+            os.symlink(target, f"{root}/{name}")
+    for name, text in _WRITTEN.items():
+        Path(root, name).write_text(text, encoding="ascii")
+
+
+def mount_private(size_mb: int, files: int) -> None:
+    """Give this mount namespace a private, capped file system with empty folders for work and temporary files."""
+    flags = kernel.MS_NOSUID | kernel.MS_NODEV | kernel.MS_NOEXEC
+    kernel.mount("tmpfs", PRIVATE, "tmpfs", flags, f"mode=755,size={size_mb}m,nr_inodes={files}")
+    for name in _PRIVATE_FOLDERS:
+        os.mkdir(f"{PRIVATE}/{name}", mode=0o700)
+
+
+def _touch(path: str) -> None:
+    os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o644))

@@ -1,0 +1,45 @@
+"""What `grade doctor` shows."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from grader.confine.levels import Level
+from grader.report.safe import for_terminal
+
+if TYPE_CHECKING:
+    from grader.doctor import Examination
+
+_WIDTH = 80
+_MEANING = {
+    Level.FULL: "student code sees the interpreter and nothing else, and leaves nothing behind",
+    Level.REDUCED: "student code cannot read your files, use the network or start processes",
+    Level.NONE: "student code runs in a process of its own with limits, but can do what you can do",
+}
+
+
+def doctor_lines(found: Examination) -> Iterator[str]:
+    """The facts, each probe, the level, and what would raise it."""
+    for name, value in found.facts.items():
+        yield f"{name:18}{for_terminal(str(value))}"
+    yield ""
+    reached = found.reached
+    if reached.findings:
+        yield "What student code can do here, tried in a throw-away worker:"
+    for row in reached.findings:
+        yield f"  {'FAIL' if row.found else 'ok':6}{row.promise.level.word:9}{row.promise.sentence}"
+        if row.found:
+            yield from _indented(row.found, 17)
+    yield f"Confinement: {reached.level.word}"
+    yield from _indented(_MEANING[reached.level], 2)
+    if reached.level is not Level.FULL:
+        for line in reached.missing(Level.FULL):
+            yield from _indented(line, 2)
+        yield "  Another way to full: a container made for it; see docs/security.md"
+
+
+def _indented(text: str, columns: int) -> list[str]:
+    space = " " * columns
+    return textwrap.wrap(for_terminal(text), _WIDTH, initial_indent=space, subsequent_indent=space + "  ")
