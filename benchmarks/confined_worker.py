@@ -4,8 +4,9 @@
     taskset -c 0 python benchmarks/confined_worker.py
 
 One round starts a worker, has it load a one-line submission, and ends it: at each level in turn, so that the machine's
-moods meet all of them. `first reply` is the time from asking for the worker to its first answer; `whole` is the time until
-the next one could be asked for, which holds the work done ahead and after, as far as the machine has cores for it.
+moods meet all of them. Caps by control groups are part of `full`, where they can be had. `first reply` is the time from
+asking for the worker to its first answer; `whole` is the time until the next one could be asked for, which holds the
+work done ahead and after, as far as the machine has cores for it.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from pathlib import Path
 from grader.check.start import ForkStarter
 from grader.check.student import Party
 from grader.check.workers import Sitting
+from grader.confine import cgroup
 from grader.confine.levels import Level
 from grader.confinement import Wish
 from grader.model import Limits
@@ -47,7 +49,8 @@ def main() -> None:
             root = Path(folder, level.word)
             root.mkdir()
             assert server.wait_ready().level is level, server.wait_ready().missing(level)
-            starters[level] = ForkStarter(server.open_lane(0), root)
+            groups = cgroup.find() if level is Level.FULL else None
+            starters[level] = ForkStarter(server.open_lane(0), root, groups)
         for number in range(rounds + 5):
             for level, starter in starters.items():
                 reply, whole = block(starter)
@@ -62,7 +65,9 @@ def main() -> None:
     print("level      first reply, ms   over bare   whole, ms   over bare")
     for level, columns in times.items():
         reply, whole = (statistics.median(column) * 1000 for column in columns)
-        print(f"{level.word:10} {reply:15.1f} {reply - bare[0] * 1000:11.1f} {whole:11.1f} {whole - bare[1] * 1000:11.1f}")
+        print(
+            f"{level.word:10} {reply:15.1f} {reply - bare[0] * 1000:11.1f} {whole:11.1f} {whole - bare[1] * 1000:11.1f}"
+        )
 
 
 def block(starter: ForkStarter, count: int = 5) -> tuple[float, float]:

@@ -175,6 +175,7 @@ class FreshInterpreters:
         try:
             refused = channel.receive(patience).tree["refused"]
             channel.send(0, {"limits": limits, "folder": folders[0], "targets": targets})
+            channel.receive(patience)
             found = channel.receive(patience).tree["found"]
         except ChannelClosed:
             raise StartError(f"a worker did not start: {tail(self._log)}") from None

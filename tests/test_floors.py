@@ -24,7 +24,7 @@ FLOORS = {
     "worker": {"wire", "worker", "confine"},
     "confinement": {"confine", "errors", "processes"},
     "source": {"confinement", "wire", "errors", "processes"},
-    "check": {"check", "wire", "model", "processes"},
+    "check": {"check", "confine", "wire", "model", "processes"},
     "course": {"errors", "model"},
     "submission": {"errors", "model"},
     "score": {"model"},

@@ -17,12 +17,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from grader.check.workers import GRACE_S, LONGEST_WAIT_S, Worker, WorkerLost
+from grader.confine import cgroup
+from grader.confine.limits import THREADS
 from grader.model import Limits, Verdict
 from grader.processes import clean_environment
-from grader.wire.frames import Channel, Transport
+from grader.wire.frames import Channel, ChannelClosed, Transport
 from grader.wire.transport import PatientPipes, SocketTransport
 
 _WARM_UP_S = 120.0
+_SAID_BYTES = 4000
+_SLACK_MB = 256
+"""For private files and copies of the server's pages, beyond the memory that an exercise allows."""
 
 
 def _worker_limits(limits: Limits) -> dict[str, int]:
@@ -48,14 +53,16 @@ class ForkStarter:
     Args:
         server: this lane's socket to it.
         root: a private folder for the workers' folders.
+        groups: where caps on whole workers can be set, if anywhere.
     """
 
-    def __init__(self, server: socket.socket, root: Path) -> None:
+    def __init__(self, server: socket.socket, root: Path, groups: cgroup.Groups | None = None) -> None:
         self._server = server
         self._root = root
         self._numbers = itertools.count()
         self._pidfds: dict[int, int] = {}
         self._codes: dict[int, int] = {}
+        self._groups = groups
         self._clean_ups: dict[int, Callable[[], None]] = {}
 
     def start_worker(self, limits: Limits) -> Worker:
@@ -71,7 +78,17 @@ class ForkStarter:
         while number not in self._pidfds:
             self._listen(_WARM_UP_S)
         life = _Forked(_pid_of(self._pidfds.pop(number)), number, self)
-        return Worker(Channel(SocketTransport(ours)), life, folder, output, limits)
+        worker = Worker(Channel(SocketTransport(ours)), life, folder, output, limits)
+        if self._groups is not None:
+            life.group = self._enclosed(self._groups, life, limits)
+        return _settled(worker)
+
+    def _enclosed(self, groups: cgroup.Groups, life: _Forked, limits: Limits) -> cgroup.Group | None:
+        memory = limits.memory_mb + _SLACK_MB
+        try:
+            return groups.enclose(life.pid, memory, limits.processes + THREADS)
+        except ProcessLookupError:  # it has ended already, which is told when it is asked
+            return None
 
     def exit_code(self, number: int) -> int | None:
         """Wait a moment for a worker's end."""
@@ -116,6 +133,37 @@ class ForkStarter:
         self._server.close()
 
 
+def _settled(worker: Worker) -> Worker:
+    """The same once it says that it is confined. What fails before that is our fault.
+
+    Raises:
+        WorkerLost: it never said so.
+    """
+    try:
+        worker.channel.receive(_patience())
+    except ChannelClosed:
+        raise _stillborn(worker) from None
+    return worker
+
+
+def _patience() -> Callable[[], float]:
+    until = time.monotonic() + _WARM_UP_S
+
+    def patience() -> float:
+        if time.monotonic() > until:
+            raise WorkerLost(Verdict.BROKEN, "a worker did not start")
+        return LONGEST_WAIT_S
+
+    return patience
+
+
+def _stillborn(worker: Worker) -> WorkerLost:
+    said = worker.read_output(_SAID_BYTES)
+    code = worker.life.exit_code()
+    worker.close()
+    return WorkerLost(Verdict.BROKEN, f"a worker ended before it was confined (exit status {code}): {said}")
+
+
 def _pid_of(pidfd: int) -> int:
     """A process's number in our own process namespace, which may not be the server's; see proc_pid_fdinfo(5)."""
     try:
@@ -130,6 +178,7 @@ class _Forked:
     pid: int
     number: int
     starter: ForkStarter
+    group: cgroup.Group | None = None
 
     def cpu_s(self) -> float | None:
         """Read the process's CPU clock; the number is what clock_getcpuclockid(3) makes of a pid."""
@@ -144,7 +193,15 @@ class _Forked:
         self.starter.kill(self.number)
 
     def when_gone(self, clean_up: Callable[[], None]) -> None:
-        self.starter.when_gone(self.number, clean_up)
+        def leave() -> None:
+            clean_up()
+            if self.group is not None:
+                self.group.remove()
+
+        self.starter.when_gone(self.number, leave)
+
+    def ran_out_of_memory(self) -> bool:
+        return self.group is not None and self.group.was_killed()
 
     def exit_code(self) -> int | None:
         return self.starter.exit_code(self.number)
@@ -191,17 +248,14 @@ class SpawnStarter:
         """The warm spare; another is started to take its place."""
         spare = self._spare or self._spawn()
         self._spare = None
-        until = time.monotonic() + _WARM_UP_S
-
-        def patience() -> float:
-            if time.monotonic() > until:
-                raise WorkerLost(Verdict.BROKEN, "a fresh interpreter did not start")
-            return LONGEST_WAIT_S
-
-        spare.pid = int(spare.channel.receive(patience).tree["pid"])
-        spare.channel.send(0, {"folder": str(spare.folder), "limits": _worker_limits(limits)})
+        worker = Worker(spare.channel, spare, spare.folder, spare.output, limits)
+        try:
+            spare.pid = int(spare.channel.receive(_patience()).tree["pid"])
+            spare.channel.send(0, {"folder": str(spare.folder), "limits": _worker_limits(limits)})
+        except ChannelClosed:
+            raise _stillborn(worker) from None
         self._spare = self._spawn()
-        return Worker(spare.channel, spare, spare.folder, spare.output, limits)
+        return _settled(worker)
 
     def close(self) -> None:
         """End the spare."""
@@ -235,6 +289,9 @@ class _Spawned:
     def when_gone(self, clean_up: Callable[[], None]) -> None:
         self.exit_code()
         clean_up()
+
+    def ran_out_of_memory(self) -> bool:
+        return False
 
     def exit_code(self) -> int | None:
         try:

@@ -10,7 +10,7 @@ import os
 from collections.abc import Sequence
 
 from py_landlock.abi import get_supported_fs, get_supported_scope
-from py_landlock.errors import LandlockDisabledError, LandlockNotAvailableError
+from py_landlock.errors import LandlockError
 from py_landlock.flags import AccessFs
 from py_landlock.landlock_sys import (
     PathBeneathAttr,
@@ -28,10 +28,10 @@ _OF_FILES = AccessFs.READ_FILE | AccessFs.WRITE_FILE | AccessFs.TRUNCATE
 
 
 def abi() -> int:
-    """The version of Landlock that this kernel has, or 0."""
+    """The version of Landlock that this kernel has and lets us use, or 0."""
     try:
         return get_abi_version()
-    except (LandlockNotAvailableError, LandlockDisabledError):
+    except LandlockError:
         return 0
 
 

@@ -26,7 +26,7 @@ import time
 from typing import Any, NoReturn
 
 from grader.confine import box, kernel, seccomp
-from grader.confine.view import View, build
+from grader.confine.view import COPIED, View, build
 
 _STRANGER = 2_000_000_000
 """A user without files on any system, for workers of root."""
@@ -62,7 +62,7 @@ def _readable(plan: dict[str, Any]) -> list[str] | None:
         seccomp.load("base")
     except OSError:
         return None
-    return View.from_plain(plan["view"]).folders() if landlock.abi() else None
+    return [*View.from_plain(plan["view"]).folders(), *COPIED] if landlock.abi() else None
 
 
 def _try_inner(plan: dict[str, Any]) -> str:

@@ -101,4 +101,4 @@ def findings(found: Mapping[str, str]) -> list[Finding]:
 def reached(rows: Sequence[Finding]) -> Level:
     """The highest level whose promises all hold, and those of the levels below."""
     broken = [row.promise.level for row in rows if row.found]
-    return max(Level.NONE, Level(min(broken) - 1)) if broken else Level.FULL
+    return Level(max(Level.NONE, min(broken) - 1)) if broken else Level.FULL

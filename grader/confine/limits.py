@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 _OPEN_FILES = 256
-_THREADS = 256
+THREADS = 256
 _MIB = 1 << 20
 
 
@@ -57,7 +57,7 @@ def limit_resources(limits: WorkerLimits, address_space: int = 0, tasks: int = 0
     }
     if sys.platform == "linux":  # macOS does not enforce the first, and does not count for the second as we do
         hard[resource.RLIMIT_AS] = address_space + limits.memory_mb * _MIB
-        hard[resource.RLIMIT_NPROC] = tasks + limits.processes + _THREADS
+        hard[resource.RLIMIT_NPROC] = tasks + limits.processes + THREADS
         hard[resource.RLIMIT_MEMLOCK] = 0
         hard[resource.RLIMIT_MSGQUEUE] = 0
         hard[resource.RLIMIT_RTPRIO] = 0

@@ -26,7 +26,7 @@ _LINKS = {"tmp": f"{PRIVATE}/tmp", "var/tmp": f"{PRIVATE}/tmp", "dev/shm": f"{PR
 _SYSTEM = ("/usr", "/lib", "/lib32", "/lib64", "/libx32", "/bin", "/sbin", "/nix/store", "/gnu/store")
 _SKELETON = "mode=755,size=4m,nr_inodes=10000"
 _PROCESSOR = ("/sys/devices/system/cpu",)
-_COPIED = ("/proc/cpuinfo",)
+COPIED = ("/proc/cpuinfo",)
 """What PyTorch reads to learn which instructions it may use."""
 
 _SETTINGS = ("/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime", "/etc/timezone")
@@ -93,7 +93,7 @@ def build(view: View) -> None:
         OSError: the kernel refuses a step.
     """
     root = "/proc"
-    folders, copies = view.folders(), {path: Path(path).read_bytes() for path in _COPIED}
+    folders, copies = view.folders(), {path: Path(path).read_bytes() for path in COPIED}
     kernel.mount("", "/", "", kernel.MS_REC | kernel.MS_PRIVATE)
     kernel.mount("tmpfs", root, "tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV, _SKELETON)
     for path in folders:

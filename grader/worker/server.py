@@ -221,7 +221,9 @@ def _be_born(birth: socket.socket, wall: Wall) -> None:
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(encoding="utf-8", errors="backslashreplace")  # type: ignore[union-attr]
     folder = wall.settle(WorkerLimits.read(message["limits"]), message["folder"])
-    serve(Channel(SocketTransport(channel)), folder)
+    frames = Channel(SocketTransport(channel))
+    frames.send(0, {"settled": True})
+    serve(frames, folder)
     os._exit(0)
 
 

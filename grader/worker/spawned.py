@@ -42,6 +42,7 @@ def run(told: dict[str, Any]) -> None:
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(encoding="utf-8", errors="backslashreplace")  # type: ignore[union-attr]
     folder = wall.settle(WorkerLimits.read(birth["limits"]), birth["folder"])
+    channel.send(0, {"settled": True})
     if "targets" in birth:
         channel.send(0, {"found": probes.try_all(birth["targets"])})
     else:

@@ -1,0 +1,131 @@
+"""Caps on a whole worker, with all its processes and private files: control groups, where this user may make them.
+
+Version 1 has a folder for each controller; version 2 has one tree. Both are used where they can be written, which is
+for root mostly. Without them the limits of `limits` hold for each process, and the private file system is capped by
+itself. Version 2 could not be tried where this was written; see docs/security.md.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+_MIB = 1 << 20
+_CONTROLLERS = ("memory", "pids")
+_PREFIX = "tensorgrade"
+_REMOVAL_S = 2.0
+
+
+@dataclass(frozen=True)
+class Groups:
+    """Where groups can be made: a folder for each controller, which with version 2 is the same one."""
+
+    memory: Path
+    pids: Path
+    version: int
+
+    def sweep(self) -> None:
+        """Remove what graders that were killed have left."""
+        for folder in dict.fromkeys((self.memory, self.pids)):
+            for left in folder.glob(f"{_PREFIX}-*-*"):
+                if not os.path.exists(f"/proc/{left.name.split('-')[1]}"):
+                    with contextlib.suppress(OSError):  # another grader was quicker, or something still lives in it
+                        left.rmdir()
+
+    def enclose(self, pid: int, memory_mb: int, tasks: int) -> Group:
+        """Put a process into a new group.
+
+        Args:
+            pid: of the process.
+            memory_mb: MiB that all its processes and private files may take together.
+            tasks: processes and threads that it may be.
+
+        Raises:
+            OSError: the kernel refuses.
+        """
+        name = f"{_PREFIX}-{os.getpid()}-{secrets.token_hex(4)}"
+        group = Group(self.memory / name, self.pids / name, self.version)
+        for folder in dict.fromkeys((group.memory, group.pids)):
+            folder.mkdir()
+        size = str(memory_mb * _MIB)
+        if self.version == 1:
+            (group.memory / "memory.limit_in_bytes").write_text(size)
+            with contextlib.suppress(FileNotFoundError):  # swap is not accounted for here
+                (group.memory / "memory.memsw.limit_in_bytes").write_text(size)
+        else:
+            (group.memory / "memory.max").write_text(size)
+            with contextlib.suppress(FileNotFoundError):
+                (group.memory / "memory.swap.max").write_text("0")
+        (group.pids / "pids.max").write_text(str(tasks))
+        for folder in dict.fromkeys((group.memory, group.pids)):
+            (folder / "cgroup.procs").write_text(str(pid))
+        return group
+
+
+@dataclass(frozen=True)
+class Group:
+    """The group of one worker."""
+
+    memory: Path
+    pids: Path
+    version: int
+
+    def was_killed(self) -> bool:
+        """Whether the kernel ended something in it for want of memory."""
+        counts = self.memory / ("memory.oom_control" if self.version == 1 else "memory.events")
+        rows = dict(line.split() for line in counts.read_text().splitlines())
+        return int(rows.get("oom_kill", "0")) > 0
+
+    def remove(self) -> None:
+        """Remove it, once its processes have ended."""
+        for folder in dict.fromkeys((self.memory, self.pids)):
+            until = time.monotonic() + _REMOVAL_S
+            while folder.exists():
+                try:
+                    folder.rmdir()
+                except OSError:  # the last of its processes is just being taken apart
+                    if time.monotonic() > until:
+                        raise
+                    time.sleep(0.002)
+
+
+def find(mounts: str = "/proc/self/mountinfo", own: str = "/proc/self/cgroup") -> Groups | None:
+    """Where this process may make groups with caps on memory and processes, or None.
+
+    Args:
+        mounts: a file in the format of proc_pid_mountinfo(5).
+        own: a file in the format of cgroups(7).
+    """
+    try:
+        mounted = [line.split() for line in Path(mounts).read_text(encoding="utf-8").splitlines()]
+        paths = [line.split(":", 2) for line in Path(own).read_text(encoding="utf-8").splitlines()]
+    except OSError:
+        return None
+    folders = {}
+    for words in mounted:
+        kind, options = words[words.index("-") + 1], words[-1].split(",")
+        for name in _CONTROLLERS:
+            if kind == "cgroup" and name in options:
+                path = next((row[2] for row in paths if name in row[1].split(",")), "/")
+                folders[name] = Path(words[4] + path.rstrip("/"))
+        if kind == "cgroup2":
+            folders.setdefault("", Path(words[4]))
+    if all(name in folders for name in _CONTROLLERS):
+        found = Groups(folders["memory"], folders["pids"], 1)
+    elif "" in folders and _gives_controllers(folders[""]):
+        found = Groups(folders[""], folders[""], 2)
+    else:
+        return None
+    return found if all(os.access(path, os.W_OK) for path in (found.memory, found.pids)) else None
+
+
+def _gives_controllers(folder: Path) -> bool:
+    try:
+        given = (folder / "cgroup.subtree_control").read_text().split()
+    except OSError:
+        return False
+    return set(_CONTROLLERS) <= set(given)
