@@ -64,10 +64,10 @@ def main() -> None:
     bare = [statistics.median(column) for column in times[Level.NONE]]
     print("level      first reply, ms   over bare   whole, ms   over bare")
     for level, columns in times.items():
-        reply, whole = (statistics.median(column) * 1000 for column in columns)
-        print(
-            f"{level.word:10} {reply:15.1f} {reply - bare[0] * 1000:11.1f} {whole:11.1f} {whole - bare[1] * 1000:11.1f}"
-        )
+        cells = []
+        for column, without in zip(columns, bare, strict=True):
+            cells += [statistics.median(column) * 1000, (statistics.median(column) - without) * 1000]
+        print(f"{level.word:10} {cells[0]:15.1f} {cells[1]:11.1f} {cells[2]:11.1f} {cells[3]:11.1f}")
 
 
 def block(starter: ForkStarter, count: int = 5) -> tuple[float, float]:

@@ -38,7 +38,8 @@ def furnish(proc: int, around: int) -> None:
     kernel.unshare(kernel.OF_A_BOX)
     kernel.map_user(proc, USER, around, around)
     view.mount_private(DISK_MB, FILES)
-    socket.sethostname("worker")
+    with contextlib.suppress(PermissionError):  # filtered in some containers; then it keeps the container's name
+        socket.sethostname("worker")
     _loopback_up()
 
 

@@ -114,6 +114,8 @@ def map_user(proc: int, inside: int, outside: int, group_outside: int) -> None:
         descriptor = os.open(f"self/{name}", os.O_WRONLY | os.O_CLOEXEC, dir_fd=proc)
         try:
             os.write(descriptor, text.encode())
+        except OSError as error:  # root without CAP_SETFCAP cannot map itself, for one; see man 7 user_namespaces
+            raise OSError(error.errno, f"writing {text!r} to {name}: {error.strerror}") from None
         finally:
             os.close(descriptor)
 

@@ -1,0 +1,105 @@
+"""Ten thousand honest workers, one after the other, fully confined: does anything stay behind, does anything grow?
+
+    python benchmarks/many_workers.py [--workers 10000]
+
+Each worker loads a submission, answers one call with a tensor, and is ended. At every tenth of the way a row tells:
+processes that descend from this one, descriptors and resident memory of all of them (worker server, launcher and check
+side apart), mounts, files in the workers' folder, and control groups. The last line says what differs from the first.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import resource
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import torch
+
+from grader.check.start import ForkStarter
+from grader.check.student import Party, Student
+from grader.check.workers import Sitting
+from grader.confine import cgroup
+from grader.confine.levels import Level
+from grader.confinement import Wish
+from grader.model import Limits
+from grader.source import WorkerServer
+
+FILES = {"small.py": b"import torch\n\n\ndef double(x):\n    torch.save(x, 'kept.pt')\n    return 2 * x\n"}
+
+
+def descendants(pid: int) -> list[int]:
+    parents = {}
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            parents[int(path.parent.name)] = int(path.read_text().rpartition(")")[2].split()[1])
+        except OSError:
+            continue
+    found, fresh = [], [pid]
+    while fresh:
+        fresh = [child for child, parent in parents.items() if parent in fresh]
+        found += fresh
+    return found
+
+
+def row(root: Path, groups: cgroup.Groups | None) -> dict[str, int]:
+    """What is there now, after a moment in which the kernel may take the last worker apart."""
+    time.sleep(1)
+    pids = [os.getpid(), *sorted(descendants(os.getpid()))]
+    return {
+        "processes": len(pids) - 1,
+        "descriptors": sum(len(os.listdir(f"/proc/{pid}/fd")) for pid in pids),
+        "own MB": resident_mb(pids[0]),
+        "theirs MB": sum(resident_mb(pid) for pid in pids[1:]),
+        "mounts": len(Path("/proc/self/mountinfo").read_text().splitlines()),
+        "files": len(list(root.iterdir())),
+        "groups": len(list(groups.memory.glob("tensorgrade-*"))) if groups else 0,
+        "slab MB": slab_mb(),
+    }
+
+
+def resident_mb(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * resource.getpagesize() >> 20
+
+
+def slab_mb() -> int:
+    """Kernel memory that cannot be taken back, where namespaces and mounts would stay."""
+    lines = Path("/proc/meminfo").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("SUnreclaim")) >> 10
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--workers", type=int, default=10_000)
+    count = parser.parse_args().workers
+    torch.set_num_threads(1)
+    groups = cgroup.find()
+    server = WorkerServer(Wish(least=Level.FULL))
+    server.wait_ready()
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        starter = ForkStarter(server.open_lane(0), Path(folder), groups)
+        x = torch.ones(1000)
+        for number in range(count + 1):
+            sitting = Sitting(starter, "small", FILES, Limits())
+            assert torch.equal(Student(Party(sitting)).double(x), 2 * x)
+            sitting.close()
+            if number == 100 or (number and number % (count // 10) == 0):
+                rows.append(row(Path(folder), groups))
+                if len(rows) == 1:
+                    print(f"{'workers':>9}" + "".join(f"{name:>13}" for name in rows[0]))
+                print(f"{number:9}" + "".join(f"{value:13}" for value in rows[-1].values()), flush=True)
+        starter.close()
+    server.close()
+    left = descendants(os.getpid())
+    print(f"after the end: {len(left)} processes")
+    grown = {name: (rows[0][name], rows[-1][name]) for name in rows[0] if rows[0][name] != rows[-1][name]}
+    print("differs:", ", ".join(f"{name} {a} -> {b}" for name, (a, b) in grown.items()) or "nothing")
+    sys.exit(1 if left else 0)
+
+
+if __name__ == "__main__":
+    main()
