@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
 import os
 import secrets
@@ -20,6 +21,8 @@ from grader.score import points_text
 from grader.submission import read_submission
 
 _SEED_FILE = "seed"
+_LONGEST_NAME = 200
+_SHORTENED = 40
 
 
 def grade_batch(
@@ -62,7 +65,7 @@ def grade_batch(
                 for exercise in exercises
             ]
             graded_report = report(course, submission, graded, about)
-            write_json(out / "reports" / f"{path.name}.json", graded_report)
+            write_json(out / "reports" / f"{_file_name(path.name)}.json", graded_report)
             reports.append(graded_report)
             on_report(graded_report, number, len(authors))
     write_whole(out / "gradebook.csv", gradebook_csv(exercises, reports))
@@ -104,6 +107,13 @@ def gradebook_csv(exercises: Sequence[Exercise], reports: Sequence[Report]) -> s
             ]
         )
     return text.getvalue()
+
+
+def _file_name(author: str) -> str:
+    """The author's name, or its beginning with a digest where a file could not have it."""
+    if len(os.fsencode(author)) <= _LONGEST_NAME:
+        return author
+    return f"{author[:_SHORTENED]}-{hashlib.sha256(os.fsencode(author)).hexdigest()[:16]}"
 
 
 def _batch_seed(out: Path) -> int:

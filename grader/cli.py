@@ -261,8 +261,10 @@ def _told_errors() -> Iterator[None]:
     try:
         yield
     except GraderError as error:
+        from grader.report.safe import for_terminal
+
         for line in str(error).split("\n"):
-            click.echo(f"grade: {line}", err=True)
+            click.echo(f"grade: {for_terminal(line)}", err=True)
         sys.exit(error.exit_status)
     except KeyboardInterrupt:
         click.echo("grade: interrupted", err=True)

@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 
 _PACKAGE = Path(__file__).resolve().parent
+_MOST_LINKS = 20
 _KEPT_ENVIRONMENT = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "SYSTEMROOT", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
 
 _BOOT = """
@@ -44,12 +45,25 @@ def clean_environment(**extra: str) -> dict[str, str]:
 
 
 def interpreter_paths() -> list[str]:
-    """Absolute folders that a process of ours reads from: interpreter, packages, libraries, and this package."""
-    prefixes = [sys.prefix, sys.base_prefix, sys.exec_prefix, sys.base_exec_prefix]
+    """Absolute paths that a process of ours reads from: interpreter, packages, libraries, and this package."""
+    prefixes = {sys.prefix, sys.base_prefix, sys.exec_prefix, sys.base_exec_prefix}
+    folders = [path for prefix in prefixes for path in _of_prefix(prefix)]
     libraries = os.environ.get("LD_LIBRARY_PATH", "").split(":")
-    program = str(Path(sys.executable).resolve().parent)
-    found = [*prefixes, *_search_path(), *libraries, program, str(_PACKAGE)]
+    found = [*folders, *_search_path(), *libraries, *_links(sys.executable), str(_PACKAGE)]
     return [path for path in dict.fromkeys(found) if os.path.isabs(path)]
+
+
+def _of_prefix(prefix: str) -> list[str]:
+    """A prefix of its own as a whole; of one that the system's other programs live in, the libraries."""
+    return [f"{prefix}/lib", f"{prefix}/lib64"] if prefix in ("/", "/usr", "/usr/local") else [prefix]
+
+
+def _links(path: str) -> list[str]:
+    """A path, and what it leads to, link by link."""
+    found = [path]
+    while os.path.islink(found[-1]) and len(found) < _MOST_LINKS:
+        found.append(os.path.join(os.path.dirname(found[-1]), os.readlink(found[-1])))
+    return found
 
 
 def _search_path() -> list[str]:

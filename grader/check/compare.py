@@ -246,6 +246,9 @@ def _same_numbers(yours: Any, asked: Any, what: str, rtol: float | None, atol: f
         _is_kind(False, yours, _asked_kind(asked), what)
     if isinstance(yours, (int, float)) and isinstance(asked, (int, float)) and yours == asked:
         return  # the common case of plain numbers, without making tensors of them
+    if isinstance(yours, int) and yours.bit_length() >= sys.float_info.max_exp:  # no float is as large
+        head = f"{what} has the wrong value"
+        raise CheckFailed(head, _pair(head, show.show(asked), show.show(yours)))
     mine, wanted = _as_tensor(yours), _as_tensor(asked)
     if mine.shape != wanted.shape:
         text = f"{what} cannot be compared: its shape is wrong"
@@ -319,7 +322,9 @@ def _as_tensor(value: Any) -> torch.Tensor:
         return value.detach().resolve_conj().resolve_neg()
     if isinstance(value, (np.ndarray, np.generic)):
         native = np.array(value)
-        return torch.from_numpy(native.astype(native.dtype.newbyteorder("="), copy=True))
+        plain = {"g": np.dtype("f8"), "G": np.dtype("c16")}.get(native.dtype.char, native.dtype.newbyteorder("="))
+        with np.errstate(over="ignore"):  # PyTorch has no long doubles
+            return torch.from_numpy(native.astype(plain, copy=True))
     if isinstance(value, int) and not -(2**63) <= value < 2**63:
         return torch.tensor(float(value), dtype=torch.float64)
     return torch.tensor(value, dtype={int: torch.int64, float: torch.float64}.get(type(value), torch.complex128))

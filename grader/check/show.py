@@ -25,7 +25,10 @@ def show(value: Any) -> str:
         return _sequence(value)
     if isinstance(value, dict) and len(value) <= WHOLE:
         return "{" + ", ".join(f"{show(key)}: {show(item)}" for key, item in value.items()) + "}"
-    text = ascii(value)
+    try:
+        text = ascii(value)
+    except ValueError:  # Python writes no int of more than 4300 digits
+        return f"an int of {value.bit_length()} bits" if isinstance(value, int) else "something with a very large int"
     return text if len(text) <= _LINE else f"{text[:_LINE]} ... ({len(text)} characters)"
 
 
@@ -105,7 +108,10 @@ def as_source(value: Any) -> str | None:
         return f"float({str(value)!r})"
     if isinstance(value, np.generic):
         return f"np.{value.dtype.name}({value.item()!r})"
-    text = repr(value)
+    try:
+        text = repr(value)
+    except ValueError:  # an int of more than 4300 digits
+        return None
     return text if len(text) <= _LINE and not text.startswith("<") else None
 
 

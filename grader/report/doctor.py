@@ -23,7 +23,7 @@ _MEANING = {
 def doctor_lines(found: Examination) -> Iterator[str]:
     """The facts, each probe, the level, and what would raise it."""
     for name, value in found.facts.items():
-        yield f"{name:18}{for_terminal(str(value))}"
+        yield f"{name:18}{for_terminal(str(value), one_line=True)}"
     yield ""
     reached = found.reached
     if reached.findings:

@@ -13,7 +13,7 @@ _CELL = 7
 
 def author_line(report: Report, number: int, total: int) -> str:
     """One line of progress."""
-    return f"[{number}/{total}] {_points(report):>15}  {for_terminal(report.author)}"
+    return f"[{number}/{total}] {_points(report):>15}  {for_terminal(report.author, one_line=True)}"
 
 
 def gradebook_lines(exercises: Sequence[Exercise], reports: Sequence[Report]) -> Iterator[str]:
@@ -22,7 +22,7 @@ def gradebook_lines(exercises: Sequence[Exercise], reports: Sequence[Report]) ->
     for report in reports:
         cells = {graded.exercise.id: points_text(graded.score.earned) for graded in report.exercises}
         row = "".join(f"{cells[exercise.id]:>{_CELL}}" for exercise in exercises)
-        yield f"{row}{_points(report):>16}  {for_terminal(report.author)}"
+        yield f"{row}{_points(report):>16}  {for_terminal(report.author, one_line=True)}"
     verdicts = [row.outcome.verdict for report in reports for graded in report.exercises for row in graded.checks]
     for verdict in (Verdict.NOT_RUN, Verdict.INCONCLUSIVE, Verdict.BROKEN):
         if count := verdicts.count(verdict):

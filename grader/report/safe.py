@@ -1,25 +1,143 @@
-"""Student text made safe for the place where it is shown."""
+r"""Student text made safe for the place where it is shown.
+
+Whatever the place, characters that cannot be seen, move the cursor or reverse what is read are spelled out: a reader
+sees `\x1b` where there was an escape character. Line breaks and tabs stay where the place has room for them. How long
+a text may be is its caller's to say.
+"""
 
 from __future__ import annotations
 
+import html
+import re
 import unicodedata
+from xml.sax import saxutils
 
-_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+_UNSEEN = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
+_BLANK = "\u115f\u1160\u2800\u3164\uffa0"
+"""Characters that count as letters or symbols, and are empty."""
+
+_MOST_MARKS = 4
+"""Marks on one character, such as accents: more of them cover the lines above and below."""
+
+_LEADS_FORMULA = "=+-@%|\u2212"
+_AFTER_SEPARATOR = re.compile(r"(?<=[,;])[\s'\"]*[=+\-@%|\u2212\uff05\uff0b\uff0d\uff1d\uff20\uff5c]")
+_TICKS = re.compile("`+")
+_LEADS_COMMAND = re.compile(r"^(\s*):(?=:)", re.MULTILINE)
+_OPENS_COMMAND = re.compile(r"#(?=#\w*\[)")
 
 
-def for_terminal(text: str) -> str:
-    """Text that cannot move the cursor, change colours, or reverse what is read: such characters are spelled out."""
-    return "".join(char if char in "\n\t" or not _is_control(char) else _spelled(char) for char in text)
+def for_terminal(text: str, *, one_line: bool = False) -> str:
+    """Text that cannot move the cursor, change colours, or reverse what is read. Tabs become spaces.
+
+    Args:
+        text: what is to be shown.
+        one_line: spell out line breaks too, so that a name cannot pass for another row.
+    """
+    return _visible(text, "\t" if one_line else "\n\t").expandtabs()
+
+
+def columns(text: str) -> int:
+    """How many columns of a terminal one line of safe text takes; accents count as one too."""
+    if text.isascii():
+        return len(text)
+    return sum(2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text)
 
 
 def for_csv(text: str) -> str:
-    """A cell that no spreadsheet takes for a formula."""
-    return f"'{text}" if text.startswith(_FORMULA_STARTS) else text
+    """A cell of one line that no spreadsheet takes for a formula; it still has to go through `csv.writer`.
+
+    An apostrophe goes before a formula, also where it hides behind blanks, quotes or full-width signs, and where it
+    follows a comma or a semicolon, which part cells in one country or another. It is for text only: a number of ours
+    may begin with a minus.
+    """
+    line = _visible(text, "")
+    first = unicodedata.normalize("NFKC", line).lstrip(" \t\"'")[:1]
+    guard = "'" if text[:1] in ("\t", "\r", "\n") or (first and first in _LEADS_FORMULA) else ""
+    return guard + _AFTER_SEPARATOR.sub(lambda found: f"'{found[0]}", line)
 
 
-def _is_control(char: str) -> bool:
-    return unicodedata.category(char) in ("Cc", "Cf", "Cs", "Zl", "Zp")
+def for_html(text: str) -> str:
+    """Text of an HTML element, or the value of an attribute in quotes.
+
+    `html.escape` sees to markup, and leaves what cannot be seen to us. It is no protection in scripts and style sheets,
+    nor in attributes that hold an address or a script.
+    """
+    return html.escape(_visible(text), quote=True)
+
+
+def for_xml(text: str) -> str:
+    """Text of an XML element, or the value of an attribute in quotes; not the inside of a CDATA section.
+
+    `saxutils.escape` sees to markup, the end of a CDATA section among it. It leaves characters that XML 1.0 forbids,
+    which are spelled out, and line breaks and tabs, which a reader would make blanks in an attribute.
+    """
+    return saxutils.escape(_visible(text), {'"': "&quot;", "'": "&apos;", "\n": "&#10;", "\t": "&#9;"})
+
+
+def for_markdown(text: str) -> str:
+    """Text within a line or a table's cell of Markdown, as code: there are no links, mentions or references in code.
+
+    A backslash would not do: on GitHub and GitLab, mentions and references are looked for once the text is read.
+    """
+    return r"\|".join(_code(part) for part in _visible(text, "").split("|"))
+
+
+def for_markdown_block(text: str) -> str:
+    """Lines of Markdown that show text as it is, in a fence longer than any in the text. They must not be indented."""
+    body = _visible(text)
+    fence = "`" * max(3, 1 + _longest_ticks(body))
+    return f"{fence}text\n{body}{'' if body.endswith(chr(10)) or not body else chr(10)}{fence}\n"
+
+
+def for_workflow(text: str) -> str:
+    """Lines for the log of a CI system, none of which it takes for a command.
+
+    GitHub looks for `::command::` at the beginning of a line and for `##[command]` anywhere, Azure for `##vso[command]`
+    anywhere; one character of each is spelled out. GitLab's sections begin with control characters.
+    """
+    return _OPENS_COMMAND.sub(r"\\x23", _LEADS_COMMAND.sub(r"\1\\x3a", _visible(text)))
+
+
+def for_workflow_message(text: str) -> str:
+    """The message of a command of GitHub Actions: what follows `::error::`."""
+    return for_workflow(text).replace("%", "%25").replace("\n", "%0A")
+
+
+def for_workflow_property(text: str) -> str:
+    """A property of a command of GitHub Actions: `title` in `::error title=...::`."""
+    return for_workflow_message(text).replace(":", "%3A").replace(",", "%2C")
+
+
+def _visible(text: str, kept: str = "\n\t") -> str:
+    """Text in which all that cannot be seen is spelled out, except for the characters to be kept."""
+    if text.isascii() and text.isprintable():
+        return text
+    out: list[str] = []
+    marks = _MOST_MARKS  # nothing to put a mark on yet
+    for char in text:
+        kind = unicodedata.category(char)
+        if kind in ("Mn", "Me"):
+            marks += 1
+            out.append(char if marks <= _MOST_MARKS else _spelled(char))
+            continue
+        seen = char in kept or not (kind in _UNSEEN or char in _BLANK)
+        marks = 0 if seen and not char.isspace() else _MOST_MARKS
+        out.append(char if seen else _spelled(char))
+    return "".join(out)
 
 
 def _spelled(char: str) -> str:
     return char.encode("unicode_escape", "surrogatepass").decode("ascii")
+
+
+def _code(text: str) -> str:
+    """A code span; "" for an empty text, which cannot be one."""
+    if not text:
+        return ""
+    ticks = "`" * (1 + _longest_ticks(text))
+    pad = " " if text[0] in " `" or text[-1] in " `" else ""
+    return f"{ticks}{pad}{text}{pad}{ticks}" if text.strip(" ") else f"{ticks}{text}{ticks}"
+
+
+def _longest_ticks(text: str) -> int:
+    return max(map(len, _TICKS.findall(text)), default=0)

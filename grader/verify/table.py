@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator, Sequence
 
+from grader.report.safe import for_terminal
 from grader.report.terminal import WIDTH
 from grader.verify.proof import Proof
 
@@ -16,17 +17,17 @@ def proof_lines(proofs: Sequence[Proof]) -> Iterator[str]:
     yield f"{'exercise':<34}{'starter':>8}{'reference':>10}{'right':>8}{'wrong':>8}{'time':>8}"
     for proof in proofs:
         cells = [_cell(proof, kind) for kind in _KINDS]
-        name = textwrap.shorten(f"{proof.exercise.number} {proof.exercise.id}", 33, placeholder="...")
+        name = textwrap.shorten(for_terminal(f"{proof.exercise.number} {proof.exercise.id}"), 33, placeholder="...")
         yield f"{name:<34}{cells[0]:>8}{cells[1]:>10}{cells[2]:>8}{cells[3]:>8}{proof.seconds:>6.2f} s"
     for proof in proofs:
         if proof.unproved:
-            files = ", ".join(proof.unproved)
+            files = for_terminal(", ".join(proof.unproved), one_line=True)
             yield f"{proof.exercise.id}: not proved here, as the named check needs what is not here: {files}"
     problems = [problem for proof in proofs for problem in proof.problems]
     yield ""
     for problem in problems:
         yield from textwrap.wrap(
-            problem, WIDTH, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False
+            for_terminal(problem), WIDTH, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False
         )
     count = len(problems)
     yield "All of it holds." if not count else f"{count} problem{'s' * (count > 1)} to mend."

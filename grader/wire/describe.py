@@ -119,7 +119,9 @@ def build_tensor(description: list[Any], blocks: dict[int, Block], max_bytes: in
     Raises:
         ProtocolFault: the description does not fit its block, or claims more than `max_bytes`.
     """
-    _, name, shape, strides, offset, number, start, size, claims, _ = _of_length(description, 10)
+    _, name, shape, strides, offset, number, start, size, claims, grad = _of_length(description, 10)
+    if grad is not None and not (isinstance(grad, list) and [type(part) for part in grad] == [str, int]):
+        raise ProtocolFault("a gradient is no object that has a number")
     dtype = DTYPES.get(name) if isinstance(name, str) else None
     if dtype is None:
         raise ProtocolFault("unknown dtype")

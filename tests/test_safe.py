@@ -1,0 +1,294 @@
+"""Student text in every place: what the place's own reader makes of it is the text, and nothing else."""
+
+from __future__ import annotations
+
+import csv
+import html.parser
+import io
+import re
+import unicodedata
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from grader.report import safe
+
+NASTY = [
+    *(
+        "\x1b[2J\x1b]0;t\x07",
+        "\x9b31m",
+        "\r",
+        "\r\n",
+        "\n",
+        "\t",
+        "\0",
+        "\x7f",
+        "\x85",
+        "\u2028",
+        "\u2029",
+        "\x0b",
+        "\x0c",
+    ),
+    *("\u202e", "\u2066", "\u200b", "\u200d", "\ufeff", "\u00ad", "\U000e0041", "\ud800", "\ufffe", "\uffff", "\ue000"),
+    *("e" + "\u0301" * 9, "\u0336", "\u0e47" * 7, "\u3164", "\u115f", "\u2800", "\xa0", "\u3000", "\u4e2d", "e\u0301"),
+    *("=1+1", "+1", "-1", "@SUM(A1)", "%0A", "|calc", "\uff1d1", "\u22121", "=cmd|' /C calc'!A0", ";", ",", '"', "'"),
+    *("::error::x", "::set-output name=a::b", "##[group]", "##vso[task.complete]", "::", ":", "%", "%25", "##", "[x]"),
+    *("section_start:1:a\r\x1b[0K", "]]>", "<![CDATA[", "<b>", "</pre>", "<!--", "&amp;", "&#1;", "<a href='x'>"),
+    *("`", "``", "```", "~~~", "|", "\\", "\\|", "*a*", "_b_", "[x](y)", "![x](y)", "@user", "#1", "http://x.y", "# h"),
+    *("$x$", "- a", "> q", "    code", " ", "a", "score 60 / 60", "x" * 90),
+]
+TEXTS = st.lists(st.sampled_from(NASTY) | st.text(max_size=4), max_size=8).map("".join)
+FUZZ = settings(derandomize=True, database=None, deadline=None, max_examples=200)
+
+
+def seen(text: str) -> str:
+    """Text with all that cannot be seen spelled out, line breaks and tabs kept."""
+    return safe._visible(text)
+
+
+def one_line(text: str) -> str:
+    """The same, line breaks and tabs spelled out too."""
+    return safe._visible(text, "")
+
+
+# -------------------------------------------------------------------------------------------------------- terminal
+
+
+@given(TEXTS)
+@FUZZ
+def test_terminals_are_sent_what_can_be_seen(text: str) -> None:
+    """Nothing that a terminal acts upon is left, except for line breaks; a second time changes nothing."""
+    shown = safe.for_terminal(text)
+    assert all(char == "\n" or unicodedata.category(char)[0] != "C" for char in shown)
+    assert not set(shown) & set("\t\u2028\u2029\u3164\u115f\u2800")
+    assert re.search(r"[\u0300-\u036f]{5}|(^|\n)[\u0300-\u036f]", shown) is None
+    assert safe.for_terminal(shown) == shown
+    assert "\n" not in safe.for_terminal(text, one_line=True)
+    shown.encode("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("plain text, \xe9 \u4e2d \U0001f600 e\u0301", "plain text, \xe9 \u4e2d \U0001f600 e\u0301"),
+        ("\x1b[2J\x9b\0\r", r"\x1b[2J\x9b\x00\r"),
+        ("a\tb\n\tc", "a       b\n        c"),
+        ("\u202eab\u200b\ufeff", r"\u202eab\u200b\ufeff"),
+        ("\ud800\udfff", r"\ud800\udfff"),
+        ("\u0336a\u0336\n\u0336", "\\u0336a\u0336\n\\u0336"),
+        ("e" + "\u0301" * 6, "e" + "\u0301" * 4 + r"\u0301\u0301"),
+    ],
+)
+def test_what_a_terminal_shows(text: str, shown: str) -> None:
+    """Ordinary text of any language stays; the rest is spelled out as Python would."""
+    assert safe.for_terminal(text) == shown
+
+
+def test_a_name_is_one_row() -> None:
+    """A line break in a name cannot begin a row of its own."""
+    assert safe.for_terminal("ann\n[2/2] 60 / 60\tbob", one_line=True) == r"ann\n[2/2] 60 / 60      bob"
+
+
+def test_columns() -> None:
+    """Characters of two columns count twice."""
+    assert [safe.columns(text) for text in ("abc", "\xe9a", "\u4e2d\uff1d")] == [3, 2, 4]
+
+
+# ------------------------------------------------------------------------------------------------------------- CSV
+
+FORMULA = re.compile(r"[\s\"']*[=+\-@%|]")
+
+
+@given(TEXTS, TEXTS)
+@FUZZ
+def test_csv_cells_are_text(text: str, other: str) -> None:
+    """A reader gets one row of the same cells, and no cell is a formula, however it is parted."""
+    file = io.StringIO()
+    csv.writer(file, lineterminator="\n").writerow([safe.for_csv(text), safe.for_csv(other), "-1.5"])
+    file.seek(0)
+    (row,) = csv.reader(file)
+    assert row == [safe.for_csv(text), safe.for_csv(other), "-1.5"]
+    assert len(file.getvalue().splitlines()) == 1
+    for cell, was in zip(row, (text, other), strict=False):
+        assert cell.replace("'", "") == one_line(was).replace("'", "")
+        parts = re.split("[,;]", unicodedata.normalize("NFKC", cell).replace("\u2212", "-"))
+        assert not any(FORMULA.match(part) and not part.startswith("'") for part in parts)
+
+
+@pytest.mark.parametrize(
+    ("text", "cell"),
+    [
+        ("=1+1", "'=1+1"),
+        ("  =1", "'  =1"),
+        ("\"'=1", "'\"'=1"),
+        ("\t=1", r"'\t=1"),
+        ("\uff1d1", "'\uff1d1"),
+        ("\u22121", "'\u22121"),
+        ("ann; =1", "ann;' =1"),
+        ("a\r=1\n=2", r"a\r=1\n=2"),
+        ("O'Neil, Ann-Marie", "O'Neil, Ann-Marie"),
+        ("a=b", "a=b"),
+    ],
+)
+def test_formulas_get_an_apostrophe(text: str, cell: str) -> None:
+    """Formulas are text, wherever a spreadsheet may find them; names stay as they are."""
+    assert safe.for_csv(text) == cell
+
+
+# ----------------------------------------------------------------------------------------------------- HTML and XML
+
+
+class Reader(html.parser.HTMLParser):
+    """What a browser would make of a page."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.found: list[object] = []
+        self.feed(page)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        if self.found and isinstance(self.found[-1], str):
+            data = self.found.pop() + data  # type: ignore[operator]
+        self.found.append(data)
+
+    def handle_endtag(self, tag: str) -> None:
+        self.found.append(("/", tag))
+
+    handle_comment = handle_decl = handle_pi = unknown_decl = lambda self, data: self.found.append((data,))
+
+
+@given(TEXTS)
+@FUZZ
+def test_html_is_text(text: str) -> None:
+    """A browser finds one element, whose text and attributes are the text."""
+    shown = safe.for_html(text)
+    body = [seen(text)] if text else []
+    double = Reader(f'<p title="{shown}">{shown}</p>').found
+    single = Reader(f"<p title='{shown}'>{shown}</p>").found
+    assert double == single == [("p", {"title": seen(text)}), *body, ("/", "p")]
+
+
+@given(TEXTS)
+@FUZZ
+def test_xml_is_text(text: str) -> None:
+    """An XML reader takes it, and finds one element, whose text and attributes are the text."""
+    shown = safe.for_xml(text)
+    element = ElementTree.fromstring(f"<a b=\"{shown}\" c='{shown}'>{shown}</a>".encode())
+    assert (element.text or "", dict(element.attrib), list(element)) == (
+        seen(text),
+        {"b": seen(text), "c": seen(text)},
+        [],
+    )
+    assert "]]>" not in shown
+
+
+# -------------------------------------------------------------------------------------------------------- Markdown
+
+
+@given(TEXTS, TEXTS)
+@FUZZ
+def test_markdown_in_a_line_is_code(text: str, other: str) -> None:
+    """A line of Markdown holds the text as code, parted at pipes only; nothing in it is markup."""
+    reader = pytest.importorskip("markdown_it").MarkdownIt("commonmark")
+    line = f"x {safe.for_markdown(text)} and {safe.for_markdown(other)} y"
+    tokens = reader.parse(line)
+    assert [token.type for token in tokens] == ["paragraph_open", "inline", "paragraph_close"]
+    parts = tokens[1].children
+    assert {part.type for part in parts} <= {"text", "code_inline", "text_special"}
+    assert "".join(part.content for part in parts) == f"x {one_line(text)} and {one_line(other)} y"
+    plain = "".join(part.content for part in parts if part.type != "code_inline")
+    assert plain == f"x {'|' * text.count('|')} and {'|' * other.count('|')} y"
+
+
+@given(TEXTS, TEXTS)
+@FUZZ
+def test_markdown_in_a_table_keeps_its_cells(text: str, other: str) -> None:
+    """A table's row holds the two cells that it was given."""
+    reader = pytest.importorskip("markdown_it").MarkdownIt("commonmark").enable("table")
+    table = f"| a | b |\n|---|---|\n| x{safe.for_markdown(text)}x | x{safe.for_markdown(other)}x |\n"
+    rows = [token for token in reader.parse(table) if token.type == "inline"][2:]
+    found = ["".join(part.content for part in row.children) for row in rows]
+    assert found == [f"x{one_line(text)}x", f"x{one_line(other)}x"]
+
+
+@given(TEXTS)
+@FUZZ
+def test_markdown_blocks_hold_the_text(text: str) -> None:
+    """A block of Markdown is the text line by line, and what follows it is outside."""
+    reader = pytest.importorskip("markdown_it").MarkdownIt("commonmark")
+    tokens = reader.parse(f"before\n\n{safe.for_markdown_block(text)}\nafter\n")
+    assert [token.type for token in tokens][3:] == ["fence", "paragraph_open", "inline", "paragraph_close"]
+    assert tokens[3].content.removesuffix("\n") == seen(text).removesuffix("\n")
+
+
+def test_markdown_by_example() -> None:
+    """Code spans and fences are longer than what the text holds of them."""
+    assert safe.for_markdown("@user #1 <b>") == "`@user #1 <b>`"
+    assert safe.for_markdown("a `b`") == "`` a `b` ``"
+    assert safe.for_markdown("a|b||") == r"`a`\|`b`\|\|"
+    assert safe.for_markdown("") == ""
+    assert safe.for_markdown_block("````\nx") == "`````text\n````\nx\n`````\n"
+
+
+# ----------------------------------------------------------------------------------------------- workflow commands
+
+
+def commands(log: str) -> list[tuple[str, dict[str, str], str]]:
+    """The commands that a runner finds in a log, after the documented syntax of GitHub Actions and Azure Pipelines.
+
+    `::name key=value,key=value::message` at the beginning of a line; `##[name]message` and `##vso[name]message`
+    anywhere in it. Values are decoded.
+    """
+    found = []
+    for line in re.split(r"\r\n|\r|\n", log):
+        if match := re.match(r"\s*::([^\s:]+)(?: +(.*?))?::(.*)", line):
+            pairs = (pair.partition("=") for pair in (match[2] or "").split(",") if pair)
+            properties = {key: decoded(value, ":", ",") for key, _, value in pairs}
+            found.append((match[1], properties, decoded(match[3])))
+        elif match := re.search(r"##(?:vso|teamcity)?\[([^\]]*)\]?(.*)", line):
+            found.append((match[1], {}, match[2]))
+    found += [(name, {}, "") for name in re.findall(r"section_(?:start|end):\d+:[^\r\n]*\r\x1b\[0K", log)]
+    return found
+
+
+def decoded(value: str, *more: str) -> str:
+    for char in ("\r", "\n", *more, "%"):
+        value = value.replace(f"%{ord(char):02X}", char)
+    return value
+
+
+def unspelled(text: str) -> str:
+    return text.replace(r"\x23", "#").replace(r"\x3a", ":")
+
+
+@given(TEXTS)
+@FUZZ
+def test_logs_hold_no_commands(text: str) -> None:
+    """A runner finds no command in a log; what it shows is the text, but for a colon or a # that is spelled out."""
+    shown = safe.for_workflow(text)
+    assert commands(shown) == []
+    assert unspelled(shown) == unspelled(seen(text))
+
+
+@given(TEXTS, TEXTS)
+@FUZZ
+def test_commands_of_ours_carry_the_text(text: str, title: str) -> None:
+    """A command around student text is one command, with the text as its message and property."""
+    line = f"::error title={safe.for_workflow_property(title)},line=1::{safe.for_workflow_message(text)}"
+    ((name, properties, message),) = commands(line)
+    assert (name, message) == ("error", safe.for_workflow(text))
+    assert properties == {"title": safe.for_workflow(title), "line": "1"}
+
+
+def test_workflow_by_example() -> None:
+    """One character of each command is spelled out, and nothing else."""
+    assert safe.for_workflow("a::b\n  ::error::x\n##[group]") == "a::b\n  \\x3a:error::x\n\\x23#[group]"
+    assert safe.for_workflow("###vso[x] ## [y]") == r"#\x23#vso[x] ## [y]"
+    assert safe.for_workflow_message("50%\n") == "50%25%0A"
+    assert safe.for_workflow_property("a: b, c") == "a%3A b%2C c"
