@@ -1,0 +1,45 @@
+"""A simulated accelerator for PyTorch: a device that behaves like a GPU, and counts what its use costs.
+
+    from grader import accelerator
+
+    machine = accelerator.enable("cuda")
+    total = torch.rand(1000, device="cuda").sum().item()
+    print(accelerator.counters()["waits"])
+
+It needs torch and the standard library only. It is on for the whole process, and for good.
+"""
+
+from grader.accelerator.clock import Clock, Span
+from grader.accelerator.device import enable, preload
+from grader.accelerator.machine import Machine, the_machine
+from grader.accelerator.seam import (
+    Described,
+    counters,
+    describe,
+    is_simulated,
+    reset_counters,
+    to_device,
+    view_on_device,
+)
+from grader.accelerator.spec import Spec
+from grader.accelerator.timeline import timeline
+from grader.accelerator.virtual import virtual_time
+
+__all__ = [
+    "Clock",
+    "Described",
+    "Machine",
+    "Span",
+    "Spec",
+    "counters",
+    "describe",
+    "enable",
+    "is_simulated",
+    "preload",
+    "reset_counters",
+    "the_machine",
+    "timeline",
+    "to_device",
+    "view_on_device",
+    "virtual_time",
+]

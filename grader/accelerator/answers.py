@@ -1,0 +1,167 @@
+"""Queries: what `torch.accelerator` and `torch.cuda` say, and what says that there is no other accelerator."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import time
+import timeit
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from grader.accelerator import module, streams
+from grader.accelerator.generators import SimGenerator, generator_type
+from grader.accelerator.machine import Machine
+from grader.accelerator.tensor import LEGACY, SimTensor
+
+put: Any = setattr
+
+
+def replace_classes(machine: Machine) -> None:
+    """`torch.Generator`, `torch.Event` and `torch.Stream`."""
+
+    def make(device: Any) -> SimGenerator | None:
+        if not isinstance(device, int) and not machine.is_ours(device):
+            return None
+        return SimGenerator(machine.devices[machine.index_of(device)].public)
+
+    put(torch.backends.cudnn, "is_acceptable", lambda tensor: False)
+    put(torch, "Generator", generator_type(make))
+    put(torch, "Event", streams.Event)
+    put(torch, "Stream", streams.Stream)
+
+
+def replace_timer() -> None:
+    """Let PyTorch's benchmark timer wait for the device, also where it was loaded before there was one."""
+    timer: Any = importlib.import_module("torch.utils.benchmark.utils.timer")
+
+    def waiting() -> float:
+        module.synchronize()
+        return timeit.default_timer()
+
+    start = timer.Timer.__init__
+    start.__defaults__ = tuple(waiting if value is time.perf_counter else value for value in start.__defaults__)
+
+
+def answer_accelerator(machine: Machine) -> None:
+    """Let `torch.accelerator` answer for the machine."""
+
+    def current_accelerator(check_available: bool = False) -> torch.device:
+        del check_available
+        return torch.device(machine.kind)
+
+    def device_index(index: int | None) -> Any:
+        return streams.device(index)
+
+    def apart(function: Any) -> Any:
+        """Another object: PyTorch's compiler refuses functions that stand in two modules."""
+        return functools.partial(function)
+
+    answers = {
+        "current_accelerator": current_accelerator,
+        "is_available": module.is_available,
+        "device_count": module.device_count,
+        "current_device_index": module.current_device,
+        "current_device_idx": module.current_device,
+        "set_device_index": module.set_device,
+        "set_device_idx": module.set_device,
+        "synchronize": module.synchronize,
+        "current_stream": streams.current_stream,
+        "set_stream": streams.set_stream,
+        "device_index": device_index,
+        "memory_allocated": module.memory_allocated,
+        "max_memory_allocated": module.max_memory_allocated,
+        "memory_reserved": module.memory_allocated,
+        "max_memory_reserved": module.max_memory_allocated,
+        "reset_peak_memory_stats": module.reset_peak_memory_stats,
+        "reset_accumulated_memory_stats": module.reset_peak_memory_stats,
+        "memory_stats": module.memory_stats,
+        "get_memory_info": module.mem_get_info,
+        "empty_cache": module.empty_cache,
+    }
+    for name, answer in answers.items():
+        for owner in (torch.accelerator, torch.accelerator.memory):
+            if hasattr(owner, name):
+                put(owner, name, apart(answer))
+
+
+def answer_cuda() -> None:
+    """Let `torch.cuda` answer for the machine; what it cannot answer raises `NotImplementedError`."""
+    owners = (torch.cuda, torch.cuda.memory, torch.cuda.random, torch.cuda.streams)
+    for name, function in module.FUNCTIONS.items():
+        for owner in owners:
+            if owner is torch.cuda or hasattr(owner, name):
+                put(owner, name, function)
+    put(torch.cuda, "default_generators", module.default_generators())
+    _legacy_types()
+    kept = {"amp", "profiler", "nvtx", "tunable", "check_error", "cudaStatus", "has_half", "has_magma"}
+    for name in torch.cuda.__all__:
+        value = getattr(torch.cuda, name, None)
+        if callable(value) and name not in module.FUNCTIONS and name not in kept and not name.endswith("Tensor"):
+            put(torch.cuda, name, _refusal(name))
+
+
+class _LegacyKind(type):
+    """`torch.cuda.FloatTensor` and its like: makes a tensor, and says whether a tensor is such a one."""
+
+    made_by: Any
+    dtype: torch.dtype
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        return cls.made_by(*args, **kwargs).cuda()
+
+    def __instancecheck__(cls, thing: Any) -> bool:
+        return type(thing) is SimTensor and thing.dtype is cls.dtype
+
+
+def _legacy_types() -> None:
+    for dtype, word in LEGACY.items():
+        name = f"{word}Tensor"
+        made_by = getattr(torch, name)
+        put(torch.cuda, name, _LegacyKind(name, (), {"made_by": staticmethod(made_by), "dtype": dtype}))
+
+
+def _refusal(name: str) -> Any:
+    def refuse(*args: Any, **kwargs: Any) -> Any:
+        del args, kwargs
+        raise NotImplementedError(f"torch.cuda.{name} is not supported on the simulated device")
+
+    refuse.__name__ = name
+    return refuse
+
+
+def hide_others(kept: str = "") -> None:
+    """Hide every real accelerator, as if PyTorch were built for the CPU only; `kept` is the one that is simulated."""
+
+    def no() -> bool:
+        return False
+
+    def none() -> int:
+        return 0
+
+    for name in {"cuda", "xpu", "mtia"} - {kept}:
+        owner = getattr(torch, name, None)
+        if owner is None:
+            continue
+        for function, answer in (("is_available", no), ("device_count", none), ("_lazy_init", _not_compiled(name))):
+            if hasattr(owner, function):
+                put(owner, function, answer)
+    put(torch.backends.mps, "is_available", no)
+    if kept:
+        return
+
+    def no_accelerator(check_available: bool = False) -> None:
+        del check_available
+
+    put(torch.accelerator, "is_available", no)
+    put(torch.accelerator, "device_count", none)
+    put(torch.accelerator, "current_accelerator", no_accelerator)
+
+
+def _not_compiled(name: str) -> Callable[[], None]:
+    def refuse() -> None:
+        raise AssertionError(f"Torch not compiled with {name.upper()} enabled")
+
+    return refuse

@@ -1,0 +1,145 @@
+"""Device arguments: every function and method that takes a device is given the one that PyTorch knows."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import torch
+import torch.utils._device as device_mode
+
+from grader.accelerator.generators import SimGenerator
+from grader.accelerator.machine import Machine
+from grader.accelerator.pinning import pin_storage
+from grader.accelerator.tensor import SimTensor
+
+_FUNCTIONS = (
+    *("arange", "as_tensor", "asarray", "bartlett_window", "blackman_window", "empty", "empty_like", "empty_permuted"),
+    *("empty_quantized", "empty_strided", "eye", "from_file", "full", "full_like", "hamming_window", "hann_window"),
+    *("kaiser_window", "linspace", "logspace", "normal", "ones", "ones_like", "rand", "rand_like", "randint"),
+    *("randint_like", "randn", "randn_like", "randperm", "range", "scalar_tensor", "sparse_bsc_tensor"),
+    *("sparse_bsr_tensor", "sparse_compressed_tensor", "sparse_coo_tensor", "sparse_csc_tensor", "sparse_csr_tensor"),
+    *("tensor", "tril_indices", "triu_indices", "zeros", "zeros_like", "bernoulli", "multinomial", "poisson"),
+)
+"""Functions of `torch` that take a device or a generator by name."""
+
+_METHODS = (
+    *("new_empty", "new_empty_strided", "new_full", "new_ones", "new_zeros"),
+    *("normal_", "uniform_", "random_", "bernoulli_", "bernoulli", "multinomial"),
+    *("exponential_", "geometric_", "log_normal_", "cauchy_"),
+)
+"""Methods that take a device or a generator by name."""
+
+_NESTED = "nested tensors are not supported on the simulated device"
+
+put: Any = setattr
+
+
+def replace_functions(machine: Machine) -> None:
+    """Functions of `torch` that make tensors, and the default device."""
+    device_mode._device_constructors()  # before they are replaced: it holds what PyTorch hands to modes
+    for name in _FUNCTIONS:
+        original = getattr(torch, name)
+        put(torch, name, new := _translated(machine, original))
+        if (operator := torch.jit._builtins._find_builtin(original)) is not None:
+            torch.jit._builtins._register_builtin(new, operator)  # TorchScript knows functions by their identity
+    for name in ("fftfreq", "rfftfreq"):
+        put(torch.fft, name, _translated(machine, getattr(torch.fft, name)))
+    for name in ("nested_tensor", "as_nested_tensor"):
+        put(torch.nested, name, _not_nested(machine, getattr(torch.nested, name)))
+
+    def in_mode(self: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        if func in device_mode._device_constructors() and kwargs.get("device") is None:
+            kwargs["device"] = machine.inner(self.device)
+        return func(*args, **kwargs)
+
+    put(device_mode.DeviceContext, "__torch_function__", in_mode)
+
+
+def replace_methods(machine: Machine) -> None:
+    """Methods of tensors that move, convert or make tensors."""
+    original_to, original_type = torch.Tensor.to, torch.Tensor.type
+
+    @functools.wraps(original_to)
+    def to(self: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
+        device = args[0] if args and isinstance(args[0], (str, torch.device)) else kwargs.get("device")
+        if device is None:
+            return original_to(self, *args, **kwargs)
+        if self.is_nested and machine.is_ours(device):
+            raise NotImplementedError(_NESTED)
+        if "device" in kwargs:
+            kwargs["device"] = machine.inner(device)
+        else:
+            args = (machine.inner(device), *args[1:])
+        return original_to(self, *args, **kwargs)
+
+    def cuda(
+        self: torch.Tensor, device: Any = None, non_blocking: bool = False, memory_format: Any = torch.preserve_format
+    ) -> Any:
+        place = machine.devices[machine.index_of(device)]
+        return original_to(self, place.inner, non_blocking=non_blocking, memory_format=memory_format)
+
+    def of_type(self: torch.Tensor, dtype: Any = None, non_blocking: bool = False, **kwargs: Any) -> Any:
+        if isinstance(dtype, str) and dtype.startswith(f"torch.{machine.kind}."):
+            name = dtype.rpartition(".")[2].removesuffix("Tensor").lower()
+            return self.to(machine.kind, getattr(torch, name), non_blocking=non_blocking)
+        return original_type(self, dtype, non_blocking, **kwargs)
+
+    original_new = torch.Tensor.new_tensor
+
+    @functools.wraps(original_new)
+    def new_tensor(self: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
+        device = kwargs.get("device") or (self.device if type(self) is SimTensor else None)
+        return original_new(self, *args, **{**kwargs, "device": machine.inner(device)})
+
+    put(torch.Tensor, "to", to)
+    put(torch.Tensor, "new_tensor", new_tensor)
+    put(torch.Tensor, "type", of_type)
+    put(torch.Tensor, machine.kind, cuda)
+    lazy: Any = torch.nn.parameter.UninitializedParameter
+    lazy._allowed_methods.extend((to, cuda))
+    for name in _METHODS:
+        put(torch.Tensor, name, _translated(machine, getattr(torch.Tensor, name)))
+
+
+def _translated(machine: Machine, original: Any) -> Any:
+    @functools.wraps(original)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if kwargs.get("device") is not None:
+            kwargs["device"] = machine.inner(kwargs["device"])
+        if kwargs.get("generator") is not None:
+            _check_generator(machine, kwargs, args)
+        if kwargs.get("pin_memory"):
+            return _pinned(original, args, kwargs)
+        return original(*args, **kwargs)
+
+    return call
+
+
+def _not_nested(machine: Machine, original: Any) -> Any:
+    @functools.wraps(original)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if machine.is_ours(kwargs.get("device")):
+            raise NotImplementedError(_NESTED)
+        return original(*args, **kwargs)
+
+    return call
+
+
+def _check_generator(machine: Machine, kwargs: dict[str, Any], args: Any) -> None:
+    """A generator of ours makes no numbers for the CPU; the other way round is refused where operators run."""
+    generator = kwargs["generator"]
+    if not isinstance(generator, SimGenerator) or any(type(arg) is SimTensor for arg in args):
+        return
+    device = kwargs.get("device") or torch.get_default_device()
+    if not machine.is_ours(device):
+        raise RuntimeError(f"Expected a 'cpu' device type for generator but found '{generator.device.type}'")
+
+
+def _pinned(original: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    kwargs["pin_memory"] = False
+    made = original(*args, **kwargs)
+    if isinstance(made, SimTensor):
+        raise RuntimeError("Only dense CPU tensors can be pinned")
+    return pin_storage(made)

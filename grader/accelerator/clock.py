@@ -1,0 +1,66 @@
+"""The virtual clock: the host gives out work and goes on, devices do it in order, a wait brings the two together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+_MOST_SPANS = 20_000
+
+Queue = tuple[int, int]
+"""A queue of work, that is a stream: the index of its device and its number there; 0 is the default stream."""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Something that took virtual time.
+
+    Attributes:
+        name: the operator, "host to device" and the like, or what the host waits for.
+        place: "host", or the index of the device.
+        start: in virtual seconds.
+        end: in virtual seconds.
+    """
+
+    name: str
+    place: str
+    start: float
+    end: float
+
+
+@dataclass(slots=True)
+class Clock:
+    """Virtual time. `host` is the host's now; `ready` tells when each queue will have done all it was given."""
+
+    host: float = 0.0
+    ready: dict[Queue, float] = field(default_factory=dict)
+    spans: list[Span] = field(default_factory=list)
+
+    def work(self, name: str, queue: Queue, host_seconds: float, seconds: float) -> None:
+        """Give a queue work: the host needs a moment to hand it over, the device does it when it comes to it."""
+        self.pass_time(host_seconds, f"launch {name}")
+        start = max(self.host, self.ready.get(queue, 0.0))
+        self.ready[queue] = start + seconds
+        self._note(name, str(queue[0]), start, start + seconds)
+
+    def pass_time(self, seconds: float, name: str) -> None:
+        """The host is busy."""
+        self._note(name, "host", self.host, self.host + seconds)
+        self.host += seconds
+
+    def wait(self, name: str, queues: list[Queue]) -> None:
+        """The host waits until queues are empty."""
+        self.wait_until(name, max((self.ready.get(queue, 0.0) for queue in queues), default=0.0))
+
+    def wait_until(self, name: str, moment: float) -> None:
+        """The host waits for a moment, if it is not past."""
+        if moment > self.host:
+            self._note(f"wait for {name}", "host", self.host, moment)
+            self.host = moment
+
+    def queues(self, index: int) -> list[Queue]:
+        """The queues of a device that were ever used."""
+        return [queue for queue in self.ready if queue[0] == index]
+
+    def _note(self, name: str, place: str, start: float, end: float) -> None:
+        if end > start and len(self.spans) < _MOST_SPANS:
+            self.spans.append(Span(name, place, start, end))

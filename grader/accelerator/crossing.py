@@ -1,0 +1,117 @@
+"""Operators that run in a way of their own: those between devices, and those that change what a tensor looks at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from grader.accelerator.machine import DEVICE_TO_DEVICE, DEVICE_TO_HOST, HOST_TO_DEVICE, the_machine
+from grader.accelerator.pinning import is_pinned, pin_storage
+from grader.accelerator.plans import refuse_odd, unsupported
+from grader.accelerator.tensor import SimTensor, refresh, wrap
+
+
+def copy_between(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    """`copy_`: from any device to any other."""
+    to, source = args[0], args[1]
+    non_blocking = bool(args[2] if len(args) > 2 else kwargs.get("non_blocking", False))
+    machine = the_machine()
+    ours, theirs = type(to) is SimTensor, type(source) is SimTensor
+    target = to._inner if ours else to
+    origin = source._inner if theirs else source
+    if origin.layout is not torch.strided:
+        raise unsupported(func, f"the source is {origin.layout}")
+    func(target, origin)
+    nbytes = target.numel() * target.element_size()
+    if ours and theirs and to._place is source._place:
+        machine.launch("copy_", to._place.index, 0, 2 * nbytes)
+    elif ours and theirs:
+        machine.copy(DEVICE_TO_DEVICE, to._place.index, nbytes, blocks=False)
+    elif ours:
+        pinned = is_pinned(origin)
+        machine.copy(HOST_TO_DEVICE, to._place.index, nbytes, pinned=pinned, blocks=not non_blocking)
+    else:
+        pinned = is_pinned(target)
+        machine.copy(DEVICE_TO_HOST, source._place.index, nbytes, pinned=pinned, blocks=not (non_blocking and pinned))
+    return to
+
+
+def _to_copy(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    """`_to_copy`: what `.to`, `.cpu` and conversions of dtype come down to."""
+    source = args[0]
+    machine = the_machine()
+    device = kwargs.get("device")
+    options = {name: value for name, value in kwargs.items() if name not in ("device", "non_blocking", "pin_memory")}
+    inner = source._inner if type(source) is SimTensor else source
+    if device is not None and not machine.is_ours(device) and torch.device(device).type != "cpu":
+        return func(inner, **options, device=device)
+    made = func(inner, **options)
+    refuse_odd(func, made)
+    nbytes = made.numel() * made.element_size()
+    non_blocking = bool(kwargs.get("non_blocking"))
+    if device is not None and not machine.is_ours(device):
+        if non_blocking:
+            pin_storage(made)
+        machine.copy(DEVICE_TO_HOST, source._place.index, nbytes, pinned=non_blocking, blocks=not non_blocking)
+        return made
+    place = source._place if device is None else machine.devices[machine.index_of(device)]
+    result = wrap(made, place)
+    if type(source) is not SimTensor:
+        pinned = is_pinned(inner)
+        machine.copy(HOST_TO_DEVICE, place.index, nbytes, pinned=pinned, blocks=not non_blocking)
+    elif place is source._place:
+        machine.launch("_to_copy", place.index, 0, nbytes + inner.numel() * inner.element_size())
+    else:
+        machine.copy(DEVICE_TO_DEVICE, place.index, nbytes, blocks=False)
+    return result
+
+
+def _set(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    """`set_`: another storage, or another look at one."""
+    shell = args[0]
+    if type(shell) is not SimTensor:
+        raise unsupported(func, "a CPU tensor cannot take the memory of the device")
+    if any(isinstance(arg, torch.Tensor) and type(arg) is not SimTensor for arg in args):
+        raise RuntimeError(
+            f'Attempted to set the storage of a tensor on device "{shell.device}" to a storage on '
+            'different device "cpu".  This is no longer allowed; the devices must match.'
+        )
+    func(*[arg._inner if type(arg) is SimTensor else arg for arg in args], **kwargs)
+    refresh(shell)
+    return shell
+
+
+def _resize(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    """`resize_` and `resize_as_`: other sizes, perhaps more memory."""
+    func(*[arg._inner if type(arg) is SimTensor else arg for arg in args], **kwargs)
+    if type(args[0]) is SimTensor:
+        refresh(args[0])
+        args[0]._block.resized()
+    return args[0]
+
+
+def _zero_tensor(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    """`_efficientzerotensor`: zeros that have no memory; here they have."""
+    del func
+    return torch.zeros(*args, **kwargs)
+
+
+def _rank_into(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    """`matrix_rank` with `out=`: PyTorch's own code forgets to write to it if it is a tensor like ours."""
+    out = kwargs["out"]
+    made = func._overloadpacket(*args, **{name: value for name, value in kwargs.items() if name != "out"})
+    return out.resize_(made.shape).copy_(made)
+
+
+SPECIAL: dict[str, Callable[..., Any]] = {
+    "copy_": copy_between,
+    "_to_copy": _to_copy,
+    "set_": _set,
+    "resize_": _resize,
+    "resize_as_": _resize,
+    "_efficientzerotensor": _zero_tensor,
+    "linalg_matrix_rank": _rank_into,
+}
+"""By the names of the operators."""

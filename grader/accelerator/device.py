@@ -1,0 +1,90 @@
+"""Turning the simulated accelerator on, once in a process."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import torch
+from torch.utils.backend_registration import _setup_privateuseone_for_python_backend
+
+from grader.accelerator import answers, arguments, operators, storages, training
+from grader.accelerator.machine import INNER, Machine, machine_or_none, set_machine
+from grader.accelerator.module import default_generators, make_module
+from grader.accelerator.spec import Spec
+
+Mode = Literal["sim", "cuda", "none"]
+
+
+class _Hooks(torch._C._acc.PrivateUse1Hooks):
+    def is_available(self) -> bool:
+        return True
+
+    def has_primary_context(self, device_id: int) -> bool:
+        del device_id
+        return True
+
+    def is_built(self) -> bool:
+        return True
+
+
+def preload() -> None:
+    """Import all that `enable` needs, for a process that forks. Nothing is registered and no operator runs."""
+    import torch.accelerator.memory
+    import torch.utils.benchmark
+
+    torch.jit._builtins._get_builtin_table()
+    torch.utils._device._device_constructors()
+
+
+def enable(mode: Mode = "sim", *, indices: int = 2, spec: Spec | None = None) -> Machine | None:
+    """Simulate an accelerator in this process, for good.
+
+    Args:
+        mode: "sim" for a device of that name; "cuda" for one that calls itself cuda and answers for `torch.cuda`;
+            "none" for no accelerator at all, whatever the machine has.
+        indices: how many devices there are.
+        spec: how fast and large each is.
+
+    Returns:
+        The machine, which counts; None in mode "none".
+
+    Raises:
+        RuntimeError: an accelerator is simulated in this process already.
+        ValueError: an unknown mode, or fewer than one index.
+    """
+    if mode == "none":
+        answers.hide_others()
+        return None
+    if mode not in ("sim", "cuda"):
+        raise ValueError(f'mode is "sim", "cuda" or "none", not {mode!r}')
+    if not 1 <= indices <= 16:
+        raise ValueError(f"indices is from 1 to 16, not {indices}")
+    if machine_or_none() is not None:
+        raise RuntimeError("the simulated accelerator is on already; a process has one, and for good")
+    _setup_privateuseone_for_python_backend(INNER, module := make_module(INNER), hook=_Hooks())
+    machine = Machine(mode, indices, spec or Spec())
+    set_machine(machine)
+    vars(module)["default_generators"] = default_generators()
+    _KEPT.append(operators.register())
+    answers.hide_others(kept=mode)
+    answers.answer_accelerator(machine)
+    if mode == "cuda":
+        answers.answer_cuda()
+    answers.replace_classes(machine)
+    answers.replace_timer()
+    arguments.replace_functions(machine)
+    arguments.replace_methods(machine)
+    storages.replace_pinning()
+    storages.replace_storages(machine)
+    storages.replace_metadata()
+    training.replace_backward(machine)
+    training.check_gradients(machine)
+    training.replace_modules()
+    training.refuse_autocast(machine)
+    training.refuse_lazy(machine)
+    training.refuse_data_parallel()
+    return machine
+
+
+_KEPT: list[Any] = []
+"""What must live as long as the process."""

@@ -1,0 +1,79 @@
+"""Random numbers of a simulated device: a generator for each index, and `torch.Generator` for devices of ours."""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any
+
+import torch
+
+_Original = torch._C.Generator
+_CUDA_DEFAULT_SEED = 67280421310721
+
+OWNERS: weakref.WeakValueDictionary[int, SimGenerator] = weakref.WeakValueDictionary()
+"""The generators of devices by the address that PyTorch knows them by; operators hand over only that."""
+
+
+class SimGenerator(_Original):
+    """A generator whose numbers go to a simulated device.
+
+    Its stream is not that of a CPU generator with the same seed, as on a GPU; it is the same on each index.
+    """
+
+    device: Any = None
+    salt = 0x9E3779B97F4A7C15
+    """Added to every seed, so that a device and the CPU draw different numbers from the same one."""
+
+    def __new__(cls, device: torch.device) -> SimGenerator:
+        """A generator of a device, given with its index and by its public name."""
+        made = super().__new__(cls)
+        made.device = device
+        made.manual_seed(_CUDA_DEFAULT_SEED)
+        OWNERS[made._cdata] = made  # type: ignore[attr-defined]
+        return made
+
+    def __init__(self, device: torch.device) -> None:
+        pass
+
+    def manual_seed(self, seed: int) -> SimGenerator:
+        """Start again from a seed."""
+        self._seed = int(seed)
+        super().manual_seed((self._seed + self.salt) % (1 << 64))
+        return self
+
+    def seed(self) -> int:
+        """Start from a seed that nobody knows; the seed."""
+        seed = torch._C.Generator().seed()
+        self.manual_seed(seed)
+        return seed
+
+    def initial_seed(self) -> int:
+        """The seed it started from."""
+        return self._seed
+
+    def clone_state(self) -> SimGenerator:
+        """Another generator that goes on as this one does."""
+        other = SimGenerator(self.device)
+        other._seed = self._seed
+        other.set_state(self.get_state())
+        return other
+
+
+class _Kind(type):
+    def __instancecheck__(cls, thing: Any) -> bool:
+        return isinstance(thing, _Original)
+
+
+def generator_type(make: Any) -> type:
+    """A stand-in for `torch.Generator`.
+
+    Args:
+        make: called with the device argument; gives a `SimGenerator`, or None for devices that are not ours.
+    """
+
+    class Generator(metaclass=_Kind):
+        def __new__(cls, device: Any = "cpu") -> Any:
+            return make(device) or _Original(device)
+
+    Generator.__module__, Generator.__qualname__ = "torch", "Generator"
+    return Generator

@@ -1,0 +1,221 @@
+"""The simulated machine: its devices, their memory, queues and generators, what was counted, and the clock."""
+
+from __future__ import annotations
+
+import weakref
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+
+from grader.accelerator.clock import Clock, Queue
+from grader.accelerator.generators import SimGenerator
+from grader.accelerator.memory import Block, Memory
+from grader.accelerator.spec import Spec
+
+INNER = "sim"
+"""The name under which PyTorch knows the device. In mode cuda, Python code sees the other name."""
+
+HOST_TO_DEVICE, DEVICE_TO_HOST, DEVICE_TO_DEVICE = "host to device", "device to host", "device to device"
+
+
+@dataclass(slots=True)
+class Tally:
+    """What was counted since the last reset."""
+
+    launches: int = 0
+    copies: dict[str, int] = field(default_factory=dict)
+    copied: dict[str, int] = field(default_factory=dict)
+    scalars_read: int = 0
+    waits: dict[str, int] = field(default_factory=dict)
+
+
+class Device:
+    """One index of the simulated device."""
+
+    def __init__(self, kind: str, index: int, spec: Spec) -> None:
+        self.index = index
+        self.inner = torch.device(INNER, index)
+        self.public = torch.device(kind, index)
+        self.memory = Memory(index, kind, spec.memory, spec.granularity)
+        self.generator = SimGenerator(self.public)
+        self.stream = 0
+
+    @property
+    def queue(self) -> Queue:
+        """The queue that work is given to now."""
+        return (self.index, self.stream)
+
+
+class Machine:
+    """Everything that is simulated. There is one in a process; `the_machine` gives it.
+
+    Args:
+        kind: the device's public name, "sim" or "cuda".
+        indices: how many devices there are.
+        spec: how fast and large each is.
+    """
+
+    def __init__(self, kind: str, indices: int, spec: Spec) -> None:
+        self.kind = kind
+        self.spec = spec
+        self.devices = [Device(kind, index, spec) for index in range(indices)]
+        self.current = 0
+        self.streams = 0
+        self.blocks: dict[int, weakref.ref[Block]] = {}
+        self.clock = Clock()
+        self.tally = Tally()
+
+    # -- devices
+
+    def device(self, index: int) -> Device:
+        """The device of an index; raises PyTorch's own error where there is none."""
+        if not 0 <= index < len(self.devices):
+            raise invalid_ordinal(self.kind)
+        return self.devices[index]
+
+    def index_of(self, device: Any = None) -> int:
+        """The index that a device argument means: None, an int, a string or a `torch.device`."""
+        if device is None:
+            return self.current
+        if isinstance(device, int):
+            return self.device(device).index if device >= 0 else self.current
+        device = torch.device(device)
+        if device.type not in (self.kind, INNER):
+            raise ValueError(f"Expected a {self.kind} device, but got: {device}")
+        return self.current if device.index is None else self.device(device.index).index
+
+    def is_ours(self, device: Any) -> bool:
+        """Whether a device argument, with or without index, means a simulated device."""
+        if isinstance(device, torch.device):
+            return device.type in (self.kind, INNER)
+        return isinstance(device, str) and device.partition(":")[0] in (self.kind, INNER)
+
+    def inner(self, device: Any) -> Any:
+        """The device argument that PyTorch understands: ours with its index, any other or none as it is."""
+        return self.devices[self.index_of(device)].inner if self.is_ours(device) else device
+
+    def public(self, device: torch.device) -> torch.device:
+        """The device by the name that Python code sees."""
+        return self.devices[device.index].public if device.type == INNER else device
+
+    # -- memory
+
+    def block_of(self, inner: torch.Tensor, index: int) -> Block:
+        """The block of the storage of a CPU tensor, made if it is new."""
+        storage = inner.untyped_storage()
+        known = self.blocks.get(storage._cdata)
+        block = known() if known else None
+        if block is None:
+            block = Block(storage, self.devices[index].memory, self.blocks)
+        elif block.memory.index != index:
+            raise ValueError(f"this memory is on index {block.memory.index} already, it cannot be on {index} too")
+        return block
+
+    # -- what costs
+
+    def launch(self, name: str, index: int, flops: float, nbytes: float) -> None:
+        """An operator runs on a device."""
+        self.tally.launches += 1
+        spec = self.spec
+        self.clock.work(name, self.devices[index].queue, spec.launch, spec.kernel_seconds(flops, nbytes))
+
+    def copy(self, direction: str, index: int, nbytes: int, *, pinned: bool = False, blocks: bool = True) -> None:
+        """Bytes move between host and device, or between two devices; the host waits for it if it `blocks`."""
+        tally, spec = self.tally, self.spec
+        tally.copies[direction] = tally.copies.get(direction, 0) + 1
+        tally.copied[direction] = tally.copied.get(direction, 0) + nbytes
+        if direction == DEVICE_TO_DEVICE:
+            seconds = spec.peer_seconds(nbytes)
+        else:
+            seconds = spec.transfer_seconds(nbytes, pinned=pinned)
+        queue = self.devices[index].queue
+        self.clock.work(direction, queue, spec.launch, seconds)
+        if blocks:
+            self.wait("copy", [queue])
+        elif direction == HOST_TO_DEVICE and not pinned:
+            self.clock.pass_time(seconds, "staging")  # the host copies pageable memory aside before it goes on
+
+    def read_scalar(self, reason: str, index: int) -> None:
+        """The host asks for one number of a device, and waits for it."""
+        self.tally.scalars_read += 1
+        queue = self.devices[index].queue
+        self.clock.work("scalar to host", queue, self.spec.launch, self.spec.latency)
+        self.wait(reason, [queue])
+
+    def wait(self, reason: str, queues: list[Queue]) -> None:
+        """The host waits for queues."""
+        self.tally.waits[reason] = self.tally.waits.get(reason, 0) + 1
+        self.clock.wait(reason, queues)
+
+    def synchronize(self, device: Any = None) -> None:
+        """The host waits for everything a device was given."""
+        self.wait("synchronize", self.clock.queues(self.index_of(device)))
+
+    # -- counters
+
+    def counters(self) -> dict[str, Any]:
+        """What was counted since the last reset, as plain numbers, dicts and lists."""
+        tally = self.tally
+        found: dict[str, Any] = {"launches": tally.launches}
+        for direction in (HOST_TO_DEVICE, DEVICE_TO_HOST, DEVICE_TO_DEVICE):
+            name = direction.replace(" ", "_")
+            found[name] = tally.copies.get(direction, 0)
+            found[f"{name}_bytes"] = tally.copied.get(direction, 0)
+        found["copies"] = sum(tally.copies.values())
+        found["copied_bytes"] = sum(tally.copied.values())
+        found["scalars_read"] = tally.scalars_read
+        found["waits"] = sum(tally.waits.values())
+        found["waits_for"] = dict(tally.waits)
+        found["allocated_bytes"] = [device.memory.total for device in self.devices]
+        found["current_bytes"] = [device.memory.current for device in self.devices]
+        found["peak_bytes"] = [device.memory.peak for device in self.devices]
+        found["host_seconds"] = self.clock.host
+        found["device_seconds"] = [
+            max((self.clock.ready[queue] for queue in self.clock.queues(device.index)), default=0.0)
+            for device in self.devices
+        ]
+        return found
+
+    def reset(self) -> None:
+        """Count from zero; the peak starts at what is taken now; the clock starts at 0 with nothing to do."""
+        self.tally = Tally()
+        self.clock = Clock()
+        for device in self.devices:
+            device.memory.total = 0
+            device.memory.peak = device.memory.current
+
+
+_ORDINAL = """GPU device may be out of range, do you have enough GPUs?
+CUDA kernel errors might be asynchronously reported at some other API call, so the stacktrace below might be incorrect.
+For debugging consider passing CUDA_LAUNCH_BLOCKING=1
+Compile with `TORCH_USE_CUDA_DSA` to enable device-side assertions.
+"""
+
+
+def invalid_ordinal(kind: str) -> Exception:
+    """The error for an index that is not there."""
+    name = "CUDA" if kind == "cuda" else kind
+    more = _ORDINAL if kind == "cuda" else ""
+    error: type[Exception] = getattr(torch, "AcceleratorError", RuntimeError)
+    return error(f"{name} error: invalid device ordinal\n{more}")
+
+
+_made: list[Machine] = []
+
+
+def the_machine() -> Machine:
+    """The machine of this process; raises `RuntimeError` before `enable`."""
+    if not _made:
+        raise RuntimeError("there is no simulated accelerator in this process; call grader.accelerator.enable() first")
+    return _made[0]
+
+
+def machine_or_none() -> Machine | None:
+    """The machine of this process, or None before `enable`."""
+    return _made[0] if _made else None
+
+
+def set_machine(machine: Machine) -> None:
+    """Make this the machine of the process; once."""
+    _made.append(machine)

@@ -1,0 +1,84 @@
+"""The memory of a simulated device: how much is taken, how much was at most, and the error when it is full."""
+
+from __future__ import annotations
+
+import weakref
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from grader.accelerator.spec import GIB, KIB, MIB
+
+
+@dataclass(slots=True)
+class Memory:
+    """Bytes of one index. `total` is what was ever allocated since the last reset."""
+
+    index: int
+    kind: str
+    capacity: int
+    granularity: int
+    current: int = 0
+    peak: int = 0
+    total: int = 0
+
+    def room_for(self, nbytes: int) -> int:
+        """The bytes that an allocation takes; raises `torch.OutOfMemoryError` if they are not there."""
+        nbytes = -(-nbytes // self.granularity) * self.granularity
+        if self.current + nbytes > self.capacity:
+            raise torch.OutOfMemoryError(self._no_room(nbytes))
+        return nbytes
+
+    def take(self, nbytes: int) -> int:
+        """Allocate; the bytes to give back later."""
+        nbytes = self.room_for(nbytes)
+        self.current += nbytes
+        self.total += nbytes
+        self.peak = max(self.peak, self.current)
+        return nbytes
+
+    def _no_room(self, nbytes: int) -> str:
+        name = "GPU" if self.kind == "cuda" else self.kind
+        used = _size(self.current)
+        return (
+            f"{self.kind.upper()} out of memory. Tried to allocate {_size(nbytes)}. {name} {self.index} has a total "
+            f"capacity of {_size(self.capacity)} of which {_size(self.capacity - self.current)} is free. Including "
+            f"non-PyTorch memory, this process has {used} memory in use. Of the allocated memory {used} is allocated "
+            "by PyTorch, and 0 bytes is reserved by PyTorch but unallocated. If reserved but unallocated memory is "
+            "large try setting PYTORCH_ALLOC_CONF=expandable_segments:True to avoid fragmentation.  See documentation "
+            "for Memory Management  (https://pytorch.org/docs/stable/notes/cuda.html#environment-variables)"
+        )
+
+
+class Block:
+    """The memory of one storage on a device; all tensors that view the storage hold it, and the last one frees it."""
+
+    __slots__ = ("__weakref__", "_taken", "blocks", "key", "memory", "storage")
+
+    def __init__(self, storage: Any, memory: Memory, blocks: dict[int, weakref.ref[Block]]) -> None:
+        self.storage = storage
+        self.key: int = storage._cdata
+        self.memory = memory
+        self.blocks = blocks
+        self._taken = 0
+        self._taken = memory.take(storage.nbytes())
+        blocks[self.key] = weakref.ref(self)
+
+    def resized(self) -> None:
+        """The storage has another size now."""
+        self.memory.current -= self._taken
+        self._taken = 0
+        self._taken = self.memory.take(self.storage.nbytes())
+
+    def __del__(self) -> None:
+        self.memory.current -= self._taken
+        if self.blocks.get(self.key) is not None and self.blocks[self.key]() in (None, self):
+            del self.blocks[self.key]
+
+
+def _size(nbytes: int) -> str:
+    for unit, name in ((GIB, "GiB"), (MIB, "MiB"), (KIB, "KiB")):
+        if nbytes >= unit:
+            return f"{nbytes / unit:.2f} {name}"
+    return f"{nbytes} bytes"

@@ -1,0 +1,232 @@
+"""What `torch.sim` offers, and `torch.cuda` in mode cuda: the same functions, answered by the simulated machine."""
+
+from __future__ import annotations
+
+import types
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from grader.accelerator.machine import Device, the_machine
+from grader.accelerator.streams import (
+    Event,
+    Stream,
+    current_stream,
+    default_stream,
+    device,
+    device_of,
+    set_stream,
+    stream,
+)
+
+
+@dataclass(frozen=True)
+class Properties:
+    """What `get_device_properties` gives."""
+
+    name: str
+    major: int
+    minor: int
+    total_memory: int
+    multi_processor_count: int
+
+
+_CAPABILITY = (8, 0)
+
+
+def _place(device: Any = None) -> Device:
+    machine = the_machine()
+    return machine.devices[machine.index_of(device)]
+
+
+def is_available() -> bool:
+    """True."""
+    return True
+
+
+def is_initialized() -> bool:
+    """True."""
+    return True
+
+
+def init() -> None:
+    """Nothing is left to do."""
+
+
+def _is_in_bad_fork() -> bool:
+    return False
+
+
+def device_count() -> int:
+    """How many indices there are."""
+    return len(the_machine().devices)
+
+
+def current_device() -> int:
+    """The index that a device without an index means."""
+    return the_machine().current
+
+
+def set_device(device: Any) -> None:
+    """Make an index the current one; a negative index changes nothing."""
+    machine = the_machine()
+    machine.current = machine.index_of(device)
+
+
+def synchronize(device: Any = None) -> None:
+    """Wait until a device has done all it was given."""
+    the_machine().synchronize(device)
+
+
+def get_device_name(device: Any = None) -> str:
+    """The name of the simulated device."""
+    _place(device)
+    return the_machine().spec.name
+
+
+def get_device_capability(device: Any = None) -> tuple[int, int]:
+    """That of an ordinary GPU."""
+    _place(device)
+    return _CAPABILITY
+
+
+def get_device_properties(device: Any = None) -> Properties:
+    """Name, memory and the like."""
+    _place(device)
+    spec = the_machine().spec
+    return Properties(spec.name, *_CAPABILITY, total_memory=spec.memory, multi_processor_count=64)
+
+
+def can_device_access_peer(device: Any, peer_device: Any) -> bool:
+    """Whether two indices can copy to each other directly; every two can."""
+    return _place(device) is not _place(peer_device)
+
+
+def is_bf16_supported(including_emulation: bool = True) -> bool:
+    """True."""
+    del including_emulation
+    return True
+
+
+def is_current_stream_capturing() -> bool:
+    """False: graphs are not simulated."""
+    return False
+
+
+def memory_allocated(device: Any = None) -> int:
+    """The bytes that tensors take now."""
+    return _place(device).memory.current
+
+
+def max_memory_allocated(device: Any = None) -> int:
+    """The most bytes that tensors took at a time since the start or the last reset."""
+    return _place(device).memory.peak
+
+
+def reset_peak_memory_stats(device: Any = None) -> None:
+    """Begin anew to look for the most bytes."""
+    memory = _place(device).memory
+    memory.peak = memory.current
+
+
+def mem_get_info(device: Any = None) -> tuple[int, int]:
+    """The free and the total bytes."""
+    memory = _place(device).memory
+    return memory.capacity - memory.current, memory.capacity
+
+
+def memory_stats(device: Any = None) -> OrderedDict[str, int]:
+    """The few statistics that are simulated, by CUDA's names."""
+    memory = _place(device).memory
+    pairs = {"current": memory.current, "peak": memory.peak, "allocated": memory.total}
+    return OrderedDict((f"allocated_bytes.all.{name}", value) for name, value in pairs.items())
+
+
+def empty_cache() -> None:
+    """Nothing is cached."""
+
+
+def ipc_collect() -> None:
+    """There is nothing to collect."""
+
+
+def manual_seed(seed: int) -> None:
+    """Seed the generator of the current device."""
+    _place().generator.manual_seed(seed)
+
+
+def manual_seed_all(seed: int) -> None:
+    """Seed the generators of all devices."""
+    for place in the_machine().devices:
+        place.generator.manual_seed(seed)
+
+
+def seed() -> None:
+    """Seed the generator of the current device with a number that nobody knows."""
+    _place().generator.seed()
+
+
+def seed_all() -> None:
+    """Seed the generators of all devices with one number that nobody knows."""
+    manual_seed_all(torch._C.Generator().seed())
+
+
+def initial_seed() -> int:
+    """The seed of the current device's generator."""
+    return _place().generator.initial_seed()
+
+
+def get_rng_state(device: Any = None) -> torch.Tensor:
+    """The state of a device's generator, on the CPU."""
+    return _place(device).generator.get_state()
+
+
+def get_rng_state_all() -> list[torch.Tensor]:
+    """The states of all generators."""
+    return [place.generator.get_state() for place in the_machine().devices]
+
+
+def set_rng_state(new_state: torch.Tensor, device: Any = None) -> None:
+    """Put a device's generator into a state."""
+    _place(device).generator.set_state(new_state)
+
+
+def set_rng_state_all(new_states: list[torch.Tensor]) -> None:
+    """Put all generators into states."""
+    for place, state in zip(the_machine().devices, new_states, strict=True):
+        place.generator.set_state(state)
+
+
+def default_generators() -> tuple[torch.Generator, ...]:
+    """The generators of all devices."""
+    return tuple(place.generator for place in the_machine().devices)
+
+
+FUNCTIONS: dict[str, Any] = {
+    function.__name__: function
+    for function in (
+        *(is_available, is_initialized, init, _is_in_bad_fork, device_count, current_device, set_device, synchronize),
+        *(get_device_name, get_device_capability, get_device_properties, can_device_access_peer, is_bf16_supported),
+        *(is_current_stream_capturing, memory_allocated, max_memory_allocated, reset_peak_memory_stats, mem_get_info),
+        *(memory_stats, empty_cache, ipc_collect, manual_seed, manual_seed_all, seed, seed_all, initial_seed),
+        *(get_rng_state, get_rng_state_all, set_rng_state, set_rng_state_all, Event, Stream, current_stream),
+        *(default_stream, set_stream, stream, device, device_of),
+    )
+} | {
+    "_lazy_init": init,
+    "memory_reserved": memory_allocated,
+    "max_memory_reserved": max_memory_allocated,
+    "reset_max_memory_allocated": reset_peak_memory_stats,
+    "reset_accumulated_memory_stats": reset_peak_memory_stats,
+    "StreamContext": stream,
+}
+"""By the names they have in `torch.cuda`."""
+
+
+def make_module(name: str) -> types.ModuleType:
+    """A module with all of them, such as `torch.sim`."""
+    module = types.ModuleType(f"torch.{name}", "A simulated device; see grader.accelerator.")
+    vars(module).update(FUNCTIONS)
+    return module

@@ -1,0 +1,261 @@
+"""How an operator runs on a simulated device: on the CPU tensors inside, after the checks that a device makes.
+
+Every operator with a tensor of ours arrives at `run`; one that only names the device arrives at `run_by_device`.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from typing import Any
+
+import torch
+from torch._C import DispatchKey, DispatchKeySet
+
+from grader.accelerator.crossing import SPECIAL, copy_between
+from grader.accelerator.generators import OWNERS
+from grader.accelerator.machine import Device, Machine, the_machine
+from grader.accelerator.placement import check_devices, mask_of
+from grader.accelerator.plans import ATEN, NO_KERNEL, Plan, plan_of, refuse_odd
+from grader.accelerator.recurrent import KERNELS
+from grader.accelerator.tensor import SimTensor, refresh, wrap
+
+_Keys: Any = torch._C._ForceDispatchKeyGuard
+_included = torch._C._dispatch_tls_local_include_set
+_excluded = torch._C._dispatch_tls_local_exclude_set
+_CONJUGATES = (
+    DispatchKeySet(DispatchKey.Conjugate)
+    | DispatchKeySet(DispatchKey.Negative)
+    | DispatchKeySet(DispatchKey.ZeroTensor)
+)
+
+_MANY = 1 << 24
+"""As many elements are looked at before they are made."""
+
+
+def run(cls: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    """Run an operator that was given a tensor of ours.
+
+    PyTorch calls this with the keys for conjugates switched off. Operators that are made of others would then take
+    conjugate views for plain ones, and give wrong numbers, so the keys are switched on again.
+    """
+    del cls, types
+    with _Keys(_included(), _excluded() - _CONJUGATES):
+        return _run(func, args, kwargs or {})
+
+
+def run_by_device(func: Any, *args: Any, **kwargs: Any) -> Any:
+    """Run an operator that was given the simulated device."""
+    with _Keys(_included(), _excluded() - _CONJUGATES):
+        return _run(func, args, kwargs)
+
+
+def _run(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    plan = plan_of(func)
+    special = SPECIAL.get(plan.name)
+    if special is not None and (plan.name != "linalg_matrix_rank" or "out" in kwargs):
+        return special(func, args, kwargs)
+    if plan.decomposes:
+        parts = func.decompose(*args, **kwargs)
+        if parts is not NotImplemented:
+            return parts
+    machine = the_machine()
+    shells: list[SimTensor] = []
+    hosts: list[torch.Tensor] = []
+    inner = [_strip(arg, shells, hosts) for arg in args]
+    named = {name: _strip(value, shells, hosts) for name, value in kwargs.items()}
+    place = shells[0]._place if shells else None
+    if hosts or len(shells) > 1:
+        check_devices(plan, func, args, kwargs, shells, hosts)
+    target: Device | None = place
+    if plan.has_device and named.get("device") is not None:
+        target = machine.devices[machine.index_of(named["device"])] if machine.is_ours(named["device"]) else None
+        if target is not None:
+            named["device"] = "cpu"
+    elif plan.has_device and place is None:
+        target = machine.device(machine.current)
+    if plan.name in NO_KERNEL and target is not None and plan.names[0] == "size":
+        target.memory.room_for(math.prod(inner[0]) * (named.get("dtype") or torch.get_default_dtype()).itemsize)
+    if target is not None and not plan.writes:
+        expected = _expected(plan, shells)
+        if expected > target.memory.capacity - target.memory.current:
+            target.memory.room_for(expected)
+    out = _compute(plan, func, inner, named, target or place)
+    given = _give(plan, func, inner, named, shells, target, out)
+    reason = mask_of(plan, args) if plan.indexing else plan.waits
+    if reason:
+        machine.read_scalar(reason, shells[0]._place.index)
+    return given
+
+
+def _strip(value: Any, shells: list[SimTensor], hosts: list[torch.Tensor]) -> Any:
+    kind = type(value)
+    if kind is SimTensor:
+        shells.append(value)
+        return value._inner
+    if kind is list or kind is tuple:
+        return [_strip(item, shells, hosts) for item in value]
+    if isinstance(value, torch.Tensor):
+        hosts.append(value)
+    return value
+
+
+def _expected(plan: Plan, shells: list[SimTensor]) -> int:
+    """The bytes of the outcome, where they may be far more than those of the arguments; else 0.
+
+    An outcome that the device has no room for must not be made in the host's memory first.
+    """
+    first: torch.Tensor | None = shells[0]._inner if shells else None
+    if first is None:
+        return 0
+    if plan.name in ("mm", "bmm") and len(shells) == 2:
+        return first.numel() // max(first.shape[-1], 1) * shells[1].shape[-1] * first.element_size()
+    if plan.name == "clone":
+        return first.numel() * first.element_size()
+    if plan.pointwise and len(shells) > 1 and math.prod(shell.numel() for shell in shells) > _MANY:
+        shapes = [shell.shape for shell in shells]
+        return int(math.prod(torch.broadcast_shapes(*shapes))) * max(shell.element_size() for shell in shells)
+    return 0
+
+
+def _compute(plan: Plan, func: Any, inner: list[Any], named: dict[str, Any], place: Device | None) -> Any:
+    """Run the operator on CPU tensors, drawing random numbers from the device's generator."""
+    func = KERNELS.get(plan.name, func)
+    if plan.generator < 0:
+        if not plan.seeded or place is None:
+            return func(*inner, **named)
+        return _with_numbers_of(place, func, inner, named)
+    name = plan.names[plan.generator]
+    given: Any = named.get(name)
+    if given is None and len(inner) > plan.generator and name not in plan.keywords:
+        given = inner[plan.generator]
+    if place is not None and given is None:
+        given = place.generator
+    elif place is not None:
+        owner = OWNERS.get(given._cdata)
+        if owner is None:
+            kind = place.public.type
+            raise RuntimeError(f"Expected a '{kind}' device type for generator but found '{given.device}'")
+    if name in plan.keywords or len(inner) <= plan.generator:
+        named[name] = given
+    else:
+        inner[plan.generator] = given
+    return func(*inner, **named)
+
+
+def _with_numbers_of(place: Device, func: Any, inner: list[Any], named: dict[str, Any]) -> Any:
+    default = torch.default_generator
+    before = default.get_state()
+    default.set_state(place.generator.get_state())
+    try:
+        return func(*inner, **named)
+    finally:
+        place.generator.set_state(default.get_state())
+        default.set_state(before)
+
+
+def _give(
+    plan: Plan, func: Any, inner: Any, named: Any, shells: list[SimTensor], target: Device | None, out: Any
+) -> Any:
+    """Count the work, and put the tensors that came out into shells."""
+    machine = the_machine()
+    fresh: list[torch.Tensor] = []
+    given = _shells_of(machine, func, out, shells, target, fresh)
+    if plan.works and (fresh or plan.writes or not isinstance(out, torch.Tensor)):
+        place = target or shells[0]._place
+        flops, nbytes = _amount(plan, inner, named, out, fresh, shells)
+        machine.launch(plan.name, place.index, flops, nbytes)
+    if plan.writes:
+        for shell in shells:
+            _follow(shell)
+    return given
+
+
+def _shells_of(
+    machine: Machine, func: Any, out: Any, shells: list[SimTensor], target: Device | None, fresh: list[torch.Tensor]
+) -> Any:
+    """An argument's own shell if that argument came out, a new one for any other tensor; new memory goes to `fresh`."""
+    if isinstance(out, (list, tuple)):
+        return type(out)(_shells_of(machine, func, item, shells, target, fresh) for item in out)
+    if not isinstance(out, torch.Tensor):
+        return out
+    for shell in shells:
+        if shell._inner is out:
+            return shell
+    if target is None:
+        return out
+    refuse_odd(func, out)
+    known = machine.blocks.get(out.untyped_storage()._cdata)
+    block = known() if known is not None else None
+    if block is None:
+        fresh.append(out)
+    elif torch.is_inference_mode_enabled() and not shells[0].is_inference():
+        with torch.inference_mode(False):  # a view of an ordinary tensor is one
+            return wrap(out, target, block)
+    return wrap(out, target, block)
+
+
+def _follow(shell: SimTensor) -> None:
+    inner = shell._inner
+    if (
+        inner.shape != shell.shape
+        or inner.stride() != shell.stride()
+        or inner.storage_offset() != shell.storage_offset()
+        or inner.dtype != shell.dtype
+        or inner.is_conj() != shell.is_conj()
+        or inner.is_neg() != shell.is_neg()
+    ):
+        refresh(shell)
+        shell._block.resized()
+
+
+def _amount(
+    plan: Plan, inner: Any, named: Any, out: Any, fresh: list[torch.Tensor], shells: list[SimTensor]
+) -> tuple[float, float]:
+    """The floating-point operations and the bytes that an operator moves through the device's memory."""
+    most = 0
+    nbytes = 0
+    for tensor in (*[shell._inner for shell in shells], *fresh):
+        most = max(most, tensor.numel())
+        nbytes += min(tensor.numel() * tensor.element_size(), tensor.untyped_storage().nbytes())
+    if plan.flops is not None:
+        try:
+            return plan.flops(*inner, **named, out_val=out), nbytes
+        except (AssertionError, TypeError, ValueError, IndexError, RuntimeError):
+            return most, nbytes  # a formula that does not know these arguments
+    if plan.name.startswith("linalg_") and shells and shells[0].dim() >= 2:
+        return shells[0].numel() * min(shells[0].shape[-2:]), nbytes
+    return most, nbytes
+
+
+def _overload(name: str) -> Any:
+    packet, _, overload = name.partition(".")
+    return getattr(getattr(ATEN, packet), overload or "default")
+
+
+_REGISTERED: dict[str, Any] = {
+    name: _overload(name)
+    for name in (
+        *("empty.memory_format", "empty_strided", "tril_indices", "triu_indices", "from_file", "_efficientzerotensor"),
+        *("linalg_matrix_rank.out", "linalg_matrix_rank.out_tol_tensor"),
+        *("linalg_matrix_rank.atol_rtol_tensor_out", "linalg_matrix_rank.atol_rtol_float_out"),
+    )
+}
+"""Operators that are not made of others and come without a tensor of ours, or would not come here by themselves."""
+
+
+def register() -> torch.library.Library:
+    """Register the kernels that PyTorch looks for by device; they stay as long as what is given back."""
+    library = torch.library.Library("aten", "IMPL")
+    for name, func in _REGISTERED.items():
+        library.impl(name, functools.partial(run_by_device, func), "PrivateUse1")
+    library.impl("_copy_from", _copy_from, "PrivateUse1")
+    return library
+
+
+def _copy_from(source: torch.Tensor, to: torch.Tensor, non_blocking: bool = False) -> torch.Tensor:
+    """What PyTorch calls where it makes a tensor of Python numbers, with `__torch_dispatch__` switched off."""
+    return copy_between(ATEN.copy_.default, (to, source, non_blocking), {})  # type: ignore[no-any-return]
+
+
+SimTensor.__torch_dispatch__ = classmethod(run)  # type: ignore[assignment]

@@ -1,0 +1,94 @@
+"""One device for all operands, or PyTorch's own error; and when a mask makes the host wait."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from grader.accelerator.machine import HOST_TO_DEVICE, Device, Machine, the_machine
+from grader.accelerator.plans import Plan, unsupported
+from grader.accelerator.tensor import SimTensor
+
+_STRUCTURED = {
+    *("mm", "addmm", "bmm", "baddbmm", "addmv", "cat", "gather", "index_add", "index_copy", "nll_loss_forward"),
+    *("nll_loss_backward", "scatter", "scatter_add", "scatter_reduce", "_addmm_activation", "triangular_solve"),
+}
+"""Operators whose kernel is called wrapper_CUDA_<name> in errors; with others the overload comes first."""
+
+
+def check_devices(
+    plan: Plan, func: Any, args: Any, kwargs: Any, shells: list[SimTensor], hosts: list[torch.Tensor]
+) -> None:
+    """Raise PyTorch's own error unless the operands are on one device; a 0-dim CPU tensor may join."""
+    machine = the_machine()
+    for host in hosts:
+        if isinstance(host, SimTensor):
+            raise unsupported(func, "a class derived from a tensor of the device was given")
+    if not shells:
+        return
+    first = shells[0]._place
+    same = all(shell._place is first for shell in shells)
+    if same and not hosts:
+        return
+    if plan.indexing and same:
+        _move_indices(machine, args, first)
+        hosts = [host for host in hosts if not any(host is index for index in args[1])]
+        if all(host.dim() == 0 for host in hosts) and type(args[0]) is SimTensor:
+            return
+    written = [value for name, value in _named_arguments(plan, args, kwargs) if name in plan.writes]
+    scalars = [host for host in hosts if host.dim() == 0 and not any(host is value for value in written)]
+    most = 2 if plan.name == "where" else 1
+    if plan.pointwise and same and len(scalars) == len(hosts) <= most:
+        return
+    raise RuntimeError(_two_devices(plan, func, args, kwargs, first, shells, hosts))
+
+
+def mask_of(plan: Plan, args: Any) -> str:
+    """Why the host must wait for an operator with indices: how many elements a mask takes."""
+    masked = any(isinstance(index, torch.Tensor) and index.dtype in (torch.bool, torch.uint8) for index in args[1])
+    fills = len(args) > 2 and isinstance(args[2], torch.Tensor) and args[2].numel() == 1
+    return plan.name if masked and not fills else ""
+
+
+def _move_indices(machine: Machine, args: Any, place: Device) -> None:
+    if type(args[0]) is not SimTensor:
+        raise IndexError(
+            f"indices should be either on cpu or on the same device as the indexed tensor ({args[0].device})"
+            if isinstance(args[0], torch.Tensor)
+            else "indices should be on the device of the indexed tensor"
+        )
+    for index in args[1]:
+        if isinstance(index, torch.Tensor) and type(index) is not SimTensor:
+            machine.copy(HOST_TO_DEVICE, place.index, index.numel() * index.element_size())
+
+
+def _named_arguments(plan: Plan, args: Any, kwargs: Any) -> list[tuple[str, Any]]:
+    return [*zip(plan.names, args, strict=False), *kwargs.items()]
+
+
+def _two_devices(
+    plan: Plan, func: Any, args: Any, kwargs: Any, first: Device, shells: list[SimTensor], hosts: list[torch.Tensor]
+) -> str:
+    if plan.pointwise:
+        other = next((shell.device for shell in shells if shell._place is not first), torch.device("cpu"))
+        return (
+            "Expected all tensors to be on the same device, but found at least two devices, "
+            f"{first.public} and {other}!"
+        )
+    if plan.name == "convolution":
+        also = "" if type(args[0]) is SimTensor else " or input should be a MKLDNN tensor and weight is a dense tensor"
+        return f"Input type ({args[0].type()}) and weight type ({args[1].type()}) should be the same{also}"
+    found: list[tuple[str, torch.device]] = []
+    for name, value in _named_arguments(plan, args, kwargs):
+        items = value if isinstance(value, (list, tuple)) else (value,)
+        found += [(name, item.device) for item in items if isinstance(item, torch.Tensor)]
+    common = found[0][1]
+    name, device = next((name, device) for name, device in found if device != common)
+    key = "CUDA" if first.public.type == "cuda" else "PrivateUse1"
+    overload = func._overloadname if func._overloadname != "default" else ""
+    wrapper = f"wrapper_{key}_{plan.name}" if plan.name in _STRUCTURED else f"wrapper_{key}_{overload}_{plan.name}"
+    return (
+        f"Expected all tensors to be on the same device, but got {name} is on {device}, different from other tensors "
+        f"on {common} (when checking argument in method {wrapper})"
+    )

@@ -1,0 +1,127 @@
+"""What is to know about an operator before it runs, read from its schema once."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch.utils.flop_counter import flop_registry
+
+ATEN = torch.ops.aten
+
+NO_KERNEL = {
+    *("empty", "empty_strided", "empty_like", "new_empty", "new_empty_strided", "empty_permuted"),
+    *(
+        "_local_scalar_dense",
+        "_linalg_check_errors",
+        "resize_",
+        "resize_as_",
+        "set_",
+        "_efficientzerotensor",
+        "_reshape_alias",
+        "lift",
+        "lift_fresh",
+    ),
+}
+"""Operators that start no kernel: they give memory, or another look at it, or read a number."""
+
+_WAITS = {
+    "_local_scalar_dense": "item",
+    "equal": "equal",
+    "_linalg_check_errors": "errors of linalg",
+    "is_nonzero": "bool",
+}
+
+_POINTWISE_TOO = {
+    "fill",
+    "masked_fill",
+    "copy",
+    "lerp",
+    "where",
+    "isin",
+    "clamp",
+    "result_type",
+    "can_cast",
+    "mse_loss",
+}
+"""Operators that take a 0-dim CPU tensor, beside those that PyTorch tags as pointwise."""
+
+_INDEXING = {"index", "index_put", "index_put_", "_index_put_impl_", "_unsafe_index", "_unsafe_index_put"}
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is to know about an operator, read from its schema once."""
+
+    name: str
+    names: tuple[str, ...]
+    """The names of its arguments."""
+    keywords: frozenset[str]
+    """Those that come by name only."""
+    writes: tuple[str, ...]
+    """The arguments it writes to."""
+    generator: int
+    """The position of its generator; -1 where it has none."""
+    seeded: bool
+    """It draws random numbers from the default generator without having an argument for it."""
+    has_device: bool
+    waits: str
+    """Why the host must wait for its outcome; "" if it need not."""
+    pointwise: bool
+    works: bool
+    """It starts a kernel, unless all it gives is a view."""
+    decomposes: bool
+    indexing: bool
+    flops: Callable[..., int] | None
+
+
+@functools.cache
+def plan_of(func: Any) -> Plan:
+    """The plan of an operator."""
+    schema = func._schema
+    name = func._overloadpacket.__name__
+    arguments = schema.arguments
+    names = tuple(argument.name for argument in arguments)
+    generator = next((i for i, argument in enumerate(arguments) if str(argument.type) == "Optional[Generator]"), -1)
+    tags = func.tags
+    dynamic = torch.Tag.dynamic_output_shape in tags or torch.Tag.data_dependent_output in tags
+    return Plan(
+        name=name,
+        names=names,
+        keywords=frozenset(argument.name for argument in arguments if argument.kwarg_only),
+        writes=tuple(a.name for a in arguments if a.alias_info is not None and a.alias_info.is_write),
+        generator=generator,
+        seeded=generator < 0 and torch.Tag.nondeterministic_seeded in tags,
+        has_device="device" in names,
+        waits=_WAITS.get(name, name if dynamic else ""),
+        pointwise=_is_pointwise(func, name),
+        works=name not in NO_KERNEL and not func.is_view,
+        decomposes=torch._C._dispatch_has_kernel_for_dispatch_key(func.name(), "CompositeImplicitAutograd"),
+        indexing=name in _INDEXING,
+        flops=flop_registry.get(func._overloadpacket),
+    )
+
+
+def _is_pointwise(func: Any, name: str) -> bool:
+    plain = name.removesuffix("_")
+    if torch.Tag.pointwise in func.tags or plain in _POINTWISE_TOO or plain.startswith("_foreach_"):
+        return True
+    packet = getattr(ATEN, plain, None) if func.namespace == "aten" else None
+    return packet is not None and any(
+        torch.Tag.pointwise in getattr(packet, overload).tags for overload in packet.overloads()
+    )
+
+
+def refuse_odd(func: Any, value: torch.Tensor) -> None:
+    """Raise unless what an operator gives is dense."""
+    if value.layout is not torch.strided or value.is_nested or value.is_quantized or value.is_mkldnn:
+        kind = "nested" if value.is_nested else "quantized" if value.is_quantized else str(value.layout)
+        raise unsupported(func, f"its result is {kind}")
+
+
+def unsupported(func: Any, why: str) -> NotImplementedError:
+    """The error for an operator that a simulated device does not have."""
+    return NotImplementedError(f"The operator '{func.name()}' is not supported on the simulated device: {why}.")

@@ -1,0 +1,44 @@
+"""The text of a tensor on a simulated device, as PyTorch prints one on a GPU."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch._tensor_str import _add_suffixes, _tensor_str
+
+_INFERRED = (torch.int64, torch.bool)
+
+
+def text_of(shell: Any, inner: torch.Tensor, contents: str | None = None) -> str:
+    """What `repr` gives.
+
+    Args:
+        shell: the tensor on the device; its device and its place in the graph are told.
+        inner: its numbers.
+        contents: a text to show in place of the numbers.
+    """
+    parameter = getattr(shell, "_is_param", False)
+    prefix = "tensor("
+    suffixes = [f"device='{shell.device}'"]
+    if inner.numel() == 0:
+        if inner.dim() != 1:
+            suffixes.append(f"size={tuple(inner.shape)}")
+        if inner.dtype != torch.get_default_dtype():
+            suffixes.append(f"dtype={inner.dtype}")
+        body = "[]"
+    else:
+        if inner.dtype not in (*_INFERRED, torch.get_default_dtype(), _default_complex()):
+            suffixes.append(f"dtype={inner.dtype}")
+        body = _tensor_str(inner, len(prefix))
+    if shell.grad_fn is not None:
+        name = type(shell.grad_fn).__name__
+        suffixes.append(f"grad_fn=<{shell.grad_fn.name().rpartition('::')[2] if name == 'CppFunction' else name}>")
+    elif shell.requires_grad:
+        suffixes.append("requires_grad=True")
+    text = _add_suffixes(prefix + (contents if contents is not None else body), suffixes, len(prefix), False)
+    return f"Parameter containing:\n{text}" if parameter else text
+
+
+def _default_complex() -> torch.dtype:
+    return torch.complex128 if torch.get_default_dtype() == torch.float64 else torch.complex64

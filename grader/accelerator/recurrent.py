@@ -1,0 +1,93 @@
+"""The cells of LSTM and GRU. PyTorch has them fused for accelerators and has no such kernels for the CPU.
+
+The arguments, what comes out and what is kept for backward are those of the operators of these names. Gates stand side
+by side in the last dimension, in PyTorch's order: input, forget, cell, output for LSTM; reset, input, new for GRU.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+_Maybe = torch.Tensor | None
+
+
+def _plus(gates: torch.Tensor, *biases: _Maybe) -> torch.Tensor:
+    for bias in biases:
+        if bias is not None:
+            gates = gates + bias
+    return gates
+
+
+def lstm_cell(
+    from_input: torch.Tensor,
+    from_hidden: torch.Tensor,
+    cell: torch.Tensor,
+    input_bias: _Maybe = None,
+    hidden_bias: _Maybe = None,
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """The next hidden state, the next cell state, and the gates for backward."""
+    i, f, g, o = _plus(from_input + from_hidden, input_bias, hidden_bias).chunk(4, 1)
+    i, f, g, o = i.sigmoid(), f.sigmoid(), g.tanh(), o.sigmoid()
+    new = f * cell + i * g
+    return o * new.tanh(), new, torch.cat([i, f, g, o], 1)
+
+
+def lstm_cell_backward(
+    grad_hidden: _Maybe, grad_cell: _Maybe, cell: torch.Tensor, new: torch.Tensor, gates: torch.Tensor, has_bias: bool
+) -> tuple[torch.Tensor, torch.Tensor, _Maybe]:
+    """The gradients of the gates, of the old cell state and of a bias."""
+    i, f, g, o = gates.chunk(4, 1)
+    squashed = new.tanh()
+    by_hidden = torch.zeros_like(new) if grad_hidden is None else grad_hidden
+    by_cell = by_hidden * o * (1 - squashed * squashed)
+    if grad_cell is not None:
+        by_cell = by_cell + grad_cell
+    parts = (
+        by_cell * g * i * (1 - i),
+        by_cell * cell * f * (1 - f),
+        by_cell * i * (1 - g * g),
+        by_hidden * squashed * o * (1 - o),
+    )
+    by_gates = torch.cat(parts, 1)
+    return by_gates, by_cell * f, by_gates.sum(0) if has_bias else None
+
+
+def gru_cell(
+    from_input: torch.Tensor,
+    from_hidden: torch.Tensor,
+    hidden: torch.Tensor,
+    input_bias: _Maybe = None,
+    hidden_bias: _Maybe = None,
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """The next hidden state, and what backward needs."""
+    reset_a, take_a, new_a = _plus(from_input, input_bias).chunk(3, 1)
+    reset_b, take_b, new_b = _plus(from_hidden, hidden_bias).chunk(3, 1)
+    reset, take = (reset_a + reset_b).sigmoid(), (take_a + take_b).sigmoid()
+    new = (new_a + reset * new_b).tanh()
+    return new + take * (hidden - new), torch.cat([reset, take, new, hidden, new_b], 1)
+
+
+def gru_cell_backward(
+    grad: torch.Tensor, kept: torch.Tensor, has_bias: bool
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, _Maybe, _Maybe]:
+    """The gradients of both sets of gates, of the old hidden state and of both biases."""
+    reset, take, new, hidden, from_hidden = kept.chunk(5, 1)
+    by_take = grad * (hidden - new) * take * (1 - take)
+    by_new = grad * (1 - take) * (1 - new * new)
+    by_reset = by_new * from_hidden * reset * (1 - reset)
+    by_input = torch.cat([by_reset, by_take, by_new], 1)
+    by_hidden = torch.cat([by_reset, by_take, by_new * reset], 1)
+    biases = (by_input.sum(0), by_hidden.sum(0)) if has_bias else (None, None)
+    return by_input, by_hidden, grad * take, *biases
+
+
+KERNELS: dict[str, Callable[..., Any]] = {
+    "_thnn_fused_lstm_cell": lstm_cell,
+    "_thnn_fused_lstm_cell_backward_impl": lstm_cell_backward,
+    "_thnn_fused_gru_cell": gru_cell,
+    "_thnn_fused_gru_cell_backward": gru_cell_backward,
+}
+"""By the names of the operators; they take and give plain CPU tensors."""

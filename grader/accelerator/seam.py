@@ -1,0 +1,129 @@
+"""For programs that exchange tensors with a process where an accelerator is simulated.
+
+None of these calls a method that student code could have replaced on a tensor, and none counts anything.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch._C import TensorBase
+
+from grader.accelerator.machine import the_machine
+from grader.accelerator.tensor import SimTensor, wrap
+
+_stride = TensorBase.stride
+_size = TensorBase.size
+_offset: Any = TensorBase.storage_offset
+_detach = TensorBase.detach
+_storage = TensorBase.untyped_storage
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """A tensor on a simulated device, as it is.
+
+    Attributes:
+        inner: the CPU tensor that holds the numbers, over the same memory; conj and neg bits included.
+        device: the public name with the index, such as "sim:1".
+        shape: its sizes.
+        strides: in elements.
+        offset: of its first element in the storage.
+        storage: a number that tensors have in common if they share memory; valid as long as one of them lives.
+        storage_bytes: the size of that storage.
+        requires_grad: whether autograd follows it.
+    """
+
+    inner: torch.Tensor
+    device: str
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    offset: int
+    storage: int
+    storage_bytes: int
+    requires_grad: bool
+
+
+def is_simulated(value: Any) -> bool:
+    """Whether a value is a tensor on a simulated device, by its exact type."""
+    return type(value) is SimTensor
+
+
+def to_device(tensor: torch.Tensor, index: int = 0) -> torch.Tensor:
+    """Put a CPU tensor on a simulated device without a copy: both have the same memory.
+
+    Tensors that share a storage share it on the device, too. Nothing is counted but the memory, once a storage.
+
+    Args:
+        tensor: a plain, dense CPU tensor.
+        index: that of the device; a storage is on one index only.
+
+    Raises:
+        torch.OutOfMemoryError: the device has not so much memory.
+        ValueError: the storage is on another index already.
+    """
+    place = the_machine().device(index)
+    made = wrap(_detach(tensor), place)
+    return made.requires_grad_() if tensor.requires_grad else made
+
+
+def view_on_device(
+    storage: torch.UntypedStorage,
+    dtype: torch.dtype,
+    sizes: tuple[int, ...],
+    strides: tuple[int, ...],
+    offset: int = 0,
+    index: int = 0,
+) -> torch.Tensor:
+    """Put a look at a CPU storage on a simulated device; looks at one storage share its memory.
+
+    Args:
+        storage: CPU memory; it must be long enough.
+        dtype: that of the tensor.
+        sizes: its shape.
+        strides: in elements.
+        offset: of its first element, in elements.
+        index: that of the device.
+    """
+    return to_device(torch.empty(0, dtype=dtype).set_(storage, offset, sizes, strides), index)
+
+
+def describe(tensor: torch.Tensor) -> Described:
+    """What there is to know about a tensor on a simulated device; nothing is counted.
+
+    Raises:
+        TypeError: the value is not of the exact type; ask `is_simulated` first.
+    """
+    if type(tensor) is not SimTensor:
+        raise TypeError("this is not a tensor on a simulated device")
+    state = object.__getattribute__(tensor, "__dict__")
+    inner, place = state["_inner"], state["_place"]
+    storage = _storage(inner)
+    return Described(
+        inner=inner,
+        device=f"{place.public}",
+        shape=tuple(_size(inner)),
+        strides=tuple(_stride(inner)),
+        offset=_offset(inner),
+        storage=storage._cdata,
+        storage_bytes=storage.nbytes(),
+        requires_grad=TensorBase.requires_grad.__get__(tensor),  # type: ignore[attr-defined]
+    )
+
+
+def counters() -> dict[str, Any]:
+    """What was counted since the last reset, as plain numbers, dicts and lists; all devices together.
+
+    `launches`; `copies` and `copied_bytes` between host and device or between devices, and by direction
+    `host_to_device`, `device_to_host`, `device_to_device`, each with its `…_bytes`; `scalars_read` by `item`, `bool`
+    and the like; `waits`, and `waits_for` by reason; per index `allocated_bytes`, `current_bytes`, `peak_bytes`; the
+    virtual clock: `host_seconds`, and `device_seconds` per index.
+    """
+    return the_machine().counters()
+
+
+def reset_counters() -> None:
+    """Count from zero, with the virtual clock at 0; a peak starts at what is allocated now."""
+    the_machine().reset()

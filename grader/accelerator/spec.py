@@ -1,0 +1,60 @@
+"""How fast and how large a simulated device is: a few numbers, and what they make of work and transfers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
+
+
+@dataclass(frozen=True)
+class Spec:
+    """The numbers of one simulated device, and of the host beside it. Times are in seconds, rates per second.
+
+    A kernel needs the time of its arithmetic or of its memory traffic, whichever is longer, and never less than
+    `kernel`. The host needs `launch` to start it and goes on at once.
+    """
+
+    name: str = "Simulated GPU"
+    memory: int = 8 * GIB
+    """Bytes that tensors may take on each index."""
+    granularity: int = 512
+    """An allocation is rounded up to a multiple of so many bytes, as CUDA's allocator does; 1 counts exact bytes."""
+    flops: float = 10e12
+    """Floating-point operations per second."""
+    bandwidth: float = 400e9
+    """Bytes per second between the device and its own memory."""
+    launch: float = 5e-6
+    """Time of the host to start a kernel or an asynchronous copy."""
+    kernel: float = 2e-6
+    """The least time of a kernel."""
+    latency: float = 10e-6
+    """Time of a transfer before its first byte arrives."""
+    pageable: float = 6e9
+    """Bytes per second between ordinary host memory and the device."""
+    pinned: float = 12e9
+    """Bytes per second between pinned host memory and the device."""
+    peer: float = 10e9
+    """Bytes per second from one index to another."""
+    host_flops: float = 100e9
+    """Floating-point operations per second of the host."""
+    host_bandwidth: float = 20e9
+    """Bytes per second between the host and its memory."""
+    host_call: float = 1e-6
+    """The least time of an operator on the host."""
+
+    def kernel_seconds(self, flops: float, nbytes: float) -> float:
+        """How long the device works on one kernel, not counting its launch."""
+        return max(self.kernel, flops / self.flops, nbytes / self.bandwidth)
+
+    def transfer_seconds(self, nbytes: float, *, pinned: bool = False) -> float:
+        """How long a transfer between host and device takes."""
+        return self.latency + nbytes / (self.pinned if pinned else self.pageable)
+
+    def peer_seconds(self, nbytes: float) -> float:
+        """How long a transfer between two indices takes."""
+        return self.latency + nbytes / self.peer
+
+    def host_seconds(self, flops: float, nbytes: float) -> float:
+        """How long the host needs for the same operator."""
+        return max(self.host_call, flops / self.host_flops, nbytes / self.host_bandwidth)

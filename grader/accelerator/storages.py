@@ -1,0 +1,91 @@
+"""Memory beside operators: pinned memory, storages that move, tensors in files and for other libraries."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from grader.accelerator.machine import HOST_TO_DEVICE, Machine
+from grader.accelerator.pinning import is_pinned, pinned_copy
+from grader.accelerator.tensor import SimStorage, SimTensor, as_storage, refresh
+
+put: Any = setattr
+
+
+def replace_pinning() -> None:
+    """Pinned memory, and what gives an address to other libraries."""
+
+    def pin_memory(self: torch.Tensor, device: Any = None) -> torch.Tensor:
+        del device
+        return pinned_copy(self)
+
+    def pinned(self: torch.Tensor, device: Any = None) -> bool:
+        del device
+        return self.layout is torch.strided and self.device.type == "cpu" and is_pinned(self)
+
+    def to_dlpack(tensor: torch.Tensor) -> Any:
+        return tensor.__dlpack__() if type(tensor) is SimTensor else original(tensor)
+
+    original = torch._C._to_dlpack
+    for owner in (torch, torch.utils.dlpack):
+        put(owner, "to_dlpack", to_dlpack)
+    put(torch.Tensor, "pin_memory", pin_memory)
+    put(torch.Tensor, "is_pinned", pinned)
+
+
+def replace_storages(machine: Machine) -> None:
+    """Storages that move; `torch.save` and `torch.load`."""
+    original_to = torch.UntypedStorage.to
+
+    def moved(storage: Any, device: Any) -> SimStorage:
+        place = machine.devices[machine.index_of(device)]
+        if isinstance(storage, SimStorage) and storage.device == place.public:
+            return storage
+        if not isinstance(storage, SimStorage):
+            machine.copy(HOST_TO_DEVICE, place.index, storage.nbytes())
+        return as_storage(torch.UntypedStorage.clone(storage), place.public)
+
+    def to(self: Any, *, device: Any, non_blocking: bool = False) -> Any:
+        if machine.is_ours(device):
+            return moved(self, device)
+        if isinstance(self, SimStorage):
+            return self.cpu()
+        return original_to(self, device=device, non_blocking=non_blocking)
+
+    def by_name(self: Any, device: Any = None, non_blocking: bool = False) -> SimStorage:
+        del non_blocking
+        return moved(self, device)
+
+    def location_of(storage: Any) -> str | None:
+        return str(storage.device) if isinstance(storage, SimStorage) else None
+
+    def restored(storage: Any, location: str) -> SimStorage | None:
+        if not machine.is_ours(location):
+            return None
+        wanted, there, name = torch.device(location).index or 0, len(machine.devices), machine.kind
+        if wanted >= there:
+            raise RuntimeError(
+                f"Attempting to deserialize object on {name.upper()} device {wanted} but torch.{name}.device_count() "
+                f"is {there}. Please use torch.load with map_location to map your storages to an existing device."
+            )
+        return moved(storage, location)
+
+    put(torch.UntypedStorage, "to", to)
+    put(torch.UntypedStorage, machine.kind, by_name)
+    register: Any = torch.serialization.register_package
+    register(1, location_of, restored)
+
+
+def replace_metadata() -> None:
+    """Tensors in files that are conjugate or negative views."""
+    original_metadata: Any = torch._utils.set_tensor_metadata
+
+    def set_metadata(tensor: torch.Tensor, metadata: dict[str, bool]) -> None:
+        if type(tensor) is not SimTensor:
+            original_metadata(tensor, metadata)
+            return
+        original_metadata(tensor._inner, metadata)
+        refresh(tensor)
+
+    put(torch._utils, "set_tensor_metadata", set_metadata)

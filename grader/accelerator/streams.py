@@ -1,0 +1,186 @@
+"""Streams and events of a simulated device, on the virtual clock."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from grader.accelerator.clock import Queue
+from grader.accelerator.machine import Machine, the_machine
+
+
+class Stream:
+    """A queue of work. Numbers are ready at once, whatever the stream; only the times tell streams apart."""
+
+    def __init__(self, device: Any = None, priority: int = 0, *, stream_id: int | None = None) -> None:
+        machine = the_machine()
+        index = machine.index_of(device)
+        if stream_id is None:
+            machine.streams += 1
+            stream_id = machine.streams
+            machine.clock.ready[index, stream_id] = machine.clock.host
+        self.device = machine.devices[index].public
+        self.device_index = index
+        self.stream_id = stream_id
+        self.priority = priority
+
+    @property
+    def queue(self) -> Queue:
+        """Its queue on the virtual clock."""
+        return (self.device_index, self.stream_id)
+
+    @property
+    def cuda_stream(self) -> int:
+        """A number that tells it from others; 0 is the default stream."""
+        return self.stream_id
+
+    def synchronize(self) -> None:
+        """The host waits until the stream has done all it was given."""
+        the_machine().wait("synchronize", [self.queue])
+
+    def query(self) -> bool:
+        """Whether it has done all it was given."""
+        clock = the_machine().clock
+        return clock.ready.get(self.queue, 0.0) <= clock.host
+
+    def is_capturing(self) -> bool:
+        """False: graphs are not simulated."""
+        return False
+
+    def record_event(self, event: Event | None = None) -> Event:
+        """Note in an event when the work given so far will be done."""
+        event = event or Event()
+        event.record(self)
+        return event
+
+    def wait_event(self, event: Event) -> None:
+        """Do nothing more before an event."""
+        ready = the_machine().clock.ready
+        ready[self.queue] = max(ready.get(self.queue, 0.0), event.moment or 0.0)
+
+    def wait_stream(self, stream: Stream) -> None:
+        """Do nothing more before another stream has done what it was given."""
+        self.wait_event(stream.record_event())
+
+    def __enter__(self) -> Stream:
+        machine = the_machine()
+        device = machine.devices[self.device_index]
+        self._before = (machine.current, device.stream)
+        machine.current, device.stream = self.device_index, self.stream_id
+        return self
+
+    def __exit__(self, *unused: object) -> None:
+        machine = the_machine()
+        machine.current, machine.devices[self.device_index].stream = self._before
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Stream) and self.queue == other.queue
+
+    def __hash__(self) -> int:
+        return hash(self.queue)
+
+    def __repr__(self) -> str:
+        return f"<torch.{self.device.type}.Stream device={self.device} cuda_stream={self.stream_id:#x}>"
+
+
+class Event:
+    """A moment on the virtual clock: when a stream has done what it was given before `record`."""
+
+    def __init__(
+        self, device: Any = None, *, enable_timing: bool = False, blocking: bool = False, interprocess: bool = False
+    ) -> None:
+        del device, blocking, interprocess
+        self.enable_timing = enable_timing
+        self.moment: float | None = None
+
+    def record(self, stream: Stream | None = None) -> None:
+        """Note when the work given so far will be done."""
+        clock = the_machine().clock
+        queue = (stream or current_stream()).queue
+        self.moment = max(clock.host, clock.ready.get(queue, 0.0))
+
+    def synchronize(self) -> None:
+        """The host waits for the moment."""
+        machine = the_machine()
+        machine.tally.waits["synchronize"] = machine.tally.waits.get("synchronize", 0) + 1
+        machine.clock.wait_until("event", self.moment or 0.0)
+
+    def wait(self, stream: Stream | None = None) -> None:
+        """A stream does nothing more before the moment."""
+        (stream or current_stream()).wait_event(self)
+
+    def query(self) -> bool:
+        """Whether the moment is past."""
+        return (self.moment or 0.0) <= the_machine().clock.host
+
+    def elapsed_time(self, end: Event) -> float:
+        """The virtual milliseconds from this event to another."""
+        if not (self.enable_timing and end.enable_timing):
+            raise ValueError("Both events must be created with argument 'enable_timing=True'.")
+        if self.moment is None or end.moment is None:
+            raise ValueError("Both events must be recorded before calculating elapsed time.")
+        if not (self.query() and end.query()):
+            raise RuntimeError("Both events must be completed before calculating elapsed time.")
+        return (end.moment - self.moment) * 1e3
+
+    def __repr__(self) -> str:
+        return f"<torch.{the_machine().kind}.Event {'unrecorded' if self.moment is None else f'{self.moment:.9f} s'}>"
+
+
+def current_stream(device: Any = None) -> Stream:
+    """The stream that work on a device is given to."""
+    machine = the_machine()
+    place = machine.devices[machine.index_of(device)]
+    return Stream(place.index, stream_id=place.stream)
+
+
+def default_stream(device: Any = None) -> Stream:
+    """The stream that every device has."""
+    return Stream(device, stream_id=0)
+
+
+def set_stream(stream: Stream | None) -> None:
+    """Give work to this stream from now on, and make its device the current one."""
+    if stream is not None:
+        machine = the_machine()
+        machine.current = stream.device_index
+        machine.devices[stream.device_index].stream = stream.stream_id
+
+
+class stream:  # noqa: N801
+    """Give work to a stream within a `with`; None changes nothing."""
+
+    def __init__(self, chosen: Stream | None) -> None:
+        self.chosen = chosen
+
+    def __enter__(self) -> None:
+        if self.chosen is not None:
+            self.chosen.__enter__()
+
+    def __exit__(self, *unused: object) -> None:
+        if self.chosen is not None:
+            self.chosen.__exit__()
+
+
+class device:  # noqa: N801
+    """Make a device the current one within a `with`; None or a negative index changes nothing."""
+
+    def __init__(self, device: Any) -> None:
+        machine = the_machine()
+        nothing = device is None or (isinstance(device, int) and device < 0)
+        self.index = machine.current if nothing else machine.index_of(device)
+
+    def __enter__(self) -> None:
+        machine: Machine = the_machine()
+        self.before, machine.current = machine.current, self.index
+
+    def __exit__(self, *unused: object) -> None:
+        the_machine().current = self.before
+
+
+class device_of(device):  # noqa: N801
+    """Make the device of a tensor the current one within a `with`."""
+
+    def __init__(self, tensor: torch.Tensor) -> None:
+        super().__init__(tensor.device if the_machine().is_ours(tensor.device) else None)

@@ -1,0 +1,307 @@
+"""What the use of the device costs: copies, waits, memory, virtual time."""
+
+from __future__ import annotations
+
+import gc
+import time
+from typing import Any
+
+import pytest
+import torch
+from accelerator.modes import in_mode
+
+from grader import accelerator
+from grader.accelerator.spec import Spec
+
+
+def counted(*names: str) -> tuple[Any, ...]:
+    """Some of the counters."""
+    found = accelerator.counters()
+    return tuple(found[name] for name in names)
+
+
+@in_mode("sim")
+def test_copies_have_a_direction_and_bytes() -> None:
+    """Moves are counted by direction with their bytes; views, and moves to where a tensor is, are none."""
+    x = torch.ones(100)
+    a = x.to("sim")
+    b = a.to("sim:1")
+    b.to("sim:1").view(10, 10).T.cpu()
+    torch.tensor([1, 2, 3], device="sim")
+    a.copy_(x)
+    a[:50].copy_(b[:50])
+    names = ("host_to_device", "host_to_device_bytes", "device_to_host", "device_to_host_bytes")
+    assert counted(*names) == (3, 400 + 24 + 400, 1, 400)
+    assert counted("device_to_device", "device_to_device_bytes", "copies") == (2, 600, 6)
+
+
+@in_mode("sim")
+def test_creation_on_the_device_is_no_copy() -> None:
+    """A tensor that is made on the device does not come from the host."""
+    torch.ones(1000, device="sim") + torch.rand(1000, device="sim")
+    assert counted("copies", "waits") == (0, 0)
+
+
+@in_mode("sim")
+def test_a_converted_copy_moves_what_arrives() -> None:
+    """`.to(device, dtype)` moves the bytes of the new dtype, and only the elements of a view."""
+    torch.ones(100, dtype=torch.float64).to("sim", torch.float16)
+    torch.ones(10, 100)[0].to("sim")
+    torch.ones(1).expand(50).to("sim")
+    assert counted("host_to_device_bytes") == (200 + 400 + 200,)
+
+
+@in_mode("sim")
+def test_waits_are_counted_by_reason() -> None:
+    """What makes the host wait is counted: Python numbers, results of unknown size, copies, explicit waits."""
+    t = torch.arange(5.0, device="sim")
+    accelerator.reset_counters()
+    t[1].item()
+    bool(t[0] == 0)
+    t.nonzero()
+    t[t > 1]
+    t.unique()
+    torch.equal(t, t)
+    t.tolist()
+    t.cpu()
+    torch.accelerator.synchronize()
+    found = accelerator.counters()
+    assert found["waits_for"]["item"] == 2
+    assert found["waits_for"]["nonzero"] == 1
+    assert found["waits_for"]["index"] == 1
+    assert found["waits_for"]["equal"] == 1
+    assert found["waits_for"]["copy"] == 2
+    assert found["waits_for"]["synchronize"] == 1
+    assert found["waits"] == sum(found["waits_for"].values()) == 9
+    assert (found["scalars_read"], found["copies"]) == (6, 2)
+
+
+@in_mode("sim")
+def test_work_without_a_wait() -> None:
+    """Operators, in-place writes, views and masks that keep the shape make nobody wait."""
+    t = torch.rand(10, 10, device="sim")
+    accelerator.reset_counters()
+    t @ t + t.T
+    t[t > 0.5] = 0
+    torch.where(t > 0, t, 0.0).sum(0)
+    t[2:4, 1] *= 3
+    assert counted("waits", "copies") == (0, 0)
+    assert accelerator.counters()["launches"] > 5
+
+
+@in_mode("sim")
+def test_one_wait_or_a_thousand() -> None:
+    """Reading losses one by one waits for each; stacked, they take one copy."""
+    losses = [torch.tensor(float(i), device="sim") for i in range(20)]
+    accelerator.reset_counters()
+    slow = [loss.item() for loss in losses]
+    assert counted("waits", "copies") == (20, 0)
+    accelerator.reset_counters()
+    assert torch.stack(losses).tolist() == slow
+    assert counted("waits", "device_to_host") == (1, 1)
+
+
+@in_mode("sim")
+def test_counters_are_plain() -> None:
+    """Counters are plain Python, and reset to zero."""
+    torch.ones(3).to("sim").sum().item()
+    found = accelerator.counters()
+    kinds = {type(value) for value in found.values()}
+    assert kinds <= {int, float, list, dict}
+    accelerator.reset_counters()
+    after = accelerator.counters()
+    assert (after["launches"], after["copies"], after["waits"], after["waits_for"], after["host_seconds"]) == (
+        0,
+        0,
+        0,
+        {},
+        0,
+    )
+
+
+# -- memory
+
+
+@in_mode("sim", spec=Spec(granularity=1))
+def test_memory_is_that_of_storages() -> None:
+    """A storage counts once however many views it has, and until the last is gone; the peak stays."""
+    t = torch.ones(1000, device="sim:1")
+    view = t[10:20]
+    assert counted("current_bytes", "peak_bytes") == ([0, 4000], [0, 4000])
+    t2 = t * 2
+    del t, t2
+    assert counted("current_bytes", "peak_bytes") == ([0, 4000], [0, 8000])
+    del view
+    assert counted("current_bytes", "peak_bytes", "allocated_bytes") == ([0, 0], [0, 8000], [0, 8000])
+    assert torch.accelerator.max_memory_allocated(1) == 8000
+    torch.accelerator.reset_peak_memory_stats("sim:1")
+    assert torch.accelerator.max_memory_allocated(1) == 0
+
+
+@in_mode("cuda")
+def test_memory_as_cuda_counts_it() -> None:
+    """Allocations are rounded up to 512 bytes; what autograd keeps is counted until it is gone."""
+    x = torch.ones(2, device="cuda", requires_grad=True)
+    assert torch.cuda.memory_allocated() == 512
+    y = (x.exp() * 2).sum()
+    assert torch.cuda.memory_allocated() == 3 * 512
+    y.backward()
+    del y
+    assert torch.cuda.memory_allocated() == 2 * 512
+    free, total = torch.cuda.mem_get_info()
+    assert total - free == 1024
+    assert torch.cuda.max_memory_allocated() >= 4 * 512
+
+
+@in_mode("cuda", spec=Spec(memory=1 << 20))
+def test_out_of_memory() -> None:
+    """A full device raises `torch.OutOfMemoryError` in CUDA's words, and goes on."""
+    kept = [torch.zeros(200_000, device="cuda")]
+    for make in (lambda: torch.zeros(100_000, device="cuda"), lambda: kept[0] + 1, lambda: torch.ones(200_000).cuda()):
+        with pytest.raises(torch.OutOfMemoryError) as caught:
+            make()
+        assert str(caught.value).startswith("CUDA out of memory. Tried to allocate ")
+        assert "GPU 0 has a total capacity of 1.00 MiB of which 242.50 KiB is free." in str(caught.value)
+    with pytest.raises(RuntimeError, match=r"Tried to allocate 3725\.29 GiB"):
+        torch.empty(10**12, device="cuda")
+    assert torch.ones(200_000, device="cuda:1").sum().item() == 200_000
+    kept.clear()
+    del caught
+    gc.collect()
+    assert torch.zeros(200_000, device="cuda").numel() == 200_000
+
+
+# -- virtual time
+
+
+SPEC = Spec(
+    flops=1e12,
+    bandwidth=1e11,
+    launch=1e-6,
+    kernel=2e-6,
+    latency=1e-5,
+    pageable=1e9,
+    pinned=4e9,
+    peer=2e9,
+    granularity=1,
+)
+
+
+@in_mode("sim", spec=SPEC)
+def test_launches_return_at_once() -> None:
+    """A product of n x n matrices takes 2 n**3 operations, which the host notices when it waits."""
+    a = torch.ones(1000, 1000, device="sim")
+    torch.accelerator.synchronize()
+    accelerator.reset_counters()
+    a @ a
+    work = 2 * 1000**3 / SPEC.flops
+    assert counted("host_seconds", "device_seconds") == (SPEC.launch, [SPEC.launch + work, 0.0])
+    torch.accelerator.synchronize()
+    assert counted("host_seconds") == (SPEC.launch + work,)
+
+
+@in_mode("sim", spec=SPEC)
+def test_transfers_take_time() -> None:
+    """A transfer costs its latency and its bytes; pinned memory is faster, and asynchronous if asked."""
+    host = torch.ones(1_000_000)
+    pinned = host.pin_memory()
+    accelerator.reset_counters()
+    host.to("sim")
+    assert counted("host_seconds") == (pytest.approx(SPEC.launch + 1e-5 + 4e6 / 1e9),)
+    accelerator.reset_counters()
+    pinned.to("sim")
+    assert counted("host_seconds", "waits") == (pytest.approx(SPEC.launch + 1e-5 + 4e6 / 4e9), 1)
+    accelerator.reset_counters()
+    device = pinned.to("sim", non_blocking=True)
+    assert counted("host_seconds", "waits") == (SPEC.launch, 0)
+    accelerator.reset_counters()
+    back = device.to("cpu", non_blocking=True)
+    assert counted("host_seconds", "waits") == (SPEC.launch, 0)
+    assert back.is_pinned()
+
+
+def _pays(n: int) -> bool:
+    """Whether a product of n x n pays on the device, both ways included, by the virtual clock."""
+    a = torch.ones(n, n)
+    with accelerator.virtual_time():
+        start = time.perf_counter()
+        a @ a
+        host = time.perf_counter() - start
+        start = time.perf_counter()
+        there = a.to("sim")
+        (there @ there).cpu()
+        return time.perf_counter() - start < host
+
+
+@in_mode("sim", spec=SPEC)
+def test_does_it_pay() -> None:
+    """Whether to move a product has an exact answer, the one that the spec gives on paper."""
+
+    def on_paper(n: int) -> bool:
+        nbytes = 4 * n * n
+        there = SPEC.launch + SPEC.transfer_seconds(nbytes)
+        work = SPEC.launch + SPEC.kernel_seconds(2 * n**3, 3 * nbytes)
+        back = SPEC.launch + SPEC.transfer_seconds(nbytes)
+        return there + work + back < SPEC.host_seconds(2 * n**3, 3 * nbytes)
+
+    sizes = range(16, 640, 48)
+    answers = [_pays(n) for n in sizes]
+    assert answers == [on_paper(n) for n in sizes]
+    assert answers[0] is False
+    assert answers[-1] is True
+
+
+@in_mode("cuda", spec=SPEC)
+def test_timing_without_a_wait_is_seen_to_be_wrong() -> None:
+    """`perf_counter` without `synchronize` tells the launch only; with it, or with events, the work."""
+    a = torch.ones(1000, 1000, device="cuda")
+    work = 2 * 1000**3 / SPEC.flops
+    with accelerator.virtual_time():
+        torch.cuda.synchronize()
+        start = time.perf_counter()
+        a @ a
+        wrong = time.perf_counter() - start
+        torch.cuda.synchronize()
+        right = time.perf_counter() - start
+        before, after = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+        before.record()
+        a @ a
+        after.record()
+        with pytest.raises(RuntimeError, match="Both events must be completed"):
+            before.elapsed_time(after)
+        after.synchronize()
+    assert wrong == pytest.approx(SPEC.launch)
+    assert right == pytest.approx(work + SPEC.launch)
+    assert before.elapsed_time(after) == pytest.approx((work + SPEC.launch) * 1e3)
+    assert time.perf_counter() > 1
+
+
+@in_mode("cuda", spec=SPEC)
+def test_streams_overlap() -> None:
+    """Work in two streams overlaps, and one stream can wait for another."""
+    a = torch.ones(1000, 1000, device="cuda")
+    torch.cuda.synchronize()
+    accelerator.reset_counters()
+    side = torch.cuda.Stream()
+    a @ a
+    with torch.cuda.stream(side):
+        a @ a
+    work = 2 * 1000**3 / SPEC.flops
+    torch.cuda.synchronize()
+    assert counted("host_seconds") == (pytest.approx(work, rel=0.01),)
+    side.wait_stream(torch.cuda.current_stream())
+    assert side.query()
+
+
+@in_mode("sim", spec=SPEC)
+def test_timeline() -> None:
+    """The timeline is ASCII in 80 columns: the host's launches and waits, the device's work."""
+    a = torch.ones(500, 500).to("sim")
+    (a @ a).sum().item()
+    text = accelerator.timeline(accelerator.the_machine().clock.spans)
+    lines = text.splitlines()
+    assert max(len(line) for line in lines) <= 80
+    assert text.isascii()
+    assert any(line.startswith("dev0 mm") and "#" in line for line in lines)
+    assert any(line.startswith("host wait for item") and "." in line for line in lines)
+    assert accelerator.timeline([]) == ""

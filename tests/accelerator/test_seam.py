@@ -1,0 +1,94 @@
+"""The seam for programs that exchange tensors with a process where an accelerator is simulated."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+import torch
+from accelerator.modes import in_mode
+
+from grader import accelerator
+
+
+@in_mode("cuda")
+def test_tensors_are_put_on_the_device_without_a_copy() -> None:
+    """Tensors over one CPU storage share it on the device, and nothing is counted but the memory, once."""
+    storage = torch.arange(12, dtype=torch.float32).untyped_storage()
+    whole = accelerator.view_on_device(storage, torch.float32, (3, 4), (4, 1), 0, index=1)
+    part = accelerator.view_on_device(storage, torch.float32, (4, 2), (1, 4), 4, index=1)
+    part[0, 0] = -1
+    assert whole.tolist() == [[0, 1, 2, 3], [-1, 5, 6, 7], [8, 9, 10, 11]]
+    assert str(part.device) == "cuda:1"
+    accelerator.reset_counters()
+    again = accelerator.to_device(torch.empty(0).set_(storage, 1, (2,), (1,)), 1)
+    found = accelerator.counters()
+    assert (found["copies"], found["launches"], found["current_bytes"]) == (0, 0, [0, 512])
+    assert accelerator.describe(again).storage == accelerator.describe(whole).storage
+    with pytest.raises(ValueError, match="this memory is on index 1 already"):
+        accelerator.view_on_device(storage, torch.float32, (3,), (1,), 0, index=0)
+
+
+@in_mode("sim")
+def test_tensors_are_described_without_a_count() -> None:
+    """A description tells layout, storage and device, gives the CPU tensor inside, and counts nothing."""
+    base = torch.arange(6.0, device="sim:1").view(2, 3)
+    view = base.T[1:]
+    accelerator.reset_counters()
+    one, other = accelerator.describe(base), accelerator.describe(view)
+    assert (other.device, other.shape, other.strides, other.offset) == ("sim:1", (2, 2), (1, 3), 1)
+    assert (one.storage, one.storage_bytes) == (other.storage, 24)
+    assert type(other.inner) is torch.Tensor
+    assert other.inner.tolist() == [[1, 4], [2, 5]]
+    other.inner[0, 0] = 8
+    found = accelerator.counters()
+    assert (found["copies"], found["launches"], found["waits"]) == (0, 0, 0)
+    assert base[0, 1].item() == 8
+    assert accelerator.describe(torch.ones(1, device="sim", requires_grad=True)).requires_grad
+
+
+@in_mode("sim")
+def test_replaced_methods_are_not_called() -> None:
+    """What student code puts on a tensor, or in the place of its methods, is not asked."""
+    t = torch.ones(2, 3, device="sim")
+    kind = type(t)
+    for name in ("stride", "size", "storage_offset", "untyped_storage", "detach"):
+        setattr(torch.Tensor, name, lambda *args: 1 / 0)
+    kind.device = property(lambda self: "elsewhere")  # type: ignore[assignment, method-assign]
+    kind.shape = (9,)  # type: ignore[assignment, misc]
+    found = accelerator.describe(t)
+    assert (found.device, found.shape, found.strides, found.offset) == ("sim:0", (2, 3), (3, 1), 0)
+    with pytest.raises(TypeError):
+        accelerator.describe(torch.ones(1))
+
+
+@in_mode("sim")
+def test_tensors_of_a_check_keep_their_gradients() -> None:
+    """A CPU tensor that requires a gradient still does on the device, as a leaf."""
+    t = accelerator.to_device(torch.ones(2, requires_grad=True))
+    (t * 3).sum().backward()
+    assert t.is_leaf
+    assert t.grad is not None
+    assert t.grad.tolist() == [3, 3]
+
+
+def test_it_needs_nothing_else_of_ours() -> None:
+    """The package imports nothing of the grader, nor PyTorch's compiler."""
+    code = (
+        "import sys; from grader import accelerator; accelerator.preload(); accelerator.enable('cuda');"
+        "import torch; torch.ones(2, device='cuda').sum().item();"
+        "print([m for m in sys.modules if m.startswith('grader') and not m.startswith('grader.accelerator')],"
+        "'torch._dynamo' in sys.modules)"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout.strip() == "['grader'] False"
+
+
+@pytest.mark.timeout(120)
+def test_a_sample_of_operators_conforms() -> None:
+    """The command that compares operators with the CPU finds nothing wrong among a few."""
+    command = [sys.executable, "-m", "grader.accelerator.conformance", "--samples", "1", "-k", "linalg.s"]
+    ran = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert " 0 wrong" in ran.stdout.splitlines()[-1]
