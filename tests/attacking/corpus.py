@@ -1,0 +1,121 @@
+"""A file in `tests/attacks` → Attack: what is handed in, and what must come of it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+FOLDER = Path(__file__).resolve().parents[1] / "attacks"
+LEVELS = ("none", "reduced", "full")
+"""Levels of confinement, the weakest first."""
+
+_BYTES = {"bom": b"\xef\xbb\xbf", "crlf": b"\r\n", "cr": b"\r"}
+
+
+@dataclass(frozen=True)
+class Attack:
+    """One attack.
+
+    Attributes:
+        name: of its file.
+        title: the first line of its docstring.
+        files: what is handed in, by path; what the docstring names comes on top.
+        exercise: whose module it is.
+        verdicts: by check; "all" stands for those not named. A check that nothing is said of must pass. Some verdicts
+            with bars between them: any of these.
+        message: a pattern that the message of a check which did not pass must match, or "".
+        detail: the same for the text for staff.
+        shown_output: a pattern that the shown output must match, or "".
+        never: a pattern that nothing may match that its author is told, or "".
+        level: the least level of confinement at which all of this holds; it is not run below, where it may do harm.
+        unless: "root" or "unprivileged": who cannot be attacked so.
+        author: the author's name, if that is the attack.
+        bytes: "bom", "crlf" or "cr": how the module is encoded.
+        replace: texts of the module and what stands there in what is handed in, as Latin-1.
+        repeat: texts of the module, and what stands there instead how many times.
+        links: symbolic links to plant, by path; "{course}" and "{neighbour}" stand for folders.
+        odd: special files to plant by path: missing, fifo, socket, device, folder, unreadable.
+        large: files of that many bytes to plant, by path.
+        many: numbers of empty files to plant, by a pattern of their path.
+    """
+
+    name: str
+    title: str
+    files: Mapping[str, bytes]
+    exercise: str
+    verdicts: Mapping[str, str] = field(default_factory=dict)
+    message: str = ""
+    detail: str = ""
+    shown_output: str = ""
+    never: str = ""
+    level: str = "none"
+    unless: str = ""
+    author: str = ""
+    bytes: str = ""
+    replace: Mapping[str, str] = field(default_factory=dict)
+    repeat: Mapping[str, tuple[str, int]] = field(default_factory=dict)
+    links: Mapping[str, str] = field(default_factory=dict)
+    odd: Mapping[str, str] = field(default_factory=dict)
+    large: Mapping[str, int] = field(default_factory=dict)
+    many: Mapping[str, int] = field(default_factory=dict)
+
+    def holds_at(self, level: str) -> bool:
+        """Whether it can be run, and what must come of it asked for, at a level of confinement."""
+        return LEVELS.index(level) >= LEVELS.index(self.level)
+
+
+def read_corpus(folder: Path = FOLDER) -> list[Attack]:
+    """All attacks, by name."""
+    return [read_attack(path) for path in sorted(folder.iterdir(), key=lambda path: path.stem) if _is_attack(path)]
+
+
+def _is_attack(path: Path) -> bool:
+    return path.suffix == ".py" or (path.is_dir() and path.name[0] not in "._")
+
+
+def read_attack(path: Path) -> Attack:
+    """One attack: a module, or a folder in which one module says what must come of it."""
+    if path.is_dir():
+        found = {file.relative_to(path).as_posix(): file for file in path.rglob("*") if file.is_file()}
+        files = {name: file.read_bytes() for name, file in found.items() if "__pycache__" not in name}
+    else:
+        files = {"": path.read_bytes()}
+    (name, title, told), *more = _tellers(files)
+    if more:
+        raise ValueError(f"{path.name}: more than one module says what must come of it")
+    unknown = set(told) - {item.name for item in fields(Attack)}
+    if unknown:
+        raise ValueError(f"{path.name}: unknown keys {', '.join(sorted(unknown))}")
+    text = files.pop(name)
+    attack = Attack(path.stem, title, {}, **{key: value for key, value in told.items() if key != "files"})
+    module = name or f"{attack.exercise}.py"
+    planted = {module: _encoded(text, attack), **files}
+    planted |= {place: content.encode("utf-8", "surrogateescape") for place, content in told.pop("files", {}).items()}
+    return Attack(path.stem, title, planted, **told)
+
+
+def _tellers(files: Mapping[str, bytes]) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    for name, text in files.items():
+        if name and not name.endswith(".py"):
+            continue
+        head, bar, told = (ast.get_docstring(ast.parse(text)) or "").partition("\n---\n")
+        if bar:
+            yield name, head.split("\n")[0], yaml.safe_load(told)
+
+
+def _encoded(text: bytes, attack: Attack) -> bytes:
+    head, quotes, body = text.partition(b'"""\n')
+    repeated = {old: new * times for old, (new, times) in attack.repeat.items()}
+    for old, new in {**attack.replace, **repeated}.items():
+        if old.encode() not in body:
+            raise ValueError(f"{attack.name}: {old!r} does not stand behind the docstring")
+        body = body.replace(old.encode(), new.encode("latin-1"))
+    text = head + quotes + body
+    if attack.bytes == "bom":
+        return _BYTES["bom"] + text
+    return text.replace(b"\n", _BYTES[attack.bytes]) if attack.bytes else text

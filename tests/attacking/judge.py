@@ -1,0 +1,145 @@
+"""What is wrong with what came of an attack, and with what became of its neighbours and of the machine."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from attacking.corpus import Attack
+from attacking.school import CONTROL
+from attacking.secrets import Secrets
+
+BREACH = "BREACH"
+"""An attack prints this word when something worked that must not."""
+
+_LONGEST_MESSAGE = 8000
+_USED = {"memory": 2 << 30, "largest": 400 << 20, "files": 20_000}
+_USED_DISK = 256 << 20
+_STAFF_ONLY = ("journal.sqlite", "seed", "report.html", "unmatched.csv")
+
+Report = Mapping[str, Any]
+
+
+def problems_with_attack(attack: Attack, report: Report | None) -> Iterator[str]:
+    """What its report should not say, or lacks."""
+    if report is None:
+        yield "there is no report of it"
+        return
+    exercise = _exercise(report, attack.exercise)
+    checks = {check["id"]: check for check in exercise["checks"]}
+    asked = {id: attack.verdicts.get("all", "passed") for id in checks} | {
+        id: verdict for id, verdict in attack.verdicts.items() if id != "all"
+    }
+    for id, verdict in asked.items():
+        if id not in checks:
+            yield f"there is no outcome of {id}"
+        elif checks[id]["verdict"] not in verdict.split("|"):
+            yield f"{id} is {checks[id]['verdict']}, {verdict} is asked: {_told(checks[id])}"
+        elif (checks[id]["earned"] > 0) != (checks[id]["verdict"] == "passed"):
+            yield f"{id} is {checks[id]['verdict']} and earns {checks[id]['earned']}"
+    lost = [check for check in exercise["checks"] if check["verdict"] != "passed"]
+    for key in ("message", "detail"):
+        wanted = getattr(attack, key)
+        if wanted and not any(re.search(wanted, check[key]) for check in lost):
+            yield f"no {key} says {wanted!r}: {sorted({check[key][:300] for check in lost})}"
+    if attack.shown_output and not re.search(attack.shown_output, exercise["output"]):
+        yield f"the output does not say {attack.shown_output!r}: {exercise['output'][:300]!r}"
+    if attack.never:
+        for text in _strings(_for_students(report)):
+            if re.search(attack.never, text):
+                yield f"its author is told {attack.never!r}: {text[:200]!r}"
+    yield from problems_of_anybody(attack, report)
+
+
+def problems_of_anybody(attack: Attack, report: Report) -> Iterator[str]:
+    """What no attack may bring about, at whatever level its own expectation holds."""
+    for exercise in report["exercises"]:
+        for line in exercise["output"].split("\n"):
+            if BREACH in line:
+                yield f"{exercise['id']}: {line.strip()[:300]}"
+        for check in exercise["checks"]:
+            if len(check["message"]) > _LONGEST_MESSAGE:
+                yield f"{exercise['id']}: the message of {check['id']} has {len(check['message'])} characters"
+            if check["verdict"] == "broken":
+                yield f"{exercise['id']}: {check['id']} is broken, which is our fault: {_told(check)}"
+    control = _exercise(report, CONTROL)
+    if attack.exercise != CONTROL and control["score"]["earned"] != control["score"]["possible"]:
+        told = [_told(check) for check in control["checks"] if check["verdict"] != "passed"]
+        yield f"the honest exercise {CONTROL} lost points: {told}"
+
+
+def neighbours_changed(alone: Mapping[str, Report], beside: Mapping[str, Report]) -> Iterator[str]:
+    """Reports of honest authors that are other ones beside attackers, but for times."""
+    for author, report in alone.items():
+        if difference := _difference(_timeless(report), _timeless(beside[author])):
+            yield f"{author}: {difference}"
+
+
+def host_harmed(alone: Mapping[str, Any], beside: Mapping[str, Any]) -> Iterator[str]:
+    """Processes that stayed; memory and disk that were used up meanwhile, more than without attackers."""
+    for process in beside["left"]:
+        yield f"a process stayed: {process}"
+    for name, used in beside["used"].items():
+        allowed = alone["used"].get(name, 0) + next((_USED[part] for part in _USED if part in name), _USED_DISK)
+        if used > allowed:
+            yield f"{name}: {used / 2**20:.0f} MiB were used for a while; {allowed / 2**20:.0f} are allowed"
+
+
+def leaks(secrets: Secrets, reports: Mapping[str, Report], out: Path, printed: str) -> Iterator[str]:
+    """Canaries in what students see: of a report all but the details for staff, and every other file of a batch."""
+    texts = {"the terminal": printed}
+    for author, report in reports.items():
+        texts[f"the report of {author}"] = "\n".join(_strings(_for_students(report)))
+    for path in sorted(out.rglob("*")):
+        if path.is_file() and path.parent.name != "reports" and path.name not in _STAFF_ONLY:
+            texts[path.name] = path.read_text(encoding="utf-8", errors="replace")
+    yield from secrets.found_in(texts)
+
+
+def _for_students(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _for_students(item) for key, item in value.items() if key not in ("detail", "environment")}
+    return [_for_students(item) for item in value] if isinstance(value, list) else value
+
+
+def _strings(value: Any) -> Iterator[str]:
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            yield str(key)
+            yield from _strings(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _strings(item)
+    else:
+        yield str(value)
+
+
+def _timeless(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        measured = ("speed", "message", "detail") if value.get("speed") else ("speed",)
+        left_out = {"seconds", "graded_at", *measured}
+        return {key: _timeless(item) for key, item in value.items() if key not in left_out}
+    return [_timeless(item) for item in value] if isinstance(value, list) else value
+
+
+def _difference(one: Any, other: Any, place: str = "") -> str:
+    """The first place in which two reports differ."""
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        pairs = [(f"{place}.{key}", one.get(key), other.get(key)) for key in sorted({*one, *other})]
+    elif isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
+        pairs = [(f"{place}[{number}]", *pair) for number, pair in enumerate(zip(one, other, strict=True))]
+    else:
+        return "" if one == other else f"{place[1:]} was {str(one)[:200]!r}, is {str(other)[:200]!r}"
+    return next((found for where, left, right in pairs if (found := _difference(left, right, where))), "")
+
+
+def _exercise(report: Report, id: str) -> Report:
+    return next(exercise for exercise in report["exercises"] if exercise["id"] == id)
+
+
+def _told(check: Report) -> str:
+    return f"{check['message'][:300]!r}" + (
+        f", staff: {check['detail'][:300]!r}" if check["verdict"] == "broken" else ""
+    )

@@ -1,0 +1,109 @@
+"""A folder for each author: honest ones, and attackers between them."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from attacking.corpus import Attack
+from attacking.secrets import Secrets
+
+MODULE = "01_wall"
+EXERCISES = ("double", "total", "tables", "window", "once", "last")
+CONTROL = "last"
+"""The exercise that attackers do honestly: they must get its points."""
+
+_ATTACKS_BETWEEN = 6
+_HONEST: tuple[Mapping[str, str], ...] = (
+    {},
+    {"double": "wrong/triples", "total": "wrong/loop", "window": "wrong/copy"},
+    {"tables": "wrong/set", "once": "wrong/two", "last": "wrong/input"},
+    {"double": "wrong/changes_input", "total": "wrong/list", "tables": "wrong/title", "last": ""},
+)
+"""What honest authors hand in where it is not the right answer; "" is nothing."""
+
+
+def plant_school(root: Path, course: Path, secrets: Secrets, attacks: Sequence[Attack]) -> dict[str, Attack | None]:
+    """Make a folder for each author in `root`; who attacks, by author, or None for an honest one."""
+    authors: dict[str, Attack | None] = {}
+    for number in range(len(attacks) // _ATTACKS_BETWEEN + 2):
+        for attack in attacks[(number - 1) * _ATTACKS_BETWEEN : number * _ATTACKS_BETWEEN] if number else ():
+            name = attack.author or f"{number:02}a_{attack.name}"
+            authors[name] = attack
+            _plant_attack(root / name, course, root / "00h_honest", attack)
+        name = f"{number:02}h_honest"
+        authors[name] = None
+        _plant_honest(root / name, course, secrets, _HONEST[number % len(_HONEST)])
+    return authors
+
+
+def plant_honest_school(root: Path, course: Path, secrets: Secrets, count: int) -> dict[str, Attack | None]:
+    """The same with the honest authors only."""
+    names = [f"{number:02}h_honest" for number in range(count // _ATTACKS_BETWEEN + 2)]
+    for number, name in enumerate(names):
+        _plant_honest(root / name, course, secrets, _HONEST[number % len(_HONEST)])
+    return dict.fromkeys(names)
+
+
+def _plant_honest(folder: Path, course: Path, secrets: Secrets, others: Mapping[str, str]) -> None:
+    folder.mkdir(parents=True)
+    for exercise in EXERCISES:
+        answer = others.get(exercise, "right/plain")
+        if answer:
+            text = (course / "solutions" / MODULE / exercise / f"{answer}.py").read_text(encoding="utf-8")
+            text += f"\n\nMINE = {secrets.word('submission')!r}\nprint('honest', __name__)\n"
+            (folder / f"{exercise}.py").write_text(text, encoding="utf-8")
+
+
+def _plant_attack(folder: Path, course: Path, neighbour: Path, attack: Attack) -> None:
+    folder.mkdir(parents=True)
+    honest = course / "solutions" / MODULE / CONTROL / "right/plain.py"
+    (folder / f"{CONTROL}.py").write_bytes(honest.read_bytes())
+    for name, text in attack.files.items():
+        _place(folder, name).write_bytes(text)
+    for name, size in attack.large.items():
+        _place(folder, name).write_bytes(b"#" + b"\xc3\xa9" * (size // 2) + b"\n")
+    for name, target in attack.links.items():
+        path = _place(folder, name)
+        path.symlink_to(target.format(course=course, neighbour=neighbour, self=folder))
+    for pattern, count in attack.many.items():
+        for number in range(count):
+            _place(folder, pattern.format(number)).touch()
+    for name, kind in attack.odd.items():
+        _ODD[kind](_place(folder, name))
+
+
+def _place(folder: Path, name: str) -> Path:
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with contextlib.suppress(FileNotFoundError, IsADirectoryError):
+        path.unlink()
+    return path
+
+
+def _socket(path: Path) -> None:
+    here = Path.cwd()
+    os.chdir(path.parent)  # the name of a socket must be short
+    try:
+        with socket.socket(socket.AF_UNIX) as end:
+            end.bind(path.name)
+    finally:
+        os.chdir(here)
+
+
+def _unreadable(path: Path) -> None:
+    path.write_text("SECRET = 1\n", encoding="utf-8")
+    path.chmod(0)
+
+
+_ODD: Mapping[str, Callable[[Path], object]] = {
+    "missing": lambda path: None,
+    "fifo": os.mkfifo,
+    "socket": _socket,
+    "device": lambda path: os.mknod(path, 0o20666, os.makedev(1, 5)),
+    "folder": lambda path: path.mkdir(),
+    "unreadable": _unreadable,
+}

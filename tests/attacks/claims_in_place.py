@@ -1,0 +1,28 @@
+r"""Says of its argument that it was changed in place, which it was not.
+
+---
+exercise: window
+verdicts: {adds: failed|crashed, adds_to_itself: failed|crashed, view_random: failed|passed}
+"""
+
+import sys
+
+outgoing = sys.modules["grader.wire.outgoing"]
+describe = outgoing.describe_tensor
+
+
+def changed(tensor, *args):
+    told = describe(tensor, *args)
+    told[8]["version"] += 1
+    return told
+
+
+outgoing.describe_tensor = changed
+
+
+def window(x, start, size):
+    return x[start : start + size]
+
+
+def add_into(a, b):
+    return a + b

@@ -1,0 +1,31 @@
+r"""Tells something by the name of the device that it claims a tensor is on.
+
+---
+exercise: double
+verdicts: {halves: failed|crashed|skipped|passed, halves_random: failed|crashed|skipped|passed}
+never: TOLD_BY_DEVICE
+"""
+
+import sys
+
+outgoing = sys.modules["grader.wire.outgoing"]
+describe = outgoing.describe_tensor
+
+
+def elsewhere(tensor, *args):
+    told = describe(tensor, *args)
+    if tensor.dim() == 2:
+        told[8]["device"] = "cuda TOLD_BY_DEVICE"
+        told[8]["grad_fn"] = told[8]["type"] = "TOLD_BY_DEVICE"
+    return told
+
+
+outgoing.describe_tensor = elsewhere
+
+
+def double(x):
+    return 2 * x
+
+
+def halve(x):
+    return x / 2

@@ -1,0 +1,8 @@
+r"""Hands in a folder with the name of its module.
+
+---
+exercise: double
+verdicts: {all: skipped}
+message: double\.py .*not a regular file
+odd: {double.py: folder}
+"""

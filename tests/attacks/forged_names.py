@@ -1,0 +1,33 @@
+r"""Says when it is loaded that it has a hundred thousand names, of odd kinds.
+
+---
+exercise: double
+verdicts: {all: skipped|crashed|failed}
+"""
+
+import sys
+
+serve = sys.modules["grader.worker.serve"]
+
+
+def names(self, tree, incoming):
+    return {f"doubl{number}": ["callable", None, 5][number % 3] for number in range(100_000)}
+
+
+serve._Submission._load_probe = serve._Submission._call = serve._Submission._get = names
+frame = sys._getframe()
+while frame is not None and frame.f_code.co_name != "answer":
+    frame = frame.f_back
+if frame is not None:
+    own = type(frame.f_locals["self"])
+    own._operation = lambda self, name: lambda tree, incoming: names(self, tree, incoming)
+send = sys.modules["grader.wire.frames"].Channel.send
+
+
+def lie(self, number, tree, data=(), patience=None):
+    if isinstance(tree.get("result"), list):
+        tree = {**tree, "result": names(None, None, None)}
+    return send(self, number, tree, data, patience)
+
+
+sys.modules["grader.wire.frames"].Channel.send = lie

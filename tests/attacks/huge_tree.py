@@ -1,0 +1,17 @@
+r"""Returns containers as wide and as deep as a message may be, and beyond.
+
+---
+exercise: tables
+verdicts: {words: failed|skipped, more_words: failed|skipped, shouts: failed|skipped, shouts_more: failed|skipped}
+"""
+
+
+def count(text):
+    return {f"{number:x}": [number] for number in range(5000)}
+
+
+def shout(text):
+    nested = []
+    for _ in range(5000 if text == "ho" else 60):
+        nested = [nested, nested]
+    return nested

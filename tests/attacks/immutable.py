@@ -1,0 +1,24 @@
+r"""Leaves a file behind that not even root may delete.
+
+---
+exercise: once
+level: full
+"""
+
+import fcntl
+import os
+import struct
+
+
+def more(x):
+    if os.getpid() < 100:
+        with open("immutable", "wb") as file:
+            try:
+                fcntl.ioctl(file.fileno(), 0x40086602, struct.pack("l", 0x10))
+            except OSError:
+                pass
+    return x + 1
+
+
+def less(x):
+    return x - 1

@@ -1,0 +1,24 @@
+r"""Kills every process that it may send a signal to, which is itself.
+
+---
+exercise: once
+verdicts: {more: crashed|passed}
+level: full
+"""
+
+import os
+import signal
+
+
+def more(x):
+    if os.getpid() < 100:
+        for target in (0, -1):
+            try:
+                os.kill(target, signal.SIGKILL)
+            except OSError:
+                continue
+    return x + 1
+
+
+def less(x):
+    return x - 1

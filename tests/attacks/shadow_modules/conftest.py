@@ -1,0 +1,1 @@
+print("BREACH: nobody reads this")

@@ -1,0 +1,1 @@
+print("BREACH: this is not math")

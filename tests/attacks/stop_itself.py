@@ -1,0 +1,18 @@
+r"""Stops itself, as a debugger would.
+
+---
+exercise: once
+verdicts: {more: timed_out|passed}
+"""
+
+import os
+import signal
+
+
+def more(x):
+    os.kill(os.getpid(), signal.SIGSTOP)
+    return x + 1
+
+
+def less(x):
+    return x - 1

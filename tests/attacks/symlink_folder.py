@@ -1,0 +1,9 @@
+r"""Hands in a folder that is a link to the folder of references.
+
+---
+exercise: double
+verdicts: {all: skipped}
+message: double\.py
+odd: {double.py: missing}
+links: {01_wall: "{course}/solutions/01_wall"}
+"""

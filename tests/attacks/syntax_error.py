@@ -1,0 +1,16 @@
+r"""Has a syntax error in one function, so that the whole file does not load.
+
+---
+exercise: double
+verdicts: {all: skipped}
+message: SyntaxError[^\0]*double\.py, line \d+
+replace: {"return 2 * x": "return 2 * * x"}
+"""
+
+
+def double(x):
+    return 2 * x
+
+
+def halve(x):
+    return x / 2

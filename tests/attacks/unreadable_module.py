@@ -1,0 +1,9 @@
+r"""Hands in a module that nobody may read.
+
+---
+exercise: double
+verdicts: {all: skipped}
+message: double\.py cannot be read
+odd: {double.py: unreadable}
+unless: root
+"""

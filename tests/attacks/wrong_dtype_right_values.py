@@ -1,0 +1,17 @@
+r"""Returns the right numbers in another dtype.
+
+---
+exercise: double
+verdicts: {small: failed, dtype: failed, halves: failed, halves_random: failed}
+message: float64, float32 is asked
+"""
+
+import torch
+
+
+def double(x):
+    return 2 * x.double()
+
+
+def halve(x):
+    return (x / 2).to(torch.complex64)

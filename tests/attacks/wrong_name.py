@@ -1,0 +1,15 @@
+r"""Has the function under another name.
+
+---
+exercise: double
+verdicts: {small: skipped, random: skipped, dtype: skipped}
+message: your double\.py has no `double`; it has `doubel`
+"""
+
+
+def doubel(x):
+    return 2 * x
+
+
+def halve(x):
+    return x / 2

@@ -1,0 +1,20 @@
+import torch
+
+from grader.check import check, in_place, is_view_of, same, same_values
+
+
+@check("C1", category="memory", share=2)
+def check_view(student):
+    """A window of three numbers"""
+    x = torch.arange(6.0)
+    y = student.window(x, 1, 3)
+    same(y, torch.tensor([1.0, 2.0, 3.0]))
+    is_view_of(y, x)
+
+
+@check("C2", category="memory", share=2)
+def check_adds(student):
+    """Adds in place"""
+    a = torch.tensor([1.0, 2.0])
+    in_place(student.add_into(a, torch.tensor([10.0, 20.0])), a)
+    same_values(a, torch.tensor([11.0, 22.0]))

@@ -1,0 +1,10 @@
+from grader.check import check, same
+
+SECRET = "CANARY_CHECK"
+
+
+@check("C1", share=1, try_this="negate(torch.ones(2, 2))")
+def check_negates_random(student, reference, rng):
+    """Negates random numbers"""
+    x = rng.normal(3, 3)
+    same(student.negate(x), reference.negate(x))

@@ -1,0 +1,5 @@
+SECRET = "CANARY_REFERENCE"
+
+
+def negate(x):
+    return -x

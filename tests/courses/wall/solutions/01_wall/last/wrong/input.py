@@ -1,0 +1,8 @@
+"""You change the argument.
+
+caught by: negates
+"""
+
+
+def negate(x):
+    return x

@@ -1,0 +1,9 @@
+SECRET = "CANARY_REFERENCE"
+
+
+def more(x):
+    return x + 1
+
+
+def less(x):
+    return x - 1

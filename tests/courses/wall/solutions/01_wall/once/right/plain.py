@@ -1,0 +1,9 @@
+"""By operators."""
+
+
+def more(x):
+    return x + 1
+
+
+def less(x):
+    return x - 1

@@ -1,0 +1,35 @@
+import torch
+
+from grader.check import as_fast_as, check, gradients, no_loop, require, same, same_values
+
+SECRET = "CANARY_CHECK"
+
+
+@check("C1", share=2, try_this="total(torch.ones(6))")
+def check_fresh(student, rng):
+    """Sums again and again, other numbers each time"""
+    for _ in range(4):
+        x = rng.normal(6)
+        same_values(student.total(x), x.sum())
+
+
+@check("C2", category="performance", share=3, try_this="total(torch.ones(1000))")
+def check_counts(student, reference, rng):
+    """No Python loop: by counts, which are claims, and by time, which is not"""
+    no_loop(student.total, (rng.normal(20),), (rng.normal(200),))
+    as_fast_as(student.total, reference.total, lambda n: (rng.normal(n),), size=300_000, at_most=10, rtol=1e-3, atol=1)
+
+
+@check("C3", category="gradient", share=1, try_this="total(torch.ones(3, requires_grad=True)).backward()")
+def check_gradient(student, rng):
+    """Keeps gradients"""
+    (grad,) = gradients(student.total, rng.normal(5))
+    require(grad is not None, "the result of `total` has no gradient")
+    same_values(grad, torch.ones(5), "the gradient")
+
+
+@check("C4", share=1, try_this="mean(torch.ones(6))")
+def check_means_random(student, rng):
+    """Averages random numbers"""
+    x = rng.normal(7)
+    same(student.mean(x), x.mean())

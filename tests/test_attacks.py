@@ -1,0 +1,70 @@
+"""Every attack gets what its file says, honest authors beside it notice nothing, and nothing is left of it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from attacking.corpus import Attack, read_corpus
+from attacking.host import clean_host
+from attacking.run import Findings, run_corpus
+from attacking.secrets import Secrets
+from conftest import COURSES, run_grade
+
+ATTACKS = read_corpus()
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the wall is Linux's")
+
+
+@pytest.fixture(scope="module")
+def findings(tmp_path_factory: pytest.TempPathFactory) -> Findings:
+    """What is wrong after a class of attackers and honest authors was graded, at the best level of this machine."""
+    work = tmp_path_factory.mktemp("wall")
+    try:
+        return run_corpus(work, ATTACKS, ["--confinement", "none"])
+    finally:
+        clean_host()
+        subprocess.run(["chmod", "-R", "u+rwx", str(work)], capture_output=True, check=False)
+        subprocess.run(["rm", "-rf", str(work)], check=False)
+
+
+@pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.name)
+def test_attack(findings: Findings, attack: Attack) -> None:
+    """Its checks get the verdicts and messages that it says, and nothing worked that must not."""
+    if attack.name in findings.not_run:
+        pytest.skip(findings.not_run[attack.name])
+    assert not findings.attacks[attack.name]
+
+
+def test_nothing_is_left_and_nobody_notices(findings: Findings) -> None:
+    """No process, file, mount or shared memory stays, the machine is unharmed, and neighbours' reports are the same."""
+    assert not findings.general
+
+
+def test_no_canary_is_seen(findings: Findings) -> None:
+    """No hidden check, input, answer, reference, path, environment or work of others stands in what students see."""
+    assert not findings.leaks
+
+
+def test_terminal_shows_no_canary(tmp_path: Path) -> None:
+    """The same holds for the terminal of `grade`, which also stays as it is whatever is printed."""
+    secrets = Secrets.drawn()
+    secrets.plant_in_course(COURSES / "wall", tmp_path / "course")
+    (tmp_path / "in").mkdir()
+    for attack in ATTACKS:
+        if attack.name in ("args_in_exception", "control_chars", "stdout_flood"):
+            for name, text in attack.files.items():
+                (tmp_path / "in" / name).write_bytes(text)
+    ran = run_grade("--submission", str(tmp_path / "in"), cwd=tmp_path / "course")
+    assert not list(secrets.found_in({"the terminal": ran.stdout + ran.stderr}))
+    assert all(char.isprintable() for char in ran.stdout.replace("\n", ""))
+    for word in ("CRASH", "LIMIT", "cleared"):
+        assert word in ran.stdout
+
+
+def test_course_of_attackers_is_sound() -> None:
+    """References and other right answers of the course that is attacked pass, and wrong ones do not."""
+    ran = run_grade("verify", "--seeds", "2", cwd=COURSES / "wall")
+    assert ran.returncode == 0, ran.stdout
