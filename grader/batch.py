@@ -13,8 +13,16 @@ from pathlib import Path
 
 from grader.confinement import Wish
 from grader.errors import GraderError, SubmissionError
-from grader.grading import environment, grade_exercise, is_untouched, not_started, open_lane, report
-from grader.model import Course, Exercise, Report
+from grader.grading import (
+    environment,
+    grade_exercise,
+    is_untouched,
+    not_started,
+    open_lane,
+    report,
+    settle_exercise,
+)
+from grader.model import Course, Exercise, GradedExercise, Report, Submission, Verdict
 from grader.report.plain import write_json, write_whole
 from grader.report.safe import for_csv
 from grader.score import points_text
@@ -53,7 +61,8 @@ def grade_batch(
     out.mkdir(mode=0o700, parents=True, exist_ok=True)
     (out / "reports").mkdir(exist_ok=True)
     seed = _batch_seed(out)
-    reports = []
+    reports: list[Report] = []
+    open_: list[tuple[int, Submission, list[GradedExercise]]] = []
     with open_lane(exercises, start, replace(wish, hidden=(*wish.hidden, folder, out))) as lane:
         about = environment(seed, start, lane)
         for number, path in enumerate(authors, 1):
@@ -64,10 +73,14 @@ def grade_batch(
                 else grade_exercise(exercise, submission, lane, seed)
                 for exercise in exercises
             ]
-            graded_report = report(course, submission, graded, about)
-            write_json(out / "reports" / f"{_file_name(path.name)}.json", graded_report)
-            reports.append(graded_report)
-            on_report(graded_report, number, len(authors))
+            reports.append(_written(out, report(course, submission, graded, about)))
+            on_report(reports[-1], number, len(authors))
+            if _is_inconclusive(reports[-1]):
+                open_.append((number, submission, graded))
+        for number, submission, graded in open_:  # nothing else of ours runs now
+            settled = [settle_exercise(item, submission, lane, seed) for item in graded]
+            reports[number - 1] = _written(out, report(course, submission, settled, about))
+            on_report(reports[number - 1], number, len(authors))
     write_whole(out / "gradebook.csv", gradebook_csv(exercises, reports))
     return reports
 
@@ -107,6 +120,16 @@ def gradebook_csv(exercises: Sequence[Exercise], reports: Sequence[Report]) -> s
             ]
         )
     return text.getvalue()
+
+
+def _written(out: Path, graded: Report) -> Report:
+    write_json(out / "reports" / f"{_file_name(graded.author)}.json", graded)
+    return graded
+
+
+def _is_inconclusive(graded: Report) -> bool:
+    verdicts = (row.outcome.verdict for exercise in graded.exercises for row in exercise.checks)
+    return Verdict.INCONCLUSIVE in verdicts
 
 
 def _file_name(author: str) -> str:

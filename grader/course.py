@@ -231,12 +231,13 @@ def write_digest(exercise: Exercise) -> bool:
 def starter_digest(text: bytes) -> str:
     """Digest of a starter's code: blank lines, comments, the module's docstring and line ends do not count.
 
-    So a starter whose text was mended is still untouched in the hands of a student who has the older one.
+    So a starter whose text was mended is still untouched in the hands of a student who has the older one. The text may
+    be a hostile student's: it is cut into tokens and never parsed.
     """
     plain = text.decode("utf-8-sig", "replace").replace("\r\n", "\n").replace("\r", "\n")
     try:
         lines = _code_lines(plain)
-    except (SyntaxError, ValueError, tokenize.TokenError):
+    except (SyntaxError, ValueError, tokenize.TokenError, MemoryError, RecursionError):
         lines = plain.split("\n")
     code = "\n".join(line.rstrip() for line in lines if line.strip())
     return hashlib.sha256(code.encode()).hexdigest()[:16]
@@ -244,14 +245,18 @@ def starter_digest(text: bytes) -> str:
 
 def _code_lines(source: str) -> list[str]:
     lines = source.split("\n")
+    first: list[tokenize.TokenInfo] = []  # the first statement
+    complete = False
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         if token.type == tokenize.COMMENT:
             row, column = token.start
             lines[row - 1] = lines[row - 1][:column]
-    tree = ast.parse(source)
-    if ast.get_docstring(tree) is not None:
-        doc = tree.body[0]
-        del lines[doc.lineno - 1 : doc.end_lineno]
+        elif token.type == tokenize.NEWLINE:
+            complete = True
+        elif not complete and token.type != tokenize.NL:
+            first.append(token)
+    if first and all(token.type == tokenize.STRING for token in first):
+        del lines[first[0].start[0] - 1 : first[-1].end[0]]
     return lines
 
 

@@ -26,6 +26,7 @@ from grader.model import (
     Submission,
     Verdict,
 )
+from grader.quiet import settle
 from grader.score import score
 from grader.source import CAN_FORK, FreshInterpreters, Source, WorkerServer
 
@@ -100,6 +101,28 @@ def grade_exercise(
     run = lane.run(exercise, submission.files[exercise.id], seed, keep)
     graded = _graded(exercise, checks, run.outcomes, output=run.output)
     return _earning_nothing(graded) if is_untouched(exercise, submission) else graded
+
+
+def settle_exercise(
+    graded: GradedExercise, submission: Submission, lane: Lane, seed: int, inputs: Path | None = None
+) -> GradedExercise:
+    """The same, with checks of speed that were inconclusive run again, when all else is done; see `grader.quiet`.
+
+    Args:
+        graded: by `grade_exercise` with the same arguments.
+        submission: who handed in what.
+        lane: where it was graded; all other lanes are to rest.
+        seed: of all random inputs.
+        inputs: where large inputs of failing shown checks are kept for the student, if anywhere.
+    """
+    exercise = graded.exercise
+    outcomes = [row.outcome for row in graded.checks]
+    if all(outcome.verdict is not Verdict.INCONCLUSIVE for outcome in outcomes):
+        return graded
+    keep = _keep(inputs, submission.paths[exercise.id]) if inputs else None
+    settled = settle(lane, exercise, submission.files[exercise.id], seed, outcomes, keep)
+    again = _graded(exercise, [row.check for row in graded.checks], settled, output=graded.output)
+    return _earning_nothing(again) if is_untouched(exercise, submission) else again
 
 
 def not_started(exercise: Exercise) -> GradedExercise:

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -24,6 +23,7 @@ from grader.errors import StartError
 from grader.model import BROKEN_MESSAGE, Check, Exercise, Outcome, Verdict
 from grader.processes import clean_environment, isolated
 from grader.source import START_S, FreshInterpreters, Source, WorkerServer, end, tail
+from grader.sweep import sweep
 from grader.wire.frames import Channel, ChannelClosed
 from grader.wire.transport import PatientPipes
 
@@ -147,7 +147,12 @@ class Lane:
         self._waits_for_catalog = False
 
     def run(
-        self, exercise: Exercise, files: Mapping[str, bytes], seed: int, keep: tuple[Path, str, str] | None = None
+        self,
+        exercise: Exercise,
+        files: Mapping[str, bytes],
+        seed: int,
+        keep: tuple[Path, str, str] | None = None,
+        only: Collection[str] | None = None,
     ) -> Run:
         """Run all checks of an exercise on a submission's files: the only call behind which student code runs.
 
@@ -156,11 +161,12 @@ class Lane:
             files: the submission's files by name.
             seed: the run's seed.
             keep: where large inputs of failing shown checks go, how a student types that path, and in which folder.
+            only: ids of the checks to run, if not all: those that were inconclusive are repeated.
 
         Raises:
             StartError: no check process can be had.
         """
-        checks = self.catalog.checks[exercise.id]
+        checks = [check for check in self.catalog.checks[exercise.id] if only is None or check.id in only]
         self._jobs += 1
         rows, start = [], 0
         for name, content in files.items():
@@ -171,6 +177,7 @@ class Lane:
             "files": rows,
             "seed": seed,
             "keep": [str(keep[0]), *keep[1:]] if keep else None,
+            "only": None if only is None else sorted(only),
         }
         self._busy = True
         self._channel.send(self._jobs, job, list(files.values()))
@@ -227,7 +234,7 @@ class Lane:
         self._channel.close()
         self._log.close()
         self._process = None
-        shutil.rmtree(self._root, ignore_errors=True)
+        sweep(self._root)
 
     def close(self) -> None:
         """End the check process in good order if it has no work, then whatever is left."""

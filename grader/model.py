@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -108,6 +108,8 @@ class Outcome:
         detail: for staff.
         seconds: wall seconds.
         counters: counts that a probe reported, by name.
+        speed: what was measured, one row for each comparison: against, ratio, low, high, at_most, yours_ms, theirs_ms,
+            calls, pairs.
     """
 
     check: str
@@ -116,6 +118,7 @@ class Outcome:
     detail: str = ""
     seconds: float = 0.0
     counters: Mapping[str, int] = field(default_factory=dict)
+    speed: Sequence[Mapping[str, Any]] = ()
 
     def to_plain(self) -> dict[str, Any]:
         """As JSON data."""

@@ -23,6 +23,9 @@ from grader.wire.frames import Channel, ChannelClosed
 from grader.wire.transport import PatientPipes
 
 START_S = 180.0
+_TUNABLES = "glibc.malloc.hugetlb=1:glibc.malloc.arena_max=4"
+"""Huge pages make a fork cheaper; with few arenas a thread does not take 64 MB of address space, which is limited."""
+
 _GRACE_S = 5.0
 _CPU_S = 60
 
@@ -53,12 +56,12 @@ class WorkerServer:
         self._log = tempfile.TemporaryFile()  # noqa: SIM115  closed in close()
         self._wish = wish
         self._process = subprocess.Popen(
-            behind_wall(wish, "grader.worker", "server", str(theirs.fileno()), boxes=True),
+            [*behind_wall(wish, "grader.worker", "server", str(theirs.fileno()), boxes=True), str(os.getpid())],
             pass_fds=[theirs.fileno()],
             stdin=subprocess.DEVNULL,
             stdout=self._log,
             stderr=self._log,
-            env=clean_environment(PYTHONHASHSEED="0", GLIBC_TUNABLES="glibc.malloc.hugetlb=1"),
+            env=clean_environment(PYTHONHASHSEED="0", GLIBC_TUNABLES=_TUNABLES),
             cwd="/",
             start_new_session=True,  # an interrupt at the terminal is the host's to handle
         )
@@ -132,16 +135,16 @@ class FreshInterpreters:
             self.command = behind_wall(wish, "grader.worker", "spawned", boxes=False)
             self._log = tempfile.TemporaryFile()  # noqa: SIM115  closed in close()
             self._trial = subprocess.Popen(
-                self.command,
+                [*self.command, str(os.getpid())],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=self._log,
-                env=clean_environment(PYTHONHASHSEED="0"),
+                env=clean_environment(PYTHONHASHSEED="0", GLIBC_TUNABLES=_TUNABLES),
                 cwd="/",
                 start_new_session=True,
             )
         else:
-            self.command = isolated("grader.worker", "spawned")
+            self.command = isolated("grader.worker", "spawned", "{}")
 
     def wait_ready(self) -> Reached:
         """Try out how well a worker is confined.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import stat
@@ -13,6 +14,7 @@ from grader.model import Exercise, Submission
 
 _MAX_FILE_BYTES = 1 << 20
 _MAX_FILES = 50
+_MAX_SIBLING_BYTES = 1 << 20  # all together
 _OURS = ("check_", "probe_")
 
 
@@ -46,23 +48,38 @@ def read_submission(folder: Path, exercises: Iterable[Exercise], author: str) ->
             continue
         paths[exercise.id] = path
         try:
+            _refuse_links(folder, path)
             text = _read(path)
             files[exercise.id] = {name: text, **_siblings(path)}
-        except (SubmissionError, OSError) as error:
+        except SubmissionError as error:
             problems[exercise.id] = f"{name} cannot be read: {error}"
+        except OSError as error:  # without the path, which is none of a student's business
+            problems[exercise.id] = f"{name} cannot be read: {error.strerror}"
     return Submission(author, files, paths, problems, _digest(files))
 
 
 def _siblings(path: Path) -> dict[str, bytes]:
     found: dict[str, bytes] = {}
+    room = _MAX_SIBLING_BYTES
     for other in sorted(path.parent.iterdir()):
         unwanted = other.suffix != ".py" or other == path or other.name.startswith(_OURS)
-        if unwanted or other.is_symlink() or not other.is_file() or other.stat().st_size > _MAX_FILE_BYTES:
+        if unwanted or other.is_symlink() or not other.is_file() or other.stat().st_size > room:
             continue
-        found[other.name] = other.read_bytes()
+        with contextlib.suppress(OSError):  # one that the submission does not need may be unreadable
+            found[other.name] = other.read_bytes()
+            room -= len(found[other.name])
         if len(found) >= _MAX_FILES:
             break
     return found
+
+
+def _refuse_links(folder: Path, path: Path) -> None:
+    """A link anywhere on the way may lead out of the submission, to a neighbour's or to the solutions."""
+    for part in (path, *path.parents):
+        if part == folder:
+            return
+        if part.is_symlink():
+            raise SubmissionError("there is a link on the way to it")
 
 
 def _read(path: Path) -> bytes:
@@ -80,6 +97,6 @@ def _digest(files: dict[str, dict[str, bytes]]) -> str:
     for exercise in sorted(files):
         for name in sorted(files[exercise]):
             content = files[exercise][name]
-            digest.update(f"{exercise}/{name}:{len(content)}:".encode())
+            digest.update(f"{exercise}/{name}:{len(content)}:".encode("utf-8", "surrogateescape"))
             digest.update(content)
     return digest.hexdigest()

@@ -8,7 +8,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from asking import Function, functions, open_starter
 
+from grader.check.workers import Starter
 from grader.course import find_exercise, load_course
 from grader.grading import grade_exercise, open_lane
 from grader.lane import Lane
@@ -38,6 +40,27 @@ def spawn_lane(tiny: Course) -> Iterator[Lane]:
     """A lane whose workers are fresh interpreters."""
     with open_lane(tiny.exercises, "spawn") as lane:
         yield lane
+
+
+@pytest.fixture(scope="session")
+def forks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Starter]:
+    """Starts forked workers."""
+    with open_starter("fork", tmp_path_factory.mktemp("forked")) as starter:
+        yield starter
+
+
+@pytest.fixture
+def function(forks: Starter) -> Iterator[Function]:
+    """Makes a function of the student's from a module's text."""
+    with functions(forks) as make:
+        yield make
+
+
+@pytest.fixture
+def spawned_function(tmp_path: Path) -> Iterator[Function]:
+    """The same in fresh interpreters."""
+    with open_starter("spawn", tmp_path) as starter, functions(starter) as make:
+        yield make
 
 
 @pytest.fixture

@@ -90,6 +90,7 @@ def test_json_and_submission_and_seed(home: Path, tmp_path: Path) -> None:
         "detail",
         "seconds",
         "counters",
+        "speed",
     ]
     assert list(exercise["checks"][0]) == keys
     assert "asked  tensor([2., 4., 6.])" in exercise["checks"][0]["message"]

@@ -276,3 +276,15 @@ def test_new_keeps_comments_and_modules(tmp_path: Path) -> None:
     assert [exercise.number for exercise in course.exercises] == ["01-1", "01-2", "01-3", "02-1"]
     kept = [line for line in yaml.read_text().splitlines() if line in before]
     assert [line for line in before if "exercises: [double, total]" not in line] == kept
+
+
+def test_a_wrong_answer_without_a_verdict_proves_nothing() -> None:
+    """A check that could not tell did not catch the mistake."""
+    from grader.model import Check, Outcome, Verdict
+    from grader.verify.run import _Case, _judge_wrong
+
+    exercise = load_course(COURSES / "tiny").exercises[0]
+    case = _Case(exercise, "wrong", exercise.starter, 0, "small")
+    problem, unproved = _judge_wrong(case, [Check("small", exercise.id, "T")], [Outcome("small", Verdict.INCONCLUSIVE)])
+    assert problem == "it gets no verdict from check_small; make its measurement clearer"
+    assert not unproved

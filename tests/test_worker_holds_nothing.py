@@ -96,7 +96,7 @@ def test_worker_holds_nothing(tiny: Course, tmp_path: Path, start: str, bare_lan
     found = look(grader_of(tiny, lane, tmp_path))
     assert found["modules"] == []
     assert all(
-        name.startswith(("grader.wire", "grader.worker", "grader.confine")) or name == "grader"
+        name.startswith(("grader.wire", "grader.worker", "grader.confine", "grader.accelerator")) or name == "grader"
         for name in found["ours"]
     )
     assert found["memory"] == []

@@ -6,13 +6,13 @@ With a descriptor, workers are forked by the worker server behind that socket; w
 from __future__ import annotations
 
 import os
-import shutil
 import socket
 import sys
 from pathlib import Path
 from typing import Any
 
 from grader.model import Check, Limits, Outcome
+from grader.sweep import sweep
 from grader.wire.frames import Channel, ChannelClosed, Frame
 from grader.wire.transport import PipeTransport
 
@@ -25,19 +25,25 @@ def main() -> None:
     except ChannelClosed:
         return
     import torch
+    from torch.utils.backend_registration import rename_privateuse1_backend
 
     torch.set_num_threads(1)
+    rename_privateuse1_backend("sim")  # so that a check can name the devices of a simulated accelerator
 
     from grader.check.self_test import self_test
     from grader.check.session import PlannedExercise, run_session
     from grader.check.start import ForkStarter, SpawnStarter
     from grader.check.workers import Starter
+    from grader.confine import cgroup
 
     root = Path(plan["root"])
     host = _Host(channel)
     starter: Starter
     if len(sys.argv) > 1:
-        starter = ForkStarter(socket.socket(fileno=int(sys.argv[1])), root)
+        groups = cgroup.find()
+        if groups is not None:
+            groups.sweep()
+        starter = ForkStarter(socket.socket(fileno=int(sys.argv[1])), root, groups)
     else:
         starter = SpawnStarter(root, plan["spawn"], host.spawned)
     try:
@@ -57,7 +63,7 @@ def main() -> None:
         run_session(host, planned, starter)
     finally:
         starter.close()
-        shutil.rmtree(root, ignore_errors=True)  # the host does it too, unless it was killed
+        sweep(str(root))  # the host does it too, unless it was killed
 
 
 def _take_over_streams() -> Channel:
@@ -98,7 +104,8 @@ class _Host:
         self._number = frame.number
         tree = frame.tree
         keep = Keep(Path(tree["keep"][0]), *tree["keep"][1:]) if tree["keep"] else None
-        return Job(tree["exercise"], _files(frame), tree["seed"], keep)
+        only = frozenset(tree["only"]) if tree.get("only") is not None else None
+        return Job(tree["exercise"], _files(frame), tree["seed"], keep, only)
 
     def outcome(self, outcome: Outcome) -> None:
         self._channel.send(self._number, {"outcome": outcome.to_plain()})

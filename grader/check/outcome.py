@@ -17,11 +17,14 @@ import pytest
 
 from grader.check import show
 from grader.check.compare import CheckFailed
+from grader.check.speed import Inconclusive
 from grader.check.student import CannotJudge, Party, Raised, frame_lines, raised_by_student
 from grader.check.workers import WorkerLost
 from grader.model import BROKEN_MESSAGE, Check, Verdict
 
 _DID_NOT_RAISE = re.compile(r"DID NOT RAISE.*?(\w+)'?>?\)?$")
+_DISK_FULL = re.compile(r"\[Errno (27|28|122)\]")  # EFBIG, ENOSPC, EDQUOT
+_NOT_CALLABLE = re.compile(r"'\w+' object is not callable")
 _MAX_MESSAGE = 6000
 
 
@@ -96,17 +99,33 @@ def _decide(ending: Ending, student: Party, reference: Party | None) -> _Decisio
         return _Decision(Verdict.BROKEN, f"the reference raised {raised.type}: {raised.text}")
     if isinstance(error, CannotJudge):
         return _cannot_judge(error)
+    if isinstance(error, Inconclusive):
+        return _Decision(Verdict.INCONCLUSIVE, str(error))
     if raised is not None:
         return _student_raised(_verified(raised, student.sitting.files))
     if isinstance(error, CheckFailed):
         return _Decision(Verdict.FAILED, error.public, error.story)
+    return _ended_by_the_check(error, ending, student)
+
+
+def _ended_by_the_check(error: BaseException, ending: Ending, student: Party) -> _Decision:
     if isinstance(error, pytest.skip.Exception):
         return _Decision(Verdict.NOT_RUN, str(error))
     if isinstance(error, pytest.fail.Exception):
         return _failed_by_pytest(str(error))
+    if isinstance(error, TypeError) and (name := _called_value(error, ending.statement, student)):
+        return _Decision(Verdict.SKIPPED, f"`{name}` in your file is a value, a function is asked")
     if isinstance(error, AssertionError):
         return _Decision(Verdict.FAILED, "the result is not what is asked", _plain_assert(ending))
     return _Decision(Verdict.BROKEN, f"{type(error).__name__}: {error}")
+
+
+def _called_value(error: TypeError, statement: str, student: Party) -> str:
+    """The student's name that a check called although it is no function, or ""."""
+    if not _NOT_CALLABLE.match(str(error)):
+        return ""
+    called = re.findall(r"\bstudent\.(\w+)\(", statement)
+    return next((name for name in called if student.names().get(name) == "value"), "")
 
 
 def _cannot_judge(error: CannotJudge) -> _Decision:
@@ -131,6 +150,9 @@ def _student_raised(raised: Raised) -> _Decision:
         return _Decision(Verdict.SKIPPED, f"{raised.what} is not written yet (it raises NotImplementedError)")
     public = f"{raised.what} raised {raised.builtin}"
     story = f"{raised.what} raised {raised.type}: {raised.text}"
+    if raised.builtin == "OSError" and _DISK_FULL.search(raised.text):
+        full = f"{raised.what} wrote more into files than is allowed"
+        return _Decision(Verdict.OVER_LIMIT, full, f"{full} ({raised.text})")
     if raised.type == "SystemExit":
         public = story = f"{raised.what} called exit() or sys.exit()"
     told = "\n".join([public, *lines])
@@ -142,12 +164,17 @@ def _student_raised(raised: Raised) -> _Decision:
 def _verified(raised: Raised, files: Mapping[str, bytes]) -> Raised:
     """The same with frames that exist in the submitted files, their text taken from there, and names that do."""
     frames = []
+    texts = {file: files.get(file, b"").decode("utf-8-sig", "replace") for file, *_ in raised.frames}
+    lines_of = {file: text.splitlines() for file, text in texts.items()}
+    known = {(file, name): _has_word(texts[file], name) for file, _, name, _ in raised.frames}
     for file, line, function, _ in raised.frames:
-        lines = files.get(file, b"").decode("utf-8-sig", "replace").splitlines()
-        if 0 < line <= len(lines):
-            known = any(re.search(rf"\b{re.escape(function)}\b", text) for text in lines) if function else False
-            frames.append((file, line, function if known else "", lines[line - 1]))
+        if 0 < line <= len(lines_of[file]):
+            frames.append((file, line, function if known[file, function] else "", lines_of[file][line - 1]))
     return Raised(raised.type, raised.text, tuple(frames), raised.what, raised.owner, raised.builtin, raised.signature)
+
+
+def _has_word(text: str, word: str) -> bool:
+    return bool(word) and re.search(rf"\b{re.escape(word)}\b", text) is not None
 
 
 def _plain_assert(ending: Ending) -> str:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from grader.check.workers import Sitting
 
 
 class Printed:
-    """What the student printed before the first hidden check, across the workers of a sitting.
+    """What the student printed before the first hidden check, across the workers of all sittings.
 
     It is read before a hidden input can be known, so that none can be printed into a student's report.
     """
@@ -14,16 +16,21 @@ class Printed:
     def __init__(self, limit: int) -> None:
         self._limit = limit
         self._closed = False
-        self._lives: dict[int, str] = {}
+        self._lives: dict[tuple[int, int], str] = {}
 
-    def note(self, sitting: Sitting) -> None:
-        """Read the output so far; called after each check, since a worker that is lost takes its output along."""
+    def note(self, sittings: Iterable[Sitting]) -> None:
+        """Read the output so far; called after each check, since a worker that is lost takes its output along.
+
+        Args:
+            sittings: the same ones in the same order each time; new ones come last.
+        """
         if not self._closed:
-            self._lives.update(sitting.outputs())
+            for place, sitting in enumerate(sittings):
+                self._lives.update({(place, life): text for life, text in sitting.outputs().items()})
 
-    def close(self, sitting: Sitting) -> None:
+    def close(self, sittings: Iterable[Sitting]) -> None:
         """Read it a last time."""
-        self.note(sitting)
+        self.note(sittings)
         self._closed = True
 
     @property

@@ -27,7 +27,7 @@ from grader.check.workers import Sitting, Starter
 from grader.model import Check, Limits, Outcome, Verdict
 
 _INI = Path(__file__).with_name("pytest.ini")
-_DEVICES = {"sim": "the simulated accelerator", "cuda": "a CUDA device"}
+_NOT_HERE = {"cuda": "needs a CUDA device, which is not used here"}
 _PLUGINS_OFF = (
     "cacheprovider",
     "capture",
@@ -67,12 +67,14 @@ class Job:
         files: the submission's files by relative name.
         seed: the run's seed.
         keep: where large inputs of failing shown checks are kept, or None.
+        only: ids of the checks to run, or None for all: those that were inconclusive are repeated.
     """
 
     exercise: str
     files: Mapping[str, bytes]
     seed: int
     keep: Keep | None
+    only: frozenset[str] | None = None
 
 
 class Host(Protocol):
@@ -130,7 +132,8 @@ class CheckSession:
         self._items: dict[str, list[tuple[Check, pytest.Function]]] = {item.id: [] for item in planned}
         self._call_s: dict[tuple[str, str], float | None] = {}
         self._problems: dict[str, str] = {}
-        self._references: dict[str, Party] = {}
+        self._references: dict[tuple[str, str], Party] = {}
+        self._students: dict[str, Party] = {}
         self._student: Party | None = None
         self._reference: Party | None = None
         self._exercise: PlannedExercise | None = None
@@ -184,27 +187,36 @@ class CheckSession:
     def _run_job(self, job: Job) -> None:
         planned = self._planned[job.exercise]
         self._exercise = planned
-        rows = self._items[job.exercise]
-        self._student = self._student_party(planned, job)
-        sitting = self._student.sitting
-        self._reference = self._reference_party(planned, self._student)
+        rows = [row for row in self._items[job.exercise] if job.only is None or row[0].id in job.only]
         printed = Printed(planned.limits.shown_output_kb * 1024)
         try:
             for number, (check, item) in enumerate(rows):
-                if check.device != "none":
-                    message = f"needs {_DEVICES[check.device]}, which is not here"
-                    self._host.outcome(Outcome(check.id, Verdict.NOT_RUN, message))
+                if check.device in _NOT_HERE:
+                    self._host.outcome(Outcome(check.id, Verdict.NOT_RUN, _NOT_HERE[check.device]))
                     continue
-                following = (later for other, later in rows[number + 1 :] if other.device == "none")
+                following = (later for other, later in rows[number + 1 :] if other.device not in _NOT_HERE)
                 if not check.shown:
-                    printed.close(sitting)
+                    printed.close(self._sittings())
+                self._meet(planned, job, check.device)
                 self._host.outcome(self._run_check(check, item, next(following, None), job))
-                printed.note(sitting)
+                printed.note(self._sittings())
         finally:
-            printed.close(sitting)
-            sitting.close()
+            printed.close(self._sittings())
+            for sitting in self._sittings():
+                sitting.close()
+            self._students.clear()
             self._student = None
         self._host.done(printed.text)
+
+    def _sittings(self) -> list[Sitting]:
+        return [party.sitting for party in self._students.values()]
+
+    def _meet(self, planned: PlannedExercise, job: Job, device: str) -> None:
+        """Turn to the student and the reference whose workers see this device."""
+        if device not in self._students:
+            self._students[device] = Party(Sitting(self._starter, planned.id, job.files, planned.limits, device=device))
+        self._student = self._students[device]
+        self._reference = self._reference_party(planned, self._student)
 
     def _run_check(self, check: Check, item: pytest.Function, following: pytest.Item | None, job: Job) -> Outcome:
         assert self._student is not None
@@ -224,7 +236,8 @@ class CheckSession:
             lines = reproduce(self._exercise.id, check.id, self._student.calls, job.keep)
             message += f"\n\n{lines}" if lines else ""
         seconds = round(time.monotonic() - started, 4)
-        return Outcome(check.id, verdict, message, detail, seconds, dict(self._student.counters))
+        student = self._student
+        return Outcome(check.id, verdict, message, detail, seconds, dict(student.counters), list(student.speed))
 
     def _begin(self, party: Party, seed: int, *, recording: bool, limit: float | None) -> None:
         assert self._exercise is not None
@@ -242,19 +255,18 @@ class CheckSession:
         trace = "\n".join(f"{entry.path}:{entry.lineno + 1}: {entry.name}" for entry in self._excinfo.traceback)
         return Ending(self._excinfo.value, statement, comparison, trace)
 
-    def _student_party(self, planned: PlannedExercise, job: Job) -> Party:
-        return Party(Sitting(self._starter, planned.id, job.files, planned.limits))
-
     def _reference_party(self, planned: PlannedExercise, student: Party) -> Party | None:
         if planned.reference is None:
             return None
-        party = self._references.get(planned.id)
+        device = student.sitting.device
+        party = self._references.get((planned.id, device))
         if party is None or party.sitting.lost is not None or party.sitting.is_worn():
             if party is not None:
                 party.sitting.close()
             files = {planned.id + ".py": planned.reference.read_bytes()}
-            sitting = Sitting(self._starter, planned.id, files, planned.limits, owner="the reference's", secret=True)
-            party = self._references[planned.id] = Party(sitting)
+            own: dict[str, Any] = {"owner": "the reference's", "secret": True, "device": device}
+            sitting = Sitting(self._starter, planned.id, files, planned.limits, **own)
+            party = self._references[planned.id, device] = Party(sitting)
         party.originals = student
         return party
 

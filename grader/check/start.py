@@ -13,15 +13,15 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from grader.check.workers import GRACE_S, LONGEST_WAIT_S, Worker, WorkerLost
 from grader.confine import cgroup
-from grader.confine.limits import THREADS
+from grader.confine.limits import WorkerLimits
 from grader.model import Limits, Verdict
 from grader.processes import clean_environment
-from grader.wire.frames import Channel, ChannelClosed, Transport
+from grader.wire.frames import Caps, Channel, ChannelClosed, Transport
 from grader.wire.transport import PatientPipes, SocketTransport
 
 _WARM_UP_S = 120.0
@@ -65,20 +65,21 @@ class ForkStarter:
         self._groups = groups
         self._clean_ups: dict[int, Callable[[], None]] = {}
 
-    def start_worker(self, limits: Limits) -> Worker:
+    def start_worker(self, limits: Limits, *, spared: bool = False) -> Worker:
         """A fork of the server."""
         number = next(self._numbers)
         folder, output = _new_places(self._root, number)
         ours, theirs = socket.socketpair()
         sink = os.open(output, os.O_WRONLY | os.O_APPEND)
         told = {"do": "worker", "number": number, "folder": str(folder), "limits": _worker_limits(limits)}
+        told["spared"] = spared
         socket.send_fds(self._server, [json.dumps(told).encode()], [theirs.fileno(), sink])
         theirs.close()
         os.close(sink)
         while number not in self._pidfds:
             self._listen(_WARM_UP_S)
         life = _Forked(_pid_of(self._pidfds.pop(number)), number, self)
-        worker = Worker(Channel(SocketTransport(ours)), life, folder, output, limits)
+        worker = Worker(Channel(SocketTransport(ours), _caps(limits)), life, folder, output, limits)
         if self._groups is not None:
             life.group = self._enclosed(self._groups, life, limits)
         return _settled(worker)
@@ -86,7 +87,7 @@ class ForkStarter:
     def _enclosed(self, groups: cgroup.Groups, life: _Forked, limits: Limits) -> cgroup.Group | None:
         memory = limits.memory_mb + _SLACK_MB
         try:
-            return groups.enclose(life.pid, memory, limits.processes + THREADS)
+            return groups.enclose(life.pid, memory, WorkerLimits.read(_worker_limits(limits)).tasks)
         except ProcessLookupError:  # it has ended already, which is told when it is asked
             return None
 
@@ -131,6 +132,12 @@ class ForkStarter:
             for number in list(self._clean_ups):
                 self.exit_code(number)
         self._server.close()
+
+
+def _caps(limits: Limits) -> Caps:
+    """No message is larger than the memory that the worker may have."""
+    most = Caps()
+    return replace(most, data_bytes=min(most.data_bytes, limits.memory_mb << 20))
 
 
 def _settled(worker: Worker) -> Worker:
@@ -228,7 +235,7 @@ class SpawnStarter:
         folder, output = _new_places(self._root, next(self._numbers))
         with output.open("ab") as sink:
             process = subprocess.Popen(
-                self._command,
+                [*self._command, str(os.getpid())],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=sink,
@@ -244,10 +251,12 @@ class SpawnStarter:
         process.stdout.close()
         return _Spawned(process, Channel(transport), folder, output)
 
-    def start_worker(self, limits: Limits) -> Worker:
+    def start_worker(self, limits: Limits, *, spared: bool = False) -> Worker:
         """The warm spare; another is started to take its place."""
+        del spared  # the host ends the whole lane
         spare = self._spare or self._spawn()
         self._spare = None
+        spare.channel.caps = _caps(limits)
         worker = Worker(spare.channel, spare, spare.folder, spare.output, limits)
         try:
             spare.pid = int(spare.channel.receive(_patience()).tree["pid"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import difflib
+import hashlib
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -72,6 +73,7 @@ class Party:
     recording: bool = False
     calls: list[Call] = field(default_factory=list)
     counters: dict[str, int] = field(default_factory=dict)
+    speed: list[dict[str, Any]] = field(default_factory=list)
     outside: Callable[[], Any] | None = None
 
     def __post_init__(self) -> None:
@@ -86,7 +88,11 @@ class Party:
         self.sitting.begin_check()
         self.exchange.reset()
         self.seed, self._seeded = seed, False
-        self.recording, self.calls, self.counters = recording, [], {}
+        self.recording, self.calls, self.counters, self.speed = recording, [], {}, []
+
+    def fresh(self) -> Party:
+        """The same side with a worker of its own, for timed calls. Close its sitting."""
+        return Party(self.sitting.fresh(), self.seed, outside=self.outside)
 
     def _new_exchange(self) -> Exchange:
         return Exchange(asks=True, make_handle=lambda number, claims: RemoteObject(self, number, claims))
@@ -109,7 +115,7 @@ class Party:
         self.sitting.close()
         self.exchange, self._names, self._probes, self._seeded = self._new_exchange(), None, set(), False
         sitting = self.sitting
-        tree = {"do": "load", "module": sitting.module, "secret": sitting.secret}
+        tree = {"do": "load", "module": sitting.module, "secret": sitting.secret, "device": sitting.device}
         what = f"{sitting.owner} {sitting.module}.py"
         try:
             names = self._request(tree, {"files": dict(sitting.files)}, sitting.limits.load_s, what)
@@ -120,14 +126,20 @@ class Party:
             self._unloadable = CannotJudge(load_message(sitting.module, raised))
             self._unloadable.__dict__["_raised"] = raised
             raise self._unloadable from None
-        self._names = {str(name): str(kind) for name, kind in names.items()} if isinstance(names, dict) else {}
+        if not isinstance(names, dict) or not all(isinstance(part, str) for row in names.items() for part in row):
+            lost = WorkerLost(Verdict.CRASHED, f"{what} gave the grader something it cannot take (no table of names)")
+            sitting.lose(lost, in_load=True)
+            raise lost
+        self._names = names
 
     def call(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], what: str) -> Any:
         """Call something that lives in the worker."""
         self.names()
         if self.originals is not None:
-            copied = copies(*args, *kwargs.values(), originals=self.originals.exchange)
-            args, kwargs = copied[: len(args)], dict(zip(kwargs, copied[len(args) :], strict=True))
+            own = [None if isinstance(arg, Remote) else arg for arg in args]  # a probe's function stays what it is
+            copied = copies(*own, *kwargs.values(), originals=self.originals.exchange)
+            args = tuple(arg if isinstance(arg, Remote) else copied[i] for i, arg in enumerate(args))
+            kwargs = dict(zip(kwargs, copied[len(args) :], strict=True))
         values = {"function": function, "args": list(args), "kwargs": kwargs}
         return self._request({"do": "call"}, values, self.sitting.limits.call_s, what)
 
@@ -155,11 +167,11 @@ class Party:
                 tree[key] = out.value(value)
         tree["objects"], data = out.finish()
         if not self._seeded:
-            tree["seed"], self._seeded = self.seed, True
-        with self._outside():
+            tree["seed"], self._seeded = _workers_seed(self.seed), True
+        with self.not_counted():
             frame = self.sitting.ask(tree, data, seconds, what)
         try:
-            return self._answer(frame, what)
+            return self.read(frame, what)
         except ProtocolFault as fault:
             lost = WorkerLost(Verdict.CRASHED, f"{what} gave the grader something it cannot take ({fault})")
             self.sitting.lose(lost)
@@ -168,7 +180,7 @@ class Party:
             self.exchange.end_call()
 
     @contextmanager
-    def _outside(self) -> Iterator[None]:
+    def not_counted(self) -> Iterator[None]:
         """Time that a worker takes is not counted as the check's own."""
         resume = self.outside() if self.outside else None
         try:
@@ -177,9 +189,20 @@ class Party:
             if resume:
                 resume()
 
-    def _answer(self, frame: Frame, what: str) -> Any:
+    def read(self, frame: Frame, what: str, exchange: Exchange | None = None) -> Any:
+        """The value of a reply, or the exception that student code raised.
+
+        Args:
+            frame: the reply.
+            what: what was called, for messages.
+            exchange: a table of its own for a timed call.
+
+        Raises:
+            ProtocolFault: it is no reply.
+            CannotJudge: the value cannot be handed over.
+        """
         tree = frame.tree
-        incoming = Incoming(self.exchange, tree.get("objects"), frame.data)
+        incoming = Incoming(exchange or self.exchange, tree.get("objects"), frame.data)
         if "raised" in tree:
             raise _exception(_read_raised(tree["raised"], what, self.sitting.owner))
         if "unsupported" in tree:
@@ -187,6 +210,11 @@ class Party:
         if "result" not in tree:
             raise ProtocolFault("a reply without a result")
         return incoming.value(tree["result"])
+
+
+def _workers_seed(seed: int) -> int:
+    """What a worker is seeded with: from it nobody can tell what the check draws from its own."""
+    return int.from_bytes(hashlib.sha256(f"worker/{seed}".encode()).digest()[:6], "big")
 
 
 def _read_raised(told: Any, what: str, owner: str) -> Raised:
@@ -254,14 +282,19 @@ class RemoteFunction(Remote):
         self._party = party
         self._space = space
         self._name = name
-        self._what = f"{party.sitting.owner} `{name}`" if space == "student" else f"the probe `{name}`"
+        self.what = f"{party.sitting.owner} `{name}`" if space == "student" else f"the probe `{name}`"
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call it in the worker. A probe around a student's function is told, and noted, as that function."""
         called = args[0] if args and isinstance(args[0], RemoteFunction) else self
         if self._party.recording and called._space == "student":
             called.note(args[1:] if called is not self else args, kwargs)
-        return self._party.call(self, args, kwargs, called._what)
+        return self._party.call(self, args, kwargs, called.what)
+
+    @property
+    def party(self) -> Party:
+        """The side whose function it is."""
+        return self._party
 
     def note(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Take a call down, for the lines that reproduce it."""

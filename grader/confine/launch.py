@@ -1,4 +1,4 @@
-"""`python -m grader.confine.launch PLAN`: the worker server, or one spawned worker, inside namespaces and its own root.
+"""`python -m grader.confine.launch PLAN PARENT`: the worker server, or a spawned worker, inside namespaces and a root.
 
     host -- outer        waits, and passes on how it ended
               +-- inner  enters namespaces, builds the root
@@ -49,6 +49,8 @@ _WORLD = (
 def main() -> None:
     """Start the command behind a wall, or without one where there can be none."""
     kernel.die_with_parent()
+    if os.getppid() != int(sys.argv[2]):  # it was gone before we asked
+        return
     plan = json.loads(sys.argv[1])
     refused = _try_inner(plan) if plan["wall"] == "full" else "not asked for"
     told = {"refused": refused, "readable": _readable(plan) if plan["wall"] != "none" else None}

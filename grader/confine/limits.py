@@ -9,6 +9,7 @@ from typing import Any
 
 _OPEN_FILES = 256
 THREADS = 256
+THREADS_OF_MANY = 16
 _MIB = 1 << 20
 
 
@@ -20,13 +21,18 @@ class WorkerLimits:
         cpu_s: CPU seconds of all its threads.
         memory_mb: MiB of address space of each process beyond what the warm interpreter has.
         file_mb: MiB of any one file that it writes, its output among them.
-        processes: how many processes it may be, itself included.
+        processes: how many processes it may be, itself included. With more than one, threads count as processes.
     """
 
     cpu_s: int
     memory_mb: int
     file_mb: int
     processes: int
+
+    @property
+    def tasks(self) -> int:
+        """Processes and threads together: the kernel has one limit for both."""
+        return THREADS if self.processes == 1 else self.processes + THREADS_OF_MANY
 
     @classmethod
     def read(cls, told: dict[str, Any]) -> WorkerLimits:
@@ -57,7 +63,7 @@ def limit_resources(limits: WorkerLimits, address_space: int = 0, tasks: int = 0
     }
     if sys.platform == "linux":  # macOS does not enforce the first, and does not count for the second as we do
         hard[resource.RLIMIT_AS] = address_space + limits.memory_mb * _MIB
-        hard[resource.RLIMIT_NPROC] = tasks + limits.processes + THREADS
+        hard[resource.RLIMIT_NPROC] = tasks + limits.tasks
         hard[resource.RLIMIT_MEMLOCK] = 0
         hard[resource.RLIMIT_MSGQUEUE] = 0
         hard[resource.RLIMIT_RTPRIO] = 0

@@ -26,7 +26,7 @@ _OUT_OF_BOUNDS = """
     mount_setattr statmount listmount unshare setns
     execve execveat uselib
     bpf perf_event_open userfaultfd io_uring_setup io_uring_enter io_uring_register
-    keyctl add_key request_key lsm_set_self_attr memfd_secret
+    keyctl add_key request_key lsm_set_self_attr memfd_secret memfd_create
     kexec_load kexec_file_load init_module finit_module delete_module create_module reboot swapon swapoff acct syslog
     settimeofday stime clock_settime clock_settime64 clock_adjtime clock_adjtime64 adjtimex quotactl quotactl_fd
     iopl ioperm modify_ldt vm86 vm86old personality vhangup sethostname setdomainname lookup_dcookie nfsservctl

@@ -23,7 +23,16 @@ PRIVATE_PARENT = "/home"
 DEVICES = ("null", "zero", "full", "random", "urandom")
 _PRIVATE_FOLDERS = ("tmp", "shm", "work")
 _LINKS = {"tmp": f"{PRIVATE}/tmp", "var/tmp": f"{PRIVATE}/tmp", "dev/shm": f"{PRIVATE}/shm"}  # noqa: S108  of our own root
-_SYSTEM = ("/lib", "/lib32", "/lib64", "/libx32", "/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/libx32")
+_SYSTEM: tuple[str, ...] = (
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/libx32",
+    "/usr/lib",
+    "/usr/lib32",
+    "/usr/lib64",
+    "/usr/libx32",
+)
 _SYSTEM += ("/usr/share/zoneinfo", "/nix/store", "/gnu/store")
 _SKELETON = "mode=755,size=4m,nr_inodes=10000"
 _PROCESSOR = ("/sys/devices/system/cpu",)

@@ -60,6 +60,7 @@ def _check(row: GradedCheck) -> dict[str, Any]:
         "detail": outcome.detail,
         "seconds": outcome.seconds,
         "counters": dict(outcome.counters),
+        "speed": [dict(found) for found in outcome.speed],
     }
 
 
@@ -79,5 +80,5 @@ def write_json(path: Path, report: Report) -> None:
 def write_whole(path: Path, text: str) -> None:
     """Replace a file in one step, so that nobody ever reads half of it."""
     draft = path.with_name(path.name + ".part")
-    draft.write_text(text, encoding="utf-8", newline="")
+    draft.write_text(text, encoding="utf-8", errors="backslashreplace", newline="")
     os.replace(draft, path)

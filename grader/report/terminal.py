@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 import click
 
 from grader.model import GradedCheck, GradedExercise, Report, Verdict
-from grader.report.safe import for_terminal
+from grader.report.safe import columns, for_terminal
 from grader.score import points_text
 
 WIDTH = 80
@@ -22,6 +22,19 @@ _WORDS = {
     Verdict.NOT_RUN: ("not run", "cyan"),
     Verdict.INCONCLUSIVE: ("unsure", "cyan"),
     Verdict.BROKEN: ("BROKEN", "magenta"),
+}
+_COUNTERS = {
+    "ops": ("operation", "operations"),
+    "bytes": ("byte of new memory", "bytes of new memory"),
+    "peak": ("byte at the peak", "bytes at the peak"),
+    "transfers": ("copy between devices", "copies between devices"),
+    "transferred": ("byte between devices", "bytes between devices"),
+    "syncs": ("wait for a device", "waits for a device"),
+    "collectives": ("collective", "collectives"),
+    "sent": ("byte sent to other ranks", "bytes sent to other ranks"),
+    "escapes": ("way out of PyTorch", "ways out of PyTorch"),
+    "versions": ("write in place", "writes in place"),
+    "warnings": ("warning", "warnings"),
 }
 _MOST_OUTPUT_LINES = 12
 _TITLE = 52
@@ -41,6 +54,8 @@ def exercise_lines(graded: GradedExercise) -> Iterator[str]:
         yield _check_row(row)
         if row is first:
             yield from _message(row)
+        else:
+            yield from _measured(row)
     yield from _output(graded)
     if graded.withheld_points:
         checks, points = exercise.withheld.checks, points_text(graded.withheld_points)
@@ -97,9 +112,24 @@ def _next(report: Report) -> Iterator[str]:
 def _check_row(row: GradedCheck) -> str:
     word, colour = _WORDS[row.outcome.verdict]
     kind = "" if row.check.shown else " (hidden)"
-    title = _cut(for_terminal(row.check.title), _TITLE + 6 - len(kind)) + kind
+    title = _cut(for_terminal(row.check.title, one_line=True), _TITLE + 6 - len(kind)) + kind
     points = f"{points_text(row.score.earned)} / {points_text(row.score.possible)}"
     return f"  {click.style(f'{word:<7}', fg=colour)} {title:<{_TITLE + 6}} {points:>11}"
+
+
+def _measured(row: GradedCheck) -> Iterator[str]:
+    """What was counted and measured, in words."""
+    counts = [_count(name, number) for name, number in row.outcome.counters.items() if number]
+    if counts:
+        yield from _wrapped(", ".join(counts), "          ")
+    for found in row.outcome.speed:
+        yield from _wrapped(for_terminal(str(found["told"])), "          ")
+
+
+def _count(name: str, number: int) -> str:
+    """A counter in words; names are ours."""
+    one, many = _COUNTERS.get(name, (name, name))
+    return f"{number:,} {one if number == 1 else many}"
 
 
 def _message(row: GradedCheck) -> Iterator[str]:
@@ -147,12 +177,17 @@ def _state(graded: GradedExercise) -> str:
 
 def _row(left: str, right: str) -> str:
     room = WIDTH - len(right) - 1
-    left = _cut(for_terminal(left), room)
+    left = _cut(for_terminal(left, one_line=True), room)
     return f"{left:<{room}} {right}".rstrip()
 
 
 def _cut(text: str, room: int) -> str:
-    return text if len(text) <= room else f"{text[: room - 4]} ..."
+    if columns(text) <= room:
+        return text
+    kept = text[: room - 4]
+    while columns(kept) > room - 4:  # characters of two columns
+        kept = kept[:-1]
+    return f"{kept} ..."
 
 
 def _rule() -> str:

@@ -18,11 +18,13 @@ from grader.course import read_topics, solution_files, stray_files
 from grader.grading import open_lanes
 from grader.lane import Lane
 from grader.model import Check, Course, Exercise, Outcome, Verdict
+from grader.quiet import settle
 from grader.verify.proof import Proof, shown_folder
 from grader.verify.text import text_problems
 
 SEEDS = 20
-"""How many seeds a right answer must pass with; the second half while all cores are busy."""
+"""How many seeds a right answer must pass with. Of these, and of a wrong answer's, the second half while all cores are
+busy: no verdict may hang on the load."""
 
 _WRONG_SEEDS = 5
 _LONGEST_S = 10.0
@@ -39,6 +41,7 @@ class _Case:
     path: Path
     seed: int
     caught_by: str = ""
+    busy: bool = False  # while all cores are
 
 
 def verify(
@@ -71,14 +74,15 @@ def verify(
             proof.problems += text_problems(proof.exercise, catalog.checks[id], topics)
         cases = [case for proof in proofs.values() if proof.exercise.id not in catalog.problems
                  for case in _cases(proof, catalog.checks[proof.exercise.id], seeds)]  # fmt: skip
-        quiet = [case for case in cases if _is_quiet(case, seeds)]
-        busy = [case for case in cases if not _is_quiet(case, seeds)]
+        quiet = [case for case in cases if not case.busy]
+        busy = [case for case in cases if case.busy]
         say(f"running {len(quiet)} submissions on {lanes_wanted} lanes")
         found = _run_all(lanes, quiet)
         if busy:
             say(f"running {len(busy)} submissions while all cores are busy")
             with _busy_cores(lanes_wanted):
                 found += _run_all(lanes, busy)
+        found = [(case, _settled(lanes[0], case, outcomes)) for case, outcomes in found]
         for proof in proofs.values():
             mine = [(case, outcomes) for case, outcomes in found if case.exercise.id == proof.exercise.id]
             _judge(proof, catalog.checks[proof.exercise.id], mine)
@@ -88,9 +92,9 @@ def verify(
     return list(proofs.values())
 
 
-def _is_quiet(case: _Case, seeds: int) -> bool:
-    """Whether a case is run without other load: the first half of the seeds, and what must fail."""
-    return case.seed < (seeds + 1) // 2 or case.kind in ("starter", "wrong")
+def _seeds(count: int) -> Iterator[tuple[int, bool]]:
+    """Seeds, and whether all cores are busy then: in the second half."""
+    return ((seed, seed >= (count + 1) // 2) for seed in range(count))
 
 
 def _cases(proof: Proof, checks: Sequence[Check], seeds: int) -> Iterator[_Case]:
@@ -106,7 +110,7 @@ def _cases(proof: Proof, checks: Sequence[Check], seeds: int) -> Iterator[_Case]
         proof.problems.append(f"{where}/wrong: there are {len(wrong)} wrong answers; write at least {_LEAST_WRONG}")
     for path in ([exercise.reference] if exercise.reference else []) + right:
         kind = "reference" if path == exercise.reference else "right"
-        yield from (_Case(exercise, kind, path, seed) for seed in range(seeds))
+        yield from (_Case(exercise, kind, path, seed, busy=busy) for seed, busy in _seeds(seeds))
     ids = [check.id for check in checks]
     for path in wrong:
         caught_by = _named_check(path)
@@ -117,7 +121,8 @@ def _cases(proof: Proof, checks: Sequence[Check], seeds: int) -> Iterator[_Case]
             text = f"there is no check {caught_by!r}; the checks are {', '.join(ids)}"
             proof.problems.append(f"{where}/wrong/{path.name}: caught by: {text}")
         else:
-            yield from (_Case(exercise, "wrong", path, seed, caught_by) for seed in range(min(seeds, _WRONG_SEEDS)))
+            few = _seeds(min(seeds, _WRONG_SEEDS))
+            yield from (_Case(exercise, "wrong", path, seed, caught_by, busy) for seed, busy in few)
 
 
 def _named_check(path: Path) -> str | None:
@@ -145,6 +150,12 @@ def _run_all(lanes: Sequence[Lane], cases: Sequence[_Case]) -> list[tuple[_Case,
 
     with ThreadPoolExecutor(len(lanes)) as threads:
         return list(threads.map(run, cases))
+
+
+def _settled(lane: Lane, case: _Case, outcomes: Sequence[Outcome]) -> Sequence[Outcome]:
+    """What was inconclusive, repeated on a quiet machine, as it is when a submission is graded."""
+    files = {f"{case.exercise.id}.py": case.path.read_bytes()}
+    return settle(lane, case.exercise, files, case.seed, outcomes)
 
 
 @contextmanager
@@ -210,6 +221,8 @@ def _judge_wrong(case: _Case, checks: Sequence[Check], outcomes: Sequence[Outcom
     named = next(outcome for check, outcome in zip(checks, outcomes, strict=True) if check.id == case.caught_by)
     if named.verdict is Verdict.NOT_RUN:
         return None, True
+    if named.verdict is Verdict.INCONCLUSIVE:
+        return f"it gets no verdict from check_{case.caught_by}; make its measurement clearer", False
     if named.verdict is Verdict.SKIPPED:
         reason = named.message.split("\n")[0]
         return f"check_{case.caught_by} could not judge it ({reason}; {_others(outcomes)}); name another", False

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
+from grader.wire.devices import plain, simulated_device
 from grader.wire.frames import ProtocolFault
 from grader.wire.memory import Block, array_bounds, span
 
@@ -59,8 +60,10 @@ class Claims:
 
 def odd_tensor(tensor: torch.Tensor) -> str | None:
     """Why a tensor cannot be handed over, or None if it can."""
-    if type(tensor) not in (torch.Tensor, torch.nn.Parameter):
+    behind = plain(tensor)
+    if behind is tensor and type(tensor) not in (torch.Tensor, torch.nn.Parameter):
         return f"a subclass of torch.Tensor ({type(tensor).__name__})"
+    tensor = behind
     if torch._C._functorch.is_functorch_wrapped_tensor(tensor):
         return "a tensor that lives only inside a torch.func transform"
     if tensor.is_nested or tensor.layout is not torch.strided:
@@ -90,20 +93,27 @@ def odd_array(array: npt.NDArray[Any]) -> str | None:
 
 def describe_tensor(tensor: torch.Tensor, block: Block | None, base_version: int, grad: Any) -> list[Any]:
     """A tensor as a description; `grad` is its gradient as a value of the tree, or None."""
-    storage = tensor.untyped_storage()
+    behind = plain(tensor)
+    storage = behind.untyped_storage()
     place = [-1, 0, 0] if block is None else [block.number, storage.data_ptr() - block.start, storage.nbytes()]
     claims = {
         "requires_grad": tensor.requires_grad,
         "is_leaf": tensor.is_leaf,
         "grad_fn": None if tensor.grad_fn is None else type(tensor.grad_fn).__name__[:_MAX_NAME],
-        "is_conj": tensor.is_conj(),
-        "is_neg": tensor.is_neg(),
+        "is_conj": behind.is_conj(),
+        "is_neg": behind.is_neg(),
         "version": 0 if tensor.is_inference() else tensor._version - base_version,
-        "device": str(tensor.device),
-        "type": type(tensor).__name__,
+        "device": _device(tensor),
+        "type": "Parameter" if isinstance(tensor, torch.nn.Parameter) else "Tensor",
     }
-    geometry = [NAMES[tensor.dtype], list(tensor.shape), list(tensor.stride()), tensor.storage_offset()]
+    geometry = [NAMES[behind.dtype], list(behind.shape), list(behind.stride()), behind.storage_offset()]
     return ["tensor", *geometry, *place, claims, grad]
+
+
+def _device(tensor: torch.Tensor) -> str:
+    """Where a tensor is: at the asking end, where the worker says that it is."""
+    claims = tensor.__dict__.get("_claims")
+    return simulated_device(tensor) or (claims.device if isinstance(claims, Claims) else str(tensor.device))
 
 
 def describe_array(array: npt.NDArray[Any], block: Block | None) -> list[Any]:

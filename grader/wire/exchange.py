@@ -25,6 +25,9 @@ from grader.wire.memory import Block
 
 Leaf = torch.Tensor | np.ndarray
 
+_BLOCK_OF: dict[str, Callable[[list[Any]], int]] = {"tensor": lambda row: row[5], "array": lambda row: row[4]}
+"""Where a description names the block of its object."""
+
 
 class Remote:
     """Something that lives in a worker: a function, a class, an object. Known here only by its name on the wire."""
@@ -124,6 +127,13 @@ class Exchange:
             self.known.pop(number, None)
         live = set(self.known) | set(self.containers)
         self.numbers = {identity: number for identity, number in self.numbers.items() if number in live}
+
+    def drop_blocks(self) -> None:
+        """Drop blocks in which nothing known lies: the other end has dropped them, too."""
+        used = {
+            _BLOCK_OF[known.description[0]](known.description) for known in self.known.values() if known.description
+        }
+        self.blocks = {number: block for number, block in self.blocks.items() if number in used}
 
     def end_call(self) -> None:
         """Drop the containers: they are known for one call. The asking end no longer holds any memory."""

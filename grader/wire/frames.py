@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import mmap
 import os
 import stat
 import struct
@@ -12,9 +13,12 @@ from typing import Any, Protocol
 
 MAGIC = b"TGR1"
 HEADER = struct.Struct("<4sIIQ")
-"""Magic, request number, bytes of the tree, bytes of data with the top bit set if they come in a descriptor."""
+"""Magic, request number, bytes of the tree, bytes of data with a top bit set if they come in a descriptor."""
 
 IN_DESCRIPTOR = 1 << 63
+MAPPED = 1 << 62
+"""The descriptor's memory stays shared: the sender will write into it later. Only a worker maps what it is sent."""
+
 INLINE_BYTES = 256 * 1024
 """Data beyond this travels as shared memory, where the transport can carry a descriptor."""
 
@@ -80,24 +84,46 @@ class Caps:
 
 @dataclass(frozen=True)
 class Frame:
-    """One message as it arrived."""
+    """One message as it arrived.
+
+    Attributes:
+        number: of the request.
+        tree: the JSON.
+        data: raw memory; a copy, unless `mapped`.
+        mapped: whether the other side can still write into `data`.
+    """
 
     number: int
     tree: dict[str, Any]
     data: memoryview
+    mapped: bool = False
 
 
 class Channel:
-    """Frames over a transport. Opened with a transport, closed with it."""
+    """Frames over a transport. Opened with a transport, closed with it.
+
+    Attributes:
+        maps: whether this end maps shared memory on request: a worker does, since it trusts the check process.
+    """
 
     def __init__(self, transport: Transport, caps: Caps | None = None) -> None:
         self._transport = transport
         self._caps = caps or Caps()
+        self.maps = False
+
+    @property
+    def shares_memory(self) -> bool:
+        """Whether memory can be shared with the other end."""
+        return self._transport.carries_descriptors
 
     @property
     def caps(self) -> Caps:
         """What a message may hold."""
         return self._caps
+
+    @caps.setter
+    def caps(self, caps: Caps) -> None:
+        self._caps = caps
 
     def send(
         self,
@@ -129,8 +155,22 @@ class Channel:
             if descriptor is not None:
                 os.close(descriptor)
 
+    def send_mapped(
+        self, number: int, tree: dict[str, Any], descriptor: int, size: int, patience: Patience | None = None
+    ) -> None:
+        """Send one frame whose data is memory that both ends share from now on. The caller keeps the descriptor.
+
+        Raises:
+            Unsupported: the message is larger than the caps.
+            ChannelClosed: the other side is gone.
+        """
+        text = json.dumps(tree, separators=(",", ":")).encode("ascii")
+        check_tree(text, self._caps)
+        header = HEADER.pack(MAGIC, number, len(text), size | IN_DESCRIPTOR | MAPPED)
+        self._transport.write([header, text], descriptor, patience)
+
     def _shared(self, data: Sequence[bytes | memoryview]) -> int | None:
-        if not self._transport.carries_descriptors:
+        if not self._transport.carries_descriptors or self.maps:  # a worker may make no such memory: none counts it
             return None
         descriptor = os.memfd_create("block", os.MFD_CLOEXEC)
         try:
@@ -155,9 +195,9 @@ class Channel:
         descriptor = self._transport.take_descriptor()
         try:
             magic, number, tree_size, size = HEADER.unpack(header)
-            shared = bool(size & IN_DESCRIPTOR)
-            size &= ~IN_DESCRIPTOR
-            if magic != MAGIC or shared != (descriptor is not None):
+            shared, mapped = bool(size & IN_DESCRIPTOR), bool(size & MAPPED)
+            size &= ~(IN_DESCRIPTOR | MAPPED)
+            if magic != MAGIC or shared != (descriptor is not None) or (mapped and not (shared and self.maps)):
                 raise ProtocolFault("not a frame")
             if tree_size > self._caps.tree_bytes or size > self._caps.data_bytes:
                 raise ProtocolFault(f"a frame of {tree_size} + {size} bytes is larger than allowed")
@@ -165,6 +205,8 @@ class Channel:
             self._transport.read_into(memoryview(text), patience)
             if descriptor is not None:
                 check_shared(descriptor, size)
+            if descriptor is not None and mapped:
+                return Frame(number, parse_tree(bytes(text), self._caps), map_shared(descriptor, size), mapped=True)
             data = bytearray(size)
             if descriptor is None:
                 self._transport.read_into(memoryview(data), patience)
@@ -202,6 +244,14 @@ def read_shared(descriptor: int, view: memoryview) -> None:
         if count == 0:
             raise ProtocolFault("shared memory is shorter than announced")
         done += count
+
+
+def map_shared(descriptor: int, size: int) -> memoryview:
+    """Shared memory itself, its pages present already where the system can see to that."""
+    if not size:
+        return memoryview(bytearray())
+    flags = mmap.MAP_SHARED | getattr(mmap, "MAP_POPULATE", 0)
+    return memoryview(mmap.mmap(descriptor, size, flags=flags))
 
 
 def check_tree(text: bytes, caps: Caps) -> None:

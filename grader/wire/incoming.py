@@ -9,6 +9,7 @@ import numpy as np
 import torch
 
 from grader.wire.describe import Claims, build_array, build_tensor, read_claims, whole
+from grader.wire.devices import placed
 from grader.wire.exchange import Exchange, HandleClaims, Known
 from grader.wire.frames import ProtocolFault
 from grader.wire.memory import Block
@@ -19,17 +20,26 @@ from grader.wire.weight import CONTAINERS, too_much
 _MAX_NUMBER = 1 << 31
 _INLINE_INT = 1 << 63
 _COLLISIONS = 100
+_MUTABLE = ("list", "dict", "set")
 
 
 class Incoming:
     """One message being read: takes in the objects and memory it tells of, then gives values.
 
+    Args:
+        exchange: this end's table.
+        told: the part of the message that tells of objects and memory.
+        data: the memory.
+        mapped: whether new blocks lie in `data` itself, into which the other end will write, and are no copies of it.
+
     Raises:
         ProtocolFault: something in it is not as it must be.
     """
 
-    def __init__(self, exchange: Exchange, told: Any, data: memoryview) -> None:
+    def __init__(self, exchange: Exchange, told: Any, data: memoryview, *, mapped: bool = False) -> None:
+        self.data = data
         self._exchange = exchange
+        self._mapped = mapped
         self._held: list[Any] = []  # new objects: the table of the asking end is weak
         self._hashed = 0
         if not isinstance(told, dict):
@@ -44,30 +54,46 @@ class Incoming:
             self._take_blocks(_rows(told.get("blocks")), data)
             self._take_new(new)
             self._take_changes(changed)
+        if not exchange.asks:
+            exchange.drop_blocks()
 
     def _weigh(self, new: list[Any], changed: list[Any]) -> None:
-        """Refuse what would hold itself, be deep, or be huge once every shared part is counted where it occurs."""
+        """Refuse what would hold itself, be deep, or be huge once every shared part is counted where it occurs.
+
+        What is weighed is what will be built: no container is told twice, and of ours only those that can change.
+        """
         containers = {number: known.description for number, known in self._exchange.containers.items()}
+        told: set[int] = set()
         for row in (*new, *changed):
             match row:
                 case [int(number), [str(kind), list() as items]] if kind in CONTAINERS:
+                    ours = containers.get(number)
+                    if number in told or (ours is not None and (ours[0] != kind or kind not in _MUTABLE)):
+                        raise ProtocolFault("a container is told twice, or cannot change like that")
+                    told.add(number)
                     containers[number] = [kind, items]
         if (reason := too_much(containers, self._exchange.caps)) is not None:
             raise ProtocolFault(reason)
 
     def _take_blocks(self, rows: list[Any], data: memoryview) -> None:
         exchange = self._exchange
+        rest = len(data)  # no byte belongs to two blocks: many of them would be more than a message may hold
         for row in rows:
             number, size, offset, writable = _row(row, 4)
             number = whole(number, 0, _MAX_NUMBER)
             size = whole(size, 0, exchange.caps.data_bytes)
             offset = whole(offset, 0, exchange.caps.data_bytes)
-            if offset + size > len(data):
-                raise ProtocolFault("a block lies outside the data")
+            rest -= size
+            if offset + size > len(data) or rest < 0:
+                raise ProtocolFault("a block lies outside the data, or shares it with another")
             block = exchange.blocks.get(number)
             if block is None:
                 if not exchange.is_other_ends(number):
                     raise ProtocolFault("a block has a number of ours")
+                if self._mapped:
+                    memory = data[offset : offset + size]
+                    exchange.blocks[number] = Block.over(number, memory, writable=bool(writable))
+                    continue
                 block = exchange.blocks[number] = Block.allocate(number, size, writable=bool(writable))
             elif block.size != size or not block.hold() or (exchange.asks and not block.writable):
                 raise ProtocolFault("a block of ours cannot be overwritten so")
@@ -92,7 +118,8 @@ class Incoming:
         kind = description[0] if isinstance(description, list) and description else None
         if kind == "tensor":
             tensor, claims = build_tensor(description, exchange.blocks, exchange.caps.data_bytes)
-            known = exchange.register(number, _with_claims(tensor, claims, ours=exchange.asks))
+            tensor = _with_claims(tensor, claims, ours=exchange.asks)
+            known = exchange.register(number, tensor)
             known.base_version = 0 if exchange.asks else tensor._version
             known.description = description
             self._held.append(tensor)
@@ -117,7 +144,7 @@ class Incoming:
             raise ProtocolFault("a container is described wrongly")
         try:
             return self._built_container(kind, items)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, RuntimeError):  # the last: a tensor was compared with a key of the same hash
             raise ProtocolFault("a key or a member of a set is not hashable, or a part is not possible") from None
 
     def _built_container(self, kind: Any, items: list[Any]) -> Any:
@@ -177,7 +204,7 @@ class Incoming:
         if known.description[1:8] != description[1:8] or lazy_flags_differ:
             self._remember(obj, known)
             try:
-                obj.data = tensor
+                obj.data = tensor if exchange.asks else placed(tensor, claims.device)
             except (RuntimeError, TypeError) as error:
                 raise ProtocolFault(f"a tensor cannot change like that: {error}") from None
         if exchange.asks:
@@ -275,9 +302,9 @@ def _with_claims(tensor: torch.Tensor, claims: Claims, *, ours: bool) -> torch.T
     """A tensor as this end holds it: detached with claims beside it, or (in the worker) as the check made it."""
     if ours:
         tensor.__dict__["_claims"] = claims
-    elif claims.requires_grad:
-        tensor.requires_grad_()
-    return tensor
+        return tensor
+    tensor = placed(tensor, claims.device)
+    return tensor.requires_grad_() if claims.requires_grad else tensor
 
 
 def _rows(value: Any) -> list[Any]:

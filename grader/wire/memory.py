@@ -120,6 +120,14 @@ class Block:
         extent = storage_extent(torch.UntypedStorage(size, device="cpu"))
         return cls(number, extent.start, size, [Extent(extent.start, size, extent.owner, writable)])
 
+    @classmethod
+    def over(cls, number: int, memory: memoryview, *, writable: bool) -> Block:
+        """A block on memory that is there already, such as a mapping that another process writes into."""
+        if not len(memory):
+            return cls.allocate(number, 0, writable=writable)
+        extent = storage_extent(torch.frombuffer(memory, dtype=torch.uint8).untyped_storage())
+        return cls(number, extent.start, extent.size, [Extent(extent.start, extent.size, extent.owner, writable)])
+
     @property
     def writable(self) -> bool:
         """Whether every part may be written, as of now: an array may have become read-only."""

@@ -12,6 +12,7 @@ import numpy as np
 import torch
 
 from grader.wire.describe import MAX_DIMS, describe_array, describe_tensor, odd_array, odd_tensor
+from grader.wire.devices import plain
 from grader.wire.exchange import Exchange, Known, Leaf, Remote
 from grader.wire.frames import Unsupported, check_tree
 from grader.wire.memory import Block, Extent, array_extent, merge, storage_extent
@@ -301,4 +302,4 @@ def _has_size(extent: Extent) -> bool:
 
 
 def _extent(leaf: Leaf) -> Extent:
-    return array_extent(leaf) if isinstance(leaf, np.ndarray) else storage_extent(leaf.untyped_storage())
+    return array_extent(leaf) if isinstance(leaf, np.ndarray) else storage_extent(plain(leaf).untyped_storage())

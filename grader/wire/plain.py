@@ -13,7 +13,8 @@ from grader.wire.frames import ProtocolFault
 
 MAX_INT_DIGITS = 1 << 16
 MAX_TEXT = 500
-_DEVICE = re.compile(r"(cpu|cuda|meta|mps|xpu|xla|hpu|mtia|hip|ipu|ve|vulkan|lazy|maia|privateuseone)(:[0-9]{1,3})?")
+_KINDS = "cpu|cuda|meta|mps|xpu|xla|hpu|mtia|hip|ipu|ve|vulkan|lazy|maia|privateuseone|sim"
+_DEVICE = re.compile(rf"({_KINDS})(:[0-9]{{1,3}})?")
 _TORCH_CONSTANTS = {
     str(constant): constant
     for constant in (torch.strided, torch.contiguous_format, torch.preserve_format, torch.channels_last)

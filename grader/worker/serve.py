@@ -7,6 +7,7 @@ import importlib.util
 import inspect
 import os
 import random
+import signal
 import sys
 import traceback
 import types
@@ -18,14 +19,23 @@ import numpy as np
 import torch
 
 from grader.wire.exchange import Exchange
-from grader.wire.frames import Channel, ChannelClosed, Unsupported
+from grader.wire.frames import Channel, ChannelClosed, Frame, Unsupported
 from grader.wire.incoming import Incoming
 from grader.wire.outgoing import Outgoing
-from grader.worker import probes
+from grader.worker import device, probes
+
+NO_MEMORY = 71
+"""Exit status of a worker that has no memory left for a request."""
 
 _MAX_TEXT = 2000
 _MAX_FRAMES = 20
 _MAX_NAMES = 500
+_CALLABLE: tuple[type, ...] = (
+    *(type, types.FunctionType, types.MethodType, types.BuiltinFunctionType),
+    *(types.MethodDescriptorType, types.MethodWrapperType, types.WrapperDescriptorType),
+)
+_TIMERS = (signal.ITIMER_REAL, signal.ITIMER_VIRTUAL, signal.ITIMER_PROF) if hasattr(signal, "setitimer") else ()
+_SET_TIMER: Any = getattr(signal, "setitimer", None)  # as it is before student code is loaded
 
 Reply = tuple[dict[str, Any], list[bytes]]
 
@@ -33,11 +43,16 @@ Reply = tuple[dict[str, Any], list[bytes]]
 def serve(channel: Channel, folder: str) -> None:
     """Answer requests until the channel closes."""
     worker = _Submission(folder)
+    channel.maps = True
     with contextlib.suppress(ChannelClosed):
         while True:
-            frame = channel.receive()
-            tree, data = worker.answer(frame.tree, frame.data)
+            try:
+                frame = channel.receive()
+            except (MemoryError, OSError):  # what student code keeps leaves no room for the next arguments
+                os._exit(NO_MEMORY)
+            tree, data = worker.answer(frame)
             _flush()
+            _stop_timers()
             try:
                 channel.send(frame.number, tree, data)
             except Unsupported as error:
@@ -50,36 +65,60 @@ class _Submission:
     def __init__(self, folder: str) -> None:
         self._folder = os.path.realpath(folder)
         self._module = types.ModuleType("not_loaded")
-        self._probes: dict[str, Any] = {"": probes}
+        built_in = {name: getattr(probes, name) for name in probes.__all__}  # as they are before student code is loaded
+        self._probes: dict[str, Any] = {"": types.SimpleNamespace(**built_in)}
         self._exchange = Exchange(asks=False, find=self._find)
+        self._timed = self._exchange
 
-    def answer(self, tree: dict[str, Any], data: memoryview) -> Reply:
+    def answer(self, frame: Frame) -> Reply:
         """The reply to one request. Whatever student code raises is part of the reply."""
+        tree = frame.tree
+        arriving, leaving = self._tables(tree["do"])
         try:
-            incoming = Incoming(self._exchange, tree["objects"], data)
+            incoming = Incoming(arriving, tree["objects"], frame.data, mapped=frame.mapped)
             if (seed := tree.get("seed")) is not None:
                 _seed_everything(seed)
             try:
                 result = self._operation(tree["do"])(tree, incoming)
-                out = Outgoing(self._exchange)
+                out = Outgoing(leaving)
                 reply = {"result": out.value(result)}
             except Unsupported:
                 raise
             except BaseException as error:  # SystemExit and its kin are answers too
-                out = Outgoing(self._exchange)  # what it did to its arguments before it raised is told
+                out = Outgoing(leaving)  # what it did to its arguments before it raised is told
                 reply = {"raised": self._raised(error)}
             reply["objects"], blocks = out.finish()
         except Unsupported as error:
             return _unsupported(error)
         finally:
-            self._exchange.end_call()
+            arriving.end_call()
         return reply, blocks
 
+    def _tables(self, operation: str) -> tuple[Exchange, Exchange]:
+        """The tables for what arrives and for what leaves.
+
+        A timed call has tables of its own, which hold nothing of earlier calls. `prepare` gives its arguments their
+        shape; `go` brings their numbers, and its reply tells of the result alone.
+        """
+        if operation == "prepare":
+            self._timed = Exchange(asks=False, find=self._find)
+        if operation in ("prepare", "go"):
+            return self._timed, Exchange(asks=False)
+        return self._exchange, self._exchange
+
     def _operation(self, name: str) -> Callable[[dict[str, Any], Incoming], Any]:
-        return {"load": self._load, "probe": self._load_probe, "call": self._call, "get": self._get}[name]
+        return {
+            "load": self._load,
+            "probe": self._load_probe,
+            "call": self._call,
+            "get": self._get,
+            "prepare": self._prepare,
+            "go": self._go,
+        }[name]
 
     def _load(self, tree: dict[str, Any], incoming: Incoming) -> dict[str, str]:
         """Write the files into the empty folder, import the module, tell its public names and their kinds."""
+        device.show(tree["device"])
         files: dict[str, bytes] = incoming.value(tree["files"])
         for name, text in files.items():
             path = Path(self._folder, *name.split("/"))
@@ -90,8 +129,10 @@ class _Submission:
         if tree["secret"]:  # the reference: nothing that another worker could find
             for name in files:
                 Path(self._folder, *name.split("/")).unlink()
-        public = [name for name in vars(self._module) if not name.startswith("_")]
-        return {name: _kind(vars(self._module)[name]) for name in public[:_MAX_NAMES]}
+        mine = dict(vars(self._module))
+        kinds = {name: _kind(mine[name]) for name in mine if isinstance(name, str) and not name.startswith("_")}
+        first = sorted(kinds, key=lambda name: kinds[name] != "callable")  # what checks call, should there be too many
+        return {name: kinds[name] for name in first[:_MAX_NAMES]}
 
     def _load_probe(self, tree: dict[str, Any], incoming: Incoming) -> None:
         name, source = tree["module"], incoming.value(tree["source"])
@@ -110,6 +151,17 @@ class _Submission:
         except TypeError as error:
             error.__dict__["_signature"] = _signature(function)
             raise
+
+    def _prepare(self, tree: dict[str, Any], incoming: Incoming) -> None:
+        """The arguments of a timed call have their shapes now. Their numbers come with `go`."""
+
+    def _go(self, tree: dict[str, Any], incoming: Incoming) -> Any:
+        """Make the call that was prepared; the numbers are in shared memory, or come along."""
+        for number, block in self._timed.blocks.items():
+            if (start := tree["bytes"].get(str(number))) is not None:
+                block.write(incoming.data[start : start + block.size])
+        result = self._call(tree, incoming)
+        return [result, [incoming.value(item) for item in tree["args"]]] if tree["in_place"] else result
 
     def _get(self, tree: dict[str, Any], incoming: Incoming) -> Any:
         return getattr(incoming.value(tree["object"]), tree["name"])
@@ -154,9 +206,10 @@ def _import_file(name: str, path: Path) -> types.ModuleType:
 
 
 def _kind(obj: Any) -> str:
-    if inspect.isroutine(obj) or inspect.isclass(obj):
+    """By the type alone: a student's object may do anything when it is asked."""
+    if issubclass(type(obj), _CALLABLE):
         return "callable"
-    return "module" if inspect.ismodule(obj) else "value"
+    return "module" if issubclass(type(obj), types.ModuleType) else "value"
 
 
 def _signature(function: Any) -> str | None:
@@ -191,7 +244,13 @@ def _cut(text: str) -> str:
     return text if len(text) <= _MAX_TEXT else text[:_MAX_TEXT] + " ..."
 
 
+def _stop_timers() -> None:
+    """A timer of the student's must not ring while nothing of the student's runs."""
+    for timer in _TIMERS:
+        _SET_TIMER(timer, 0)
+
+
 def _flush() -> None:
     for stream in (sys.stdout, sys.stderr):
-        with contextlib.suppress(Exception):  # the student may have closed or replaced it
+        with contextlib.suppress(BaseException):  # the student may have closed or replaced it
             stream.flush()

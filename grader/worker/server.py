@@ -3,10 +3,11 @@
 It speaks with the host and with each lane over Unix sockets, in short JSON messages of one datagram each:
 
 host  -> server   {"do": "lane", "lane": k} with a descriptor: a lane's socket
-                  {"do": "kill", "lane": k}: end all workers of a lane
+                  {"do": "kill", "lane": k}: end the workers of a lane that are not spared
                   {"do": "probe", "targets": {...}, "folders": [...]}: try what workers can do
 server -> host    {"wall": "full", "refused": why it is not full}, then {"found": {...}}
-lane  -> server   {"do": "worker", "number": n, "folder": path, "limits": {...}} with descriptors: channel, output
+lane  -> server   {"do": "worker", "number": n, "folder": path, "limits": {...}, "spared": bool} with descriptors:
+                  channel, output
 server -> lane    {"number": n} with a pidfd, and when it has ended {"number": n, "status": code}
 
 A worker is forked and confined ahead of need: while a lane is busy with one, the next one waits for its descriptors.
@@ -33,6 +34,7 @@ from grader.confine.limits import WorkerLimits
 from grader.confine.wall import Bare, Full, Reduced, Wall
 from grader.wire.frames import Channel
 from grader.wire.transport import SocketTransport
+from grader.worker import device
 from grader.worker.serve import serve
 from grader.worker.tried import try_wall
 
@@ -50,6 +52,15 @@ class _Spare:
     birth: socket.socket
 
 
+@dataclass
+class _Work:
+    """What a worker is for: the number that a lane gave it, and whether it outlives an exercise that takes too long."""
+
+    lane: int
+    number: int
+    spared: bool
+
+
 def run(host: socket.socket, told: dict[str, Any]) -> None:
     """Serve until the host closes its socket.
 
@@ -60,6 +71,7 @@ def run(host: socket.socket, told: dict[str, Any]) -> None:
     _check_parallel_operation()
     for name in _PRELOADED:
         importlib.import_module(name)
+    device.preload()
     wall = _wall(told)
     gc.collect()
     gc.freeze()
@@ -98,7 +110,7 @@ class _Server:
         self._wall = wall
         self._refused = refused
         self._lanes: dict[int, socket.socket] = {}
-        self._workers: dict[int, tuple[int, int]] = {}
+        self._workers: dict[int, _Work] = {}
         self._spare: _Spare | None = None
         self._selector = selectors.DefaultSelector()
         self._woken, self._wake = socket.socketpair()
@@ -130,7 +142,7 @@ class _Server:
             number = message["lane"]
             self._selector.register(lane, selectors.EVENT_READ, lambda end: self._from_lane(number, end))
         elif message["do"] == "kill":
-            self._kill_workers(message["lane"])
+            self._kill_workers(message["lane"], all_of_them=False)
         elif message["do"] == "probe":
             _send(sock, {"found": try_wall(self._wall, message["targets"], message["folders"])})
 
@@ -140,18 +152,18 @@ class _Server:
             self._selector.unregister(sock)
             sock.close()
             del self._lanes[lane]
-            self._kill_workers(lane)
+            self._kill_workers(lane, all_of_them=True)
             return
         if message["do"] == "kill":
-            for pid, (owner, number) in self._workers.items():
-                if (owner, number) == (lane, message["number"]):
+            for pid, work in self._workers.items():
+                if (work.lane, work.number) == (lane, message["number"]):
                     self._wall.end(pid)
             return
         if self._spare is None:
             self._fork_spare()
         spare, self._spare = self._spare, None
         assert spare is not None
-        self._workers[spare.pid] = (lane, message["number"])
+        self._workers[spare.pid] = _Work(lane, message["number"], message["spared"])
         with contextlib.suppress(OSError):  # a spare that died is reaped and told like any other death
             socket.send_fds(spare.birth, [json.dumps(message).encode()], descriptors)
         spare.birth.close()
@@ -177,16 +189,17 @@ class _Server:
             self._wall.end(ended.si_pid)  # before its number can be another process's
             pid, status = os.waitpid(ended.si_pid, 0)
             if pid in self._workers:
-                lane, number = self._workers.pop(pid)
-                if lane in self._lanes:
-                    _send(self._lanes[lane], {"number": number, "status": os.waitstatus_to_exitcode(status)})
+                work = self._workers.pop(pid)
+                if work.lane in self._lanes:
+                    code = os.waitstatus_to_exitcode(status)
+                    _send(self._lanes[work.lane], {"number": work.number, "status": code})
             elif self._spare is not None and self._spare.pid == pid:
                 self._spare.birth.close()
                 self._spare = None
 
-    def _kill_workers(self, lane: int) -> None:
-        for pid, (owner, _) in self._workers.items():
-            if owner == lane:
+    def _kill_workers(self, lane: int, *, all_of_them: bool) -> None:
+        for pid, work in self._workers.items():
+            if work.lane == lane and (all_of_them or not work.spared):
                 self._wall.end(pid)
 
     def _fork_spare(self) -> None:

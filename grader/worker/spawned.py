@@ -15,6 +15,7 @@ from grader.confine.limits import WorkerLimits
 from grader.confine.wall import Bare, Full, Reduced, Wall
 from grader.wire.frames import Channel
 from grader.wire.transport import PipeTransport
+from grader.worker import device
 from grader.worker.serve import serve
 
 
@@ -34,6 +35,7 @@ def run(told: dict[str, Any]) -> None:
 
         for fd in (read_fd, write_fd):
             msvcrt.setmode(fd, os.O_BINARY)
+    device.preload()
     wall = _wall(told)
     channel = Channel(PipeTransport(read_fd, write_fd))
     channel.send(0, {"pid": _pid_outside(told), "refused": told.get("refused", "")})

@@ -380,6 +380,41 @@ def memory(size: int) -> int:
     return descriptor
 
 
+def test_mapped_memory_is_shared() -> None:
+    """What the sender writes afterwards is seen; the receiver's own writes do not need to be believed."""
+    with opened("memory") as (ours, theirs):
+        theirs.maps = True
+        descriptor = memory(100)
+        ours.send_mapped(7, {"a": 1}, descriptor, 100)
+        frame = theirs.receive(patience(5))
+        assert (frame.number, frame.tree, frame.mapped, len(frame.data)) == (7, {"a": 1}, True, 100)
+        os.pwrite(descriptor, b"later", 50)
+        assert bytes(frame.data[48:56]) == b"\0\0later\0"
+        frame.data.release()
+        os.close(descriptor)
+
+
+def test_memory_is_mapped_only_by_those_who_may() -> None:
+    """An end that does not trust the other refuses to map: the other could shorten the memory under it."""
+    with opened("memory") as (ours, theirs):
+        descriptor = memory(100)
+        theirs.send_mapped(7, {}, descriptor, 100)
+        os.close(descriptor)
+        with pytest.raises(ProtocolFault, match="not a frame"):
+            ours.receive(patience(5))
+
+
+def test_mapped_memory_shorter_than_announced_is_a_fault() -> None:
+    """A mapping is as large as the memory, or is not made."""
+    with opened("memory") as (ours, theirs):
+        theirs.maps = True
+        descriptor = memory(10)
+        ours.send_mapped(7, {}, descriptor, 100)
+        os.close(descriptor)
+        with pytest.raises(ProtocolFault, match="shorter than announced"):
+            theirs.receive(patience(5))
+
+
 def test_memory_shorter_than_announced_is_a_fault() -> None:
     """Shared memory that ends early is refused before a buffer of the announced size is made."""
     with hostile() as (channel, peer), little_memory_and_time():

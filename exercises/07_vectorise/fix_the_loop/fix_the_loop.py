@@ -12,6 +12,7 @@ C4  PyTorch does the work, without a loop: as many operations for a long x as fo
     numbers stay in PyTorch: no list, no NumPy, no `.item()`, so that the result has a gradient.
 C5  x is a floating-point tensor of any shape and any strides.
 C6  x is not changed.
+C7  It is fast: at least 100 times faster than the loop below, and at most 3.5 times slower than our own answer.
 """
 
 import torch

@@ -15,6 +15,7 @@ C6  ValueError if A is singular: elimination meets a column without a pivot othe
 C7  The inverse of A is never computed.
 C8  A and b stay as they are.
 C9  Gradients flow from x back to A and to b.
+C10 It is fast: at most 2.8 times slower than our own answer, for n = 400.
 
 Change the line marked TODO; add helper functions if you like.
 """

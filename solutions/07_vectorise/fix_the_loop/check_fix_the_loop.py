@@ -5,7 +5,9 @@ import torch
 from grader.check import (
     CannotJudge,
     CheckFailed,
+    as_fast_as,
     check,
+    faster_than,
     gradients,
     keeps_graph,
     no_loop,
@@ -18,6 +20,9 @@ from grader.check import (
 MOST_OPERATIONS = 20
 CLOSE = {"rtol": 1e-4, "atol": 1e-4}
 """The loop itself, which adds one by one in float32, is right too."""
+
+SUMMED = {"rtol": 1e-3, "atol": 1e-3}
+"""For sums of many numbers, in whatever order."""
 
 
 def exact(x, thr):
@@ -85,7 +90,7 @@ def is_close(yours, asked, rtol):
 @check(
     "C4",
     category="performance",
-    share=6,
+    share=3,
     try_this="look for a line that runs more often for torch.randn(20_000) than for torch.randn(10)",
 )
 def check_no_loop_at_scale(student, rng):
@@ -130,3 +135,39 @@ def check_input_kept(student, rng):
     with unchanged(x, what="x"):
         energy = student.energy_above(x, 0.25)
     require(energy is not None, "the result is None (is a `return` missing?)")
+
+
+@check(
+    "C7",
+    category="performance",
+    share=2,
+    try_this="torch.utils.benchmark.Timer('energy_above(x, 0.0)', globals=globals()).timeit(20)",
+)
+def check_speed(student, reference, rng):
+    """Nearly as fast as our own answer"""
+    as_fast_as(
+        student.energy_above,
+        reference.energy_above,
+        lambda n: (rng.normal(n), 0.0),
+        size=200_000,
+        at_most=3.5,  # as fast is 1, a sort 7, a list of numbers 6.6 and more, the loop 1,000
+        **SUMMED,
+    )
+
+
+@check(
+    "C7",
+    category="performance",
+    share=1,
+    try_this="torch.utils.benchmark.Timer('energy_above(x, 0.0)', globals=globals()).timeit(9), for both functions",
+)
+def check_faster_than_the_loop(student, reference, rng):
+    """Much faster than the loop"""
+    faster_than(
+        student.energy_above,
+        reference.given,
+        lambda n: (rng.normal(n), 0.0),
+        size=10_000,
+        at_least=100,  # with one mask it is about 1,000
+        **SUMMED,
+    )

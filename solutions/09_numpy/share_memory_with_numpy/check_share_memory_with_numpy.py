@@ -1,7 +1,17 @@
 import numpy as np
 import torch
 
-from grader.check import check, is_array, is_tensor, require, same_dtype, same_shape, same_values, unchanged
+from grader.check import (
+    check,
+    is_array,
+    is_tensor,
+    no_new_storage,
+    require,
+    same_dtype,
+    same_shape,
+    same_values,
+    unchanged,
+)
 
 DTYPES = ("float64", "float32", "int64", "int32", "int16", "uint8", "bool", "complex64")
 
@@ -33,6 +43,7 @@ def check_tensor_shares(student, rng):
     """tensor_view copies nothing"""
     a = _array(rng, rng.integer(2, 5), rng.integer(3, 6))
     _both_ways(a, student.tensor_view(a), rng, "tensor_view(a)", "a")
+    no_new_storage(student.tensor_view, a)
 
 
 @check("C3", category="memory", share=2, try_this="t = torch.zeros(3); a = array_view(t); a[0] = 1; print(t)")
@@ -40,6 +51,7 @@ def check_array_shares(student, rng):
     """array_view copies nothing"""
     t = rng.normal(rng.integer(2, 5), rng.integer(3, 6))
     _both_ways(t, student.array_view(t), rng, "array_view(t)", "t")
+    no_new_storage(student.array_view, t)
 
 
 @check(

@@ -2,6 +2,7 @@ import torch
 
 from grader.check import (
     CannotJudge,
+    as_fast_as,
     check,
     copies,
     count_operations,
@@ -225,6 +226,25 @@ def check_gradients(student, rng):
         x, back = torch.linalg.solve(A, columns), torch.linalg.solve(A.T, torch.ones_like(columns))
         same_values(to_sides, back.reshape(shape), "the gradient of b", rtol=1e-4, atol=1e-5)
         same_values(to_matrix, -back @ x.T, "the gradient of A", rtol=1e-4, atol=1e-5)
+
+
+@check(
+    "C10",
+    category="performance",
+    share=2,
+    try_this="torch.utils.benchmark.Timer('solve(A, b)', globals=globals()).timeit(20), A torch.randn(400, 400)",
+)
+def check_speed(student, reference, rng):
+    """Nearly as fast as our own answer"""
+    as_fast_as(
+        student.solve,
+        reference.solve,
+        lambda n: (_matrix(rng, n, torch.float64), rng.normal(n, dtype=torch.float64)),
+        size=400,
+        at_most=2.8,  # a determinant or a second factoring besides makes 2.2, an inverse 3.8, rows in Python 60
+        rtol=1e-6,
+        atol=1e-9,
+    )
 
 
 def _matrix(rng, n, dtype):

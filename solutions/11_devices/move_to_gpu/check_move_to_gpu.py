@@ -15,16 +15,16 @@ from grader.check import (
     source,
     type_name,
     unchanged,
+    uses_at_most,
 )
 
 KINDS = {"cuda", "mps", "xpu", "mtia", "hpu", "npu", "xla", "hip", "sim"}
 
 # Most checks use "meta", a device that every machine has: its tensors have no numbers and stay with the worker; what
-# comes here is a stand-in that tells its device. The checks marked device="sim" assume this of the simulated
-# accelerator. In their worker `torch.accelerator` names it, and it has two indices. A tensor of the check's is handed
-# over on the CPU. A tensor that comes back from the accelerator is here an ordinary tensor whose claims tell its
-# device, such as "sim:1", and it goes in again as the same object on that device. `count_operations` counts one
-# `_to_copy` for each tensor that moves. A worker without a simulated accelerator is assumed to hide a real one.
+# comes here is a stand-in that tells its device. The checks marked device="sim" have a worker with a simulated
+# accelerator: `torch.accelerator` names it, and it has two indices. A tensor of the check's is handed over on the CPU.
+# A tensor that comes back from the accelerator is here an ordinary tensor whose claims tell its device, such as
+# "sim:1", and it goes in again as the same object on that device. Any other worker hides a real accelerator.
 
 
 @check("C1", category="device", try_this="best_device(), on a machine without a GPU")
@@ -202,8 +202,8 @@ def check_sim_left_out(student, rng):
 def check_sim_copied_once(student, rng):
     """Every tensor moves to the accelerator once"""
     batch = _batch(rng)
-    moves = count_operations(student.to_device, dict(batch), "sim:1")["_to_copy"]
-    require(moves == 2, f"{moves} moves are made for 2 tensors, one for each is asked")
+    moved = uses_at_most(student.to_device, (dict(batch), "sim:1"), transfers=2).transfers
+    require(moved == 2, f"{moved} tensors are moved, of 2 in the batch")
     first = _moved(student, batch, "sim:1")
     second = _moved(student, first, "sim:1")
     require(all(second[key] is first[key] for key in ("pixels", "labels")), "a tensor that is there already is copied")

@@ -1,4 +1,7 @@
-"""Gaussian elimination by hand, with row exchanges."""
+"""You eliminate row by row in Python, which is right, and 60 times slower than `torch.linalg.solve`.
+
+caught by: speed
+"""
 
 import torch
 from torch import Tensor

@@ -1,0 +1,223 @@
+"""The decision about a ratio of two times: arithmetic on laps, no clock and no process of its own.
+
+A *lap* is one call of each side with the same arguments. Laps come from a fresh *pair* of workers. What can go wrong,
+as measured (`benchmarks/speed_verdicts.py`):
+
+- Single laps scatter upwards: preemption, caches, interrupts. The lowest third of a side's laps is steady.
+- About one pair of workers in fifty is off by 20 % and more in all of its laps: it sits on bad memory, or its heap has
+  an unlucky layout. No average over its laps shows that; other workers do.
+
+So each pair casts one vote, and the decision is taken once the votes for one side lead by three and the median of the
+pairs agrees. A pair votes twice if it is clear (a factor of 1.5 and more from the limit), and three times if it is far
+below it (a factor of 3). So a clearly fast answer takes one pair, a clearly slow one two (a failing verdict is always
+confirmed in a fresh pair), and one that is close takes three or more.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+CLEAR, FAR = math.log(1.5), math.log(3.0)
+"""How far from the limit, as logarithms of ratios, a pair votes twice, and votes three times."""
+
+_HOPELESS = 10.0
+_HOPELESS_IDLE = 3.0
+_HOPELESS_LAPS = 3  # so that the number told is near
+
+LEAD = 3
+MOST_PAIRS = 9
+MOST_LAPS = 9
+_ENOUGH = {2: math.log(6.0), 5: CLEAR}
+"""After so many laps of a pair, no more are taken if it is so far from the limit."""
+
+_WAITING = 3.0, 2.0
+"""Sleep counts where it makes three times the CPU time, and twice the limit: loosely, as a busy machine adds to it."""
+
+
+@dataclass(frozen=True)
+class Lap:
+    """One call of each side, in seconds.
+
+    Attributes:
+        mine: CPU time of the side that is judged.
+        other: CPU time of the side that it is compared with.
+        mine_away: time in which the first neither ran nor was ready to run: it slept, or waited for others.
+        other_away: the same of the second.
+        idle: CPU time of a call that does nothing, or None where it was not measured anew.
+        stopped: whether the judged side was stopped, and so took longer than that.
+    """
+
+    mine: float
+    other: float
+    mine_away: float = 0.0
+    other_away: float = 0.0
+    idle: float | None = None
+    stopped: bool = False
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """What was found.
+
+    Attributes:
+        value: the ratio of the two times.
+        low: where it lies at least, by the scatter of the laps.
+        high: where it lies at most.
+        limit: what was asked.
+        below: True if it is at most the limit, False if it is more, None if that is not decided.
+        laps: how many calls of each side were counted.
+        pairs: in how many pairs of workers.
+        mine_s: CPU seconds of one call, without the asking and answering.
+        other_s: the same of the other side.
+        at_least: whether the ratio is larger than `value`, as a call was stopped.
+        waits: whether it is sleep that exceeds the limit, or work in other processes.
+    """
+
+    value: float
+    low: float
+    high: float
+    limit: float
+    below: bool | None
+    laps: int
+    pairs: int
+    mine_s: float
+    other_s: float
+    at_least: bool = False
+    waits: bool = False
+
+
+@dataclass
+class _Pair:
+    laps: list[Lap] = field(default_factory=list)
+    hopeless: bool = False
+
+    def idle(self) -> float:
+        """CPU time of asking and answering."""
+        return min((lap.idle for lap in self.laps if lap.idle is not None), default=0.0)
+
+    def cpu(self) -> float:
+        """Logarithm of the ratio of CPU times."""
+        return _log_ratio([lap.mine for lap in self.laps], [lap.other for lap in self.laps], self.idle())
+
+    def waits(self, limit: float) -> bool:
+        """Whether the judged side sleeps much longer than it works, beyond what the other side does too."""
+        mine, other = (
+            _net(times, self.idle()) for times in zip(*((lap.mine, lap.other) for lap in self.laps), strict=True)
+        )
+        away = _lowest([lap.mine_away for lap in self.laps]) - _lowest([lap.other_away for lap in self.laps])
+        whole = mine + away
+        return whole > _WAITING[0] * mine and whole > _WAITING[1] * limit * other
+
+    def vote(self, limit: float) -> int:
+        """Positive for above the limit, negative for below."""
+        if self.hopeless:
+            return 2
+        if self.waits(limit):
+            return 1
+        distance = self.cpu() - math.log(limit)
+        if distance > 0:
+            return 2 if distance > CLEAR else 1
+        return -3 if distance < -FAR else -2 if distance < -CLEAR else -1
+
+
+def decide(limit: float, new_pair: Callable[[], Iterator[Lap]], out_of_time: Callable[[], bool]) -> Ratio:
+    """Compare two sides until their ratio is known to lie below or above a limit.
+
+    Args:
+        limit: of the time of the judged side, as a multiple of the other's.
+        new_pair: starts a fresh pair of workers and gives its laps, warm-up left out; closed when enough were taken.
+        out_of_time: whether to stop without a decision.
+    """
+    pairs: list[_Pair] = []
+    votes = 0
+    while len(pairs) < MOST_PAIRS and not (pairs and out_of_time()):
+        pairs.append(_run(limit, new_pair()))
+        votes += pairs[-1].vote(limit)
+        found = _summary(limit, pairs, below=votes < 0)
+        if abs(votes) >= LEAD and (found.waits or (found.value < limit) == found.below):
+            return found
+    return _summary(limit, pairs, below=None)
+
+
+def is_hopeless(lap: Lap, limit: float) -> bool:
+    """Whether one lap says enough: the call was stopped, or took ten times the limit even without the asking."""
+    if lap.stopped:
+        return True
+    return lap.idle is not None and lap.mine - _HOPELESS_IDLE * lap.idle > _HOPELESS * limit * lap.other
+
+
+def hopeless_s(other: float, limit: float) -> float:
+    """CPU seconds after which a call can be stopped, where the other side took `other`: well above hopeless."""
+    return 2 * _HOPELESS * limit * other
+
+
+def _run(limit: float, laps: Iterator[Lap]) -> _Pair:
+    """Take laps from a pair until it is clear or has enough."""
+    pair = _Pair()
+    try:
+        for lap in laps:
+            pair.laps.append(lap)
+            pair.hopeless = pair.hopeless or is_hopeless(lap, limit)
+            if _enough(pair, limit):
+                break
+    finally:
+        close = getattr(laps, "close", None)
+        if close is not None:
+            close()
+    return pair
+
+
+def _enough(pair: _Pair, limit: float) -> bool:
+    taken = len(pair.laps)
+    if pair.hopeless:
+        return pair.laps[-1].stopped or taken >= _HOPELESS_LAPS
+    distance = abs(pair.cpu() - math.log(limit))
+    return taken >= MOST_LAPS or any(taken >= laps and distance > far for laps, far in _ENOUGH.items())
+
+
+def _summary(limit: float, pairs: Sequence[_Pair], *, below: bool | None) -> Ratio:
+    ratios = sorted(pair.cpu() for pair in pairs)
+    value = statistics.median(ratios)
+    each = sorted(ratio for pair in pairs for ratio in _lap_ratios(pair))
+    skip = max(0, math.floor(len(each) / 2 - math.sqrt(len(each))))  # two deviations of the median's rank
+    low, high = min(each[skip], value), max(each[-1 - skip], value)
+    laps = [lap for pair in pairs for lap in pair.laps]
+    idle = min((lap.idle for lap in laps if lap.idle is not None), default=0.0)
+    stopped = any(lap.stopped for lap in laps)
+    if stopped:
+        value = max(ratios)  # the longest call tells most
+    return Ratio(
+        value=math.exp(value),
+        low=math.exp(low),
+        high=math.inf if stopped else math.exp(max(high, value)),
+        limit=limit,
+        below=below,
+        laps=len(laps),
+        pairs=len(pairs),
+        mine_s=_net([lap.mine for lap in laps], idle),
+        other_s=_net([lap.other for lap in laps], idle),
+        at_least=value > max((pair.cpu() for pair in pairs if not pair.laps[-1].stopped), default=-math.inf),
+        waits=below is False and sum(pair.waits(limit) for pair in pairs) * 2 > len(pairs),
+    )
+
+
+def _lap_ratios(pair: _Pair) -> list[float]:
+    return [_log_ratio([lap.mine], [lap.other], pair.idle()) for lap in pair.laps]
+
+
+def _log_ratio(mine: Sequence[float], other: Sequence[float], idle: float) -> float:
+    return math.log(_net(mine, idle) / _net(other, idle))
+
+
+def _net(times: Sequence[float], idle: float) -> float:
+    """The lowest times, without the asking and answering; never nothing."""
+    gross = _lowest(times)
+    return max(gross - idle, gross / 20, 1e-9)
+
+
+def _lowest(values: Sequence[float]) -> float:
+    """The mean of the lowest third."""
+    return statistics.fmean(sorted(values)[: max(1, len(values) // 3)])

@@ -1,0 +1,342 @@
+"""Each counter counts right, and a cheat against it gains nothing."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from asking import Function
+
+from grader.check.compare import CheckFailed, same_values
+from grader.check.counts import (
+    count,
+    count_operations,
+    no_loop,
+    no_new_storage,
+    no_warning,
+    poisoned,
+    same_count,
+    stays_in_torch,
+    uses_at_most,
+)
+from grader.check.student import RemoteFunction
+
+X = torch.arange(100.0)
+SMALL, LARGE = (torch.arange(10.0),), (torch.arange(100.0),)
+
+
+def one(function: Function, body: str, before: str = "") -> RemoteFunction:
+    """A function `total(x)` with this body, which may have several lines."""
+    lines = "".join(f"    {line}\n" for line in body.split("\n"))
+    return function(f"{before}\ndef total(x):\n{lines}")
+
+
+# -- operations ---------------------------------------------------------------------------------------------------
+
+
+def test_operations_are_counted_by_name(function: Function) -> None:
+    """Each operator that runs is counted, ours are not, and the report gets the number."""
+    total = one(function, "return (x * 2 + 1).sum()")
+    assert count_operations(total, X) == {"mul": 1, "add": 1, "sum": 1}
+    assert total.party.counters == {"ops": 3}
+    assert float(count(total, X).result) == float((X * 2 + 1).sum())
+
+
+def test_a_loop_is_found_by_growth(function: Function) -> None:
+    """More operations for ten times the input is a loop."""
+    no_loop(one(function, "return x.sum()"), SMALL, LARGE)
+    with pytest.raises(CheckFailed, match="runs more operations the larger its input is") as failed:
+        no_loop(one(function, "return sum(x)"), SMALL, LARGE)
+    assert "small input  11 operations\nlarge input  101 operations (add 100 times" in failed.value.story
+
+
+def test_other_counts_grow_too(function: Function) -> None:
+    """Growth can be asked of each count."""
+    moves = one(function, "return [v.to('meta') for v in x]")
+    with pytest.raises(CheckFailed, match="copies between devices more often the larger its input is"):
+        same_count(moves, SMALL, LARGE, of="transfers")
+    same_count(one(function, "return x.to('meta')"), SMALL, LARGE, of="transfers")
+
+
+HIDDEN_LOOP = "with hidden():\n    y = x.new_zeros(())\n    for v in x:\n        y = y + v\nreturn y"
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        pytest.param(
+            "from torch.utils._python_dispatch import _disable_current_modes as hidden", id="dispatch modes off"
+        ),
+        pytest.param(
+            "import contextlib, sys\n"
+            "@contextlib.contextmanager\n"
+            "def hidden():\n"
+            "    mode = torch.utils._python_dispatch._get_current_dispatch_mode()\n"
+            "    counts = dict(mode.counts)\n"
+            "    yield\n"
+            "    mode.counts.clear()\n"
+            "    mode.counts.update(counts)",
+            id="counts put back",
+        ),
+    ],
+)
+def test_a_hidden_loop_shows_in_the_other_hook(function: Function, before: str) -> None:
+    """Operators that are hidden from the dispatch mode are still uses of PyTorch in Python."""
+    hidden = one(function, HIDDEN_LOOP, before)
+    assert count_operations(hidden, X).total() < 5
+    with pytest.raises(CheckFailed, match="uses PyTorch more often the larger its input is"):
+        no_loop(hidden, SMALL, LARGE)
+
+
+@pytest.mark.parametrize(
+    "cheat",
+    [
+        pytest.param(
+            "import sys\n"
+            "sys.modules['grader.worker.counting']._Operators.__torch_dispatch__ = "
+            "lambda self, func, types, args=(), kwargs=None: func(*args, **(kwargs or {}))",
+            id="mode replaced",
+        ),
+        pytest.param(
+            "import sys\n"
+            "counting = sys.modules['grader.worker.counting']\n"
+            "account = counting._Operators._account\n"
+            "counting._Operators._account = lambda *a: None\n"
+            "class Fixed(counting.Counter):\n"
+            "    def __setitem__(self, key, value): super().__setitem__('sum', 1)\n"
+            "counting.Counter = Fixed",
+            id="counter replaced",
+        ),
+        pytest.param(
+            "import collections\ncollections.Counter.__setitem__ = None\nimport sys\n"
+            "import gc\n"
+            "probe = next(o for o in gc.get_objects() if 'Namespace' in str(type(o)) and hasattr(o, 'poisoned'))\n"
+            "probe.count = lambda f, b, a, args, kwargs: (f(*args, **kwargs), dict(operations={'sum': 1}, uses=1, "
+            "escapes={}, bytes=0, peak=0, transfers=0, transferred=0, waits=0, collectives={}, sent=0, writes=0))",
+            id="probe replaced",
+        ),
+    ],
+)
+def test_a_silenced_counter_is_noticed(function: Function, cheat: str) -> None:
+    """Counts without our own operations are no counts."""
+    with pytest.raises(CheckFailed, match=r"tampered with|could not be counted"):
+        no_loop(one(function, "return sum(x)", cheat), SMALL, LARGE)
+
+
+def test_replacing_the_probe_module_does_nothing(function: Function) -> None:
+    """Probes are taken before student code is loaded."""
+    cheat = "import sys\nsys.modules['grader.worker.probes'].count = lambda *a: 1 / 0"
+    assert count_operations(one(function, "return x.sum()", cheat), X).total() == 1
+
+
+def test_made_up_counts_are_refused(function: Function) -> None:
+    """A count is a whole number that is not negative; a name is one that PyTorch has."""
+    cheat = """
+import gc
+probe = next(o for o in gc.get_objects() if type(o).__name__ == 'SimpleNamespace' and hasattr(o, 'poisoned'))
+real = probe.count
+def count(*a):
+    result, told = real(*a)
+    told.update(CHANGE)
+    return result, told
+probe.count = count
+"""
+    for change in ("bytes=-1", "operations={'sum': 1.5}", "operations=[1]", "uses='many'", "waits=2**70"):
+        with pytest.raises(CheckFailed, match="could not be counted"):
+            count(one(function, "return x.sum()", cheat.replace("CHANGE", change)), X)
+    named = one(function, "return x.sum()", cheat.replace("CHANGE", "escapes={'CANARY': 3}, collectives={'CANARY': 1}"))
+    counts = count(named, X)
+    assert (counts.escapes, counts.collectives) == ({"other": 3}, {"other": 1})
+
+
+# -- memory -------------------------------------------------------------------------------------------------------
+
+
+def test_bytes_of_new_storages(function: Function) -> None:
+    """New storages are counted once each; views, arguments and work in place are none."""
+    assert count(one(function, "return (x + 1)[:10].view(2, 5)"), X).bytes == 400
+    assert count(one(function, "return x[:10].view(2, 5).t()"), X).bytes == 0
+    assert count(one(function, "return x.add_(1)"), X).bytes == 0
+    assert count(one(function, "y = torch.empty(10)\nreturn y.resize_(30)"), X).bytes == 120
+    total = one(function, "return [x + 1 for _ in range(3)]")
+    uses_at_most(total, (X,), bytes=1200)
+    assert total.party.counters == {"bytes": 1200}
+
+
+def test_the_peak_is_what_lives_at_a_time(function: Function) -> None:
+    """Memory that was given back does not count for the peak."""
+    in_turn = one(function, "for _ in range(5):\n    y = x + 1\n    del y\nreturn x")
+    assert (count(in_turn, X).bytes, count(in_turn, X).peak) == (2000, 400)
+    assert count(one(function, "return torch.cat([x + 1 for _ in range(5)])"), X).peak == 4000
+
+
+def test_arrays_are_memory_too(function: Function) -> None:
+    """A tensor on the memory of an array that was given is no new memory, also on a part of it."""
+    assert count(one(function, "return torch.from_numpy(x)"), X.numpy()).bytes == 0
+    assert count(one(function, "return torch.from_numpy(x[3:5])"), X.numpy()).bytes == 0
+    assert count(one(function, "return torch.from_numpy(x.copy())"), X.numpy()).bytes == 400
+
+
+def test_no_new_storage(function: Function) -> None:
+    """A copy where a view is asked is told as what it is."""
+    no_new_storage(one(function, "return x[2:4]"), X)
+    with pytest.raises(CheckFailed) as failed:
+        no_new_storage(one(function, "return x[2:4].clone()"), X)
+    assert failed.value.public == "`total` makes new memory"
+    assert "counted 8, at most 0 is asked" in failed.value.story
+
+
+def test_hidden_memory_shows_in_the_canary(function: Function) -> None:
+    """Switching off the count of memory removes ours too."""
+    cheat = "import sys\nsys.modules['grader.worker.counting']._Memory.see = lambda self, storages: None"
+    with pytest.raises(CheckFailed, match="tampered with"):
+        no_new_storage(one(function, "return x.clone()", cheat), X)
+
+
+# -- devices, collectives, writes ---------------------------------------------------------------------------------
+
+
+def test_copies_between_devices(function: Function) -> None:
+    """A copy is counted where the device changes, and only there."""
+    moves = one(function, "y = x.to('meta')\nz = y.to('meta')\nz.copy_(x)\nreturn x.to('cpu')")
+    counts = count(moves, X)
+    assert (counts.transfers, counts.transferred) == (2, 800)
+    with pytest.raises(CheckFailed, match="copies more than 1 times between devices"):
+        uses_at_most(moves, (X,), transfers=1)
+    assert moves.party.counters == {"transfers": 2}
+
+
+RANKS = """
+import torch.distributed as dist
+from torch.testing._internal.distributed.fake_pg import FakeStore
+dist.init_process_group("fake", store=FakeStore(), rank=0, world_size=4)
+"""
+
+
+def test_collectives_and_their_bytes(function: Function) -> None:
+    """Collectives are counted by name, with the bytes that this rank hands over."""
+    body = "dist.all_reduce(x)\nouts = [x.new_empty(50) for _ in range(4)]\ndist.all_gather(outs, x[:50])"
+    total = one(function, body + "\nreturn x", RANKS)
+    counts = count(total, X)
+    assert counts.collectives == {"allreduce": 1, "allgather": 1}
+    assert counts.sent == 400 + 200
+    with pytest.raises(CheckFailed, match="calls more than 1 collectives"):
+        uses_at_most(total, (X,), collectives=1)
+    with pytest.raises(CheckFailed, match="hands more than 500 bytes to collectives"):
+        uses_at_most(total, (X,), sent=500)
+
+
+def test_functional_collectives_count(function: Function) -> None:
+    """The other way to call a collective is seen too."""
+    before = RANKS + "import torch.distributed._functional_collectives as functional\n"
+    total = one(function, "return functional.all_reduce(x, 'sum', dist.group.WORLD) + 0", before)
+    assert count(total, X).collectives == {"all_reduce": 1}
+
+
+def test_hidden_collectives_leave_the_canary_alone_and_the_uses_grow(function: Function) -> None:
+    """A loop of collectives that is hidden from the dispatch mode is a loop all the same."""
+    hidden = "from torch.utils._python_dispatch import _disable_current_modes as hidden"
+    body = "with hidden():\n    for v in x.split(1):\n        dist.all_reduce(v.neg())\nreturn x"
+    with pytest.raises(CheckFailed, match="uses PyTorch more often the larger its input is"):
+        no_loop(one(function, body, RANKS + hidden), SMALL, LARGE)
+
+
+def test_writes_in_place(function: Function) -> None:
+    """In-place changes of arguments are counted, through views too."""
+    assert count(one(function, "x[:3].zero_()\nx += 1\nreturn x"), X).writes == 2
+    with pytest.raises(CheckFailed, match="writes into its arguments"):
+        uses_at_most(one(function, "x.sub_(1).add_(1)\nreturn x"), (X,), writes=0)
+
+
+def test_writes_behind_the_version_are_seen_by_value(function: Function) -> None:
+    """Writing through NumPy raises no version; the numbers that come back tell it."""
+    from grader.check.compare import unchanged
+
+    x = X.clone()
+    with pytest.raises(CheckFailed, match="was changed"), unchanged(x):
+        uses_at_most(one(function, "x.numpy()[0] = 7.0\nreturn x.sum()"), (x,), writes=0)
+
+
+# -- ways out, garbage, warnings ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("body", "name"),
+    [
+        ("return torch.tensor(sum(x.tolist()))", "tolist"),
+        ("return torch.tensor(x.numpy().sum())", "numpy"),
+        ("import numpy\nreturn torch.tensor(numpy.asarray(x).sum())", "numpy"),
+        ("return torch.tensor(x.sum().item())", "item"),
+        ("return torch.tensor(float(x.sum()))", "float"),
+        ("import numpy\nreturn torch.from_numpy(numpy.from_dlpack(x).copy())", "dlpack"),
+        ("import ctypes\nctypes.c_float.from_address(x.data_ptr()).value\nreturn x.sum()", "data_ptr"),
+        ("return torch.tensor(bytes(x.untyped_storage())[0])", "storage"),
+    ],
+)
+def test_ways_out_are_named(function: Function, body: str, name: str) -> None:
+    """A way out of PyTorch is found by name."""
+    with pytest.raises(CheckFailed, match=f"takes numbers out of PyTorch .*`{name}`"):
+        stays_in_torch(one(function, body), X)
+
+
+def test_staying_in_torch(function: Function) -> None:
+    """Masks, conditions and shapes are no way out."""
+    stays_in_torch(one(function, "if x.shape[0] > 3:\n    x = x[x > 0]\nreturn x.square().sum()"), X)
+
+
+def test_a_hidden_way_out_has_no_gradient(function: Function) -> None:
+    """Who hides the way out from the function mode still loses the gradient."""
+    body = "with torch._C.DisableTorchFunction():\n    return torch.tensor(sum(x.detach().tolist()))"
+    with pytest.raises(CheckFailed, match="has no gradient"):
+        stays_in_torch(one(function, body), X)
+
+
+def test_uninitialised_memory_holds_nan(function: Function) -> None:
+    """A sum into `empty` that passes by luck fails on poisoned memory; a right one does not."""
+    lucky = "y = torch.empty_like(x)\nfor k in range(len(x)):\n    y[k] += x[k]\nreturn y"
+    assert poisoned(one(function, lucky), X).isnan().all()
+    same_values(poisoned(one(function, lucky.replace("empty", "zeros")), X), X)
+    assert poisoned(one(function, "return torch.empty(3, dtype=torch.int32)"), X).tolist() == [2**31 - 1] * 3
+
+
+def test_switching_the_poison_off_gains_nothing(function: Function) -> None:
+    """Without PyTorch's filling, freed memory is dirty; and values are compared on our side."""
+    off = "torch._C._set_deterministic_algorithms(False)\nreturn torch.empty(200) + 0 * x.sum()"
+    with pytest.raises(CheckFailed, match=r"NaN where a number is asked|wrong values"):
+        same_values(poisoned(one(function, off), X), torch.zeros(200))
+
+
+def test_warnings_are_found(function: Function) -> None:
+    """PyTorch's own warnings and others fail; the result comes back where there are none."""
+    assert float(no_warning(one(function, "return x.sum()"), X)) == float(X.sum())
+    for body in ("return x.view(2, 5, 10).T", "import warnings\nwarnings.warn('old')\nreturn x"):
+        with pytest.raises(CheckFailed, match="causes a warning"):
+            no_warning(one(function, body), X)
+
+
+def test_warnings_switched_off(function: Function) -> None:
+    """Switching warnings off mends nothing, for good or for a moment."""
+    warn = "warnings.warn('old')\nreturn x"
+    for body in (f"warnings.simplefilter('ignore')\n{warn}", f"with warnings.catch_warnings(action='ignore'): {warn}"):
+        with pytest.raises(CheckFailed, match=r"switches warnings off"):
+            no_warning(one(function, body.replace(": warnings", ":\n    warnings"), "import warnings"), X)
+    patched = one(function, f"setattr(warnings, 'wa' + 'rn', lambda *a, **k: None)\n{warn}", "import warnings")
+    with pytest.raises(CheckFailed, match=r"switches warnings off"):
+        no_warning(patched, X)
+
+
+def test_the_reference_can_be_counted(function: Function) -> None:
+    """Its arguments are those of the student's call, as they were before."""
+    mine, theirs = one(function, "return x.zero_()"), one(function, "return (x + 1).sum()")
+    theirs.party.originals = mine.party
+    x = X.clone()
+    count(mine, x)
+    counts = count(theirs, x)
+    assert counts.operations == {"add": 1, "sum": 1}
+    assert float(counts.result) == float((X + 1).sum())
+    theirs.party.originals = None
+
+
+def test_unknown_counts_are_told() -> None:
+    """A check that asks for a count that does not exist is at fault, before anything runs."""
+    with pytest.raises(ValueError, match="there is no count ops"):
+        uses_at_most(None, (), ops=3)  # type: ignore[arg-type]

@@ -1,0 +1,161 @@
+"""The decision about a ratio, on made-up laps."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from grader.check.ratio import MOST_LAPS, MOST_PAIRS, Lap, Ratio, decide
+
+NewPair = Callable[[], Iterator[Lap]]
+
+
+def never() -> bool:
+    return False
+
+
+def steady(ratio: float, *, other: float = 0.001, idle: float = 0.0002, scatter: float = 0.0) -> NewPair:
+    """Pairs with a true ratio, to which asking and answering is added; scatter goes upwards, as it does."""
+    chance = random.Random(1)
+
+    def laps() -> Iterator[Lap]:
+        while True:
+            mine, theirs, nothing = (
+                (time + idle) * (1 + scatter * chance.expovariate(1.0)) for time in (ratio * other, other, 0.0)
+            )
+            yield Lap(mine, theirs, idle=nothing)
+
+    return laps
+
+
+def taking_turns(*pairs: NewPair) -> NewPair:
+    """One kind of pair after another, the last one for ever."""
+    kinds = itertools.chain(pairs, itertools.repeat(pairs[-1]))
+    return lambda: next(kinds)()
+
+
+def test_asking_and_answering_is_left_out() -> None:
+    """The ratio is that of the work alone, without what every call costs."""
+    found = decide(2.0, steady(1.6, other=0.0005, idle=0.0005), never)
+    assert found.value == pytest.approx(1.6)
+    assert (found.mine_s, found.other_s) == (pytest.approx(0.0008), pytest.approx(0.0005))
+
+
+@pytest.mark.parametrize(("ratio", "pairs"), [(0.5, 1), (1.2, 2), (1.8, 3)])
+def test_a_passing_verdict(ratio: float, pairs: int) -> None:
+    """What is far below the limit takes one pair, what is clearly below two, what is close three."""
+    found = decide(2.0, steady(ratio), never)
+    assert (found.below, found.pairs) == (True, pairs)
+
+
+@pytest.mark.parametrize(("ratio", "pairs"), [(2.2, 3), (3.5, 2), (15.0, 2), (1000.0, 2)])
+def test_a_failing_verdict_is_confirmed(ratio: float, pairs: int) -> None:
+    """No single pair fails anybody, however slow the function looks in it."""
+    found = decide(2.0, steady(ratio), never)
+    assert (found.below, found.pairs) == (False, pairs)
+
+
+def test_hopeless_pairs_are_short() -> None:
+    """Ten times the limit is seen in three laps; a clear ratio takes five, and a close one nine."""
+    assert decide(2.0, steady(50.0), never).laps == 2 * 3
+    assert decide(2.0, steady(3.5), never).laps == 2 * 5
+    assert decide(2.0, steady(1.9), never).laps == 3 * MOST_LAPS
+    assert decide(2.0, steady(0.1), never).laps == 2
+
+
+@pytest.mark.parametrize("ratio", [0.5, 1.5, 2.5, 4.0])
+def test_odd_pairs_are_outvoted(ratio: float) -> None:
+    """A pair of workers that sits on bad memory decides nothing, in whatever direction it errs."""
+    below = ratio < 2.0
+    for odd in (ratio * 1.6, ratio / 1.6):
+        found = decide(2.0, taking_turns(steady(odd), steady(ratio)), never)
+        assert found.below is below
+
+
+def test_scatter_upwards_does_not_matter() -> None:
+    """Preempted calls, on one side or on both, leave the verdict as it is."""
+    for ratio, below in ((0.8, True), (1.25, False)):
+        assert decide(1.0, steady(ratio, scatter=0.3), never).below is below
+
+
+def test_what_cannot_be_told_is_not_decided() -> None:
+    """Pairs that contradict each other end without a verdict; so does a budget that is used up."""
+    torn = taking_turns(*[steady(1.5), steady(2.5)] * MOST_PAIRS)
+    found = decide(2.0, torn, never)
+    assert (found.below, found.pairs) == (None, MOST_PAIRS)
+    assert found.low < 2.0 < found.high
+    found = decide(2.0, steady(1.9), lambda: True)
+    assert (found.below, found.pairs) == (None, 1)
+
+
+def test_a_stopped_call_is_a_lower_bound() -> None:
+    """A call that was stopped says `more than`, and is confirmed too."""
+
+    def laps() -> Iterator[Lap]:
+        yield Lap(0.5, 0.001, stopped=True)
+
+    found = decide(3.5, laps, never)
+    assert (found.below, found.pairs, found.at_least) == (False, 2, True)
+    assert found.value == pytest.approx(500)
+    mixed = decide(3.5, taking_turns(steady(1500.0), laps), never)
+    assert (mixed.below, mixed.at_least) == (False, False)
+    assert mixed.value == pytest.approx(1500)
+
+
+def sleeping(cpu: float, away: float, other: float = 0.0) -> NewPair:
+    """Pairs in which the judged side uses some CPU time, and is away for some more."""
+
+    def laps() -> Iterator[Lap]:
+        while True:
+            yield Lap(cpu * 0.001, 0.001, away * 0.001, other * 0.001, 0.0)
+
+    return laps
+
+
+def test_sleep_counts() -> None:
+    """Little CPU time and a long absence is work in other processes, or sleep: it fails, by votes of pairs."""
+    found = decide(2.0, sleeping(0.5, 10.0), never)
+    assert (found.below, found.waits, found.pairs) == (False, True, 3)
+
+
+def test_a_busy_machine_is_no_sleep() -> None:
+    """To be away a little, or as long as the other side, or in a single pair, fails nobody."""
+    assert decide(2.0, sleeping(0.5, 3.0), never).below is True
+    assert decide(2.0, sleeping(0.5, 10.0, other=9.0), never).below is True
+    assert decide(2.0, taking_turns(sleeping(0.5, 10.0), steady(0.5)), never).below is True
+
+
+def test_pairs_are_closed() -> None:
+    """Each pair's workers are ended, also when a check fails inside."""
+    closed = []
+
+    def laps() -> Iterator[Lap]:
+        try:
+            yield Lap(0.001, 0.001)
+            raise ValueError("a result is wrong")
+        finally:
+            closed.append(True)
+
+    with pytest.raises(ValueError, match="wrong"):
+        decide(2.0, laps, never)
+    assert closed == [True]
+
+
+def test_a_verdict_holds_for_every_scatter() -> None:
+    """Four hundred comparisons at 0.8 and 1.25 times the limit, with odd pairs among them: none is wrong."""
+    chance = random.Random(7)
+
+    def odd_now_and_then(ratio: float) -> NewPair:
+        def new_pair() -> Iterator[Lap]:
+            factor = chance.choice([0.6, 1.6]) if chance.random() < 0.02 else chance.uniform(0.95, 1.05)
+            return steady(ratio * factor, scatter=chance.uniform(0.0, 0.5))()
+
+        return new_pair
+
+    found: list[tuple[float, Ratio]] = [
+        (ratio, decide(1.0, odd_now_and_then(ratio), never)) for ratio in (0.8, 1.25) for _ in range(200)
+    ]
+    assert [ratio for ratio, one in found if one.below is not (ratio < 1)] == []

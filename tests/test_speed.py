@@ -1,0 +1,252 @@
+"""Speed checks in real workers, with a clock that tests can trust: what a function writes to its output is its time."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from asking import Function
+
+from grader.check.compare import CheckFailed
+from grader.check.ratio import Ratio
+from grader.check.speed import as_fast_as, faster_than
+from grader.check.student import RemoteFunction
+from grader.check.timed import Inputs, TimedSide, Timing
+from grader.check.workers import WorkerLost
+
+REFERENCE = """
+import os
+def total(x):
+    os.write(1, b"." * 1000)
+    return x.sum()
+def given(x):
+    os.write(1, b"." * 100_000)
+    return x.sum()
+def double(x):
+    os.write(1, b"." * 1000)
+    x.mul_(2)
+"""
+
+
+@pytest.fixture(autouse=True)
+def written_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A microsecond for each byte of output. The process's own clock is not looked at."""
+
+    def cpu(side: TimedSide) -> float:
+        worker = side._party.sitting.worker
+        return worker.printed() / 1e6 if worker is not None else 0.0
+
+    monkeypatch.setattr(TimedSide, "_cpu", cpu)
+    monkeypatch.setattr(TimedSide, "_away", lambda side: 0.0)
+    monkeypatch.setattr(TimedSide, "has_cpu_clock", lambda side: True)
+
+
+def random_vector(size: int) -> tuple[torch.Tensor]:
+    return (torch.randn(size),)
+
+
+def judge(mine: RemoteFunction, function: Function, at_most: float = 3.0, name: str = "total", **how: Any) -> Ratio:
+    reference = function(REFERENCE, name, "the reference's")
+    return as_fast_as(mine, reference, random_vector, size=100, at_most=at_most, rtol=1e-4, atol=1e-4, **how)
+
+
+def writing(count: int) -> str:
+    return f"def total(x):\n    os.write(1, b'.' * {count})\n    return x.sum()\n"
+
+
+def test_a_ratio_is_found(function: Function) -> None:
+    """Equal work passes, with the ratio noted for the report."""
+    mine = function(writing(1500))
+    assert judge(mine, function).value == pytest.approx(1.5)
+    (row,) = mine.party.speed
+    assert json.loads(json.dumps(row)) == {
+        "told": "1.5 times as long as the reference (between 1.5 and 1.5); at most 3 is asked",
+        "against": "the reference",
+        "ratio": 1.5,
+        "low": 1.5,
+        "high": 1.5,
+        "at_most": 3.0,
+        "yours_ms": 1.5,
+        "theirs_ms": 1.0,
+        "calls": 10,
+        "pairs": 2,
+    }
+
+
+def test_too_slow_is_told_in_a_sentence(function: Function) -> None:
+    """A failing check tells the ratio and the limit; staff see the times and the interval too."""
+    with pytest.raises(CheckFailed) as failed:
+        judge(function(writing(71_000)), function)
+    assert failed.value.public == "`total` is 71 times slower than the reference; at most 3 is asked"
+    assert "71 ms" in failed.value.story
+    assert "between 71 and 71" in failed.value.story
+    with pytest.raises(CheckFailed, match=r"1,590 times slower than the reference"):
+        judge(function(writing(1_590_000)), function)
+
+
+def test_a_slow_one_to_beat(function: Function) -> None:
+    """The other direction: so many times as fast as a slow one."""
+    slow = function(REFERENCE, "given", "the reference's")
+    how = {"size": 100, "rtol": 1e-4, "atol": 1e-4}
+    found = faster_than(function(writing(100)), slow, random_vector, at_least=100, **how)
+    assert 1 / found.value == pytest.approx(1000)
+    with pytest.raises(CheckFailed, match="only 20 times as fast as the loop you were given; at least 100 is asked"):
+        faster_than(function(writing(5000)), slow, random_vector, at_least=100, **how)
+
+
+@pytest.mark.parametrize("start", ["fork", "spawn"])
+def test_numbers_come_with_go(start: str, request: pytest.FixtureRequest) -> None:
+    """Until the clock runs, tensors and arrays have their shapes and hold zeros, and nothing else is there."""
+    function = request.getfixturevalue("function" if start == "fork" else "spawned_function")
+    spy = """
+import sys
+serve = sys.modules["grader.worker.serve"]._Submission
+seen = []
+def prepare(self, tree, incoming):
+    leaves = [known.refer() for known in self._timed.known.values()]
+    seen[:] = [str(type(leaf)) + str(leaf.any()) for leaf in leaves] + [len(self._timed.containers), "args" in tree]
+serve._prepare = prepare
+def total(x, a, rest, k):
+    return seen, x.sum(), a, rest, k
+"""
+    side = TimedSide(function(spy))
+    x, a = torch.ones(5), np.arange(1, 4)
+    result = side.call(Inputs((x, a, [x, 3.5], 7))).result
+    side.close()
+    (seen, total, array, rest, number) = result
+    assert seen == ["<class 'torch.Tensor'>tensor(False)", "<class 'numpy.ndarray'>False", 0, False]
+    assert (total, array.tolist(), rest[1], number) == (5.0, [1, 2, 3], 3.5, 7)
+    assert torch.equal(rest[0], x)
+
+
+def test_without_shared_memory(spawned_function: Function) -> None:
+    """Where no memory can be shared, the numbers come along with `go`, and the ratio is the same."""
+    spoils = "def total(x):\n    y = x.sum()\n    x.zero_()\n    os.write(1, b'.' * 1500)\n    return y\n"
+    assert judge(spawned_function(spoils), spawned_function).value == pytest.approx(1.5)
+
+
+def call(mine: RemoteFunction, *args: Any, wait_s: float = 0.0) -> Timing:
+    side = TimedSide(mine)
+    timing = side.call(Inputs(args))
+    time.sleep(wait_s)
+    side.settle()
+    side.close()
+    return timing
+
+
+def test_work_after_the_reply_is_counted(function: Function) -> None:
+    """A thread that goes on after the reply is charged to the call."""
+    late = """
+import threading
+def total(x):
+    threading.Timer(0.05, os.write, (1, b"." * 700)).start()
+    os.write(1, b"." * 300)
+    return x.sum()
+"""
+    assert call(function(late), torch.ones(3), wait_s=1.0).cpu_s == pytest.approx(0.001)
+
+
+def test_clocks_of_the_student_do_not_matter(function: Function) -> None:
+    """Replacing every clock in the worker changes nothing."""
+    patched = (
+        "import time\nfor n in ('time', 'perf_counter', 'monotonic', 'process_time'): setattr(time, n, lambda: 0)\n"
+    )
+    with pytest.raises(CheckFailed, match="9 times slower"):
+        judge(function(patched + writing(9000)), function)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("kept = {}\ndef total(x): return kept.setdefault(x.data_ptr(), x.sum())", id="address"),
+        pytest.param("kept = {}\ndef total(x): return kept.setdefault(x.shape, x.sum())", id="shape"),
+        pytest.param("def total(x): return torch.empty(())", id="nothing computed"),
+        pytest.param(
+            "import threading\ndef total(x):\n"
+            "    y = torch.zeros(())\n    threading.Timer(0.2, lambda: y.add_(x.sum())).start()\n    return y",
+            id="computed later",
+        ),
+        pytest.param(
+            "class Lazy(torch.Tensor):\n    pass\ndef total(x): return x.sum().as_subclass(Lazy)", id="a subclass"
+        ),
+        pytest.param("def total(x): return lambda: x.sum()", id="a promise"),
+    ],
+)
+def test_a_result_that_is_not_computed(function: Function, text: str) -> None:
+    """Every timed result is compared, so what is kept, put off or promised fails."""
+    with pytest.raises(CheckFailed, match="the result of a timed call"):
+        judge(function(text + "\n"), function)
+
+
+def test_inputs_are_ours(function: Function) -> None:
+    """What a function writes into its arguments reaches neither the other side nor us."""
+    spoils = "def total(x):\n    y = x.sum()\n    x.zero_()\n    return y\n"
+    assert judge(function(spoils), function).below is True
+
+
+def test_arguments_changed_in_place(function: Function) -> None:
+    """With `in_place`, what became of the arguments is compared."""
+    right = function("def double(x): x += x\n", "double")
+    assert judge(right, function, name="double", in_place=True).below is True
+    with pytest.raises(CheckFailed, match="the result of a timed call"):
+        judge(function("def double(x): x += 1\n", "double"), function, name="double", in_place=True)
+
+
+def test_a_call_that_does_not_end(function: Function) -> None:
+    """It is stopped, and told as a lower bound."""
+    endless = function("def total(x):\n    while True: pass\n", call_s=0.5)
+    with pytest.raises(CheckFailed, match="more than 500 times slower than the reference"):
+        judge(endless, function)
+
+
+def test_a_worker_that_ends(function: Function) -> None:
+    """A crash is a crash, not a matter of speed."""
+    with pytest.raises(WorkerLost, match="exit status 3"):
+        judge(function("def total(x): os._exit(3)\n"), function)
+
+
+def test_an_exception_is_the_students(function: Function) -> None:
+    """What the function raises comes out of the check."""
+    with pytest.raises(ZeroDivisionError):
+        judge(function("def total(x): return 1 / 0\n"), function)
+
+
+def test_a_lost_reference_is_our_fault(function: Function) -> None:
+    """If the other side ends, nobody loses a point."""
+    broken = function("def total(x): os._exit(3)\n", "total", "the reference's")
+    with pytest.raises(RuntimeError, match="the other side of a comparison was lost"):
+        as_fast_as(function(writing(10)), broken, random_vector, size=100, at_most=3.0)
+
+
+def test_advice_without_a_clock(function: Function, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where no CPU clock can be read, the ratio is told and nothing is decided."""
+    monkeypatch.setattr(TimedSide, "has_cpu_clock", lambda side: False)
+    with pytest.raises(pytest.skip.Exception, match="by the clock on the wall: 71 times as long as the reference"):
+        judge(function(writing(71_000)), function)
+
+
+def test_inputs_are_enlarged_until_the_clock_sees_them(function: Function) -> None:
+    """Where the reference is too fast for the clock, the size doubles; the warm-up has a tenth of it."""
+    sizes = []
+
+    def inputs(size: int) -> tuple[torch.Tensor]:
+        sizes.append(size)
+        return (torch.ones(size),)
+
+    text = "def total(x):\n    os.write(1, b'.' * x.numel())\n    return x.sum()\n"
+    as_fast_as(function(text), function(text, "total", "the reference's"), inputs, size=90, at_most=3.0)
+    assert sizes[:6] == [9, 9, 90, 180, 360, 720]
+    assert set(sizes[6:]) == {720, 9 * 8}
+
+
+def test_what_does_not_cross_is_refused() -> None:
+    """Descriptions of timed inputs hold no numbers, and parts are aligned."""
+    inputs = Inputs((torch.arange(5), torch.ones(2, 2), [1.25]))
+    assert inputs.starts == [0, 64]
+    assert inputs.size == 128
+    assert "1.25" not in json.dumps(inputs.shapes)
+    assert len(inputs.whole()) == inputs.size
