@@ -4,13 +4,17 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP_ARGS ?=
 
-.PHONY: demo test lint install install-dev clean
+.PHONY: demo test attacks lint install install-dev clean
 
 demo: install
 	$(BIN)/grade batch examples/sample_class --handin week1 --out out/sample_class
 
 test: install-dev lint
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto --maxprocesses 4 --ignore tests/test_attacks.py
+	$(BIN)/python -m pytest tests/test_attacks.py
+
+attacks: install-dev
+	$(BIN)/python tests/attack_runner.py --twice
 
 lint: install-dev
 	$(BIN)/ruff check .

@@ -184,16 +184,17 @@ def test_check_process_that_dies(tiny: Course, tmp_path: Path) -> None:
 @pytest.mark.parametrize("start", ["fork", "spawn"])
 def test_exercise_deadline_is_the_hosts(tmp_path: Path, start: str) -> None:
     """An exercise that takes too long as a whole is ended; what was decided before stays, the lane goes on."""
+    seconds = 4 if start == "fork" else 10  # fresh interpreters take their time, and it counts
     root = Path(shutil.copytree(COURSES / "tiny", tmp_path / "course"))
     yaml = root / "course.yaml"
-    yaml.write_text(yaml.read_text().replace("call_s: 2", "call_s: 100") + "  exercise_s: 4\n")
+    yaml.write_text(yaml.read_text().replace("call_s: 2", "call_s: 100") + f"  exercise_s: {seconds}\n")
     course = load_course(root)
     with open_lane(course.exercises, start) as lane:
         grade = grader_of(course, lane, tmp_path)
         slow = "import time\ndef double(x):\n    time.sleep(100)\n\n\ndef double_(x):\n    return x.mul_(2)\n"
         graded = grade(slow)
         assert verdicts(graded)["small"] == "timed_out"
-        assert "the exercise as a whole took longer than 4 seconds" in graded.checks[0].outcome.message
+        assert f"the exercise as a whole took longer than {seconds} seconds" in graded.checks[0].outcome.message
         assert grade(RIGHT).score.earned == 1000
 
 

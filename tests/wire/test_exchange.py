@@ -971,7 +971,9 @@ def test_what_is_too_much_is_unsupported_at_both_ends(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "value", [len, lambda: 1, object(), int, np.datetime64("2020-01-01"), np.array(["a"]), iter([1])], ids=repr
+    "value",
+    [len, lambda: 1, object(), int, np.datetime64("2020-01-01"), np.array(["a"]), iter([1])],
+    ids=["built-in", "lambda", "object", "class", "date", "text array", "iterator"],
 )
 def test_functions_and_objects_of_the_asking_side_are_unsupported(value: Any) -> None:
     """Functions, classes and objects of a check never cross; those of a worker become handles."""
