@@ -240,11 +240,6 @@ def alive(processes: set[tuple[int, str]]) -> set[tuple[int, str]]:
     return found
 
 
-def printed() -> list[Path]:
-    """Files with the output of workers."""
-    return list(Path("/tmp").glob("grade-*/w*.out"))
-
-
 @pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGKILL])
 def test_a_command_that_is_ended_leaves_no_process(tmp_path: Path, end: signal.Signals) -> None:
     """Interrupted or killed in the middle of an endless loop, `grade` leaves no process and no folder."""
@@ -252,12 +247,15 @@ def test_a_command_that_is_ended_leaves_no_process(tmp_path: Path, end: signal.S
     command = [sys.executable, "-m", "grader", "double", "--submission", str(tmp_path)]
     root = Path(shutil.copytree(COURSES / "tiny", tmp_path / "course"))
     (root / "course.yaml").write_text((root / "course.yaml").read_text().replace("call_s: 2", "call_s: 60"))
-    old = set(Path("/tmp").glob("grade-*"))
-    host = subprocess.Popen(command, cwd=root, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    place = tmp_path / "temporary"
+    place.mkdir()
+    env = {**os.environ, "TMPDIR": str(place)}
+    host = subprocess.Popen(command, cwd=root, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     until = time.monotonic() + 60
-    while not any(path.stat().st_size for path in printed() if path.parent not in old) and time.monotonic() < until:
+    while not any(path.stat().st_size for path in place.glob("grade-*/w*.out")) and time.monotonic() < until:
         time.sleep(0.1)
-    folders = {path.parent for path in printed() if path.parent not in old}
+    folders = {path.parent for path in place.glob("grade-*/w*.out")}
+    assert folders
     started = descendants(host.pid)
     assert len(started) >= 3
     host.send_signal(end)
