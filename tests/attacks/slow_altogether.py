@@ -2,7 +2,7 @@ r"""Takes nearly as long as allowed in each call, so that the exercise as a whol
 
 ---
 exercise: double
-verdicts: {small: passed|timed_out, halves: passed|timed_out, random: passed|timed_out, dtype: timed_out,
+verdicts: {small: passed|timed_out, halves: passed|timed_out, random: passed|timed_out, dtype: passed|timed_out,
   halves_random: timed_out}
 message: the exercise as a whole took longer than 6 seconds
 """
