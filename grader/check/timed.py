@@ -36,11 +36,13 @@ class Timing:
 
     Attributes:
         cpu_s: CPU seconds of the worker's process, all threads; wall seconds where that clock cannot be read.
-        away_s: wall seconds in which the worker neither ran nor was ready to run; 0 where that is not known.
+        wall_s: seconds by the clock on the wall; no verdict hangs on them.
+        away_s: of these, the seconds in which the worker neither ran nor was ready to run; 0 where that is not known.
         result: a copy of what came back.
     """
 
     cpu_s: float
+    wall_s: float
     away_s: float
     result: Any
 
@@ -132,15 +134,15 @@ class TimedSide:
             if descriptor is None:
                 sitting.ask(inputs.shapes, [bytes(inputs.size)], _PREPARE_S, what)
                 tree, parts = {**tree, "bytes": inputs.places}, [inputs.whole()]
-                cpu, away = self._cpu(), self._away()
+                cpu, away, wall = self._cpu(), self._away(), time.perf_counter()
             else:
                 sitting.ask(inputs.shapes, [], _PREPARE_S, what, (descriptor, inputs.size))
                 parts = []
-                cpu, away = self._cpu(), self._away()
+                cpu, away, wall = self._cpu(), self._away(), time.perf_counter()
                 for start, part in zip(inputs.starts, inputs.data, strict=True):
                     os.pwrite(descriptor, part, start)
             frame = sitting.ask(tree, parts, seconds, what)
-            self._reply_cpu, away_after = self._cpu(), self._away()
+            self._reply_cpu, away_after, wall_after = self._cpu(), self._away(), time.perf_counter()
         finally:
             if descriptor is not None:
                 os.close(descriptor)
@@ -150,7 +152,8 @@ class TimedSide:
             lost = WorkerLost(Verdict.CRASHED, f"{what} gave the grader something it cannot take ({fault})")
             sitting.lose(lost)
             raise lost from None
-        self._last = Timing(late + self._reply_cpu - cpu, max(0.0, away_after - away), result)
+        took_s = late + self._reply_cpu - cpu
+        self._last = Timing(took_s, wall_after - wall, max(0.0, away_after - away), result)
         return self._last
 
     def _table(self) -> Exchange:
