@@ -40,9 +40,11 @@ def functions(starter: Starter) -> Iterator[Function]:
     """Makes functions of modules that are given as text. Their workers end with it."""
     sittings = []
 
-    def make(text: str, name: str = "total", owner: str = "your", **limits: Any) -> RemoteFunction:
+    def make(
+        text: str, name: str = "total", owner: str = "your", device: str = "none", **limits: Any
+    ) -> RemoteFunction:
         files = {"work.py": ("import os, torch\n" + text).encode()}
-        sittings.append(Sitting(starter, "work", files, Limits(**limits), owner))
+        sittings.append(Sitting(starter, "work", files, Limits(**limits), owner, device=device))
         return RemoteFunction(Party(sittings[-1]), name)
 
     yield make

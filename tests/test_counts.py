@@ -24,10 +24,10 @@ X = torch.arange(100.0)
 SMALL, LARGE = (torch.arange(10.0),), (torch.arange(100.0),)
 
 
-def one(function: Function, body: str, before: str = "") -> RemoteFunction:
+def one(function: Function, body: str, before: str = "", device: str = "none") -> RemoteFunction:
     """A function `total(x)` with this body, which may have several lines."""
     lines = "".join(f"    {line}\n" for line in body.split("\n"))
-    return function(f"{before}\ndef total(x):\n{lines}")
+    return function(f"{before}\ndef total(x):\n{lines}", device=device)
 
 
 # -- operations ---------------------------------------------------------------------------------------------------
@@ -203,6 +203,58 @@ def test_copies_between_devices(function: Function) -> None:
     with pytest.raises(CheckFailed, match="copies more than 1 times between devices"):
         uses_at_most(moves, (X,), transfers=1)
     assert moves.party.counters == {"transfers": 2}
+
+
+def test_copies_and_waits_of_an_accelerator(function: Function) -> None:
+    """Copies and waits of a simulated accelerator, also those that run no operator, such as the one of `tolist`."""
+    body = "y = x.to('sim')\nz = y.to('sim:1')\nz.sum().item()\nz.tolist()\nreturn z.cpu()"
+    moves = one(function, body, device="sim")
+    counts = count(moves, X)
+    assert (counts.transfers, counts.transferred, counts.waits) == (4, 1600, 4)
+    with pytest.raises(CheckFailed, match="waits more than 1 times for a device"):
+        uses_at_most(moves, (X,), transfers=4, waits=1)
+    assert moves.party.counters == {"transfers": 4, "syncs": 4}
+    loop = one(function, "return [v.item() for v in x.to('sim')]", device="sim")
+    with pytest.raises(CheckFailed, match="waits for a device more often the larger its input is"):
+        same_count(loop, SMALL, LARGE, of="waits")
+
+
+@pytest.mark.parametrize(
+    ("cheat", "body"),
+    [
+        pytest.param(
+            "from grader import accelerator\naccelerator.the_machine().counters = "
+            "lambda: dict(copies=0, copied_bytes=0, waits=0)",
+            "return x.to('sim').cpu()",
+            id="counters replaced",
+        ),
+        pytest.param(
+            "from grader import accelerator",
+            "y = x.to('sim').cpu()\naccelerator.reset_counters()\nreturn y",
+            id="counters reset",
+        ),
+        pytest.param(
+            "from grader.accelerator.machine import Machine\nMachine.copy = lambda *args, **kwargs: None",
+            "return x.to('sim').cpu()",
+            id="copies not counted",
+        ),
+    ],
+)
+def test_cheats_against_the_count_of_copies(function: Function, cheat: str, body: str) -> None:
+    """Copies that the accelerator does not tell are told by the operators, and the other way round."""
+    with pytest.raises(CheckFailed, match=r"tampered with|copies more than 1 times between devices"):
+        uses_at_most(one(function, body, cheat, device="sim"), (X,), transfers=1)
+
+
+def test_switching_off_both_counts_of_copies_is_noticed(function: Function) -> None:
+    """Our own copies between devices must show."""
+    cheat = (
+        "import sys\nfrom grader.accelerator.machine import Machine\n"
+        "Machine.copy = Machine.wait = lambda *args, **kwargs: None\n"
+        "sys.modules['grader.worker.counting']._Operators._move = lambda *args: None"
+    )
+    with pytest.raises(CheckFailed, match="tampered with"):
+        uses_at_most(one(function, "return x.to('sim').cpu()", cheat, device="sim"), (X,), transfers=1)
 
 
 RANKS = """

@@ -1,9 +1,9 @@
 """What a call costs, by counts that do not depend on the machine: operators, memory, copies, waits, collectives.
 
 The counts come from a probe that runs beside student code (`grader.worker.counting`), so they are claims. Tampering is
-noticed in three ways: operators that we ask for at random (canaries) must show in the counts; two hooks of PyTorch's
-see the same call, and must tell the same of its growth; and a speed check (`as_fast_as`) looks at time, which hidden
-operators take too.
+noticed in three ways: operators and copies between devices that we ask for at random (canaries) must show in the
+counts; two hooks of PyTorch's see the same call, and must tell the same of its growth; and a speed check (`as_fast_as`)
+looks at time, which hidden operators take too.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import torch
 
 from grader.check.compare import CheckFailed, require
 from grader.check.probes import built_in, keeps_graph
+from grader.check.spans import drawn
 from grader.check.student import RemoteFunction
 
 _CANARIES = ("airy_ai", "bessel_j0", "bessel_j1", "bessel_y0", "bessel_y1", "entr", "erfcx", "i0e", "i1", "ndtri")
@@ -46,6 +47,8 @@ _LIMITS = {
 }
 """For each count: its name in the report, what is said where it is above a limit, and above 0."""
 
+_ON_DEVICES = ("transfers", "transferred", "waits")
+
 
 @dataclass(frozen=True)
 class Counts:
@@ -63,6 +66,7 @@ class Counts:
         collectives: by name.
         sent: bytes handed to collectives.
         writes: in-place changes of the arguments.
+        timeline: what host and devices did in virtual time, drawn; "" without a simulated accelerator.
         result: what the call gave.
     """
 
@@ -77,6 +81,7 @@ class Counts:
     collectives: Counter[str]
     sent: int
     writes: int
+    timeline: str
     result: Any
 
     def total(self, name: str) -> int:
@@ -119,7 +124,8 @@ def uses_at_most(function: RemoteFunction, args: tuple[Any, ...], **limits: int)
         public = f"`{function}` {above.format(f'{most:,}') if most else above_none}"
         detail = getattr(counts, name)
         inner = f": {dict(detail.most_common(5))}" if isinstance(detail, Counter) else ""
-        require(found <= most, public, f"{public}\ncounted {found:,}, at most {most:,} is asked{inner}")
+        drawn = _drawn(counts, name)
+        require(found <= most, public, f"{public}\ncounted {found:,}, at most {most:,} is asked{inner}{drawn}")
     return counts
 
 
@@ -180,7 +186,8 @@ def same_count(
         raise CheckFailed(
             public,
             f"{public}\nsmall input  {count_small} {word}\nlarge input  {count_large} {word}"
-            + (f" ({top})" if top else ""),
+            + (f" ({top})" if top else "")
+            + _drawn(many, of),
         )
     return few, many
 
@@ -224,6 +231,11 @@ def report(function: RemoteFunction, name: str, found: int) -> None:
     counters[word] = max(found, counters.get(word, 0))
 
 
+def _drawn(counts: Counts, name: str) -> str:
+    """The timeline, below a message about what devices cost."""
+    return f"\n{counts.timeline}" if counts.timeline and name in _ON_DEVICES else ""
+
+
 def _canary() -> list[list[Any]]:
     chance = random.SystemRandom()  # no verdict depends on it
     return [[name, chance.randint(1, 16), chance.randint(1, 4)] for name in chance.sample(_CANARIES, 2)]
@@ -231,7 +243,7 @@ def _canary() -> list[list[Any]]:
 
 def _read(told: dict[Any, Any], result: Any) -> Counts | None:
     """The counts, if they are counts at all. Names that a worker made up could tell a hidden input."""
-    numbers = {name: told.get(name) for name in Counts.__dataclass_fields__ if name != "result"}
+    numbers = {name: told.get(name) for name in Counts.__dataclass_fields__ if name not in ("timeline", "result")}
     tables = ("operations", "escapes", "collectives")
     for name, value in numbers.items():
         values = list(value.values()) if name in tables and isinstance(value, dict) else [value]
@@ -240,7 +252,8 @@ def _read(told: dict[Any, Any], result: Any) -> Counts | None:
         if name in tables:
             assert isinstance(value, dict)
             numbers[name] = _known(name, value)
-    return Counts(**numbers, result=result)  # type: ignore[arg-type]
+    timeline = drawn(told["spans"]) if told.get("spans") else ""
+    return None if timeline is None else Counts(**numbers, timeline=timeline, result=result)  # type: ignore[arg-type]
 
 
 def _known(table: str, counts: dict[Any, int]) -> Counter[str]:
@@ -256,16 +269,21 @@ def _known(table: str, counts: dict[Any, int]) -> Counter[str]:
 
 
 def _without(counts: Counts, canary: tuple[list[Any], ...], function: RemoteFunction) -> Counts:
-    """The same without our own operators, all of which must be there."""
-    operations, size = Counter(counts.operations), counts.bytes
+    """The same without our own operators and copies, all of which must be there."""
+    operations, own = Counter(counts.operations), Counter[str]()
     for name, elements, times in canary:
         operations["ones"] -= times
         operations[f"special_{name}"] -= times
-        size -= 2 * times * elements * _FLOAT_BYTES
-    if size < 0 or any(number < 0 for number in operations.values()):
+        operations["_to_copy"] -= times
+        own["bytes"] += 2 * times * elements * _FLOAT_BYTES
+        own["transfers"] += times
+        own["transferred"] += times * elements * _FLOAT_BYTES
+        own["waits"] += times
+    rest = {name: getattr(counts, name) - number for name, number in own.items()}
+    if any(number < 0 for number in (*operations.values(), *rest.values())):
         raise CheckFailed(f"the counting of what `{function}` does was tampered with")
     fields = {name: getattr(counts, name) for name in Counts.__dataclass_fields__}
-    return Counts(**{**fields, "operations": +operations, "bytes": size})
+    return Counts(**{**fields, **rest, "operations": +operations})
 
 
 def _silences(function: RemoteFunction) -> bool:

@@ -2,16 +2,16 @@
 
 Two hooks of PyTorch's see a call. A dispatch mode sees each operator that runs, with the tensors that it takes and
 makes. A function mode sees each use of PyTorch in Python, also those that run no operator, such as `tolist`. What is
-counted here is a claim: the code that is counted could tamper with it. So known operations (`canary`) run before and
-after the call and must show, and the two hooks see the same loop; a check looks at time besides.
+counted here is a claim: the code that is counted could tamper with it. So known operations and copies (`canary`) run
+before and after the call and must show, and the two hooks see the same loop; a check looks at time besides.
 """
 
 from __future__ import annotations
 
 import gc
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import numpy as np
@@ -20,6 +20,8 @@ from torch.multiprocessing.reductions import StorageWeakRef
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from grader.accelerator.clock import Clock
+from grader.accelerator.machine import machine_or_none
 from grader.wire.memory import array_bounds
 
 _COLLECTIVES = ("c10d", "_c10d_functional", "_c10d_functional_autograd")
@@ -42,6 +44,8 @@ _ESCAPES = {
     "data_ptr": "data_ptr",
 }
 """Uses of a tensor after which its numbers are outside of PyTorch."""
+
+_MOST_SPANS = 1000
 
 Canary = Sequence[Sequence[Any]]
 
@@ -146,7 +150,8 @@ def count(
 
     Args:
         function: what is called.
-        before: names of operators, each with a size and a number of times: run before the call and counted with it.
+        before: names of operators, each with a size and a number of times: run before the call, with a copy to another
+            device each time, and counted with it.
         after: the same after the call.
         args: its arguments.
         kwargs: its named arguments.
@@ -154,12 +159,12 @@ def count(
     machine = _Machine()
     versions = [tensor._version for tensor in _tensors([args, kwargs]) if not tensor.is_inference()]
     with torch.no_grad(), _Operators([args, kwargs]) as operators:
-        _sing(before)
+        _sing(before, machine.place)
         operators.memory.peak = 0
-        with _Uses() as uses:
+        with _Uses() as uses, machine.recorded():
             result = function(*args, **kwargs)
         peak = operators.memory.peak
-        _sing(after)
+        _sing(after, machine.place)
     now = [tensor._version for tensor in _tensors([args, kwargs]) if not tensor.is_inference()]
     return result, {
         "operations": dict(operators.counts),
@@ -171,36 +176,54 @@ def count(
         "sent": operators.sent,
         "writes": sum(now) - sum(versions),
         **machine.since(operators),
+        "spans": machine.spans,
     }
 
 
 class _Machine:
-    """Copies and waits: those that a simulated accelerator counted, if there is one; else those that operators tell."""
+    """Copies and waits, as operators tell them and as a simulated accelerator counted them, if there is one.
+
+    The accelerator sees more, such as the copy of a `tolist`. Of the two the larger is taken.
+
+    Attributes:
+        place: a device that is not the CPU: the accelerator, or one without memory.
+        spans: what took virtual time while it was recorded, the longest: name, place, start and end in seconds.
+    """
 
     def __init__(self) -> None:
-        accelerator = sys.modules.get("grader.accelerator")
+        self.place = torch.device("meta")
+        self.spans: list[list[Any]] = []
+        self._clock: Clock | None = None
         self._counters: Callable[[], dict[str, Any]] | None = None
-        if accelerator is not None:
-            try:
-                self._before = accelerator.counters()
-                self._counters = accelerator.counters
-            except RuntimeError:  # it is not switched on
-                pass
+        if (machine := machine_or_none()) is not None:
+            self.place = machine.devices[0].inner
+            self._counters = machine.counters
+            self._before = machine.counters()
+            self._clock = machine.clock
+
+    @contextmanager
+    def recorded(self) -> Iterator[None]:
+        """Keep the spans of what is done meanwhile."""
+        first = len(self._clock.spans) if self._clock else 0
+        yield
+        if self._clock:
+            longest = sorted(self._clock.spans[first:], key=lambda span: span.start - span.end)[:_MOST_SPANS]
+            self.spans = [[span.name, span.place, float(span.start), float(span.end)] for span in longest]
 
     def since(self, operators: _Operators) -> dict[str, int]:
         """What was counted since this was made."""
-        if self._counters is None:
-            found = [operators.transfers, operators.transferred, operators.waits]
-        else:
+        found = [operators.transfers, operators.transferred, operators.waits]
+        if self._counters is not None:
             now = self._counters()
-            found = [int(now[name]) - int(self._before[name]) for name in ("copies", "copied_bytes", "waits")]
+            seen = [int(now[name]) - int(self._before[name]) for name in ("copies", "copied_bytes", "waits")]
+            found = list(map(max, found, seen))
         return dict(zip(("transfers", "transferred", "waits"), found, strict=True))
 
 
-def _sing(canary: Canary) -> None:
+def _sing(canary: Canary, place: torch.device) -> None:
     for name, size, times in canary:
         for _ in range(times):
-            getattr(torch.special, name)(torch.ones(size))
+            getattr(torch.special, name)(torch.ones(size)).to(place)
 
 
 def kept(function: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> int:
@@ -260,9 +283,10 @@ def _tensors(value: Any) -> Iterator[torch.Tensor]:
 
 
 def _storages(value: Any) -> Iterator[torch.UntypedStorage]:
-    """The storages of all plain tensors; a simulated one has memory of its own, which its machine counts."""
+    """The storages of all plain tensors that have memory; that of a simulated one is counted by its machine."""
     for tensor in _tensors(value):
-        if type(tensor) in (torch.Tensor, torch.nn.Parameter) and tensor.layout is torch.strided:
+        plain = type(tensor) in (torch.Tensor, torch.nn.Parameter) and tensor.layout is torch.strided
+        if plain and tensor.device.type != "meta":
             yield tensor.untyped_storage()
 
 
