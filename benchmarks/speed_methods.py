@@ -124,7 +124,7 @@ METHODS: dict[str, Method] = {
     "CPU time, lowest third of 9, one pair": one(9, lowest, CPU),
     "the same, a failing verdict confirmed in a second pair": confirmed,
     "the same, the majority of 3 pairs": majority,
-    "the same, a lead of 3 votes (what `grader.check.ratio` does)": lead,
+    "the same, a lead of 3 votes (`grader.check.ratio`, without its look at agreement)": lead,
 }
 
 

@@ -145,7 +145,13 @@ def verdict(starter: Any, ratio: float, kind: str) -> dict[str, Any]:
     seconds = time.perf_counter() - started
     row = mine.party.speed[-1]
     told_row = {name: row[name] for name in ("ratio", "low", "high", "calls", "pairs")}
-    return {"verdict": told, "seconds": round(seconds, 3), "found": told_row, "loadavg": round(os.getloadavg()[0], 1)}
+    return {
+        "verdict": told,
+        "seconds": round(seconds, 3),
+        "found": told_row,
+        "loadavg": round(os.getloadavg()[0], 1),
+        "at": round(time.time(), 1),
+    }
 
 
 def function(starter: Any, kind: str, times: int, owner: str) -> Any:

@@ -40,6 +40,7 @@ def grade_batch(
     out: Path,
     start: str,
     wish: Wish,
+    device: str,
     on_report: Callable[[Report, int, int], None],
 ) -> list[Report]:
     """Grade every author's folder and write the reports and the gradebook.
@@ -51,6 +52,7 @@ def grade_batch(
         out: where reports go; made with mode 0700.
         start: "fork" or "spawn".
         wish: how well student code is to be confined.
+        device: what checks of devices run on: "sim" or "cuda".
         on_report: told each report with its place and the number of all.
 
     Raises:
@@ -63,8 +65,8 @@ def grade_batch(
     seed = _batch_seed(out)
     reports: list[Report] = []
     open_: list[tuple[int, Submission, list[GradedExercise]]] = []
-    with open_lane(exercises, start, replace(wish, hidden=(*wish.hidden, folder, out))) as lane:
-        about = environment(seed, start, lane)
+    with open_lane(exercises, start, replace(wish, hidden=(*wish.hidden, folder, out)), device) as lane:
+        about = environment(seed, start, lane, device)
         for number, path in enumerate(authors, 1):
             submission = read_submission(path, exercises, path.name)
             graded = [

@@ -58,12 +58,23 @@ def _confinement_option(default: str) -> Callable[[Callable[..., Any]], Callable
     )
 
 
+def _device_option(function: Callable[..., Any]) -> Callable[..., Any]:
+    return click.option(
+        "--device",
+        type=click.Choice(["sim", "cuda"]),
+        default="sim",
+        show_default=True,
+        help="What checks of devices run on: a simulated accelerator, or CUDA, slowly and without confinement.",
+    )(function)
+
+
 @main.command("run", hidden=True)
 @click.argument("names", metavar="[EXERCISE]...", nargs=-1)
 @click.option("--submission", type=click.Path(path_type=Path), help="A folder with the files to grade.")
 @click.option("--json", "json_path", metavar="FILE", help="Write the report as JSON; - for standard output.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of all random inputs.")
 @_confinement_option("none")
+@_device_option
 @_start_option
 def run(
     names: tuple[str, ...],
@@ -71,6 +82,7 @@ def run(
     json_path: str | None,
     seed: int,
     confinement: str,
+    device: str,
     start: str | None,
 ) -> None:
     """Grade exercises, print what to mend, and say what to do next."""
@@ -96,14 +108,14 @@ def run(
         course, exercises = _course_and_exercises(names)
         folder = submission or course.root
         handed_in = read_submission(folder, exercises, author=folder.resolve().name)
-        start = start or default_start()
+        start = start or default_start(device)
         inputs = course.root / ".grade" / "inputs"
         to_run = [exercise for exercise in exercises if names or not is_untouched(exercise, handed_in)]
         graded = {}
-        about = environment(seed, start, None)
+        about = environment(seed, start, None, device)
         if to_run:
-            with open_lane(to_run, start, Wish(Level.of(confinement), hidden=(folder,))) as lane:
-                about = environment(seed, start, lane)
+            with open_lane(to_run, start, Wish(Level.of(confinement), hidden=(folder,)), device) as lane:
+                about = environment(seed, start, lane, device)
                 for exercise in to_run:
                     graded[exercise.id] = grade_exercise(exercise, handed_in, lane, seed, inputs)
                     say(*exercise_lines(graded[exercise.id]), "")
@@ -131,9 +143,16 @@ def run(
 @click.option("--handin", help="Grade the exercises of this hand-in only.")
 @click.option("--course", "course_folder", type=click.Path(path_type=Path), help="The course; by default this folder.")
 @_confinement_option("full")
+@_device_option
 @_start_option
 def batch(
-    folder: Path, out: Path, handin: str | None, course_folder: Path | None, confinement: str, start: str | None
+    folder: Path,
+    out: Path,
+    handin: str | None,
+    course_folder: Path | None,
+    confinement: str,
+    device: str,
+    start: str | None,
 ) -> None:
     """Grade every submission in DIR, which has one folder for each author."""
     say = _Say()
@@ -151,8 +170,8 @@ def batch(
         def on_report(report: Report, number: int, total: int) -> None:
             say(author_line(report, number, total))
 
-        wish = Wish(Level.of(confinement))
-        reports = grade_batch(course, exercises, folder, out, start or default_start(), wish, on_report)
+        wish, start = Wish(Level.of(confinement)), start or default_start(device)
+        reports = grade_batch(course, exercises, folder, out, start, wish, device, on_report)
         say("", *gradebook_lines(exercises, reports), f"Reports and gradebook.csv are in {out}")
 
 
@@ -160,8 +179,9 @@ def batch(
 @click.argument("names", metavar="[EXERCISE]...", nargs=-1)
 @click.option("--seeds", type=click.IntRange(min=1), help="How many seeds right answers must pass with; by default 20.")
 @click.option("--write-digests", is_flag=True, help="First bring the digests of starters in exercise.yaml up to date.")
+@_device_option
 @_start_option
-def verify(names: tuple[str, ...], seeds: int | None, write_digests: bool, start: str | None) -> None:
+def verify(names: tuple[str, ...], seeds: int | None, write_digests: bool, device: str, start: str | None) -> None:
     """Prove exercises: starters earn nothing, right answers pass, wrong ones are caught by the check they name."""
     say = _Say()
     say("Verifying ...")
@@ -178,7 +198,7 @@ def verify(names: tuple[str, ...], seeds: int | None, write_digests: bool, start
                 if write_digest(exercise):
                     say(f"wrote the digest of {exercise.id}")
             course, exercises = _course_and_exercises(names)
-        proofs = prove(course, exercises, start or default_start(), seeds or SEEDS, say)
+        proofs = prove(course, exercises, start or default_start(device), seeds or SEEDS, say, device)
         say(*proof_lines(proofs))
     sys.exit(1 if any(proof.problems for proof in proofs) else 0)
 

@@ -12,8 +12,10 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from grader.confine.levels import Level
 from grader.confinement import Wish
 from grader.course import starter_digest
+from grader.errors import ConfinementError, StartError
 from grader.lane import Lane
 from grader.model import (
     Check,
@@ -32,7 +34,9 @@ from grader.source import CAN_FORK, FreshInterpreters, Source, WorkerServer
 
 
 @contextmanager
-def open_lanes(exercises: Sequence[Exercise], start: str, count: int, wish: Wish | None = None) -> Iterator[list[Lane]]:
+def open_lanes(
+    exercises: Sequence[Exercise], start: str, count: int, wish: Wish | None = None, device: str = "sim"
+) -> Iterator[list[Lane]]:
     """Lanes whose workers have one source.
 
     Args:
@@ -40,8 +44,20 @@ def open_lanes(exercises: Sequence[Exercise], start: str, count: int, wish: Wish
         start: "fork" or "spawn".
         count: how many.
         wish: how well workers are to be confined; what the exercises have is hidden from them in any case.
+        device: what checks of devices run on: "sim" for a simulated accelerator; "cuda", which only spawned workers
+            without walls can use.
+
+    Raises:
+        StartError: forked workers are asked for together with CUDA.
+        ConfinementError: walls are asked for together with CUDA.
     """
     wish = wish or Wish()
+    if device == "cuda":
+        if start == "fork":
+            raise StartError("a forked worker cannot use CUDA; take --start spawn with --device cuda")
+        if wish.least > Level.NONE:
+            raise ConfinementError(Level.NONE.word, wish.least.word, ["no CUDA device can be reached behind a wall"])
+        wish = replace(wish, most=Level.NONE)
     own = {path for exercise in exercises for path in _folders(exercise)}
     first = next((path for exercise in exercises if (path := exercise.hidden_checks or exercise.shown_checks)), None)
     wish = replace(wish, hidden=(*wish.hidden, *sorted(own)), readable=first)
@@ -49,7 +65,7 @@ def open_lanes(exercises: Sequence[Exercise], start: str, count: int, wish: Wish
         source = stack.enter_context(open_source(start, wish))
         lanes = []
         for number in range(count):
-            lanes.append(Lane(exercises, source, number))
+            lanes.append(Lane(exercises, source, number, device))
             stack.callback(lanes[-1].close)
         yield lanes
 
@@ -73,9 +89,11 @@ def _folders(exercise: Exercise) -> Iterator[Path]:
 
 
 @contextmanager
-def open_lane(exercises: Sequence[Exercise], start: str, wish: Wish | None = None) -> Iterator[Lane]:
+def open_lane(
+    exercises: Sequence[Exercise], start: str, wish: Wish | None = None, device: str = "sim"
+) -> Iterator[Lane]:
     """One lane."""
-    with open_lanes(exercises, start, 1, wish) as (lane,):
+    with open_lanes(exercises, start, 1, wish, device) as (lane,):
         yield lane
 
 
@@ -157,7 +175,7 @@ def report(
     )
 
 
-def environment(seed: int, start: str, lane: Lane | None) -> dict[str, Any]:
+def environment(seed: int, start: str, lane: Lane | None, device: str = "sim") -> dict[str, Any]:
     """What a report says of the machine; without a lane, no student code was run, and nothing confined.
 
     Read from package metadata: the host never imports torch.
@@ -167,7 +185,7 @@ def environment(seed: int, start: str, lane: Lane | None) -> dict[str, Any]:
         "torch": metadata.version("torch"),
         "numpy": metadata.version("numpy"),
         "os": f"{platform.system()} {platform.release()} {platform.machine()}",
-        "device": "cpu",
+        "device": "cuda" if device == "cuda" else "cpu",
         "threads": 1,
         "seed": seed,
         "start": start,
@@ -176,9 +194,9 @@ def environment(seed: int, start: str, lane: Lane | None) -> dict[str, Any]:
     }
 
 
-def default_start() -> str:
-    """How workers are started on this system."""
-    return "fork" if CAN_FORK else "spawn"
+def default_start(device: str = "sim") -> str:
+    """How workers are started on this system. A process that was forked cannot use CUDA."""
+    return "fork" if CAN_FORK and device != "cuda" else "spawn"
 
 
 def _keep(inputs: Path, submitted: Path) -> tuple[Path, str, str]:

@@ -27,6 +27,7 @@ from grader.sweep import sweep
 from grader.wire.frames import Channel, ChannelClosed
 from grader.wire.transport import PatientPipes
 
+_INSTEAD = "leave out --device, and checks of devices run on a simulated accelerator"
 _GRACE_S = 5.0
 _POLL_S = 0.5
 
@@ -63,13 +64,15 @@ class Lane:
         exercises: whose checks it collects.
         source: where its workers come from.
         number: of this lane.
+        device: what checks of devices run on: "sim" or "cuda".
     """
 
-    def __init__(self, exercises: Sequence[Exercise], source: Source, number: int = 0) -> None:
+    def __init__(self, exercises: Sequence[Exercise], source: Source, number: int = 0, device: str = "sim") -> None:
         self._exercises = {exercise.id: exercise for exercise in exercises}
         self._source = source
         self._server = source if isinstance(source, WorkerServer) else None
         self._number = number
+        self._device = device
         self._jobs = 0
         self._busy = False
         self._catalog: Catalog | None = None
@@ -104,6 +107,7 @@ class Lane:
         plan = {
             "root": self._root,
             "spawn": spawn,
+            "device": self._device,
             "exercises": [_plan(exercise) for exercise in self._exercises.values()],
         }
         self._channel.send(0, plan)
@@ -140,6 +144,8 @@ class Lane:
         except (ChannelClosed, _Late):
             raise StartError(f"the check process did not start: {tail(self._log)}") from None
         self._source.wait_ready()
+        if not tree["devices"]:
+            raise StartError(f"PyTorch finds no device of the type {self._device} on this machine; {_INSTEAD}")
         checks: dict[str, list[Check]] = {id: [] for id in self._exercises}
         for plain in tree["checks"]:
             checks[plain["exercise"]].append(Check(**plain))

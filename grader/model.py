@@ -110,6 +110,7 @@ class Outcome:
         counters: counts that a probe reported, by name.
         speed: what was measured, one row for each comparison: against, ratio, low, high, at_most, yours_ms, theirs_ms,
             calls, pairs.
+        device: which accelerator student code saw: "none", "sim" or "cuda"; "" if nothing was run.
     """
 
     check: str
@@ -119,6 +120,7 @@ class Outcome:
     seconds: float = 0.0
     counters: Mapping[str, int] = field(default_factory=dict)
     speed: Sequence[Mapping[str, Any]] = ()
+    device: str = ""
 
     def to_plain(self) -> dict[str, Any]:
         """As JSON data."""

@@ -18,21 +18,11 @@ from typing import IO, Any, Protocol
 
 from grader.confinement import Reached, Wish, behind_wall, has_walls, try_out, unconfined
 from grader.errors import StartError
-from grader.processes import clean_environment, isolated
+from grader.processes import isolated, workers_environment
 from grader.wire.frames import Channel, ChannelClosed
 from grader.wire.transport import PatientPipes
 
 START_S = 180.0
-_TUNABLES = ":".join(
-    f"glibc.malloc.{name}"
-    for name in ("hugetlb=1", "arena_max=4", f"mmap_threshold={32 << 20}", f"trim_threshold={1 << 30}")
-)
-"""Huge pages make a fork cheaper; with few arenas a thread does not take 64 MB of address space, which is limited.
-
-The thresholds keep memory that a call gave back. Else a heap has moods: in some processes each result of 100 kB is
-asked of the kernel anew, page by page, and the same function takes twice the CPU time.
-"""
-
 _GRACE_S = 5.0
 _CPU_S = 60
 
@@ -68,7 +58,7 @@ class WorkerServer:
             stdin=subprocess.DEVNULL,
             stdout=self._log,
             stderr=self._log,
-            env=clean_environment(PYTHONHASHSEED="0", GLIBC_TUNABLES=_TUNABLES),
+            env=workers_environment(),
             cwd="/",
             start_new_session=True,  # an interrupt at the terminal is the host's to handle
         )
@@ -146,7 +136,7 @@ class FreshInterpreters:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=self._log,
-                env=clean_environment(PYTHONHASHSEED="0", GLIBC_TUNABLES=_TUNABLES),
+                env=workers_environment(),
                 cwd="/",
                 start_new_session=True,
             )

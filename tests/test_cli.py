@@ -91,6 +91,7 @@ def test_json_and_submission_and_seed(home: Path, tmp_path: Path) -> None:
         "seconds",
         "counters",
         "speed",
+        "device",
     ]
     assert list(exercise["checks"][0]) == keys
     assert "asked  tensor([2., 4., 6.])" in exercise["checks"][0]["message"]

@@ -75,6 +75,23 @@ def test_odd_pairs_are_outvoted(ratio: float) -> None:
         assert found.below is below
 
 
+@pytest.mark.parametrize(("ratio", "below"), [(1.5, True), (4.0, False), (0.5, True)])
+def test_a_bad_second_is_outvoted(ratio: float, below: bool) -> None:
+    """Two pairs in a row whose clocks err by a factor of three, now on one side, now on the other, decide nothing."""
+
+    def bad(mine: float, other: float) -> NewPair:
+        def laps() -> Iterator[Lap]:
+            for number in itertools.count():
+                theirs = 0.001 * (other if number % 2 else 1.0)
+                yield Lap(ratio * 0.001 * mine, theirs, idle=0.0)
+
+        return laps
+
+    for error in (bad(3.0, 6.0), bad(1.0, 5.0)):
+        found = decide(2.0, taking_turns(error, error, steady(ratio)), never)
+        assert found.below is below, found
+
+
 def test_scatter_upwards_does_not_matter() -> None:
     """Preempted calls, on one side or on both, leave the verdict as it is."""
     for ratio, below in ((0.8, True), (1.25, False)):

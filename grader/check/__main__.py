@@ -9,12 +9,15 @@ import os
 import socket
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from grader.model import Check, Limits, Outcome
 from grader.sweep import sweep
 from grader.wire.frames import Channel, ChannelClosed, Frame
 from grader.wire.transport import PipeTransport
+
+if TYPE_CHECKING:
+    from grader.check.accelerator import Accelerator
 
 
 def main() -> None:
@@ -30,6 +33,7 @@ def main() -> None:
     torch.set_num_threads(1)
     rename_privateuse1_backend("sim")  # so that a check can name the devices of a simulated accelerator
 
+    from grader.check.accelerator import Accelerator
     from grader.check.self_test import self_test
     from grader.check.session import PlannedExercise, run_session
     from grader.check.start import ForkStarter, SpawnStarter
@@ -37,7 +41,10 @@ def main() -> None:
     from grader.confine import cgroup
 
     root = Path(plan["root"])
-    host = _Host(channel)
+    accelerator = Accelerator()
+    if plan["device"] == "cuda":
+        accelerator = Accelerator("cuda", torch.cuda.device_count())
+    host = _Host(channel, accelerator)
     starter: Starter
     if len(sys.argv) > 1:
         groups = cgroup.find()
@@ -45,7 +52,7 @@ def main() -> None:
             groups.sweep()
         starter = ForkStarter(socket.socket(fileno=int(sys.argv[1])), root, groups)
     else:
-        starter = SpawnStarter(root, plan["spawn"], host.spawned)
+        starter = SpawnStarter(root, plan["spawn"], host.spawned, roomy=plan["device"] == "cuda")
     try:
         planned = [
             PlannedExercise(
@@ -60,7 +67,7 @@ def main() -> None:
             for item in plan["exercises"]
         ]
         self_test(starter)
-        run_session(host, planned, starter)
+        run_session(host, planned, starter, accelerator=accelerator)
     finally:
         starter.close()
         sweep(str(root))  # the host does it too, unless it was killed
@@ -83,12 +90,14 @@ def _take_over_streams() -> Channel:
 class _Host:
     """The host, at the other end of the channel."""
 
-    def __init__(self, channel: Channel) -> None:
+    def __init__(self, channel: Channel, accelerator: Accelerator) -> None:
         self._channel = channel
+        self._accelerator = accelerator
         self._number = 0
 
     def collected(self, checks: list[Check], problems: dict[str, str]) -> None:
-        self._channel.send(0, {"checks": [vars(check) for check in checks], "problems": problems})
+        told = {"checks": [vars(check) for check in checks], "problems": problems}
+        self._channel.send(0, {**told, "devices": self._accelerator.count})
 
     def spawned(self, pid: int) -> None:
         self._channel.send(0, {"spawned": pid})

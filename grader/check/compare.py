@@ -110,20 +110,6 @@ def on_device(yours: Any, asked: str, what: str = "the result") -> None:
     require(device == asked or device.split(":")[0] == asked, f"{what} is on {place}, {asked} is asked")
 
 
-def on_accelerator(tensor: torch.Tensor, index: int = 0) -> torch.Tensor:
-    """The same numbers as a tensor that a worker with a simulated accelerator finds on its device "sim:<index>".
-
-    Here it is an ordinary tensor whose claims tell that device. Use it in checks with `device="sim"`.
-
-    Args:
-        tensor: any tensor; it is copied.
-        index: of the device, 0 or 1.
-    """
-    copy = tensor.detach().clone()
-    copy.__dict__["_claims"] = Claims(device=f"sim:{index}")
-    return copy
-
-
 def same_layout(yours: Any, asked: Any, what: str = "the result") -> None:
     """Shape, strides and storage offset are equal."""
     same_shape(yours, asked, what)

@@ -34,7 +34,7 @@ def check(
         shown: whether students see its inputs; by default, whether it lies in the exercise's own folder.
         try_this: for a hidden check, a call that a student can try, which is not the hidden input.
         call_s: CPU seconds of one call, if not the exercise's own.
-        device: "none", "sim" or "cuda": the accelerator it needs.
+        device: "none"; "sim" for a simulated accelerator, or CUDA on request; "cuda" for CUDA only.
 
     Raises:
         ValueError: a category, share or device that does not exist.

@@ -6,11 +6,13 @@ as measured (`benchmarks/speed_verdicts.py`):
 - Single laps scatter upwards: preemption, caches, interrupts. The lowest third of a side's laps is steady.
 - About one pair of workers in fifty is off by 20 % and more in all of its laps: it sits on bad memory, or its heap has
   an unlucky layout. No average over its laps shows that; other workers do.
+- Now and then the whole machine has a bad second, in which CPU time itself is off by a factor of three to five, in one
+  pair and in the next. Then the laps of a pair contradict each other.
 
 So each pair casts one vote, and the decision is taken once the votes for one side lead by three and the median of the
-pairs agrees. A pair votes twice if it is clear (a factor of 1.5 and more from the limit), and three times if it is far
-below it (a factor of 3). So a clearly fast answer takes one pair, a clearly slow one two (a failing verdict is always
-confirmed in a fresh pair), and one that is close takes three or more.
+pairs agrees. A pair whose laps agree votes twice if it is clear (a factor of 1.5 and more from the limit), and three
+times if it is far below it (a factor of 3). So a clearly fast answer takes one pair, a clearly slow one two (a failing
+verdict is always confirmed in a fresh pair), and one that is close takes three or more.
 """
 
 from __future__ import annotations
@@ -32,6 +34,9 @@ MOST_PAIRS = 9
 MOST_LAPS = 9
 _ENOUGH = {2: math.log(6.0), 5: CLEAR}
 """After so many laps of a pair, no more are taken if it is so far from the limit."""
+
+_LAPS_PER_DISSENT = 4
+"""Of so many laps of a pair, one may lie on the other side of the limit, and the pair is clear all the same."""
 
 _WAITING = 3.0, 2.0
 """Sleep counts where it makes three times the CPU time, and twice the limit: loosely, as a busy machine adds to it."""
@@ -102,6 +107,13 @@ class _Pair:
         """Logarithm of the ratio of CPU times."""
         return _log_ratio([lap.mine for lap in self.laps], [lap.other for lap in self.laps], self.idle())
 
+    def clearly(self, limit: float, factor: float) -> bool:
+        """Whether it lies further from the limit than a factor (its logarithm), and its laps agree on the side."""
+        distance = self.cpu() - math.log(limit)
+        sides = [math.copysign(1.0, ratio - math.log(limit)) for ratio in _lap_ratios(self)]
+        dissent = sides.count(-math.copysign(1.0, distance))
+        return abs(distance) > factor and dissent <= len(sides) // _LAPS_PER_DISSENT
+
     def waits(self, limit: float) -> bool:
         """Whether the judged side sleeps much longer than it works, beyond what the other side does too."""
         mine, other = (
@@ -113,14 +125,14 @@ class _Pair:
 
     def vote(self, limit: float) -> int:
         """Positive for above the limit, negative for below."""
-        if self.hopeless:
+        if self.laps[-1].stopped:
             return 2
         if self.waits(limit):
             return 1
-        distance = self.cpu() - math.log(limit)
-        if distance > 0:
-            return 2 if distance > CLEAR else 1
-        return -3 if distance < -FAR else -2 if distance < -CLEAR else -1
+        weight = 2 if self.clearly(limit, CLEAR) else 1
+        if self.cpu() > math.log(limit):
+            return weight
+        return -3 if self.clearly(limit, FAR) else -weight
 
 
 def decide(limit: float, new_pair: Callable[[], Iterator[Lap]], out_of_time: Callable[[], bool]) -> Ratio:
@@ -174,8 +186,7 @@ def _enough(pair: _Pair, limit: float) -> bool:
     taken = len(pair.laps)
     if pair.hopeless:
         return pair.laps[-1].stopped or taken >= _HOPELESS_LAPS
-    distance = abs(pair.cpu() - math.log(limit))
-    return taken >= MOST_LAPS or any(taken >= laps and distance > far for laps, far in _ENOUGH.items())
+    return taken >= MOST_LAPS or any(taken >= laps and pair.clearly(limit, far) for laps, far in _ENOUGH.items())
 
 
 def _summary(limit: float, pairs: Sequence[_Pair], *, below: bool | None) -> Ratio:

@@ -16,6 +16,7 @@ from typing import Any, Protocol
 
 import pytest
 
+from grader.check.accelerator import Accelerator
 from grader.check.declare import Rng
 from grader.check.outcome import Comparison, Ending, decide
 from grader.check.printed import Printed
@@ -27,7 +28,7 @@ from grader.check.workers import Sitting, Starter
 from grader.model import Check, Limits, Outcome, Verdict
 
 _INI = Path(__file__).with_name("pytest.ini")
-_NOT_HERE = {"cuda": "needs a CUDA device, which is not used here"}
+_NO_CUDA = "needs a CUDA device; grade --device cuda uses one"
 _PLUGINS_OFF = (
     "cacheprovider",
     "capture",
@@ -94,7 +95,11 @@ class Host(Protocol):
 
 
 def run_session(
-    host: Host, planned: list[PlannedExercise], starter: Starter, kind: type[CheckSession] | None = None
+    host: Host,
+    planned: list[PlannedExercise],
+    starter: Starter,
+    kind: type[CheckSession] | None = None,
+    accelerator: Accelerator | None = None,
 ) -> None:
     """Collect the checks of all exercises, then grade jobs until there are no more.
 
@@ -103,6 +108,7 @@ def run_session(
         planned: all exercises.
         starter: starts workers.
         kind: another kind of session, to compare with.
+        accelerator: what checks of devices run on; by default it is simulated.
     """
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     os.environ.pop("PYTEST_ADDOPTS", None)
@@ -111,7 +117,7 @@ def run_session(
     options += ["-p", "pytest_timeout", "-c", str(_INI), "--noconftest", "--import-mode=importlib"]
     options += ["--timeout=1"]  # switches the timer on; how long it runs is the exercise's limit
     root = os.path.commonpath([str(Path(path).parent) for path in paths]) if paths else "."
-    session = (kind or CheckSession)(host, planned, starter)
+    session = (kind or CheckSession)(host, planned, starter, accelerator or Accelerator())
     try:
         if paths:
             options.append("--continue-on-collection-errors")
@@ -125,10 +131,11 @@ def run_session(
 class CheckSession:
     """The pytest plugin: gives checks their fixtures, runs the jobs, turns endings into outcomes."""
 
-    def __init__(self, host: Host, planned: list[PlannedExercise], starter: Starter) -> None:
+    def __init__(self, host: Host, planned: list[PlannedExercise], starter: Starter, accelerator: Accelerator) -> None:
         self._host = host
         self._planned = {item.id: item for item in planned}
         self._starter = starter
+        self._accelerator = accelerator
         self._items: dict[str, list[tuple[Check, pytest.Function]]] = {item.id: [] for item in planned}
         self._call_s: dict[tuple[str, str], float | None] = {}
         self._problems: dict[str, str] = {}
@@ -191,13 +198,13 @@ class CheckSession:
         printed = Printed(planned.limits.shown_output_kb * 1024)
         try:
             for number, (check, item) in enumerate(rows):
-                if check.device in _NOT_HERE:
-                    self._host.outcome(Outcome(check.id, Verdict.NOT_RUN, _NOT_HERE[check.device]))
+                if not self._has_device(check):
+                    self._host.outcome(Outcome(check.id, Verdict.NOT_RUN, _NO_CUDA))
                     continue
-                following = (later for other, later in rows[number + 1 :] if other.device not in _NOT_HERE)
+                following = (later for other, later in rows[number + 1 :] if self._has_device(other))
                 if not check.shown:
                     printed.close(self._sittings())
-                self._meet(planned, job, check.device)
+                self._meet(planned, job, "none" if check.device == "none" else self._accelerator.type)
                 self._host.outcome(self._run_check(check, item, next(following, None), job))
                 printed.note(self._sittings())
         finally:
@@ -207,6 +214,9 @@ class CheckSession:
             self._students.clear()
             self._student = None
         self._host.done(printed.text)
+
+    def _has_device(self, check: Check) -> bool:
+        return check.device != "cuda" or self._accelerator.type == "cuda"
 
     def _sittings(self) -> list[Sitting]:
         return [party.sitting for party in self._students.values()]
@@ -237,7 +247,8 @@ class CheckSession:
             message += f"\n\n{lines}" if lines else ""
         seconds = round(time.monotonic() - started, 4)
         student = self._student
-        return Outcome(check.id, verdict, message, detail, seconds, dict(student.counters), list(student.speed))
+        measured = dict(student.counters), list(student.speed)
+        return Outcome(check.id, verdict, message, detail, seconds, *measured, student.sitting.device)
 
     def _begin(self, party: Party, seed: int, *, recording: bool, limit: float | None) -> None:
         assert self._exercise is not None
@@ -315,6 +326,11 @@ class CheckSession:
         rng = Rng()
         rng.manual_seed(self._rng_seed)
         return rng
+
+    @pytest.fixture
+    def accelerator(self) -> Accelerator:
+        """The accelerator that the worker of a check with `device="sim"` sees."""
+        return self._accelerator
 
     @pytest.fixture
     def probe(self, request: pytest.FixtureRequest) -> Probe:

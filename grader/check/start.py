@@ -20,7 +20,7 @@ from grader.check.workers import GRACE_S, LONGEST_WAIT_S, Worker, WorkerLost
 from grader.confine import cgroup
 from grader.confine.limits import WorkerLimits
 from grader.model import Limits, Verdict
-from grader.processes import clean_environment
+from grader.processes import workers_environment
 from grader.wire.frames import Caps, Channel, ChannelClosed, Transport
 from grader.wire.transport import PatientPipes, SocketTransport
 
@@ -30,10 +30,14 @@ _SLACK_MB = 256
 """For private files and copies of the server's pages, beyond the memory that an exercise allows."""
 
 
-def _worker_limits(limits: Limits) -> dict[str, int]:
+_ROOM_MB = 16 << 20
+"""Address space that CUDA takes for a map of all memory, its own and the host's; it is not used memory."""
+
+
+def _worker_limits(limits: Limits, room_mb: int = 0) -> dict[str, int]:
     return {
         "cpu_s": math.ceil(limits.exercise_s),
-        "memory_mb": limits.memory_mb,
+        "memory_mb": limits.memory_mb + room_mb,
         "file_mb": limits.file_mb,
         "processes": limits.processes,
     }
@@ -223,8 +227,11 @@ class SpawnStarter:
         on_start: told the pid of each, so that the host can end what outlives this process.
     """
 
-    def __init__(self, root: Path, command: Sequence[str], on_start: Callable[[int], None]) -> None:
+    def __init__(
+        self, root: Path, command: Sequence[str], on_start: Callable[[int], None], *, roomy: bool = False
+    ) -> None:
         self._root = root
+        self._room_mb = _ROOM_MB if roomy else 0
         self._command = command
         self._on_start = on_start
         self._numbers = itertools.count()
@@ -239,7 +246,7 @@ class SpawnStarter:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=sink,
-                env=clean_environment(PYTHONHASHSEED="0"),
+                env=workers_environment(),
                 cwd=folder,
                 start_new_session=True,
             )
@@ -260,7 +267,7 @@ class SpawnStarter:
         worker = Worker(spare.channel, spare, spare.folder, spare.output, limits)
         try:
             spare.pid = int(spare.channel.receive(_patience()).tree["pid"])
-            spare.channel.send(0, {"folder": str(spare.folder), "limits": _worker_limits(limits)})
+            spare.channel.send(0, {"folder": str(spare.folder), "limits": _worker_limits(limits, self._room_mb)})
         except ChannelClosed:
             raise _stillborn(worker) from None
         self._spare = self._spawn()

@@ -202,7 +202,7 @@ class Sitting:
         limits: of the exercise.
         owner: for messages: "your" or "the reference's".
         secret: whether the files must not stay on disk while the worker lives.
-        device: which accelerator its code sees: "none" or "sim".
+        device: which accelerator its code sees: "none", "sim" or "cuda".
     """
 
     def __init__(

@@ -61,6 +61,7 @@ def _check(row: GradedCheck) -> dict[str, Any]:
         "seconds": outcome.seconds,
         "counters": dict(outcome.counters),
         "speed": [dict(found) for found in outcome.speed],
+        "device": outcome.device or None,
     }
 
 

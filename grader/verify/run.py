@@ -45,7 +45,12 @@ class _Case:
 
 
 def verify(
-    course: Course, exercises: Sequence[Exercise], start: str, seeds: int, say: Callable[[str], None]
+    course: Course,
+    exercises: Sequence[Exercise],
+    start: str,
+    seeds: int,
+    say: Callable[[str], None],
+    device: str = "sim",
 ) -> list[Proof]:
     """Prove exercises of a course.
 
@@ -55,13 +60,14 @@ def verify(
         start: "fork" or "spawn".
         seeds: how many seeds a right answer must pass with.
         say: told what goes on, a line at a time.
+        device: what checks of devices run on: "sim" or "cuda".
 
     Raises:
         StartError: a process of ours did not start.
     """
     proofs = {exercise.id: Proof(exercise) for exercise in exercises}
     lanes_wanted = os.cpu_count() or 1
-    with open_lanes(exercises, start, lanes_wanted) as lanes:
+    with open_lanes(exercises, start, lanes_wanted, device=device) as lanes:
         catalog = lanes[0].catalog
         topics = read_topics(course)
         for proof in proofs.values():

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from grader.wire.devices import plain, simulated_device
+from grader.wire.devices import device_of, plain
 from grader.wire.frames import ProtocolFault
 from grader.wire.memory import Block, array_bounds, span
 
@@ -113,7 +113,7 @@ def describe_tensor(tensor: torch.Tensor, block: Block | None, base_version: int
 def _device(tensor: torch.Tensor) -> str:
     """Where a tensor is: at the asking end, where the worker says that it is."""
     claims = tensor.__dict__.get("_claims")
-    return simulated_device(tensor) or (claims.device if isinstance(claims, Claims) else str(tensor.device))
+    return device_of(tensor) or (claims.device if isinstance(claims, Claims) else str(tensor.device))
 
 
 def describe_array(array: npt.NDArray[Any], block: Block | None) -> list[Any]:

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from grader.wire.describe import Claims, build_array, build_tensor, read_claims, whole
-from grader.wire.devices import placed
+from grader.wire.devices import arrived, placed
 from grader.wire.exchange import Exchange, HandleClaims, Known
 from grader.wire.frames import ProtocolFault
 from grader.wire.memory import Block
@@ -54,6 +54,7 @@ class Incoming:
             self._take_blocks(_rows(told.get("blocks")), data)
             self._take_new(new)
             self._take_changes(changed)
+            arrived()
         if not exchange.asks:
             exchange.drop_blocks()
 

@@ -1,4 +1,4 @@
-"""Which accelerator student code sees: none at all, or a simulated one. Decided before the submission is loaded."""
+"""Which accelerator student code sees: none, a simulated one, or CUDA. Decided before the submission is loaded."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import torch
 
 from grader import accelerator
 from grader.wire import devices
+from grader.worker import cuda
 
 
 def preload() -> None:
@@ -17,14 +18,18 @@ def show(mode: str) -> None:
     """Make this process see what a check asked for, for good.
 
     Args:
-        mode: "sim" for a simulated accelerator of two devices, "none" for a machine without one.
+        mode: "sim" for a simulated accelerator of two devices, "cuda" for CUDA as it is here, "none" for a machine
+            without one.
 
     Raises:
         ValueError: an unknown mode.
     """
     if mode == "sim":
         accelerator.enable("sim")
-        devices.simulate(_look, _place)
+        devices.use(_look, _place)
+    elif mode == "cuda":
+        mirrors = cuda.Mirrors(cuda.is_plain)
+        devices.use(mirrors.look, mirrors.place, mirrors.arrived)
     elif mode != "none":
         raise ValueError(f"there is no device mode {mode!r}")
     elif torch.accelerator.is_available():

@@ -22,9 +22,10 @@ KINDS = {"cuda", "mps", "xpu", "mtia", "hpu", "npu", "xla", "hip", "sim"}
 
 # Most checks use "meta", a device that every machine has: its tensors have no numbers and stay with the worker; what
 # comes here is a stand-in that tells its device. The checks marked device="sim" have a worker with a simulated
-# accelerator: `torch.accelerator` names it, and it has two indices. A tensor of the check's is handed over on the CPU.
-# A tensor that comes back from the accelerator is here an ordinary tensor whose claims tell its device, such as
-# "sim:1", and it goes in again as the same object on that device. Any other worker hides a real accelerator.
+# accelerator, or with CUDA after `grade --device cuda`; the fixture `accelerator` names its devices, and
+# `torch.accelerator` finds it there. A tensor of the check's is handed over on the CPU. A tensor that comes back from
+# the accelerator is here an ordinary tensor whose claims tell its device, such as "sim:1", and it goes in again as the
+# same object on that device. Any other worker hides a real accelerator.
 
 
 @check("C1", category="device", try_this="best_device(), on a machine without a GPU")
@@ -166,17 +167,18 @@ def check_names_no_kind(student):
 
 
 @check("C1", category="device", device="sim", try_this="best_device(), on a machine with a GPU")
-def check_sim_best(student):
+def check_sim_best(student, accelerator):
     """best_device: the accelerator where there is one"""
     device = student.best_device()
     require(isinstance(device, torch.device), f"`best_device` returns {_kind(device)}, a torch.device is asked")
-    require(device.type == "sim", f"`best_device` is {device.type}, although there is an accelerator")
+    require(device.type == accelerator.type, f"`best_device` is {device.type}, although there is an accelerator")
 
 
 @check("C3", category="device", device="sim", try_this='to_device({"a": torch.ones(2)}, "cuda:1")["a"].device')
-def check_sim_index(student, rng):
+def check_sim_index(student, accelerator, rng):
     """The index of the accelerator counts"""
-    for device in ("sim:1", torch.device("sim:1"), "sim:0"):
+    second = accelerator.device(1)
+    for device in (second, torch.device(second), accelerator.device(0)):
         batch = _batch(rng)
         before = batch["pixels"].clone()
         result = _moved(student, batch, device)
@@ -186,11 +188,11 @@ def check_sim_index(student, rng):
 
 
 @check("C4", category="device", device="sim", try_this='to_device({"a": torch.ones(2)})["a"].device')
-def check_sim_left_out(student, rng):
+def check_sim_left_out(student, accelerator, rng):
     """Without a device: to the accelerator"""
     for result in (_moved(student, _batch(rng)), _moved(student, _batch(rng), None)):
         for key in ("pixels", "labels"):
-            on_device(result[key], "sim", f"the tensor under {key}")
+            on_device(result[key], accelerator.type, f"the tensor under {key}")
 
 
 @check(
@@ -199,22 +201,23 @@ def check_sim_left_out(student, rng):
     device="sim",
     try_this='t = to_device({"a": torch.ones(2)})["a"]; to_device({"a": t})["a"] is t',
 )
-def check_sim_copied_once(student, rng):
+def check_sim_copied_once(student, accelerator, rng):
     """Every tensor moves to the accelerator once"""
     batch = _batch(rng)
-    moved = uses_at_most(student.to_device, (dict(batch), "sim:1"), transfers=2).transfers
+    place = accelerator.device(0)
+    moved = uses_at_most(student.to_device, (dict(batch), place), transfers=2).transfers
     require(moved == 2, f"{moved} tensors are moved, of 2 in the batch")
-    first = _moved(student, batch, "sim:1")
-    second = _moved(student, first, "sim:1")
+    first = _moved(student, batch, place)
+    second = _moved(student, first, place)
     require(all(second[key] is first[key] for key in ("pixels", "labels")), "a tensor that is there already is copied")
 
 
 @check("C6", category="memory", device="sim", try_this='b = {"a": torch.ones(2)}; to_device(b, "cuda"); print(b)')
-def check_sim_batch_stays(student, rng):
+def check_sim_batch_stays(student, accelerator, rng):
     """The batch stays on the CPU"""
     batch = _batch(rng)
     before = dict(batch)
-    student.to_device(batch, "sim")
+    student.to_device(batch, accelerator.type)
     require(list(batch) == list(before), "the keys of the batch were changed")
     require(all(batch[key] is before[key] for key in before), "the batch holds other values than before the call")
     for key in ("pixels", "labels"):
