@@ -34,18 +34,20 @@ _COLLECTIVES = re.compile(
 )
 
 _LIMITS = {
-    "operations": ("ops", "runs more than {} operations", "runs operations of PyTorch"),
+    "operations": ("ops", "runs more than {} operation{s}", "runs operations of PyTorch"),
     "bytes": ("bytes", "makes more than {} bytes of new memory", "makes new memory"),
     "peak": ("peak", "needs more than {} bytes of new memory at a time", "needs new memory"),
-    "transfers": ("transfers", "copies more than {} times between devices", "copies between devices"),
+    "transfers": ("transfers", "copies more than {} between devices", "copies between devices"),
     "transferred": ("transferred", "copies more than {} bytes between devices", "copies between devices"),
-    "waits": ("syncs", "waits more than {} times for a device", "waits for a device"),
-    "collectives": ("collectives", "calls more than {} collectives", "calls collectives"),
+    "waits": ("syncs", "waits more than {} for a device", "waits for a device"),
+    "collectives": ("collectives", "calls more than {} collective{s}", "calls collectives"),
     "sent": ("sent", "hands more than {} bytes to collectives", "hands tensors to collectives"),
-    "escapes": ("escapes", "takes numbers out of PyTorch more than {} times", "takes numbers out of PyTorch"),
-    "writes": ("versions", "writes more than {} times into its arguments", "writes into its arguments"),
+    "escapes": ("escapes", "takes numbers out of PyTorch more than {}", "takes numbers out of PyTorch"),
+    "writes": ("versions", "writes more than {} into its arguments", "writes into its arguments"),
 }
 """For each count: its name in the report, what is said where it is above a limit, and above 0."""
+
+_TIMES = ("transfers", "waits", "escapes", "writes")
 
 _ON_DEVICES = ("transfers", "transferred", "waits")
 
@@ -121,7 +123,8 @@ def uses_at_most(function: RemoteFunction, args: tuple[Any, ...], **limits: int)
         _, above, above_none = _LIMITS[name]
         found = counts.total(name)
         report(function, name, found)
-        public = f"`{function}` {above.format(f'{most:,}') if most else above_none}"
+        often = _often(most) if name in _TIMES else f"{most:,}"
+        public = f"`{function}` {above.format(often, s='' if most == 1 else 's') if most else above_none}"
         detail = getattr(counts, name)
         inner = f": {dict(detail.most_common(5))}" if isinstance(detail, Counter) else ""
         drawn = _drawn(counts, name)
@@ -236,6 +239,10 @@ def _drawn(counts: Counts, name: str) -> str:
     return f"\n{counts.timeline}" if counts.timeline and name in _ON_DEVICES else ""
 
 
+def _often(times: int) -> str:
+    return "once" if times == 1 else "twice" if times == 2 else f"{times:,} times"
+
+
 def _canary() -> list[list[Any]]:
     chance = random.SystemRandom()  # no verdict depends on it
     return [[name, chance.randint(1, 16), chance.randint(1, 4)] for name in chance.sample(_CANARIES, 2)]
@@ -243,7 +250,8 @@ def _canary() -> list[list[Any]]:
 
 def _read(told: dict[Any, Any], result: Any) -> Counts | None:
     """The counts, if they are counts at all. Names that a worker made up could tell a hidden input."""
-    numbers = {name: told.get(name) for name in Counts.__dataclass_fields__ if name not in ("timeline", "result")}
+    names = {*Counts.__dataclass_fields__, "span_count"} - {"timeline", "result"}
+    numbers = {name: told.get(name) for name in names}
     tables = ("operations", "escapes", "collectives")
     for name, value in numbers.items():
         values = list(value.values()) if name in tables and isinstance(value, dict) else [value]
@@ -252,7 +260,8 @@ def _read(told: dict[Any, Any], result: Any) -> Counts | None:
         if name in tables:
             assert isinstance(value, dict)
             numbers[name] = _known(name, value)
-    timeline = drawn(told["spans"]) if told.get("spans") else ""
+    spans = numbers.pop("span_count")
+    timeline = drawn(told["spans"], int(spans or 0)) if told.get("spans") else ""
     return None if timeline is None else Counts(**numbers, timeline=timeline, result=result)  # type: ignore[arg-type]
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from grader.check.show import as_source
+from grader.check.show import as_source, placed_source
 from grader.check.student import Call
 
 _MOST_CALLS = 3
@@ -32,8 +32,16 @@ class Keep:
     run_in: str
 
 
-def reproduce(module: str, check: str, calls: Sequence[Call], keep: Keep | None) -> str:
-    """A heading and Python lines that make the last calls of a check again; "" if none can be written."""
+def reproduce(module: str, check: str, calls: Sequence[Call], keep: Keep | None, device: str = "none") -> str:
+    """A heading and Python lines that make the last calls of a check again; "" if none can be written.
+
+    Args:
+        module: name of the exercise module.
+        check: the check's id.
+        calls: what the check called.
+        keep: where large inputs are kept, if anywhere.
+        device: which accelerator the worker saw.
+    """
     written = [
         (call.name, _line(call, f"{check}-{number}", keep)) for number, call in enumerate(calls[-_MOST_CALLS:], 1)
     ]
@@ -44,6 +52,7 @@ def reproduce(module: str, check: str, calls: Sequence[Call], keep: Keep | None)
     imports += ["import torch"] if any("torch." in line for line in body) else []
     names = ", ".join(sorted({name for name, line in written if line}))
     place = f", in the folder {keep.run_in}" if keep and keep.run_in != "." else ""
+    imports += ["from grader import accelerator", 'accelerator.enable("sim")'] if device == "sim" else []
     lines = [*imports, f"from {module} import {names}", *body]
     return "\n".join([f"To see it in plain Python{place}:", *(f"    {line}" for line in lines)])
 
@@ -64,7 +73,7 @@ def _argument(value: Any, name: str, keep: Keep | None) -> str | None:
     safe = re.sub(r"[^A-Za-z0-9_-]+", "_", name)
     keep.folder.mkdir(parents=True, exist_ok=True)
     if isinstance(value, torch.Tensor):
-        torch.save(value.detach().requires_grad_(value.requires_grad), keep.folder / f"{safe}.pt")
-        return f'torch.load("{keep.shown}/{safe}.pt")'
+        torch.save(value.detach(), keep.folder / f"{safe}.pt")
+        return placed_source(value, f'torch.load("{keep.shown}/{safe}.pt")')
     np.save(keep.folder / f"{safe}.npy", value)
     return f'np.load("{keep.shown}/{safe}.npy")'

@@ -243,7 +243,8 @@ class CheckSession:
         ending = self._ending(item)
         verdict, message, detail = decide(check, ending, self._student, self._reference, self._exercise.contract)
         if check.shown and verdict in (Verdict.FAILED, Verdict.CRASHED, Verdict.TIMED_OUT, Verdict.OVER_LIMIT):
-            lines = reproduce(self._exercise.id, check.id, self._student.calls, job.keep)
+            device = self._student.sitting.device
+            lines = reproduce(self._exercise.id, check.id, self._student.calls, job.keep, device)
             message += f"\n\n{lines}" if lines else ""
         seconds = round(time.monotonic() - started, 4)
         student = self._student

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from grader.wire.exchange import Remote
+from grader.wire.exchange import Remote, claims_of
 
 WHOLE = 20
 """Tensors and arrays of up to this many elements are shown whole."""
@@ -86,7 +86,7 @@ def with_article(name: str) -> str:
 def as_source(value: Any) -> str | None:
     """Python text that makes an equal value, with its strides where it is a permuted one; None for a large one."""
     if isinstance(value, torch.Tensor):
-        return _tensor_source(value) if value.numel() <= WHOLE else None
+        return placed_source(value, _tensor_source(value.detach())) if value.numel() <= WHOLE else None
     if isinstance(value, np.ndarray):
         return _array_source(value) if value.size <= WHOLE else None
     if isinstance(value, (list, tuple)):
@@ -115,6 +115,13 @@ def as_source(value: Any) -> str | None:
     return text if len(text) <= _LINE and not text.startswith("<") else None
 
 
+def placed_source(value: torch.Tensor, text: str) -> str:
+    """The text that makes a tensor's numbers, and moves them to its device and has gradients recorded as it does."""
+    told = claims_of(value)
+    text += f'.to("{told.device}")' if told is not None and told.device != "cpu" else ""
+    return f"{text}.requires_grad_()" if value.requires_grad else text
+
+
 def _array_source(value: np.ndarray[Any, Any]) -> str:
     if value.ndim > 1 and value.flags.f_contiguous and not value.flags.c_contiguous:
         return f"{_array_source(value.T)}.T"
@@ -122,15 +129,14 @@ def _array_source(value: np.ndarray[Any, Any]) -> str:
 
 
 def _tensor_source(value: torch.Tensor) -> str:
-    plain = value.detach().resolve_conj().resolve_neg()
-    extra = ", requires_grad=True" if value.requires_grad else ""
+    plain = value.resolve_conj().resolve_neg()
     if plain.numel() and plain.dtype.is_floating_point and not bool(torch.isfinite(plain.double()).all()):
         numbers = str(plain.tolist()).replace("nan", "float('nan')").replace("inf", "float('inf')")
     else:
         numbers = str(plain.tolist())
-    text = f"torch.tensor({numbers}, dtype={value.dtype}{extra})"
+    text = f"torch.tensor({numbers}, dtype={value.dtype})"
     if plain.numel() == 0:
-        return f"torch.empty({shape(value)}, dtype={value.dtype}{extra})"
+        return f"torch.empty({shape(value)}, dtype={value.dtype})"
     if not plain.is_contiguous() and _dense(plain):
         order = _by_stride(plain)
         back = tuple(order.index(dim) for dim in range(plain.dim()))

@@ -304,7 +304,11 @@ def _with_claims(tensor: torch.Tensor, claims: Claims, *, ours: bool) -> torch.T
     if ours:
         tensor.__dict__["_claims"] = claims
         return tensor
-    tensor = placed(tensor, claims.device)
+    if claims.device != "cpu":
+        there = placed(tensor, claims.device)
+        if there is tensor:  # a copy that a check makes of its own
+            tensor.__dict__["_claims"] = Claims(device=claims.device)
+        tensor = there
     return tensor.requires_grad_() if claims.requires_grad else tensor
 
 

@@ -45,7 +45,7 @@ _ESCAPES = {
 }
 """Uses of a tensor after which its numbers are outside of PyTorch."""
 
-_MOST_SPANS = 1000
+_MOST_SPANS = 20
 
 Canary = Sequence[Sequence[Any]]
 
@@ -177,6 +177,7 @@ def count(
         "writes": sum(now) - sum(versions),
         **machine.since(operators),
         "spans": machine.spans,
+        "span_count": machine.span_count,
     }
 
 
@@ -187,12 +188,14 @@ class _Machine:
 
     Attributes:
         place: a device that is not the CPU: the accelerator, or one without memory.
-        spans: what took virtual time while it was recorded, the longest: name, place, start and end in seconds.
+        spans: the first things that took virtual time while it was recorded: name, place, start and end in seconds.
+        span_count: how many there were.
     """
 
     def __init__(self) -> None:
         self.place = torch.device("meta")
         self.spans: list[list[Any]] = []
+        self.span_count = 0
         self._clock: Clock | None = None
         self._counters: Callable[[], dict[str, Any]] | None = None
         if (machine := machine_or_none()) is not None:
@@ -207,8 +210,9 @@ class _Machine:
         first = len(self._clock.spans) if self._clock else 0
         yield
         if self._clock:
-            longest = sorted(self._clock.spans[first:], key=lambda span: span.start - span.end)[:_MOST_SPANS]
-            self.spans = [[span.name, span.place, float(span.start), float(span.end)] for span in longest]
+            spans = self._clock.spans[first:]
+            self.span_count = len(spans)
+            self.spans = [[row.name, row.place, float(row.start), float(row.end)] for row in spans[:_MOST_SPANS]]
 
     def since(self, operators: _Operators) -> dict[str, int]:
         """What was counted since this was made."""
