@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -23,7 +24,7 @@ def findings(tmp_path_factory: pytest.TempPathFactory) -> Findings:
     """What is wrong after a class of attackers and honest authors was graded, at the best level of this machine."""
     work = tmp_path_factory.mktemp("wall")
     try:
-        return run_corpus(work, ATTACKS, ["--confinement", "none"])
+        return run_corpus(work, ATTACKS, ["--confinement", "none"], classes=os.cpu_count() or 1)
     finally:
         clean_host()
         subprocess.run(["chmod", "-R", "u+rwx", str(work)], capture_output=True, check=False)

@@ -92,6 +92,20 @@ def test_a_bad_second_is_outvoted(ratio: float, below: bool) -> None:
         assert found.below is below, found
 
 
+def test_too_much_left_out_decides_nothing() -> None:
+    """Where a call that does nothing took too long in the first pairs, a true ratio of 1.4 is not taken for five."""
+
+    def bad() -> Iterator[Lap]:
+        while True:
+            yield Lap(0.0014, 0.001, idle=0.0009)
+
+    found = decide(2.0, taking_turns(bad, bad, steady(1.4)), never)
+    assert found.below is True
+    assert found.value < 2.0
+    found = decide(2.0, taking_turns(steady(1.4), bad), never)
+    assert (found.below, found.pairs) == (True, 3)
+
+
 def test_scatter_upwards_does_not_matter() -> None:
     """Preempted calls, on one side or on both, leave the verdict as it is."""
     for ratio, below in ((0.8, True), (1.25, False)):

@@ -6,13 +6,14 @@ as measured (`benchmarks/speed_verdicts.py`):
 - Single laps scatter upwards: preemption, caches, interrupts. The lowest third of a side's laps is steady.
 - About one pair of workers in fifty is off by 20 % and more in all of its laps: it sits on bad memory, or its heap has
   an unlucky layout. No average over its laps shows that; other workers do.
-- Now and then the whole machine has a bad second, in which CPU time itself is off by a factor of three to five, in one
-  pair and in the next. Then the laps of a pair contradict each other.
+- Now and then the machine has a bad second, in which everything takes longer, a call that does nothing most of all. To
+  leave out too much for asking and answering makes of 1.0 and 1.4 ms a ratio of five, in one pair and in the next.
 
 So each pair casts one vote, and the decision is taken once the votes for one side lead by three and the median of the
-pairs agrees. A pair whose laps agree votes twice if it is clear (a factor of 1.5 and more from the limit), and three
-times if it is far below it (a factor of 3). So a clearly fast answer takes one pair, a clearly slow one two (a failing
-verdict is always confirmed in a fresh pair), and one that is close takes three or more.
+pairs agrees. What asking and answering cost is the least that any pair saw. A pair votes twice if it is clear (a factor
+of 1.5 and more from the limit), and three times if it is far below it (a factor of 3), provided that its laps agree,
+and that even the ratio with the asking left in lies on that side. So a clearly fast answer takes one pair, a clearly
+slow one two (a failing verdict is always confirmed in a fresh pair), and one that is close takes three or more.
 """
 
 from __future__ import annotations
@@ -96,28 +97,33 @@ class Ratio:
 
 @dataclass
 class _Pair:
+    idle: float | None = None  # the CPU time of asking and answering: the least that was seen, here or in another pair
     laps: list[Lap] = field(default_factory=list)
     hopeless: bool = False
 
-    def idle(self) -> float:
-        """CPU time of asking and answering."""
-        return min((lap.idle for lap in self.laps if lap.idle is not None), default=0.0)
-
     def cpu(self) -> float:
-        """Logarithm of the ratio of CPU times."""
-        return _log_ratio([lap.mine for lap in self.laps], [lap.other for lap in self.laps], self.idle())
+        """Logarithm of the ratio of CPU times, without asking and answering."""
+        return self._log_ratio(self.idle or 0.0)
+
+    def _log_ratio(self, idle: float) -> float:
+        return _log_ratio([lap.mine for lap in self.laps], [lap.other for lap in self.laps], idle)
+
+    def each(self) -> list[float]:
+        """The same of each lap alone."""
+        return [_log_ratio([lap.mine], [lap.other], self.idle or 0.0) for lap in self.laps]
 
     def clearly(self, limit: float, factor: float) -> bool:
-        """Whether it lies further from the limit than a factor (its logarithm), and its laps agree on the side."""
-        distance = self.cpu() - math.log(limit)
-        sides = [math.copysign(1.0, ratio - math.log(limit)) for ratio in _lap_ratios(self)]
-        dissent = sides.count(-math.copysign(1.0, distance))
-        return abs(distance) > factor and dissent <= len(sides) // _LAPS_PER_DISSENT
+        """Whether it lies further from the limit than a factor (its logarithm), and there is no doubt on which side."""
+        middle = math.log(limit)
+        above = self.cpu() > middle
+        dissent = sum((ratio > middle) is not above for ratio in self.each())
+        agreed = dissent <= len(self.laps) // _LAPS_PER_DISSENT and (self._log_ratio(0.0) > middle) is above
+        return agreed and abs(self.cpu() - middle) > factor
 
     def waits(self, limit: float) -> bool:
         """Whether the judged side sleeps much longer than it works, beyond what the other side does too."""
         mine, other = (
-            _net(times, self.idle()) for times in zip(*((lap.mine, lap.other) for lap in self.laps), strict=True)
+            _net(times, self.idle or 0.0) for times in zip(*((lap.mine, lap.other) for lap in self.laps), strict=True)
         )
         away = _lowest([lap.mine_away for lap in self.laps]) - _lowest([lap.other_away for lap in self.laps])
         whole = mine + away
@@ -144,10 +150,11 @@ def decide(limit: float, new_pair: Callable[[], Iterator[Lap]], out_of_time: Cal
         out_of_time: whether to stop without a decision.
     """
     pairs: list[_Pair] = []
-    votes = 0
     while len(pairs) < MOST_PAIRS and not (pairs and out_of_time()):
-        pairs.append(_run(limit, new_pair()))
-        votes += pairs[-1].vote(limit)
+        pairs.append(_run(limit, new_pair(), pairs[-1].idle if pairs else None))
+        for pair in pairs:
+            pair.idle = pairs[-1].idle
+        votes = sum(pair.vote(limit) for pair in pairs)
         found = _summary(limit, pairs, below=votes < 0)
         if abs(votes) >= LEAD and (found.waits or (found.value < limit) == found.below):
             return found
@@ -166,12 +173,14 @@ def hopeless_s(other: float, limit: float) -> float:
     return 2 * _HOPELESS * limit * other
 
 
-def _run(limit: float, laps: Iterator[Lap]) -> _Pair:
+def _run(limit: float, laps: Iterator[Lap], idle: float | None) -> _Pair:
     """Take laps from a pair until it is clear or has enough."""
-    pair = _Pair()
+    pair = _Pair(idle)
     try:
         for lap in laps:
             pair.laps.append(lap)
+            if lap.idle is not None:
+                pair.idle = lap.idle if pair.idle is None else min(pair.idle, lap.idle)
             pair.hopeless = pair.hopeless or is_hopeless(lap, limit)
             if _enough(pair, limit):
                 break
@@ -192,11 +201,11 @@ def _enough(pair: _Pair, limit: float) -> bool:
 def _summary(limit: float, pairs: Sequence[_Pair], *, below: bool | None) -> Ratio:
     ratios = sorted(pair.cpu() for pair in pairs)
     value = statistics.median(ratios)
-    each = sorted(ratio for pair in pairs for ratio in _lap_ratios(pair))
+    each = sorted(ratio for pair in pairs for ratio in pair.each())
     skip = max(0, math.floor(len(each) / 2 - math.sqrt(len(each))))  # two deviations of the median's rank
     low, high = min(each[skip], value), max(each[-1 - skip], value)
     laps = [lap for pair in pairs for lap in pair.laps]
-    idle = min((lap.idle for lap in laps if lap.idle is not None), default=0.0)
+    idle = pairs[-1].idle or 0.0
     stopped = any(lap.stopped for lap in laps)
     if stopped:
         value = max(ratios)  # the longest call tells most
@@ -213,10 +222,6 @@ def _summary(limit: float, pairs: Sequence[_Pair], *, below: bool | None) -> Rat
         at_least=value > max((pair.cpu() for pair in pairs if not pair.laps[-1].stopped), default=-math.inf),
         waits=below is False and sum(pair.waits(limit) for pair in pairs) * 2 > len(pairs),
     )
-
-
-def _lap_ratios(pair: _Pair) -> list[float]:
-    return [_log_ratio([lap.mine], [lap.other], pair.idle()) for lap in pair.laps]
 
 
 def _log_ratio(mine: Sequence[float], other: Sequence[float], idle: float) -> float:

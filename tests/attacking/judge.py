@@ -77,12 +77,13 @@ def neighbours_changed(alone: Mapping[str, Report], beside: Mapping[str, Report]
             yield f"{author}: {difference}"
 
 
-def host_harmed(alone: Mapping[str, Any], beside: Mapping[str, Any]) -> Iterator[str]:
-    """Processes that stayed; memory and disk that were used up meanwhile, more than without attackers."""
+def host_harmed(alone: Mapping[str, Any], beside: Mapping[str, Any], classes: int) -> Iterator[str]:
+    """Processes that stayed; memory and disk that so many classes used up, more than without attackers."""
     for process in beside["left"]:
         yield f"a process stayed: {process}"
     for name, used in beside["used"].items():
         allowed = alone["used"].get(name, 0) + next((_USED[part] for part in _USED if part in name), _USED_DISK)
+        allowed *= 1 if "largest" in name else classes
         if used > allowed:
             yield f"{name}: {used / 2**20:.0f} MiB were used for a while; {allowed / 2**20:.0f} are allowed"
 

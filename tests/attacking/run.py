@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -52,14 +53,17 @@ class Batch:
     out: Path
 
 
-def run_corpus(work: Path, attacks: Sequence[Attack], options: Sequence[str] = (), times: int = 1) -> Findings:
+def run_corpus(
+    work: Path, attacks: Sequence[Attack], options: Sequence[str] = (), times: int = 1, classes: int = 1
+) -> Findings:
     """Grade honest authors alone, then with attackers between them, and judge.
 
     Args:
         work: an empty folder.
         attacks: what is planted.
         options: further options of `grade batch`.
-        times: how often the class with attackers is graded.
+        times: how often attackers are graded.
+        classes: over how many classes they are spread, which are graded at the same time.
     """
     findings = Findings()
     secrets = Secrets.drawn()
@@ -69,7 +73,7 @@ def run_corpus(work: Path, attacks: Sequence[Attack], options: Sequence[str] = (
     (work / "tmp").mkdir()
     environment["TMPDIR"] = str(work / "tmp")
     school = work / secrets.word("school")
-    plant_honest_school(school / "alone", course, secrets, len(attacks))
+    plant_honest_school(school / "alone", course, secrets, -(-len(attacks) // classes))
     alone = _run_batch(work, "alone", school, course, environment, options)
     findings.general += _problems_of_run("the class of honest authors", alone)
     findings.level = next((report["environment"]["confinement"] for report in alone.reports.values()), "none")
@@ -77,26 +81,45 @@ def run_corpus(work: Path, attacks: Sequence[Attack], options: Sequence[str] = (
         findings.general.append(f"no report, or an unknown level of confinement: {findings.level!r}")
         return findings
     chosen = [attack for attack in attacks if _is_run(attack, findings)]
-    authors = plant_school(school / "beside", course, secrets, chosen)
+    schools = [f"beside{number}" for number in range(classes)]
+    authors = [
+        plant_school(school / name, course, secrets, chosen[number::classes]) for number, name in enumerate(schools)
+    ]
     for number in range(times):
         before = look_at_host(course, school, work / "tmp")
-        with listening(findings.general):
-            beside = _run_batch(work, f"beside{number}", school, course, environment, options, of="beside")
+        with listening(findings.general), ThreadPoolExecutor(classes) as threads:
+            runs = [
+                threads.submit(_run_batch, work, f"{name}.{number}", school, course, environment, options, of=name)
+                for name in schools
+            ]
         after = look_at_host(course, school, work / "tmp")
-        findings.general += _problems_of_run("the class with attackers", beside)
-        if missing := [author for author in sorted(authors) if author not in beside.reports]:
-            findings.general.append(f"{len(missing)} authors have no report, {missing[0]!r} is the first")
-            authors = {author: attack for author, attack in authors.items() if author not in missing[1:]}
         findings.general += changes(before, after)
-        findings.general += judge.host_harmed(alone.told, beside.told)
-        honest = {author: report for author, report in alone.reports.items() if author in beside.reports}
-        findings.general += judge.neighbours_changed(honest, beside.reports)
-        findings.leaks += judge.leaks(secrets, beside.reports, beside.out, beside.printed)
-        for author, attack in authors.items():
-            if attack is not None:
-                findings.attacks.setdefault(attack.name, [])
-                findings.attacks[attack.name] += judge.problems_with_attack(attack, beside.reports.get(author))
+        for theirs, run in zip(authors, runs, strict=True):
+            _judge(findings, secrets, alone, run.result(), theirs, classes)
     return findings
+
+
+def _judge(
+    findings: Findings,
+    secrets: Secrets,
+    alone: Batch,
+    beside: Batch,
+    authors: Mapping[str, Attack | None],
+    classes: int,
+) -> None:
+    """Note what is wrong with a class with attackers."""
+    findings.general += _problems_of_run("the class with attackers", beside)
+    if missing := [author for author in sorted(authors) if author not in beside.reports]:
+        findings.general.append(f"{len(missing)} authors have no report, {missing[0]!r} is the first")
+        authors = {author: attack for author, attack in authors.items() if author not in missing[1:]}
+    findings.general += judge.host_harmed(alone.told, beside.told, classes)
+    honest = {author: report for author, report in alone.reports.items() if author in beside.reports}
+    findings.general += judge.neighbours_changed(honest, beside.reports)
+    findings.leaks += judge.leaks(secrets, beside.reports, beside.out, beside.printed)
+    for author, attack in authors.items():
+        if attack is not None:
+            findings.attacks.setdefault(attack.name, [])
+            findings.attacks[attack.name] += judge.problems_with_attack(attack, beside.reports.get(author))
 
 
 def _is_run(attack: Attack, findings: Findings) -> bool:
