@@ -41,6 +41,13 @@ def test_operations_are_counted_by_name(function: Function) -> None:
     assert float(count(total, X).result) == float((X * 2 + 1).sum())
 
 
+@pytest.mark.parametrize("before", ["torch.set_default_dtype(torch.float64)", "torch.set_default_device('sim:1')"])
+def test_defaults_of_the_student_do_not_matter(function: Function, before: str) -> None:
+    """Our own operations are what they are under any default dtype and device, and nobody is accused of anything."""
+    counts = count(one(function, "return x * 2", before, device="sim"), X)
+    assert (counts.operations, counts.bytes, counts.transfers) == ({"mul": 1}, 400, 0)
+
+
 def test_a_loop_is_found_by_growth(function: Function) -> None:
     """More operations for ten times the input is a loop."""
     no_loop(one(function, "return x.sum()"), SMALL, LARGE)

@@ -227,7 +227,8 @@ class _Machine:
 def _sing(canary: Canary, place: torch.device) -> None:
     for name, size, times in canary:
         for _ in range(times):
-            getattr(torch.special, name)(torch.ones(size)).to(place)
+            ones = torch.ones(size, dtype=torch.float32, device="cpu")  # whatever the student's defaults are
+            getattr(torch.special, name)(ones).to(place)
 
 
 def kept(function: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> int:
@@ -254,7 +255,7 @@ def poisoned(function: Callable[..., Any], args: list[Any], kwargs: dict[str, An
     torch.utils.deterministic.fill_uninitialized_memory = True  # type: ignore[attr-defined]
     try:
         for power in range(4, 20):
-            dirt = [torch.full((1 << power,), 0xFF, dtype=torch.uint8) for _ in range(8)]
+            dirt = [torch.full((1 << power,), 0xFF, dtype=torch.uint8, device="cpu") for _ in range(8)]
             del dirt
         return function(*args, **kwargs)
     finally:
