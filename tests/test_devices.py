@@ -1,0 +1,131 @@
+"""Checks of devices: the simulated accelerator in workers, and CUDA on request."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+import torch
+from conftest import COURSES, grader_of, run_grade
+
+from grader.course import load_course
+from grader.errors import ConfinementError, StartError
+from grader.grading import open_lane
+from grader.model import Course, Verdict
+
+CHECKS = """
+import torch
+from grader.check import check, on_device, same_count, same_values
+
+
+@check("C1")
+def check_none(student):
+    '''Sees no accelerator'''
+    assert not student.found()
+
+
+@check("C1", device="sim")
+def check_found(student, accelerator):
+    '''Sees two devices'''
+    assert student.found() == [accelerator.type, accelerator.count] == ["sim", 2]
+
+
+@check("C1", device="sim")
+def check_placed(student, reference, accelerator):
+    '''Its arguments, and the reference's, are where the check put them'''
+    x = accelerator.put(torch.ones(3), 1)
+    for side in (student, reference):
+        y = side.double(x)
+        on_device(y, accelerator.device(1))
+        same_values(y, 2 * torch.ones(3))
+
+
+@check("C1", device="sim")
+def check_waits(student, accelerator):
+    '''Waits as often for many'''
+    small, large = accelerator.put(torch.ones(3)), accelerator.put(torch.ones(30))
+    same_count(student.waits, (small,), (large,), of="waits")
+
+
+@check("C1", device="sim")
+def check_three(student, accelerator):
+    '''Needs three devices'''
+    student.double(accelerator.put(torch.ones(3), 2))
+
+
+@check("C1", device="cuda")
+def check_cuda(student):
+    '''Is for CUDA'''
+    student.double(torch.ones(2))
+"""
+
+DOUBLE = "def double(x):\n    return 2 * x\n"
+MINE = (
+    "import torch\n"
+    + DOUBLE
+    + """
+def found():
+    there = torch.accelerator.is_available()
+    return [torch.accelerator.current_accelerator().type, torch.accelerator.device_count()] if there else []
+def waits(x):
+    return [v.item() for v in x]
+"""
+)
+
+
+@pytest.fixture
+def course(tmp_path: Path) -> Course:
+    """A course with checks of devices."""
+    root = Path(shutil.copytree(COURSES / "tiny", tmp_path / "course"))
+    (root / "exercises/01_basics/double/check_double.py").write_text(CHECKS)
+    (root / "solutions/01_basics/double/check_double.py").unlink()
+    (root / "solutions/01_basics/double/double.py").write_text(DOUBLE)
+    return load_course(root)
+
+
+def test_checks_of_devices(course: Course, tmp_path: Path) -> None:
+    """Each check gets the worker that it asked for; the report says which; what is not here is not run."""
+    with open_lane(course.exercises[:1], "fork") as lane:
+        graded = grader_of(course, lane, tmp_path)(MINE)
+    told = {row.check.id: row.outcome for row in graded.checks}
+    assert {id: (outcome.verdict.value, outcome.device) for id, outcome in told.items()} == {
+        "none": ("passed", "none"),
+        "found": ("passed", "sim"),
+        "placed": ("passed", "sim"),
+        "waits": ("failed", "sim"),
+        "three": ("not_run", "sim"),
+        "cuda": ("not_run", ""),
+    }
+    assert "needs 3 devices of the type sim, and there are 2" in told["three"].message
+    assert "grade --device cuda uses one" in told["cuda"].message
+    assert "host wait for item" in told["waits"].message
+    assert told["waits"].counters == {"syncs": 30}
+    lines = told["waits"].message.split("in plain Python", 1)[1]
+    assert 'accelerator.enable("sim")' in lines
+    assert '.to("sim:0")' in lines
+    assert graded.score.undecided > 0
+
+
+def test_cuda_is_told_what_it_needs(course: Course, tmp_path: Path) -> None:
+    """CUDA wants spawned workers, no wall, and a device; what is missing is said before anything runs."""
+    with pytest.raises(StartError, match="take --start spawn with --device cuda"), open_lane((), "fork", device="cuda"):
+        pass
+    ran = run_grade("batch", str(tmp_path), "--out", str(tmp_path / "out"), "--device", "cuda", cwd=course.root)
+    assert ran.returncode == ConfinementError.exit_status
+    assert "no CUDA device can be reached behind a wall" in ran.stderr
+    if not torch.cuda.is_available():
+        ran = run_grade("double", "--device", "cuda", "--submission", str(tmp_path), cwd=course.root)
+        assert ran.returncode == StartError.exit_status
+        assert "PyTorch finds no device of the type cuda on this machine; leave out --device" in ran.stderr
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no CUDA device here")
+def test_checks_on_cuda(course: Course, tmp_path: Path) -> None:
+    """The same checks on CUDA: the arguments are there, and the checks for CUDA alone are run."""
+    with open_lane(course.exercises[:1], "spawn", device="cuda") as lane:
+        graded = grader_of(course, lane, tmp_path)(MINE)
+    found = {row.check.id: (row.outcome.verdict, row.outcome.device) for row in graded.checks}
+    assert found["none"] == (Verdict.PASSED, "none")
+    assert found["placed"][1] == found["cuda"][1] == "cuda"
+    assert found["cuda"][0] is Verdict.PASSED
