@@ -10,7 +10,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +36,16 @@ class Wish:
     most: Level = Level.FULL
     hidden: tuple[Path, ...] = ()
     readable: Path | None = None
+
+    def without_walls(self, reason: str) -> Wish:
+        """The same where walls are in the way.
+
+        Raises:
+            ConfinementError: they are asked for.
+        """
+        if self.least > Level.NONE:
+            raise ConfinementError(Level.NONE.word, self.least.word, [reason])
+        return replace(self, most=Level.NONE)
 
 
 @dataclass(frozen=True)

@@ -12,10 +12,9 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from grader.confine.levels import Level
 from grader.confinement import Wish
 from grader.course import starter_digest
-from grader.errors import ConfinementError, StartError
+from grader.errors import StartError
 from grader.lane import Lane
 from grader.model import (
     Check,
@@ -55,9 +54,7 @@ def open_lanes(
     if device == "cuda":
         if start == "fork":
             raise StartError("a forked worker cannot use CUDA; take --start spawn with --device cuda")
-        if wish.least > Level.NONE:
-            raise ConfinementError(Level.NONE.word, wish.least.word, ["no CUDA device can be reached behind a wall"])
-        wish = replace(wish, most=Level.NONE)
+        wish = wish.without_walls("no CUDA device can be reached behind a wall")
     own = {path for exercise in exercises for path in _folders(exercise)}
     first = next((path for exercise in exercises if (path := exercise.hidden_checks or exercise.shown_checks)), None)
     wish = replace(wish, hidden=(*wish.hidden, *sorted(own)), readable=first)

@@ -25,7 +25,7 @@ FLOORS = {
     "worker": {"wire", "worker", "confine", "accelerator"},
     "confinement": {"confine", "errors", "processes"},
     "source": {"confinement", "wire", "errors", "processes"},
-    "check": {"check", "confine", "wire", "model", "processes", "sweep"},
+    "check": {"check", "accelerator", "confine", "wire", "model", "processes", "sweep"},
     "course": {"errors", "model"},
     "submission": {"errors", "model"},
     "score": {"model"},
