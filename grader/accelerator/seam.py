@@ -87,7 +87,7 @@ def view_on_device(
         offset: of its first element, in elements.
         index: that of the device.
     """
-    return to_device(torch.empty(0, dtype=dtype).set_(storage, offset, sizes, strides), index)
+    return to_device(torch.empty(0, dtype=dtype, device="cpu").set_(storage, offset, sizes, strides), index)
 
 
 def describe(tensor: torch.Tensor) -> Described:

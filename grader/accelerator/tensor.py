@@ -76,8 +76,9 @@ class SimStorage(torch.UntypedStorage):
 
 
 def _plain_copy(storage: Any) -> torch.UntypedStorage:
-    made = torch.UntypedStorage(storage.nbytes())
-    torch.tensor([], dtype=torch.uint8).set_(made).copy_(torch.tensor([], dtype=torch.uint8).set_(storage))
+    made = torch.UntypedStorage(storage.nbytes(), device="cpu")  # whatever the default device is
+    to, source = (torch.empty(0, dtype=torch.uint8, device="cpu").set_(one) for one in (made, storage))
+    to.copy_(source)
     return made
 
 
@@ -235,7 +236,7 @@ class SimTensor(torch.Tensor):
             )
         storage = copy.deepcopy(self.untyped_storage(), memo)
         with torch.no_grad():
-            inner = torch.empty(0, dtype=self.dtype).set_(
+            inner = torch.empty(0, dtype=self.dtype, device="cpu").set_(
                 storage, self.storage_offset(), self.size(), self._inner.stride()
             )
             inner = _with_bits(inner, self._inner)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import io
 import re
 
 import pytest
@@ -160,3 +162,22 @@ def test_importing_changes_nothing() -> None:
     accelerator.preload()
     assert before == (torch.ones, torch.Tensor.to, torch.cuda.is_available, torch.Generator)
     assert torch._C._get_privateuse1_backend_name() == "privateuseone"
+
+
+@in_mode("cuda")
+def test_copies_under_a_default_device() -> None:
+    """With the accelerator as default device, modules and storages are copied, saved and loaded as without."""
+    torch.set_default_device("cuda:1")
+    module = torch.nn.Linear(3, 2)
+    again = copy.deepcopy(module)
+    assert again.weight.device == torch.device("cuda:1")
+    assert torch.equal(again(torch.ones(3)), module(torch.ones(3)))
+    storage = torch.arange(3.0).untyped_storage()
+    assert (storage.cpu().nbytes(), storage.clone().device) == (12, torch.device("cuda:1"))
+    file = io.BytesIO()
+    torch.save(module.state_dict(), file)
+    for place in (None, "cpu", "cuda:0"):
+        file.seek(0)
+        loaded = torch.load(file, map_location=place)["bias"]
+        assert loaded.device == torch.device(place or "cuda:1")
+        assert loaded.tolist() == module.bias.tolist()
