@@ -43,6 +43,9 @@ def replace_functions(machine: Machine) -> None:
         put(torch, name, new := _translated(machine, original))
         if (operator := torch.jit._builtins._find_builtin(original)) is not None:
             torch.jit._builtins._register_builtin(new, operator)  # TorchScript knows functions by their identity
+    for name in ("tensor", "as_tensor"):
+        put(torch, name, _of_numbers(machine, getattr(torch, name)))
+    put(torch, "ctc_loss", _with_lengths(torch.ctc_loss))
     for name in ("fftfreq", "rfftfreq"):
         put(torch.fft, name, _translated(machine, getattr(torch.fft, name)))
     for name in ("nested_tensor", "as_nested_tensor"):
@@ -84,6 +87,9 @@ def replace_methods(machine: Machine) -> None:
         if isinstance(dtype, str) and dtype.startswith(f"torch.{machine.kind}."):
             name = dtype.rpartition(".")[2].removesuffix("Tensor").lower()
             return self.to(machine.kind, getattr(torch, name), non_blocking=non_blocking)
+        legacy: Any = getattr(torch.cuda, str(getattr(dtype, "__name__", "")), None) if machine.kind == "cuda" else None
+        if legacy is not None and legacy is dtype:
+            return self.to(machine.kind, legacy.dtype, non_blocking=non_blocking)
         return original_type(self, dtype, non_blocking, **kwargs)
 
     original_new = torch.Tensor.new_tensor
@@ -91,6 +97,7 @@ def replace_methods(machine: Machine) -> None:
     @functools.wraps(original_new)
     def new_tensor(self: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
         device = kwargs.get("device") or (self.device if type(self) is SimTensor else None)
+        args = tuple(_on_the_host(machine, arg) for arg in args)
         return original_new(self, *args, **{**kwargs, "device": machine.inner(device)})
 
     put(torch.Tensor, "to", to)
@@ -113,6 +120,44 @@ def _translated(machine: Machine, original: Any) -> Any:
         if kwargs.get("pin_memory"):
             return _pinned(original, args, kwargs)
         return original(*args, **kwargs)
+
+    return call
+
+
+def _of_numbers(machine: Machine, translated: Any) -> Any:
+    """For functions that read a list's tensors number by number; PyTorch takes our class for a sequence."""
+
+    @functools.wraps(translated)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return translated(*(_on_the_host(machine, arg) for arg in args), **kwargs)
+
+    operator = torch.jit._builtins._find_builtin(translated)
+    if operator is not None:
+        torch.jit._builtins._register_builtin(call, operator)
+    return call
+
+
+def _on_the_host(machine: Machine, data: Any, *, inside: bool = False) -> Any:
+    """Lists and tuples with the CPU tensors in place of ours, each of which the host has to wait for."""
+    if isinstance(data, (list, tuple)):
+        items = [_on_the_host(machine, item, inside=True) for item in data]
+        return items if any(new is not old for new, old in zip(items, data, strict=True)) else data
+    if inside and type(data) is SimTensor:
+        machine.read_scalar("item", data._place.index)
+        return data._inner
+    return data
+
+
+def _with_lengths(original: Any) -> Any:
+    """`ctc_loss` reads the lengths on the host, wherever they are."""
+
+    @functools.wraps(original)
+    def call(log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any, *args: Any, **kwargs: Any) -> Any:
+        read = [
+            lengths.tolist() if isinstance(lengths, torch.Tensor) and type(log_probs) is SimTensor else lengths
+            for lengths in (input_lengths, target_lengths)
+        ]
+        return original(log_probs, targets, *read, *args, **kwargs)
 
     return call
 

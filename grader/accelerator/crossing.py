@@ -10,7 +10,7 @@ import torch
 from grader.accelerator.machine import DEVICE_TO_DEVICE, DEVICE_TO_HOST, HOST_TO_DEVICE, the_machine
 from grader.accelerator.pinning import is_pinned, pin_storage
 from grader.accelerator.plans import refuse_odd, unsupported
-from grader.accelerator.tensor import SimTensor, refresh, wrap
+from grader.accelerator.tensor import LEGACY, SimTensor, refresh, wrap
 
 
 def copy_between(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
@@ -92,6 +92,22 @@ def _resize(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     return args[0]
 
 
+def _pack(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    """`pack_padded_sequence` reads lengths on the host, and leaves the sizes of the batches there."""
+    source, lengths = args[0], args[1]
+    if type(source) is not SimTensor:
+        raise unsupported(func, "the lengths are on the device, and the sequences are not")
+    if type(lengths) is SimTensor:
+        kind = LEGACY.get(lengths.dtype, str(lengths.dtype))
+        raise RuntimeError(
+            "'lengths' argument should be a 1D CPU int64 tensor, but got "
+            f"{lengths.dim()}D {lengths.device} {kind} tensor"
+        )
+    packed, sizes = func(source._inner, *args[1:], **kwargs)
+    the_machine().launch("_pack_padded_sequence", source._place.index, 0, 2 * packed.numel() * packed.element_size())
+    return wrap(packed, source._place), sizes
+
+
 def _zero_tensor(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     """`_efficientzerotensor`: zeros that have no memory; here they have."""
     del func
@@ -112,6 +128,7 @@ SPECIAL: dict[str, Callable[..., Any]] = {
     "resize_": _resize,
     "resize_as_": _resize,
     "_efficientzerotensor": _zero_tensor,
+    "_pack_padded_sequence": _pack,
     "linalg_matrix_rank": _rank_into,
 }
 """By the names of the operators."""

@@ -83,6 +83,7 @@ def enable(mode: Mode = "sim", *, indices: int = 2, spec: Spec | None = None) ->
     training.refuse_autocast(machine)
     training.refuse_lazy(machine)
     training.refuse_data_parallel()
+    training.compile_nothing()
     return machine
 
 

@@ -16,6 +16,16 @@ _STRUCTURED = {
 }
 """Operators whose kernel is called wrapper_CUDA_<name> in errors; with others the overload comes first."""
 
+_FOR_THE_HOST = {
+    "_pack_padded_sequence_backward": {"batch_sizes"},
+    "index_fill": {"value"},
+    "index_fill_": {"value"},
+}
+"""Arguments that are read on the host, by operator: on CUDA they may be on the CPU."""
+
+_MADE_OF = {"embedding": ("index_select", {"indices": "index"})}
+"""Operators in whose errors another one is named, with other names of its arguments."""
+
 
 def check_devices(
     plan: Plan, func: Any, args: Any, kwargs: Any, shells: list[SimTensor], hosts: list[torch.Tensor]
@@ -36,7 +46,12 @@ def check_devices(
         hosts = [host for host in hosts if not any(host is index for index in args[1])]
         if all(host.dim() == 0 for host in hosts) and type(args[0]) is SimTensor:
             return
-    written = [value for name, value in _named_arguments(plan, args, kwargs) if name in plan.writes]
+    named = _named_arguments(plan, args, kwargs)
+    if read := _FOR_THE_HOST.get(plan.name):
+        hosts = [host for host in hosts if not any(name in read and host is value for name, value in named)]
+        if same and not hosts:
+            return
+    written = [value for name, value in named if name in plan.writes]
     scalars = [host for host in hosts if host.dim() == 0 and not any(host is value for value in written)]
     most = 2 if plan.name == "where" else 1
     if plan.pointwise and same and len(scalars) == len(hosts) <= most:
@@ -70,7 +85,7 @@ def _named_arguments(plan: Plan, args: Any, kwargs: Any) -> list[tuple[str, Any]
 def _two_devices(
     plan: Plan, func: Any, args: Any, kwargs: Any, first: Device, shells: list[SimTensor], hosts: list[torch.Tensor]
 ) -> str:
-    if plan.pointwise:
+    if plan.pointwise or plan.indexing:
         other = next((shell.device for shell in shells if shell._place is not first), torch.device("cpu"))
         return (
             "Expected all tensors to be on the same device, but found at least two devices, "
@@ -79,6 +94,7 @@ def _two_devices(
     if plan.name == "convolution":
         also = "" if type(args[0]) is SimTensor else " or input should be a MKLDNN tensor and weight is a dense tensor"
         return f"Input type ({args[0].type()}) and weight type ({args[1].type()}) should be the same{also}"
+    operator, other_names = _MADE_OF.get(plan.name, (plan.name, {}))
     found: list[tuple[str, torch.device]] = []
     for name, value in _named_arguments(plan, args, kwargs):
         items = value if isinstance(value, (list, tuple)) else (value,)
@@ -87,7 +103,8 @@ def _two_devices(
     name, device = next((name, device) for name, device in found if device != common)
     key = "CUDA" if first.public.type == "cuda" else "PrivateUse1"
     overload = func._overloadname if func._overloadname != "default" else ""
-    wrapper = f"wrapper_{key}_{plan.name}" if plan.name in _STRUCTURED else f"wrapper_{key}_{overload}_{plan.name}"
+    wrapper = f"wrapper_{key}_{operator}" if operator in _STRUCTURED else f"wrapper_{key}_{overload}_{operator}"
+    name = other_names.get(name, name)
     return (
         f"Expected all tensors to be on the same device, but got {name} is on {device}, different from other tensors "
         f"on {common} (when checking argument in method {wrapper})"

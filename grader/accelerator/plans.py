@@ -46,6 +46,7 @@ _POINTWISE_TOO = {
     "result_type",
     "can_cast",
     "mse_loss",
+    "binary_cross_entropy_with_logits",
 }
 """Operators that take a 0-dim CPU tensor, beside those that PyTorch tags as pointwise."""
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import functools
+import os
 import re
+import sys
 from typing import Any
 
 import torch
@@ -105,6 +107,13 @@ def refuse_lazy(machine: Machine) -> None:
 
     for kind in (torch.nn.parameter.UninitializedParameter, torch.nn.parameter.UninitializedBuffer):
         put(kind, "__new__", staticmethod(refusing(kind.__new__)))
+
+
+def compile_nothing() -> None:
+    """`torch.compile` gives the function as it is: PyTorch has no compiler for this device."""
+    os.environ["TORCHDYNAMO_DISABLE"] = "1"
+    if (config := sys.modules.get("torch._dynamo.config")) is not None:
+        put(config, "disable", True)
 
 
 def replace_modules() -> None:
