@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from contextlib import closing
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 import torch
 from asking import Function
 
+from grader.check.accelerator import Accelerator
 from grader.check.compare import CheckFailed
 from grader.check.ratio import Ratio
 from grader.check.speed import as_fast_as, faster_than
@@ -250,3 +252,23 @@ def test_what_does_not_cross_is_refused() -> None:
     assert inputs.size == 128
     assert "1.25" not in json.dumps(inputs.shapes)
     assert len(inputs.whole()) == inputs.size
+
+
+def test_arguments_on_an_accelerator(function: Function) -> None:
+    """Timed arguments lie where the check put them, and their numbers arrive; CUDA's clock is not read."""
+    text = (
+        "def total(x):\n    assert str(x.device) == 'sim:1'\n    os.write(1, b'.' * 1000)\n    return (x * 2).sum()\n"
+    )
+    mine, reference = (function(text, device="sim", owner=owner) for owner in ("your", "the reference's"))
+    numbers: list[torch.Tensor] = []
+
+    def inputs(size: int) -> tuple[torch.Tensor]:
+        numbers.append(Accelerator().put(torch.randn(size), 1))
+        return (numbers[-1],)
+
+    assert as_fast_as(mine, reference, inputs, size=1000, at_most=3.0).below
+    with closing(TimedSide(mine)) as side:
+        result = side.call(Inputs((numbers[-1],))).result
+    torch.testing.assert_close(result, 2 * numbers[-1].sum())
+    with pytest.raises(pytest.skip.Exception, match="not on CUDA"):
+        TimedSide(function(text, device="cuda"))

@@ -5,10 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import torch
+from asking import Function
 from conftest import Grade, grader_of, message, verdicts
 
+from grader.check.workers import WorkerLost
 from grader.lane import Lane
-from grader.model import Course
+from grader.model import Course, Verdict
 
 IN_PLACE = "def double_(x):\n    return x.mul_(2)\n"
 RIGHT = "def double(x):\n    return 2 * x\n\n\n" + IN_PLACE
@@ -115,10 +118,12 @@ def test_endless_loop_at_import(grade_text: Grade) -> None:
     assert set(verdicts(graded).values()) == {"timed_out"}
 
 
-def test_sleep_is_ended_by_wall_time(grade_text: Grade) -> None:
+def test_sleep_is_ended_by_wall_time(function: Function) -> None:
     """A call that waits uses no CPU time and is ended all the same."""
-    graded = grade_text(double("import time; time.sleep(1000)"))
-    assert verdicts(graded)["small"] == "timed_out"
+    sleeps = function("import time\ndef total(x):\n    time.sleep(1000)\n", call_s=0.2)
+    with pytest.raises(WorkerLost, match="your `total` did not finish in") as lost:
+        sleeps(torch.ones(2))
+    assert lost.value.verdict is Verdict.TIMED_OUT
 
 
 def test_wrong_dtype_keeps_the_values_points(grade_text: Grade) -> None:
