@@ -18,7 +18,7 @@ import torch
 
 from grader.check.compare import CheckFailed, require
 from grader.check.probes import built_in, keeps_graph
-from grader.check.spans import drawn
+from grader.check.spans import Spans, read_spans
 from grader.check.student import RemoteFunction
 
 _CANARIES = ("airy_ai", "bessel_j0", "bessel_j1", "bessel_y0", "bessel_y1", "entr", "erfcx", "i0e", "i1", "ndtri")
@@ -68,7 +68,7 @@ class Counts:
         collectives: by name.
         sent: bytes handed to collectives.
         writes: in-place changes of the arguments.
-        timeline: what host and devices did in virtual time, drawn; "" without a simulated accelerator.
+        spans: what host and devices did in virtual time, where an accelerator is simulated.
         result: what the call gave.
     """
 
@@ -83,7 +83,7 @@ class Counts:
     collectives: Counter[str]
     sent: int
     writes: int
-    timeline: str
+    spans: Spans
     result: Any
 
     def total(self, name: str) -> int:
@@ -127,8 +127,9 @@ def uses_at_most(function: RemoteFunction, args: tuple[Any, ...], **limits: int)
         public = f"`{function}` {above.format(often, s='' if most == 1 else 's') if most else above_none}"
         detail = getattr(counts, name)
         inner = f": {dict(detail.most_common(5))}" if isinstance(detail, Counter) else ""
-        drawn = _drawn(counts, name)
-        require(found <= most, public, f"{public}\ncounted {found:,}, at most {most:,} is asked{inner}{drawn}")
+        if found > most:
+            story = f"{public}\ncounted {found:,}, at most {most:,} is asked{inner}{_drawn(counts, name)}"
+            raise CheckFailed(public, story)
     return counts
 
 
@@ -236,7 +237,7 @@ def report(function: RemoteFunction, name: str, found: int) -> None:
 
 def _drawn(counts: Counts, name: str) -> str:
     """The timeline, below a message about what devices cost."""
-    return f"\n{counts.timeline}" if counts.timeline and name in _ON_DEVICES else ""
+    return f"\n{counts.spans.drawn()}" if counts.spans.rows and name in _ON_DEVICES else ""
 
 
 def _often(times: int) -> str:
@@ -250,7 +251,7 @@ def _canary() -> list[list[Any]]:
 
 def _read(told: dict[Any, Any], result: Any) -> Counts | None:
     """The counts, if they are counts at all. Names that a worker made up could tell a hidden input."""
-    names = {*Counts.__dataclass_fields__, "span_count"} - {"timeline", "result"}
+    names = {*Counts.__dataclass_fields__, "span_count"} - {"spans", "result"}
     numbers = {name: told.get(name) for name in names}
     tables = ("operations", "escapes", "collectives")
     for name, value in numbers.items():
@@ -260,9 +261,8 @@ def _read(told: dict[Any, Any], result: Any) -> Counts | None:
         if name in tables:
             assert isinstance(value, dict)
             numbers[name] = _known(name, value)
-    spans = numbers.pop("span_count")
-    timeline = drawn(told["spans"], int(spans or 0)) if told.get("spans") else ""
-    return None if timeline is None else Counts(**numbers, timeline=timeline, result=result)  # type: ignore[arg-type]
+    spans = read_spans(told.get("spans"), int(numbers.pop("span_count") or 0))
+    return None if spans is None else Counts(**numbers, spans=spans, result=result)  # type: ignore[arg-type]
 
 
 def _known(table: str, counts: dict[Any, int]) -> Counter[str]:

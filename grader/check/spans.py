@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -17,28 +18,42 @@ _OWN = {
 }
 
 
-def drawn(told: Any, count: int) -> str | None:
-    """The beginning of a timeline of host and devices; None if there is none to be had from what was told.
+@dataclass(frozen=True)
+class Spans:
+    """What took virtual time, the first of it.
 
-    Args:
-        told: the first rows: name, place, start and end in seconds. Words that are none of ours are left out.
-        count: how many rows there are in all.
+    Attributes:
+        rows: name, place, start and end in seconds.
+        count: how many there were in all.
     """
-    from grader.accelerator import Span, timeline  # 30 ms that no check needs which passes
 
+    rows: tuple[tuple[str, str, float, float], ...] = ()
+    count: int = 0
+
+    def drawn(self) -> str:
+        """A timeline of host and devices; "" if nothing happened there."""
+        from grader.accelerator import Span, timeline  # 30 ms, for a message only
+
+        if not self.rows:
+            return ""
+        zero = self.rows[0][2]
+        spans = [Span(name, place, start - zero, end - zero) for name, place, start, end in self.rows]
+        more = f"\n{self.count - len(spans):,} more follow" if self.count > len(spans) else ""
+        return timeline(spans, width=_WIDTH) + more
+
+
+def read_spans(told: Any, count: int) -> Spans | None:
+    """What a worker tells, as it should be, or None if it is not; words that are none of ours are left out."""
     if not isinstance(told, list):
         return None
-    spans = []
+    rows = []
     for row in told[:_ROWS]:
         match row:
             case [str(name), str(place), float(start), float(end)] if 0 <= start <= end < math.inf:
-                spans.append(Span(_known(name), place if place in ("host", "0", "1") else "?", start, end))
+                rows.append((_known(name), place if place in ("host", "0", "1") else "?", start, end))
             case _:
                 return None
-    zero = spans[0].start if spans else 0.0
-    spans = [Span(span.name, span.place, span.start - zero, span.end - zero) for span in spans]
-    more = f"\n{count - len(spans):,} more follow" if count > len(spans) else ""
-    return timeline(spans, width=_WIDTH) + more
+    return Spans(tuple(rows), count)
 
 
 def _known(name: str) -> str:

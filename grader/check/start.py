@@ -225,6 +225,7 @@ class SpawnStarter:
         root: a private folder for the workers' folders.
         command: starts an interpreter, behind a wall if there is one.
         on_start: told the pid of each, so that the host can end what outlives this process.
+        roomy: whether they need address space for CUDA.
     """
 
     def __init__(
