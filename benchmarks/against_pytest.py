@@ -5,7 +5,8 @@ unisolated    one pytest session whose checks call the student's module directly
 process each  a fresh interpreter with such a session for each submission
 
 The three take turns, round by round, so that a slow moment of the machine hits all of them. Ratios are taken within a
-round; their median is printed with the smallest and largest.
+round; their median is printed with the smallest and largest. Checks that measure speed are left out, as they need
+workers; as many checks must pass here as there.
 
     python benchmarks/against_pytest.py --rounds 5 --submissions 20
     taskset -c 0 python benchmarks/against_pytest.py        # on one core
@@ -24,13 +25,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from grader.course import load_course, solution_files
-from grader.grading import grade_exercise, open_lane
+from grader.grading import open_lane
 from grader.lane import Lane
-from grader.model import Exercise
-from grader.submission import read_submission
+from grader.model import Exercise, Verdict
 
 ROOT = Path(__file__).resolve().parents[1]
 IDS = ("predict_strides", "fix_the_loop")
+
+Only = dict[str, list[str]]
 
 
 def main() -> None:
@@ -46,13 +48,22 @@ def main() -> None:
         with open_lane(exercises, "fork") as lane:
             _ = lane.catalog
             start_up = time.perf_counter() - started
+            only = without_measures(lane, exercises)
             inside = Unisolated()
             rounds = []
             for number in range(options.rounds):
-                ours = seconds_each(lambda: [grade(lane, exercises, path) for path in submissions], len(submissions))
-                plain = inside.run(submissions) / len(submissions)
+                began = time.perf_counter()
+                passed = sum(grade(lane, exercises, path, only) for path in submissions)
+                ours = (time.perf_counter() - began) / len(submissions)
+                seconds, also_passed = inside.run(submissions, only)
+                plain = seconds / len(submissions)
+                if passed != also_passed:
+                    sys.exit(f"{passed} checks pass here, and {also_passed} without isolation")
                 few = submissions[: options.processes]
-                each = seconds_each(lambda few=few: [one_process(path) for path in few], len(few))
+                began = time.perf_counter()
+                for path in few:
+                    one_process(path, only)
+                each = (time.perf_counter() - began) / len(few)
                 rounds.append((ours, plain, each))
                 print(f"round {number + 1}: ours {ours:.3f} s, unisolated {plain:.3f} s, process each {each:.3f} s")
             inside.close()
@@ -75,16 +86,24 @@ def make_submissions(exercises: Sequence[Exercise], folder: Path, count: int) ->
     return paths
 
 
-def grade(lane: Lane, exercises: Sequence[Exercise], path: Path) -> None:
-    submission = read_submission(path, exercises, path.name)
+def without_measures(lane: Lane, exercises: Sequence[Exercise]) -> Only:
+    """By exercise the ids of the checks that measure no speed of the reference."""
+    only = {}
     for exercise in exercises:
-        grade_exercise(exercise, submission, lane, seed=0)
+        assert exercise.reference is not None
+        files = {f"{exercise.id}.py": exercise.reference.read_bytes()}
+        only[exercise.id] = [row.check for row in lane.run(exercise, files, 0).outcomes if not row.speed]
+    return only
 
 
-def seconds_each(work: object, count: int) -> float:
-    started = time.perf_counter()
-    work()  # type: ignore[operator]
-    return (time.perf_counter() - started) / count
+def grade(lane: Lane, exercises: Sequence[Exercise], path: Path, only: Only) -> int:
+    """How many checks passed."""
+    passed = 0
+    for exercise in exercises:
+        files = {f"{exercise.id}.py": (path / f"{exercise.id}.py").read_bytes()}
+        outcomes = lane.run(exercise, files, 0, only=only[exercise.id]).outcomes
+        passed += sum(outcome.verdict is Verdict.PASSED for outcome in outcomes)
+    return passed
 
 
 class Unisolated:
@@ -95,12 +114,13 @@ class Unisolated:
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self._read()
 
-    def run(self, submissions: Sequence[Path]) -> float:
-        """Seconds for all of them, by the process's own clock."""
+    def run(self, submissions: Sequence[Path], only: Only) -> tuple[float, int]:
+        """Seconds for all of them, by the process's own clock, and how many checks passed."""
         assert self._process.stdin is not None
-        self._process.stdin.write(json.dumps([str(path) for path in submissions]) + "\n")
+        self._process.stdin.write(_request(submissions, only))
         self._process.stdin.flush()
-        return float(self._read())
+        seconds, passed = self._read().split()
+        return float(seconds), int(passed)
 
     def _read(self) -> str:
         assert self._process.stdout is not None
@@ -112,9 +132,13 @@ class Unisolated:
         self._process.wait()
 
 
-def one_process(path: Path) -> None:
+def one_process(path: Path, only: Only) -> None:
     command = [sys.executable, str(Path(__file__).with_name("unisolated.py")), *IDS]
-    subprocess.run(command, input=json.dumps([str(path)]) + "\n", text=True, capture_output=True, check=True)
+    subprocess.run(command, input=_request([path], only), text=True, capture_output=True, check=True)
+
+
+def _request(paths: Sequence[Path], only: Only) -> str:
+    return json.dumps([only, [str(path) for path in paths]]) + "\n"
 
 
 def tell(name: str, ratios: Sequence[float]) -> None:

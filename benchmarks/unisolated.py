@@ -1,10 +1,12 @@
 """What we are compared with: the same checks in a pytest session that imports student code itself. No isolation at all.
 
-Reads a line with a JSON list of submission folders, grades them one after the other, prints the seconds, and so on.
+Reads a line with JSON, the checks to run of each exercise and a list of submission folders; grades them one after the
+other; prints the seconds and how many checks passed; and so on.
 """
 
 from __future__ import annotations
 
+import functools
 import importlib.util
 import json
 import sys
@@ -15,7 +17,7 @@ from typing import Any
 from grader.check.session import CheckSession, Job, PlannedExercise, run_session
 from grader.check.student import CannotJudge, Party
 from grader.course import load_course
-from grader.model import Check, Limits, Outcome
+from grader.model import Check, Limits, Outcome, Verdict
 from grader.worker import probes
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -53,18 +55,21 @@ class LocalParty(Party):
 class LocalSession(CheckSession):
     """The same session, with local parties."""
 
-    def _student_party(self, planned: PlannedExercise, job: Job) -> Party:
-        party = LocalParty(super()._student_party(planned, job).sitting)
+    def _student_party(self, planned: PlannedExercise, job: Job, device: str) -> Party:
+        party = LocalParty(super()._student_party(planned, job, device).sitting)
         party.bind(Path(job.files["path"].decode()) / f"{planned.id}.py")
         return party
 
     def _reference_party(self, planned: PlannedExercise, student: Party) -> Party | None:
-        del student
-        if planned.reference is None:
-            return None
-        party = LocalParty(super()._reference_party(planned, self._student).sitting)  # type: ignore[union-attr,arg-type]
-        party.bind(planned.reference)
-        return party
+        if planned.id not in self._bound and planned.reference is not None:
+            party = LocalParty(student.sitting)
+            party.bind(planned.reference)
+            self._bound[planned.id] = party
+        return self._bound.get(planned.id)
+
+    @functools.cached_property
+    def _bound(self) -> dict[str, LocalParty]:
+        return {}
 
 
 class Host:
@@ -74,6 +79,7 @@ class Host:
         self._ids = ids
         self._jobs: list[Job] = []
         self._started: float | None = None
+        self._passed = 0
 
     def collected(self, checks: list[Check], problems: dict[str, str]) -> None:
         assert not problems
@@ -82,16 +88,28 @@ class Host:
     def next_job(self) -> Job | None:
         if not self._jobs:
             if self._started is not None:
-                print(time.perf_counter() - self._started, flush=True)
+                print(time.perf_counter() - self._started, self._passed, flush=True)
             line = sys.stdin.readline()
             if not line:
                 return None
-            self._started = time.perf_counter()
-            self._jobs = [Job(id, {"path": path.encode()}, 0, None) for path in json.loads(line) for id in self._ids]
+            self._started, self._passed = time.perf_counter(), 0
+            only, paths = json.loads(line)
+            self._jobs = [
+                Job(
+                    id,
+                    {"path": path.encode(), f"{id}.py": Path(path, f"{id}.py").read_bytes()},
+                    0,
+                    None,
+                    frozenset(only[id]),
+                )
+                for path in paths
+                for id in self._ids
+            ]
         return self._jobs.pop(0)
 
     def outcome(self, outcome: Outcome) -> None:
-        pass
+        assert outcome.verdict is not Verdict.BROKEN, outcome.detail
+        self._passed += outcome.verdict is Verdict.PASSED
 
     def done(self, output: str) -> None:
         pass

@@ -224,9 +224,12 @@ class CheckSession:
     def _meet(self, planned: PlannedExercise, job: Job, device: str) -> None:
         """Turn to the student and the reference whose workers see this device."""
         if device not in self._students:
-            self._students[device] = Party(Sitting(self._starter, planned.id, job.files, planned.limits, device=device))
+            self._students[device] = self._student_party(planned, job, device)
         self._student = self._students[device]
         self._reference = self._reference_party(planned, self._student)
+
+    def _student_party(self, planned: PlannedExercise, job: Job, device: str) -> Party:
+        return Party(Sitting(self._starter, planned.id, job.files, planned.limits, device=device))
 
     def _run_check(self, check: Check, item: pytest.Function, following: pytest.Item | None, job: Job) -> Outcome:
         assert self._student is not None
