@@ -108,7 +108,6 @@ class Host:
         return self._jobs.pop(0)
 
     def outcome(self, outcome: Outcome) -> None:
-        assert outcome.verdict is not Verdict.BROKEN, outcome.detail
         self._passed += outcome.verdict is Verdict.PASSED
 
     def done(self, output: str) -> None:

@@ -181,6 +181,11 @@ def count(
     }
 
 
+def warm_up() -> None:
+    """Count something, in a process that forks: what PyTorch makes for the first count, its children have then."""
+    count(lambda x: x[x > 0].square().sum(), [], [], [torch.zeros(8)], {})
+
+
 class _Machine:
     """Copies and waits, as operators tell them and as a simulated accelerator counted them, if there is one.
 

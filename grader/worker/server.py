@@ -34,7 +34,7 @@ from grader.confine.limits import WorkerLimits
 from grader.confine.wall import Bare, Full, Reduced, Wall
 from grader.wire.frames import Channel
 from grader.wire.transport import SocketTransport
-from grader.worker import device
+from grader.worker import counting, device
 from grader.worker.serve import serve
 from grader.worker.tried import try_wall
 
@@ -72,6 +72,7 @@ def run(host: socket.socket, told: dict[str, Any]) -> None:
     for name in _PRELOADED:
         importlib.import_module(name)
     device.preload()
+    counting.warm_up()
     wall = _wall(told)
     gc.collect()
     gc.freeze()
