@@ -5,6 +5,7 @@ python benchmarks/accelerator_cost.py
 
 from __future__ import annotations
 
+import functools
 import gc
 import os
 import statistics
@@ -43,7 +44,7 @@ def main() -> None:
     gc.collect()
     gc.freeze()
     for mode in ("none", "sim", "cuda"):
-        times = [forked(lambda mode=mode: accelerator.enable(mode)) for _ in range(_ROUNDS)]
+        times = [forked(functools.partial(accelerator.enable, mode)) for _ in range(_ROUNDS)]
         middle = statistics.median(times)
         print(f"enable({mode!r}) in a forked child: {middle:.1f} ms of CPU time, best {min(times):.1f}")
     accelerator.enable("sim")

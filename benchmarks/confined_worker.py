@@ -43,7 +43,8 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=40)
     rounds = parser.parse_args().rounds
     servers = {level: WorkerServer(Wish(most=level)) for level in Level}
-    starters, times = {}, {level: ([], []) for level in Level}
+    starters = {}
+    times: dict[Level, tuple[list[float], list[float]]] = {level: ([], []) for level in Level}
     with tempfile.TemporaryDirectory() as folder:
         for level, server in servers.items():
             root = Path(folder, level.word)

@@ -272,7 +272,7 @@ def seeds(target: str) -> Iterator[bytes]:
             yield dumped(["array", name, [2], [-16], 1, 32, True])
             yield dumped(["array", name, [0, 3], [8, 8], -1, 0, False])
         return
-    objects = {"new": [], "changed": [], "blocks": []}
+    objects: dict[str, list[Any]] = {"new": [], "changed": [], "blocks": []}
     replies = [(json.loads(text), data) for text, data in map(honest_reply, range(len(REPLIES)))]
     replies.append(({"objects": objects, "raised": _RAISED}, b""))
     replies.append(({"objects": objects, "unsupported": "a generator"}, b""))
@@ -310,11 +310,11 @@ def mutate(target: str, told: bytes, longest: int, seed: int) -> bytes:
     """Another input, from the one that is there."""
     choice = random.Random(seed)
     if choice.random() < 0.34:
-        return atheris.Mutate(told, longest)
+        return bytes(atheris.Mutate(told, longest))
     text, data, shared = parts(target, told)
     tree = parsed(text)
     if not isinstance(tree, (dict, list)):
-        return atheris.Mutate(told, longest)
+        return bytes(atheris.Mutate(told, longest))
     for _ in range(choice.choice([1, 1, 2, 3, 6])):
         with contextlib.suppress(RecursionError, TypeError, IndexError):  # too deep, or a swap with what a swap moved
             tree = changed_tree(choice, tree)

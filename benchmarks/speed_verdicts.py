@@ -186,7 +186,7 @@ def table(path: Path) -> None:
 
 
 def is_wrong(row: dict[str, Any]) -> bool:
-    return row["verdict"] == ("failed" if row["ratio"] < 1 else "passed")
+    return str(row["verdict"]) == ("failed" if row["ratio"] < 1 else "passed")
 
 
 def summary(rows: list[dict[str, Any]], right: str) -> list[str]:
