@@ -6,8 +6,9 @@ as measured (`benchmarks/speed_verdicts.py`):
 - Single laps scatter upwards: preemption, caches, interrupts. The lowest third of a side's laps is steady.
 - About one pair of workers in fifty is off by 20 % and more in all of its laps: it sits on bad memory, or its heap has
   an unlucky layout. No average over its laps shows that; other workers do.
-- Now and then the machine has a bad second, in which everything takes longer, a call that does nothing most of all. To
-  leave out too much for asking and answering makes of 1.0 and 1.4 ms a ratio of five, in one pair and in the next.
+- Once in a thousand verdicts the machine had a bad second, in which ratios were off by a factor of three to five, in
+  one pair and in the next, and laps contradicted each other. The likely cause: to leave out too much for asking and
+  answering makes of 1.0 and 1.4 ms a ratio of five.
 
 So each pair casts one vote, and the decision is taken once the votes for one side lead by three and the median of the
 pairs agrees. What asking and answering cost is the least that any pair saw. A pair votes twice if it is clear (a factor
