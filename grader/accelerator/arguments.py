@@ -39,13 +39,10 @@ def replace_functions(machine: Machine) -> None:
     """Functions of `torch` that make tensors, and the default device."""
     device_mode._device_constructors()  # before they are replaced: it holds what PyTorch hands to modes
     for name in _FUNCTIONS:
-        original = getattr(torch, name)
-        put(torch, name, new := _translated(machine, original))
-        if (operator := torch.jit._builtins._find_builtin(original)) is not None:
-            torch.jit._builtins._register_builtin(new, operator)  # TorchScript knows functions by their identity
+        _replace(name, _translated(machine, getattr(torch, name)))
     for name in ("tensor", "as_tensor"):
-        put(torch, name, _of_numbers(machine, getattr(torch, name)))
-    put(torch, "ctc_loss", _with_lengths(torch.ctc_loss))
+        _replace(name, _of_numbers(machine, getattr(torch, name)))
+    _replace("ctc_loss", _with_lengths(torch.ctc_loss))
     for name in ("fftfreq", "rfftfreq"):
         put(torch.fft, name, _translated(machine, getattr(torch.fft, name)))
     for name in ("nested_tensor", "as_nested_tensor"):
@@ -58,6 +55,14 @@ def replace_functions(machine: Machine) -> None:
         return func(*args, **kwargs)
 
     put(device_mode.DeviceContext, "__torch_function__", in_mode)
+
+
+def _replace(name: str, new: Any) -> None:
+    """Put a function of `torch` in the place of another; TorchScript knows functions by their identity."""
+    operator = torch.jit._builtins._find_builtin(getattr(torch, name))
+    put(torch, name, new)
+    if operator is not None:
+        torch.jit._builtins._register_builtin(new, operator)
 
 
 def replace_methods(machine: Machine) -> None:
@@ -131,21 +136,25 @@ def _of_numbers(machine: Machine, translated: Any) -> Any:
     def call(*args: Any, **kwargs: Any) -> Any:
         return translated(*(_on_the_host(machine, arg) for arg in args), **kwargs)
 
-    operator = torch.jit._builtins._find_builtin(translated)
-    if operator is not None:
-        torch.jit._builtins._register_builtin(call, operator)
     return call
 
 
-def _on_the_host(machine: Machine, data: Any, *, inside: bool = False) -> Any:
+def _on_the_host(machine: Machine, data: Any) -> Any:
     """Lists and tuples with the CPU tensors in place of ours, each of which the host has to wait for."""
-    if isinstance(data, (list, tuple)):
-        items = [_on_the_host(machine, item, inside=True) for item in data]
-        return items if any(new is not old for new, old in zip(items, data, strict=True)) else data
-    if inside and type(data) is SimTensor:
-        machine.read_scalar("item", data._place.index)
-        return data._inner
-    return data
+    if not isinstance(data, (list, tuple)) or not _holds_ours(data):
+        return data
+    items = []
+    for item in data:
+        if type(item) is SimTensor:
+            machine.read_scalar("item", item._place.index)
+            items.append(item._inner)
+        else:
+            items.append(_on_the_host(machine, item))
+    return items
+
+
+def _holds_ours(data: Any) -> bool:
+    return any(type(item) is SimTensor or (isinstance(item, (list, tuple)) and _holds_ours(item)) for item in data)
 
 
 def _with_lengths(original: Any) -> Any:

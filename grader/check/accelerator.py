@@ -9,9 +9,6 @@ import torch
 
 from grader.wire.describe import Claims
 
-SIMULATED = "sim"
-INDICES = 2
-
 
 @dataclass(frozen=True)
 class Accelerator:
@@ -22,8 +19,8 @@ class Accelerator:
         count: how many there are.
     """
 
-    type: str = SIMULATED
-    count: int = INDICES
+    type: str = "sim"
+    count: int = 2
 
     def device(self, index: int | None = None) -> str:
         """The name of one of its devices, such as "sim:1"; without an index just the type.

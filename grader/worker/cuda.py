@@ -20,6 +20,10 @@ class _Mirror:
     place: torch.device
     last: torch.Tensor | None = None  # the bytes when both were last equal
 
+    def there(self) -> torch.UntypedStorage:
+        """The memory on the device, which must be alive."""
+        return torch.UntypedStorage._new_with_weak_ptr(self.device.cdata)
+
 
 class Mirrors:
     """The CPU memory that stands for the memory of tensors on an accelerator.
@@ -30,8 +34,7 @@ class Mirrors:
 
     def __init__(self, ours: Callable[[torch.Tensor], bool]) -> None:
         self._ours = ours
-        self._by_device: dict[int, _Mirror] = {}
-        self._by_host: dict[int, _Mirror] = {}
+        self._mirrors: list[_Mirror] = []
 
     def look(self, tensor: torch.Tensor) -> tuple[torch.Tensor, str] | None:
         """The CPU tensor over a mirror that is up to date, and the device; None for any other tensor."""
@@ -48,15 +51,14 @@ class Mirrors:
 
     def place(self, tensor: torch.Tensor, device: str) -> torch.Tensor:
         """A CPU tensor of a message on the device, over memory that its storage mirrors from now on."""
-        host, place = tensor.untyped_storage(), torch.device(device)
+        host = tensor.untyped_storage()
         with torch.no_grad(), torch.inference_mode(False):
-            mirror = self._by_host.get(host._cdata)
-            if mirror is None or mirror.device.expired() or mirror.host.nbytes() != host.nbytes():
-                moved = _bytes(host, torch.device("cpu")).to(place)
-                self._note(_Mirror(host, StorageWeakRef(moved.untyped_storage()), place), moved.untyped_storage())
-                return _view(tensor, moved.untyped_storage(), place)
-            there = torch.UntypedStorage._new_with_weak_ptr(mirror.device.cdata)
-            return _view(tensor, there, mirror.place)
+            for mirror in self._alive():
+                if mirror.host._cdata == host._cdata:
+                    return _view(tensor, mirror.there(), mirror.place)
+            moved = _bytes(host, torch.device("cpu")).to(torch.device(device)).untyped_storage()
+            self._mirrors.append(_Mirror(host, StorageWeakRef(moved), torch.device(device)))
+            return _view(tensor, moved, torch.device(device))
 
     def arrived(self) -> None:
         """A message has written into CPU memory: bring the devices up to date."""
@@ -64,26 +66,21 @@ class Mirrors:
             for mirror in self._alive():
                 host = _bytes(mirror.host, torch.device("cpu"))
                 if mirror.last is None or not torch.equal(host, mirror.last):
-                    there = torch.UntypedStorage._new_with_weak_ptr(mirror.device.cdata)
-                    _bytes(there, mirror.place).copy_(host)
+                    _bytes(mirror.there(), mirror.place).copy_(host)
                     mirror.last = host.clone()
 
     def _mirror_of(self, storage: torch.UntypedStorage, place: torch.device) -> _Mirror:
-        self._alive()
-        mirror = self._by_device.get(storage._cdata)
-        if mirror is None or mirror.host.nbytes() != storage.nbytes():
-            mirror = _Mirror(torch.UntypedStorage(storage.nbytes(), device="cpu"), StorageWeakRef(storage), place)
-            self._note(mirror, storage)
-        return mirror
-
-    def _note(self, mirror: _Mirror, storage: torch.UntypedStorage) -> None:
-        self._by_device[storage._cdata] = self._by_host[mirror.host._cdata] = mirror
+        for mirror in self._alive():
+            if mirror.there()._cdata == storage._cdata and mirror.host.nbytes() == storage.nbytes():
+                return mirror
+        host = torch.UntypedStorage(storage.nbytes(), device="cpu")
+        self._mirrors.append(_Mirror(host, StorageWeakRef(storage), place))
+        return self._mirrors[-1]
 
     def _alive(self) -> list[_Mirror]:
         """Mirrors of memory that is still there; all others are let go."""
-        self._by_device = {key: mirror for key, mirror in self._by_device.items() if not mirror.device.expired()}
-        self._by_host = {mirror.host._cdata: mirror for mirror in self._by_device.values()}
-        return list(self._by_device.values())
+        self._mirrors = [mirror for mirror in self._mirrors if not mirror.device.expired()]
+        return self._mirrors
 
 
 def is_plain(tensor: torch.Tensor) -> bool:
