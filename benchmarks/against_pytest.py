@@ -24,9 +24,10 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from grader.course import load_course, solution_files
-from grader.grading import open_lane
-from grader.lane import Lane
+from ?grader.course[] import solution_files
+from grader.course.load import load_course
+from grader.lanes.open import open_lane
+from grader.lanes.lane import Lane
 from grader.model import Exercise, Verdict
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -17,14 +17,14 @@ import tempfile
 import time
 from pathlib import Path
 
-from grader.check.start import ForkStarter
-from grader.check.student import Party
-from grader.check.workers import Sitting
 from grader.confine import cgroup
 from grader.confine.levels import Level
-from grader.confinement import Wish
+from grader.lanes.source import WorkerServer
+from grader.lanes.walls import WallPlan
 from grader.model import Limits
-from grader.source import WorkerServer
+from grader.remote.fork import ForkStarter
+from grader.remote.side import Side
+from grader.remote.sitting import Sitting
 
 FILES = {"small.py": b"def small(x):\n    return x\n"}
 
@@ -32,7 +32,7 @@ FILES = {"small.py": b"def small(x):\n    return x\n"}
 def round_of(starter: ForkStarter) -> tuple[float, float]:
     started = time.perf_counter()
     sitting = Sitting(starter, "small", FILES, Limits())
-    Party(sitting).names()
+    Side(sitting).names()
     replied = time.perf_counter()
     sitting.close()
     return replied - started, time.perf_counter() - started
@@ -42,7 +42,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=40)
     rounds = parser.parse_args().rounds
-    servers = {level: WorkerServer(Wish(most=level)) for level in Level}
+    servers = {level: WorkerServer(WallPlan(most=level)) for level in Level}
     starters = {}
     times: dict[Level, tuple[list[float], list[float]]] = {level: ([], []) for level in Level}
     with tempfile.TemporaryDirectory() as folder:

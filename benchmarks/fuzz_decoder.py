@@ -63,8 +63,9 @@ from wire.test_fuzz import (
 )
 
 from grader.check.show import show
-from grader.check.student import CannotJudge, Party, raised_by_student
-from grader.check.workers import WorkerLost
+from grader.endings import CannotJudge, WorkerLost
+from grader.remote.raised import raised_by_student
+from grader.remote.side import Side
 
 SECONDS = 2.0
 LONGEST = 1 << 15
@@ -191,7 +192,7 @@ def take(tree: dict[str, Any], data: bytes, frame: Frame | None = None) -> None:
     out = ours.ask()
     untouched = list(not_told(ours, tree))
     constant = elements(ours.constant)
-    party = Party(Sitting())  # type: ignore[arg-type]
+    party = Side(Sitting())  # type: ignore[arg-type]
     try:
         result = party.read(frame or Frame(1, tree, memoryview(bytearray(data))), "your `total`", ours.exchange)
     except (ProtocolFault, CannotJudge, WorkerLost):

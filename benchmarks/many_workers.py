@@ -19,14 +19,15 @@ from pathlib import Path
 
 import torch
 
-from grader.check.start import ForkStarter
-from grader.check.student import Party, Student
-from grader.check.workers import Sitting
 from grader.confine import cgroup
 from grader.confine.levels import Level
-from grader.confinement import Wish
+from grader.lanes.source import WorkerServer
+from grader.lanes.walls import WallPlan
 from grader.model import Limits
-from grader.source import WorkerServer
+from grader.remote.fork import ForkStarter
+from grader.remote.side import Side
+from grader.remote.sitting import Sitting
+from grader.remote.student import Student
 
 FILES = {"small.py": b"import torch\n\n\ndef double(x):\n    torch.save(x, 'kept.pt')\n    return 2 * x\n"}
 
@@ -77,7 +78,7 @@ def main() -> None:
     count = parser.parse_args().workers
     torch.set_num_threads(1)
     groups = cgroup.find()
-    server = WorkerServer(Wish(least=Level.FULL))
+    server = WorkerServer(WallPlan(least=Level.FULL))
     server.wait_ready()
     rows = []
     with tempfile.TemporaryDirectory() as folder:
@@ -85,7 +86,7 @@ def main() -> None:
         x = torch.ones(1000)
         for number in range(count + 1):
             sitting = Sitting(starter, "small", FILES, Limits())
-            assert torch.equal(Student(Party(sitting)).double(x), 2 * x)
+            assert torch.equal(Student(Side(sitting)).double(x), 2 * x)
             sitting.close()
             if number == 100 or (number and number % (count // 10) == 0):
                 rows.append(row(Path(folder), groups))

@@ -40,11 +40,11 @@ def record(path: Path, minutes: float) -> None:
 
     torch.set_num_threads(1)
 
-    from grader.check.start import ForkStarter
-    from grader.confinement import Wish
-    from grader.source import WorkerServer
+    from grader.remote.fork import ForkStarter
+    from grader.lanes.walls import WallPlan
+    from grader.lanes.source import WorkerServer
 
-    server = WorkerServer(Wish())
+    server = WorkerServer(WallPlan())
     with tempfile.TemporaryDirectory() as folder, path.open("a", encoding="utf-8") as file:
         starter = ForkStarter(server.open_lane(0), Path(folder))
         server.wait_ready()
@@ -66,7 +66,7 @@ def laps(starter: Any, kind: str, times: int) -> dict[str, list[tuple[float, flo
     """All laps of one pair, and some calls that do nothing: CPU and wall seconds."""
     import torch
 
-    from grader.check.timed import Inputs, TimedSide
+    from grader.remote.timing import Inputs, TimedSide
 
     mine, other = (TimedSide(function(starter, kind, number, "your")) for number in (times, TIMES))
     found: dict[str, list[Any]] = {"mine": [], "other": [], "idle": []}
@@ -106,7 +106,8 @@ def majority(draw: Draw) -> tuple[bool | None, int]:
 
 
 def lead(draw: Draw) -> tuple[bool | None, int]:
-    from grader.check.ratio import CLEAR, FAR, LEAD, MOST_PAIRS
+    from ?grader.check.ratio[] import CLEAR, FAR
+    from grader.remote.ratio import LEAD, MOST_PAIRS
 
     votes = 0
     for pairs in range(1, MOST_PAIRS + 1):

@@ -102,13 +102,13 @@ def run(path: Path, verdicts: int) -> None:
 
     torch.set_num_threads(1)
 
-    from grader.check.start import ForkStarter
-    from grader.confinement import Wish
-    from grader.source import WorkerServer
+    from grader.lanes.source import WorkerServer
+    from grader.lanes.walls import WallPlan
+    from grader.remote.fork import ForkStarter
 
     done = collections.Counter((row["load"], row["ratio"], row["kind"]) for row in read(path))
     wanted = -(-verdicts // len(SIZES))
-    server = WorkerServer(Wish())
+    server = WorkerServer(WallPlan())
     with tempfile.TemporaryDirectory() as folder, path.open("a", encoding="utf-8") as file:
         starter = ForkStarter(server.open_lane(0), Path(folder))
         server.wait_ready()
@@ -129,8 +129,8 @@ def verdict(starter: Any, ratio: float, kind: str) -> dict[str, Any]:
     """One verdict, with what it cost."""
     import torch
 
-    from grader.check.compare import CheckFailed
-    from grader.check.speed import Inconclusive, as_fast_as
+    from grader.check.speed import as_fast_as
+    from grader.endings import CheckFailed, Inconclusive
 
     mine = function(starter, kind, round(LIMIT * ratio * REFERENCE_TIMES), "your")
     reference = function(starter, kind, REFERENCE_TIMES, "the reference's")
@@ -155,12 +155,13 @@ def verdict(starter: Any, ratio: float, kind: str) -> dict[str, Any]:
 
 
 def function(starter: Any, kind: str, times: int, owner: str) -> Any:
-    from grader.check.student import Party, RemoteFunction
-    from grader.check.workers import Sitting
     from grader.model import Limits
+    from grader.remote.side import Side
+    from grader.remote.sitting import Sitting
+    from grader.remote.student import RemoteFunction
 
     files = {"work.py": WORK.replace("{times}", str(times)).encode()}
-    return RemoteFunction(Party(Sitting(starter, "work", files, Limits(), owner)), kind)
+    return RemoteFunction(Side(Sitting(starter, "work", files, Limits(), owner)), kind)
 
 
 def read(path: Path) -> list[dict[str, Any]]:

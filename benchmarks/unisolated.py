@@ -14,16 +14,18 @@ import time
 from pathlib import Path
 from typing import Any
 
-from grader.check.session import CheckSession, Job, PlannedExercise, run_session
-from grader.check.student import CannotJudge, Party
-from grader.course import load_course
+from grader.course.load import load_course
+from grader.endings import CannotJudge
+from grader.jobs import Job, PlannedExercise
 from grader.model import Check, Limits, Outcome, Verdict
+from grader.remote.side import Side
+from grader.session.plugin import CheckSession, run_session
 from grader.worker import probes
 
 ROOT = Path(__file__).resolve().parents[1]
 
 
-class LocalParty(Party):
+class LocalParty(Side):
     """A party without a worker: calls are calls."""
 
     def bind(self, path: Path) -> None:
@@ -55,12 +57,12 @@ class LocalParty(Party):
 class LocalSession(CheckSession):
     """The same session, with local parties."""
 
-    def _student_party(self, planned: PlannedExercise, job: Job, device: str) -> Party:
+    def _student_party(self, planned: PlannedExercise, job: Job, device: str) -> Side:
         party = LocalParty(super()._student_party(planned, job, device).sitting)
         party.bind(Path(job.files["path"].decode()) / f"{planned.id}.py")
         return party
 
-    def _reference_party(self, planned: PlannedExercise, student: Party) -> Party | None:
+    def _reference_party(self, planned: PlannedExercise, student: Side) -> Side | None:
         if planned.id not in self._bound and planned.reference is not None:
             party = LocalParty(student.sitting)
             party.bind(planned.reference)

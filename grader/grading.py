@@ -1,21 +1,21 @@
-"""One submission → Report: the straight line."""
+"""One submission → Report: the straight line. Every command that grades calls `grade_submission`, and nothing below.
+
+A submission is graded once. What was inconclusive is graded again, with the first report as `earlier`, when nothing
+else of ours runs: `repeats` tells whether that is needed.
+"""
 
 from __future__ import annotations
 
 import os
-import platform
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from importlib import metadata
 from pathlib import Path
-from typing import Any
 
-from grader.confinement import Wish
-from grader.course import starter_digest
-from grader.errors import StartError
-from grader.lane import Lane
+from grader.course.starter import starter_digest
+from grader.environment import describe_machine
+from grader.jobs import Keep, Setup
+from grader.lanes.lane import Lane
 from grader.model import (
     Check,
     Course,
@@ -27,122 +27,87 @@ from grader.model import (
     Submission,
     Verdict,
 )
-from grader.quiet import settle
 from grader.score import score
-from grader.source import CAN_FORK, FreshInterpreters, Source, WorkerServer
+
+REPEATS = 2
+"""How often a check that was inconclusive is repeated."""
 
 
-@contextmanager
-def open_lanes(
-    exercises: Sequence[Exercise], start: str, count: int, wish: Wish | None = None, device: str = "sim"
-) -> Iterator[list[Lane]]:
-    """Lanes whose workers have one source.
+@dataclass(frozen=True)
+class Sheet:
+    """What is to be graded of each submission, and how. The same for all submissions of a run.
+
+    Attributes:
+        course: the course.
+        exercises: those of it that count, in order.
+        setup: how the run is set up.
+        handin: the hand-in whose exercises these are, or None.
+        runs_untouched: whether a starter that nobody has touched is run, for its messages. It earns 0 in any case.
+        inputs: where large inputs of failing shown checks are kept for the student, if anywhere.
+    """
+
+    course: Course
+    exercises: Sequence[Exercise]
+    setup: Setup
+    handin: str | None = None
+    runs_untouched: bool = False
+    inputs: Path | None = None
+
+    def to_run(self, submission: Submission) -> list[Exercise]:
+        """The exercises of which checks are run: a lane needs their checks alone."""
+        return [item for item in self.exercises if self.runs_untouched or not is_untouched(item, submission)]
+
+
+def grade_submission(
+    sheet: Sheet,
+    submission: Submission,
+    lane: Lane | None,
+    *,
+    earlier: Report | None = None,
+    on_exercise: Callable[[GradedExercise], None] = lambda graded: None,
+) -> Report:
+    """Grade a submission.
 
     Args:
-        exercises: whose checks are run.
-        start: "fork" or "spawn".
-        count: how many.
-        wish: how well workers are to be confined; what the exercises have is hidden from them in any case.
-        device: what checks of devices run on: "sim" for a simulated accelerator; "cuda", which only spawned workers
-            without walls can use.
+        sheet: what is to be graded, and how.
+        submission: who handed in what.
+        lane: has the checks of all exercises that are run; None if there are none to run.
+        earlier: the report of the same submission: only what was inconclusive in it is run again, with the same
+            inputs, twice at the most. All other lanes are to rest meanwhile.
+        on_exercise: told each exercise of which checks were run, once it is graded.
 
     Raises:
-        StartError: forked workers are asked for together with CUDA.
-        ConfinementError: walls are asked for together with CUDA.
+        StartError: a process of ours cannot be had.
+        ConfinementError: student code cannot be confined as well as is asked for.
     """
-    wish = wish or Wish()
-    if device == "cuda":
-        if start == "fork":
-            raise StartError("a forked worker cannot use CUDA; take --start spawn with --device cuda")
-        wish = wish.without_walls("no CUDA device can be reached behind a wall")
-    own = {path for exercise in exercises for path in _folders(exercise)}
-    first = next((path for exercise in exercises if (path := exercise.hidden_checks or exercise.shown_checks)), None)
-    wish = replace(wish, hidden=(*wish.hidden, *sorted(own)), readable=first)
-    with ExitStack() as stack:
-        source = stack.enter_context(open_source(start, wish))
-        lanes = []
-        for number in range(count):
-            lanes.append(Lane(exercises, source, number, device))
-            stack.callback(lanes[-1].close)
-        yield lanes
+    to_run = {exercise.id for exercise in sheet.to_run(submission)}
+    rows: list[GradedExercise] = []
+    for place, exercise in enumerate(sheet.exercises):
+        before = earlier.exercises[place] if earlier is not None else None
+        if exercise.id not in to_run:
+            graded = GradedExercise(exercise, "not_started", (), Score(0, exercise.points))
+        elif before is not None and not _is_inconclusive(before):
+            graded = before
+        else:
+            assert lane is not None, "there is something to run"
+            task = _Task(sheet, exercise, submission, lane)
+            graded = task.grade() if before is None else task.repeat(before)
+            on_exercise(graded)
+        rows.append(graded)
+    return Report(
+        course=sheet.course.title,
+        handin=sheet.handin,
+        author=submission.author,
+        digest=submission.digest,
+        graded_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        exercises=tuple(rows),
+        environment=describe_machine(sheet.setup, lane.reached.level if lane else None),
+    )
 
 
-@contextmanager
-def open_source(start: str, wish: Wish) -> Iterator[Source]:
-    """Where workers come from."""
-    source: Source = WorkerServer(wish) if start == "fork" else FreshInterpreters(wish)
-    try:
-        yield source
-    finally:
-        source.close()
-
-
-def _folders(exercise: Exercise) -> Iterator[Path]:
-    """Where an exercise lies: the modules' folders, the staff's among them."""
-    yield exercise.folder.parent
-    for path in (exercise.hidden_checks, exercise.reference):
-        if path is not None:
-            yield path.parent.parent
-
-
-@contextmanager
-def open_lane(
-    exercises: Sequence[Exercise], start: str, wish: Wish | None = None, device: str = "sim"
-) -> Iterator[Lane]:
-    """One lane."""
-    with open_lanes(exercises, start, 1, wish, device) as (lane,):
-        yield lane
-
-
-def grade_exercise(
-    exercise: Exercise, submission: Submission, lane: Lane, seed: int, inputs: Path | None = None
-) -> GradedExercise:
-    """Grade one exercise of a submission.
-
-    Args:
-        exercise: one of the lane's.
-        submission: who handed in what.
-        lane: where it is graded.
-        seed: of all random inputs.
-        inputs: where large inputs of failing shown checks are kept for the student, if anywhere.
-    """
-    catalog = lane.catalog
-    checks = catalog.checks[exercise.id]
-    if exercise.id in catalog.problems:
-        return _broken(exercise, catalog.problems[exercise.id])
-    if exercise.id in submission.problems:
-        return _without_file(exercise, checks, submission.problems[exercise.id])
-    keep = _keep(inputs, submission.paths[exercise.id]) if inputs else None
-    run = lane.run(exercise, submission.files[exercise.id], seed, keep)
-    graded = _graded(exercise, checks, run.outcomes, output=run.output)
-    return _earning_nothing(graded) if is_untouched(exercise, submission) else graded
-
-
-def settle_exercise(
-    graded: GradedExercise, submission: Submission, lane: Lane, seed: int, inputs: Path | None = None
-) -> GradedExercise:
-    """The same, with checks of speed that were inconclusive run again, when all else is done; see `grader.quiet`.
-
-    Args:
-        graded: by `grade_exercise` with the same arguments.
-        submission: who handed in what.
-        lane: where it was graded; all other lanes are to rest.
-        seed: of all random inputs.
-        inputs: where large inputs of failing shown checks are kept for the student, if anywhere.
-    """
-    exercise = graded.exercise
-    outcomes = [row.outcome for row in graded.checks]
-    if all(outcome.verdict is not Verdict.INCONCLUSIVE for outcome in outcomes):
-        return graded
-    keep = _keep(inputs, submission.paths[exercise.id]) if inputs else None
-    settled = settle(lane, exercise, submission.files[exercise.id], seed, outcomes, keep)
-    again = _graded(exercise, [row.check for row in graded.checks], settled, output=graded.output)
-    return _earning_nothing(again) if is_untouched(exercise, submission) else again
-
-
-def not_started(exercise: Exercise) -> GradedExercise:
-    """An untouched exercise, none of whose checks is run."""
-    return GradedExercise(exercise, "not_started", (), Score(0, exercise.points))
+def repeats(report: Report) -> bool:
+    """Whether a check of a report was inconclusive, so that grading it again may tell more."""
+    return any(_is_inconclusive(graded) for graded in report.exercises)
 
 
 def is_untouched(exercise: Exercise, submission: Submission) -> bool:
@@ -154,52 +119,66 @@ def is_untouched(exercise: Exercise, submission: Submission) -> bool:
     wanted = exercise.starter_digest
     if not wanted and path != exercise.starter and exercise.starter.is_file():
         wanted = starter_digest(exercise.starter.read_bytes())
-    return starter_digest(files[f"{exercise.id}.py"]) == wanted
+    return starter_digest(files[exercise.file_name]) == wanted
 
 
-def report(
-    course: Course, submission: Submission, graded: Sequence[GradedExercise], environment: Mapping[str, Any]
-) -> Report:
-    """All of one submission together."""
-    return Report(
-        course=course.title,
-        handin=None,
-        author=submission.author,
-        digest=submission.digest,
-        graded_at=datetime.now(UTC).isoformat(timespec="seconds"),
-        exercises=tuple(graded),
-        environment=environment,
-    )
+@dataclass(frozen=True)
+class _Task:
+    """One exercise of one submission, in a lane."""
+
+    sheet: Sheet
+    exercise: Exercise
+    submission: Submission
+    lane: Lane
+
+    def grade(self) -> GradedExercise:
+        """Run all checks."""
+        exercise = self.exercise
+        checks = self.lane.checks_of(exercise)
+        if problem := self.lane.collected.problems.get(exercise.id):
+            return _broken(exercise, problem)
+        if missing := self.submission.problems.get(exercise.id):
+            outcomes = [Outcome(check.id, Verdict.SKIPPED, missing) for check in checks]
+            return replace(_graded(exercise, checks, outcomes), state="not_started")
+        run = self.lane.run(exercise, self.submission.files[exercise.id], self.sheet.setup.seed, self._keep())
+        return self._finished(_graded(exercise, checks, run.outcomes, output=run.output))
+
+    def repeat(self, before: GradedExercise) -> GradedExercise:
+        """Run what was inconclusive again; everything else stays as it was."""
+        files = self.submission.files[self.exercise.id]
+        outcomes = [row.outcome for row in before.checks]
+        for _ in range(REPEATS):
+            open_ = {outcome.check for outcome in outcomes if outcome.verdict is Verdict.INCONCLUSIVE}
+            if not open_:
+                break
+            run = self.lane.run(self.exercise, files, self.sheet.setup.seed, self._keep(), only=open_)
+            again = {outcome.check: outcome for outcome in run.outcomes}
+            outcomes = [_later(outcome, again.get(outcome.check)) for outcome in outcomes]
+        checks = [row.check for row in before.checks]
+        return self._finished(_graded(self.exercise, checks, outcomes, output=before.output))
+
+    def _finished(self, graded: GradedExercise) -> GradedExercise:
+        """An untouched starter earns exactly 0, whatever its given code does."""
+        if not is_untouched(self.exercise, self.submission):
+            return graded
+        rows = tuple(replace(row, score=replace(row.score, earned=0)) for row in graded.checks)
+        return replace(graded, checks=rows, score=replace(graded.score, earned=0), state="not_started")
+
+    def _keep(self) -> Keep | None:
+        """Where inputs are kept, and how that and the student's folder are typed, each from where the student is."""
+        inputs = self.sheet.inputs
+        if inputs is None:
+            return None
+        folder = self.submission.paths[self.exercise.id].resolve().parent
+        return Keep(inputs, Path(os.path.relpath(inputs, folder)).as_posix(), Path(os.path.relpath(folder)).as_posix())
 
 
-def environment(seed: int, start: str, lane: Lane | None, device: str = "sim") -> dict[str, Any]:
-    """What a report says of the machine; without a lane, no student code was run, and nothing confined.
-
-    Read from package metadata: the host never imports torch.
-    """
-    return {
-        "python": platform.python_version(),
-        "torch": metadata.version("torch"),
-        "numpy": metadata.version("numpy"),
-        "os": f"{platform.system()} {platform.release()} {platform.machine()}",
-        "device": "cuda" if device == "cuda" else "cpu",
-        "threads": 1,
-        "seed": seed,
-        "start": start,
-        "confinement": lane.reached.level.word if lane else None,
-        "grader": metadata.version("tensorgrade"),
-    }
+def _is_inconclusive(graded: GradedExercise) -> bool:
+    return any(row.outcome.verdict is Verdict.INCONCLUSIVE for row in graded.checks)
 
 
-def default_start(device: str = "sim") -> str:
-    """How workers are started on this system. A process that was forked cannot use CUDA."""
-    return "fork" if CAN_FORK and device != "cuda" else "spawn"
-
-
-def _keep(inputs: Path, submitted: Path) -> tuple[Path, str, str]:
-    """Where inputs are kept, and how that and the student's folder are typed, each from where the student is."""
-    folder = submitted.resolve().parent
-    return inputs, Path(os.path.relpath(inputs, folder)).as_posix(), Path(os.path.relpath(folder)).as_posix()
+def _later(first: Outcome, second: Outcome | None) -> Outcome:
+    return first if second is None else replace(second, seconds=round(first.seconds + second.seconds, 4))
 
 
 def _graded(
@@ -210,17 +189,6 @@ def _graded(
     decided = [row.outcome.verdict for row in rows if row.outcome.verdict.decided]
     all_passed = bool(decided) and all(verdict is Verdict.PASSED for verdict in decided)
     return GradedExercise(exercise, "done" if all_passed else "started", tuple(rows), total, withheld, output)
-
-
-def _earning_nothing(graded: GradedExercise) -> GradedExercise:
-    """The same for an untouched starter, which earns exactly 0 whatever its given code does."""
-    rows = tuple(replace(row, score=replace(row.score, earned=0)) for row in graded.checks)
-    return replace(graded, checks=rows, score=replace(graded.score, earned=0), state="not_started")
-
-
-def _without_file(exercise: Exercise, checks: Sequence[Check], reason: str) -> GradedExercise:
-    outcomes = [Outcome(check.id, Verdict.SKIPPED, reason) for check in checks]
-    return replace(_earning_nothing(_graded(exercise, checks, outcomes)), state="not_started")
 
 
 def _broken(exercise: Exercise, problem: str) -> GradedExercise:

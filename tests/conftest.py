@@ -10,12 +10,13 @@ from pathlib import Path
 import pytest
 from asking import Function, functions, open_starter
 
-from grader.check.workers import Starter
-from grader.course import find_exercise, load_course
-from grader.grading import grade_exercise, open_lane
-from grader.lane import Lane
+from grader.remote.worker import Starter
+from grader.course.load import find_exercise, load_course
+from ?grader.grading[] import grade_exercise
+from grader.lanes.open import open_lane
+from grader.lanes.lane import Lane
 from grader.model import Course, GradedExercise
-from grader.submission import read_submission
+from grader.intake.folder import read_submission
 
 COURSES = Path(__file__).parent / "courses"
 

@@ -6,9 +6,7 @@ import pytest
 import torch
 from asking import Function
 
-from grader.check.compare import CheckFailed, same_values
-from grader.check.counts import (
-    count,
+from grader.check.costs import (
     count_operations,
     no_loop,
     no_new_storage,
@@ -18,7 +16,10 @@ from grader.check.counts import (
     stays_in_torch,
     uses_at_most,
 )
-from grader.check.student import RemoteFunction
+from grader.check.counts import count
+from grader.check.values import same_values
+from grader.endings import CheckFailed
+from grader.remote.student import RemoteFunction
 
 X = torch.arange(100.0)
 SMALL, LARGE = (torch.arange(10.0),), (torch.arange(100.0),)
@@ -327,7 +328,7 @@ def test_writes_in_place(function: Function) -> None:
 
 def test_writes_behind_the_version_are_seen_by_value(function: Function) -> None:
     """Writing through NumPy raises no version; the numbers that come back tell it."""
-    from grader.check.compare import unchanged
+    from grader.check.sharing import unchanged
 
     x = X.clone()
     with pytest.raises(CheckFailed, match="was changed"), unchanged(x):

@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 from conftest import COURSES
 
-from grader.course import contract_lines, find_course, find_exercise, load_course, starter_digest
+from grader.course.layout import find_course
+from grader.course.load import contract_lines, find_exercise, load_course
+from grader.course.starter import starter_digest
 from grader.errors import CourseError
 
 

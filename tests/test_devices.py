@@ -9,9 +9,9 @@ import pytest
 import torch
 from conftest import COURSES, grader_of, run_grade
 
-from grader.course import load_course
+from grader.course.load import load_course
 from grader.errors import ConfinementError, StartError
-from grader.grading import open_lane
+from grader.lanes.open import open_lane
 from grader.model import Course, Verdict
 
 CHECKS = """

@@ -20,15 +20,8 @@ import pytest
 
 import grader.check
 from grader.cli import main
-from grader.course import (
-    CourseFile,
-    ExerciseFile,
-    HandInEntry,
-    LimitsEntry,
-    ModuleEntry,
-    WithheldEntry,
-    load_course,
-)
+from grader.course.load import load_course
+from grader.course.schema import CourseFile, ExerciseFile, HandInEntry, LimitsEntry, ModuleEntry, WithheldEntry
 
 ROOT = Path(__file__).resolve().parents[1]
 README = ROOT / "README.md"

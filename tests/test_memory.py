@@ -8,8 +8,8 @@ import pytest
 import torch
 from asking import Function
 
-from grader.check.compare import CheckFailed
 from grader.check.memory import as_lean_as, releases
+from grader.endings import CheckFailed
 
 LEAN = "def total(x):\n    return x.neg_().sum().neg()\n"
 FAT = "def total(x):\n    y = torch.cat([x, x, x, x])\n    return y.sum() / 4\n"

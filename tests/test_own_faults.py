@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 from conftest import COURSES, grader_of, run_grade, verdicts
 
-from grader.course import load_course
-from grader.grading import open_lane
-from grader.lane import Lane
+from grader.course.load import load_course
+from grader.lanes.lane import Lane
+from grader.lanes.open import open_lane
 from grader.model import Course
 
 RIGHT = "def double(x):\n    return 2 * x\n\n\ndef double_(x):\n    return x.mul_(2)\n"

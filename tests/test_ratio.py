@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from grader.check.ratio import MOST_LAPS, MOST_PAIRS, Lap, Ratio, decide
+from grader.remote.ratio import MOST_LAPS, MOST_PAIRS, Lap, Ratio, decide
 
 NewPair = Callable[[], Iterator[Lap]]
 

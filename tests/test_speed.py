@@ -11,14 +11,13 @@ import numpy as np
 import pytest
 import torch
 from asking import Function
-
 from grader.check.accelerator import Accelerator
-from grader.check.compare import CheckFailed
-from grader.check.ratio import Ratio
+
 from grader.check.speed import as_fast_as, faster_than
-from grader.check.student import RemoteFunction
-from grader.check.timed import Inputs, TimedSide, Timing
-from grader.check.workers import WorkerLost
+from grader.endings import CheckFailed, WorkerLost
+from grader.remote.ratio import Ratio
+from grader.remote.student import RemoteFunction
+from grader.remote.timing import Inputs, TimedSide, Timing
 
 REFERENCE = """
 import os

@@ -9,8 +9,8 @@ import torch
 from asking import Function
 from conftest import Grade, grader_of, message, verdicts
 
-from grader.check.workers import WorkerLost
-from grader.lane import Lane
+from grader.endings import WorkerLost
+from grader.lanes.lane import Lane
 from grader.model import Course, Verdict
 
 IN_PLACE = "def double_(x):\n    return x.mul_(2)\n"
@@ -156,8 +156,8 @@ def test_prints_of_a_megabyte(grade_text: Grade) -> None:
 
 def test_missing_file(tiny: Course, fork_lane: Lane, tmp_path: Path) -> None:
     """A file that was not handed in is told by name."""
-    from grader.grading import grade_exercise
-    from grader.submission import read_submission
+    from ?grader.grading[] import grade_exercise
+    from grader.intake.folder import read_submission
 
     exercise = tiny.exercises[0]
     graded = grade_exercise(exercise, read_submission(tmp_path, [exercise], "x"), fork_lane, 0)

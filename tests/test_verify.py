@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from conftest import COURSES, run_grade
 
-from grader.course import load_course
+from grader.course.load import load_course
 from grader.verify.run import verify
 
 SHOWN = "exercises/01_basics/double"
@@ -281,7 +281,8 @@ def test_new_keeps_comments_and_modules(tmp_path: Path) -> None:
 def test_a_wrong_answer_without_a_verdict_proves_nothing() -> None:
     """A check that could not tell did not catch the mistake."""
     from grader.model import Check, Outcome, Verdict
-    from grader.verify.run import _Case, _judge_wrong
+    from ?grader.verify.run[] import _Case
+    from grader.verify.judge import _judge_wrong
 
     exercise = load_course(COURSES / "tiny").exercises[0]
     case = _Case(exercise, "wrong", exercise.starter, 0, "small")

@@ -16,15 +16,17 @@ from typing import Any
 import pytest
 from conftest import COURSES
 
-from grader.check.start import ForkStarter
-from grader.check.student import Party, Student
-from grader.check.workers import Sitting, WorkerLost
 from grader.confine import cgroup, landlock, seccomp, seccomp_rules
 from grader.confine.levels import PROMISES, Level, findings, reached
-from grader.confinement import Wish
+from grader.endings import WorkerLost
 from grader.errors import ConfinementError
+from grader.lanes.source import FreshInterpreters, WorkerServer
+from grader.lanes.walls import WallPlan
 from grader.model import Limits, Verdict
-from grader.source import FreshInterpreters, WorkerServer
+from grader.remote.fork import ForkStarter
+from grader.remote.side import Side
+from grader.remote.sitting import Sitting
+from grader.remote.student import Student
 
 WALLS = (Level.REDUCED, Level.FULL)
 
@@ -35,13 +37,13 @@ class Place:
     """A worker server at one level, and short ways to run a text in a worker of its."""
 
     def __init__(self, level: Level, folder: Path) -> None:
-        self.server = WorkerServer(Wish(most=level))
+        self.server = WorkerServer(WallPlan(most=level))
         self.reached = self.server.wait_ready()
         self.starter = ForkStarter(self.server.open_lane(0), folder, cgroup.find() if level is Level.FULL else None)
 
-    def party(self, text: str, **limits: Any) -> Party:
+    def party(self, text: str, **limits: Any) -> Side:
         files = {"honest.py": textwrap.dedent(text).encode()}
-        return Party(Sitting(self.starter, "honest", files, Limits(**limits)))
+        return Side(Sitting(self.starter, "honest", files, Limits(**limits)))
 
     def run(self, text: str, **limits: Any) -> Any:
         """What `main()` of the text returns."""
@@ -104,7 +106,7 @@ def test_a_level_needs_all_promises_below_it() -> None:
 @pytest.mark.parametrize("level", WALLS)
 def test_spawned_workers_are_confined_too(level: Level) -> None:
     """A fresh interpreter stands behind the same wall."""
-    source = FreshInterpreters(Wish(most=level))
+    source = FreshInterpreters(WallPlan(most=level))
     try:
         found = source.wait_ready()
         assert found.level is level, found.missing(level)
@@ -253,14 +255,14 @@ def test_a_layer_that_fails_stops_the_worker(tmp_path: Path, monkeypatch: pytest
     name = f"alone.{platform.machine()}.bpf"
     (package / "confine" / "filters" / name).write_bytes(b"\xff" * 16)  # no instructions that the kernel takes
     monkeypatch.setattr("grader.processes._PACKAGE", package)
-    server = WorkerServer(Wish())
+    server = WorkerServer(WallPlan())
     try:
         assert server.wait_ready().level is Level.NONE  # no probe could answer
         starter = ForkStarter(server.open_lane(0), tmp_path)
         touched = tmp_path / "touched"
         sitting = Sitting(starter, "a", {"a.py": f"open({str(touched)!r}, 'w')\n".encode()}, Limits())
         with pytest.raises(WorkerLost, match="before it was confined") as caught:
-            Party(sitting).names()
+            Side(sitting).names()
         assert caught.value.verdict is Verdict.BROKEN
         assert not touched.exists()
         starter.close()
@@ -337,7 +339,7 @@ def test_without_landlock_too(submissions: Path, tmp_path: Path) -> None:
 
 def test_a_wish_that_cannot_be_met_names_its_level() -> None:
     """Asking for more than is tried is refused too."""
-    server = WorkerServer(Wish(least=Level.FULL, most=Level.NONE))
+    server = WorkerServer(WallPlan(least=Level.FULL, most=Level.NONE))
     try:
         with pytest.raises(ConfinementError, match="level none here, and full is asked for"):
             server.wait_ready()

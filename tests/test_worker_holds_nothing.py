@@ -13,9 +13,9 @@ import pytest
 from conftest import Grade, grader_of
 
 from grader.confine.levels import Level
-from grader.confinement import Wish
-from grader.grading import open_lane
-from grader.lane import Lane
+from grader.lanes.lane import Lane
+from grader.lanes.open import open_lane
+from grader.lanes.walls import WallPlan
 from grader.model import Course
 
 SPY = r'''
@@ -75,7 +75,7 @@ def bare_lane(tiny: Course) -> Iterator[Callable[[str], Lane]]:
 
         def lane(start: str) -> Lane:
             if start not in lanes:
-                lanes[start] = stack.enter_context(open_lane(tiny.exercises, start, Wish(most=Level.NONE)))
+                lanes[start] = stack.enter_context(open_lane(tiny.exercises, start, WallPlan(most=Level.NONE)))
             return lanes[start]
 
         yield lane

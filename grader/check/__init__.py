@@ -1,39 +1,18 @@
-"""The trusted side that reads checks and decides verdicts. Check files import their vocabulary from here.
+"""The words that check files are written in: they import what they need from here, and nothing else of ours.
 
-Nothing in this package runs student code: it lives in workers, and is asked through `student`.
+declare                      what a check is: its rule, its share, what its worker sees
+kinds, properties, values    what a value is: its kind; its shape, dtype, device and layout; its numbers
+sharing, memory              views and copies, arguments that stay as they are; memory that is needed and kept
+gradient                     gradients, and whether numbers stayed in PyTorch
+counts, costs                what a call costs in operators, memory, copies and waits, and how much it may cost
+speed                        a ratio of CPU times to another solution
+devices                      the accelerator that a check's worker sees
+show                         values as text, for messages
 
-session     one pytest session for the whole run; `timer`, `printed` and `self_test` help it
-student     `student.total(x)` looks local and runs in a worker
-workers     asking and ending workers, renewing a lost one; `start` starts them, the one seam
-declare, compare, probes, counts, memory, speed    what check files say; `show` puts values into messages
-timed       a call with our clock around it; `ratio` decides about two times
-outcome     from how a check ended to verdict and messages; `reproduce` adds lines to run
+Each raises `endings.CheckFailed`, whose text teaches. Student code is asked through `grader.remote`.
 """
 
-from grader.check.compare import (
-    CheckFailed,
-    claims,
-    in_place,
-    is_array,
-    is_instance,
-    is_tensor,
-    is_view_of,
-    on_device,
-    public_names,
-    require,
-    same,
-    same_dtype,
-    same_layout,
-    same_shape,
-    same_values,
-    shares,
-    shares_memory,
-    shares_nothing,
-    type_name,
-    unchanged,
-)
-from grader.check.counts import (
-    count,
+from grader.check.costs import (
     count_operations,
     no_loop,
     no_new_storage,
@@ -43,11 +22,17 @@ from grader.check.counts import (
     stays_in_torch,
     uses_at_most,
 )
+from grader.check.counts import count
 from grader.check.declare import Rng, check
+from grader.check.gradient import gradcheck, gradients, keeps_graph
+from grader.check.kinds import is_array, is_instance, is_tensor, public_names, require, type_name
 from grader.check.memory import as_lean_as, releases
-from grader.check.probes import gradcheck, gradients, keeps_graph
+from grader.check.properties import claims, on_device, same_dtype, same_layout, same_shape
+from grader.check.sharing import in_place, is_view_of, shares, shares_memory, shares_nothing, unchanged
 from grader.check.speed import as_fast_as, faster_than
-from grader.check.student import CannotJudge, source
+from grader.check.values import same, same_values
+from grader.endings import CannotJudge, CheckFailed
+from grader.remote.student import source
 from grader.wire.incoming import copies
 
 __all__ = [

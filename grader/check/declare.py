@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import pytest
 import torch
 
-from grader.model import CATEGORIES
+from grader.model import CATEGORIES, Device
 
-DEVICES = ("none", "sim", "cuda")
+_MARK = "graded"
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -43,18 +44,28 @@ def check(
         raise ValueError(f"category {category!r} is none of {', '.join(CATEGORIES)}")
     if share < 0:
         raise ValueError("a share cannot be negative")
-    if device not in DEVICES:
-        raise ValueError(f"device {device!r} is none of {', '.join(DEVICES)}")
-    told = {
-        "contract": contract,
-        "category": category,
-        "share": share,
-        "shown": shown,
-        "try_this": try_this,
-        "call_s": call_s,
-        "device": device,
-    }
-    return pytest.mark.graded(**told)
+    if device not in list(Device):
+        raise ValueError(f"device {device!r} is none of {', '.join(Device)}")
+    return pytest.mark.graded(Declared(contract, category, share, shown, try_this, call_s, Device(device)))
+
+
+@dataclass(frozen=True)
+class Declared:
+    """What a check file declares of a check; see `check`."""
+
+    contract: str = ""
+    category: str = "correctness"
+    share: int = 1
+    shown: bool | None = None
+    try_this: str = ""
+    call_s: float | None = None
+    device: Device = Device.NONE
+
+
+def declared_of(find_mark: Callable[[str], pytest.Mark | None]) -> Declared | None:
+    """What was declared, found among the marks of a pytest function; None for one without the decorator."""
+    mark = find_mark(_MARK)
+    return mark.args[0] if mark is not None else None
 
 
 class Rng(torch.Generator):

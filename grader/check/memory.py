@@ -13,12 +13,15 @@ from typing import Any
 import numpy as np
 import torch
 
-from grader.check.compare import CheckFailed, require, same_values
-from grader.check.counts import count, report
-from grader.check.probes import built_in
-from grader.check.speed import NewInputs
-from grader.check.student import RemoteFunction
-from grader.check.timed import Inputs, TimedSide
+from grader.check.costs import report
+from grader.check.counts import count
+from grader.check.kinds import require
+from grader.check.values import same_values
+from grader.endings import CheckFailed
+from grader.remote.probe import built_in
+from grader.remote.student import RemoteFunction
+from grader.remote.timing import Inputs, TimedSide
+from grader.remote.trial import NewInputs
 
 _SLACK = 4 << 20
 _SLACK_SHARE = 8

@@ -1,44 +1,22 @@
 """What a check says about speed: a ratio to another solution, measured side by side. Never seconds.
 
-Both sides run in fresh, equal workers with one thread, in turns, on the same new inputs, under a clock of ours
-(`timed`); every result is compared. `ratio` decides. What it cannot decide in time is `inconclusive`: the host runs
-such a check again when the machine is quiet. Where the CPU clock of another process cannot be read (macOS, Windows),
-the ratio is told as advice and nothing is decided.
+What cannot be decided in time is `inconclusive`: the host runs such a check again when the machine is quiet. Where the
+CPU clock of another process cannot be read (macOS, Windows), the ratio is told as advice and nothing is decided.
 """
 
 from __future__ import annotations
 
 import math
-import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import pytest
 
-from grader.check.compare import CheckFailed, same_values
-from grader.check.ratio import Lap, Ratio, decide, hopeless_s, is_hopeless
-from grader.check.student import RemoteFunction
-from grader.check.timed import Inputs, TimedSide, Timing
-from grader.check.workers import WorkerLost
-from grader.model import Verdict
-
-BUDGET_S = 20.0
-"""Wall seconds after which no further pair of workers is begun."""
-
-_LEAST_S = 0.0004
-"""What is compared takes at least this much CPU time, at the limit; the input is enlarged until it does."""
-
-_MOST_DOUBLINGS = 5
-_WARM_LAPS = 2
-_IDLE_LAPS = 3
-_SHORTEST_STOP_S = 0.5
-
-NewInputs = Callable[[int], tuple[Any, ...]]
-
-
-class Inconclusive(Exception):
-    """The machine is too busy to judge speed."""
+from grader.check.values import same_values
+from grader.endings import CheckFailed, Inconclusive
+from grader.model import Speed
+from grader.remote.ratio import Ratio
+from grader.remote.student import RemoteFunction
+from grader.remote.trial import NewInputs, Trial
 
 
 def as_fast_as(
@@ -68,12 +46,12 @@ def as_fast_as(
         CheckFailed: it takes longer, or a timed result is wrong.
         Inconclusive: the machine is too busy to tell.
     """
-    trial = _Trial(function, reference, inputs, size, at_most, in_place, rtol, atol)
+    trial = _trial(function, reference, inputs, size, at_most, in_place, rtol, atol)
     found = trial.decide()
     span = f"between {_number(found.low)} and {_number(found.high)}"
     told = f"{_times(found.value)} as long as the reference ({span}); at most {at_most:g} is asked"
     _note(function, found, "the reference", told)
-    trial.advise_only(told)
+    _advise_only(trial, told)
     if found.below is None:
         raise Inconclusive(
             f"the machine is too busy to tell whether `{function}` is at most {at_most:g} times slower than the "
@@ -115,12 +93,12 @@ def faster_than(
         CheckFailed: it is not that much faster, or a timed result is wrong.
         Inconclusive: the machine is too busy to tell.
     """
-    trial = _Trial(function, slow, inputs, size, 1 / at_least, in_place, rtol, atol)
+    trial = _trial(function, slow, inputs, size, 1 / at_least, in_place, rtol, atol)
     found = trial.decide()
     span = f"between {_number(1 / found.high)} and {_number(1 / found.low)}"
     told = f"{_times(1 / found.value)} as fast as {named} ({span}); at least {at_least:g} is asked"
     _note(function, found, named, told)
-    trial.advise_only(told)
+    _advise_only(trial, told)
     if found.below is None:
         raise Inconclusive(
             f"the machine is too busy to tell whether `{function}` is at least {at_least:g} times as fast as {named}: "
@@ -132,157 +110,47 @@ def faster_than(
     return found
 
 
-@dataclass
-class _Trial:
-    """One comparison, in as many pairs of workers as it takes."""
+def _trial(
+    function: RemoteFunction,
+    other: RemoteFunction,
+    inputs: NewInputs,
+    size: int,
+    limit: float,
+    in_place: bool,
+    rtol: float | None,
+    atol: float | None,
+) -> Trial:
+    def same_results(mine: Any, theirs: Any) -> None:
+        same_values(mine, theirs, "the result of a timed call", rtol=rtol, atol=atol)
 
-    function: RemoteFunction
-    other: RemoteFunction
-    inputs: NewInputs
-    size: int
-    limit: float
-    in_place: bool
-    rtol: float | None
-    atol: float | None
-    sized: bool = False
-    cpu_clock: bool = True
-
-    def decide(self) -> Ratio:
-        """Take laps until the ratio is known, or the time is over."""
-        until = time.monotonic() + BUDGET_S
-        return decide(self.limit, self._laps, lambda: time.monotonic() > until or not self.cpu_clock)
-
-    def advise_only(self, told: str) -> None:
-        """End the check without a verdict where there is no clock to judge by."""
-        if not self.cpu_clock:
-            pytest.skip(
-                "speed is judged where the CPU clock of another process can be read, which is not so here; "
-                f"by the clock on the wall: {told}"
-            )
-
-    def _laps(self) -> Iterator[Lap]:
-        """Laps from a fresh pair of workers. A warm-up lap is given only where it is hopeless already."""
-        with _Sides(self) as sides:
-            self.cpu_clock = sides.have_cpu_clock()
-            for _ in range(_WARM_LAPS):
-                lap = sides.lap(max(1, self.size // 10))
-            if is_hopeless(lap, self.limit):
-                yield lap
-                while not lap.stopped:
-                    lap = sides.lap(max(1, self.size // 10))
-                    yield lap
-                return
-            sides.stops = True
-            lap = self._sized(sides)
-            count = 0
-            while not lap.stopped:
-                count += 1
-                lap = sides.lap(self.size, idle=count <= _IDLE_LAPS)
-                yield lap
-            if not count:
-                yield lap
-
-    def _sized(self, sides: _Sides) -> Lap:
-        """Warm up in full size, which is found in the first pair: large enough for the clock."""
-        for _ in range(1 if self.sized else _MOST_DOUBLINGS):
-            lap = sides.lap(self.size)
-            if lap.stopped or min(1.0, self.limit) * (lap.other - (lap.idle or 0.0)) >= _LEAST_S:
-                break
-            self.size *= 1 if self.sized else 2
-        self.sized = True
-        return lap
+    return Trial(function, other, inputs, size, limit, same_results, in_place)
 
 
-class _Sides:
-    """Both sides of a trial in fresh workers. Close it.
-
-    Attributes:
-        stops: whether a call of the judged side that is hopeless is stopped early.
-    """
-
-    def __init__(self, trial: _Trial) -> None:
-        self._trial = trial
-        self._mine, self._other = TimedSide(trial.function), TimedSide(trial.other)
-        self._turn = 0
-        self._other_s = 0.0
-        self.stops = False
-
-    def __enter__(self) -> _Sides:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._mine.close()
-        self._other.close()
-
-    def have_cpu_clock(self) -> bool:
-        """Whether CPU time can be read; otherwise times are those of the clock on the wall."""
-        return self._mine.has_cpu_clock() and self._other.has_cpu_clock()
-
-    def lap(self, size: int, *, idle: bool = True) -> Lap:
-        """Call each side once with the same new arguments, in turns first; compare what comes back.
-
-        Args:
-            size: for the arguments.
-            idle: also measure a call that does nothing.
-
-        Raises:
-            CheckFailed: the results differ.
-        """
-        trial = self._trial
-        args = trial.inputs(size)
-        inputs = Inputs(args, in_place=trial.in_place)
-        self._turn += 1
-        theirs = self._call_other(inputs) if self._turn % 2 else None
-        stop_s = self._stop_s()
-        mine = self._call_mine(inputs, stop_s)
-        theirs = theirs or self._call_other(inputs)
-        self._mine.settle()
-        self._other.settle()
-        self._other_s = theirs.cpu_s
-        if mine is None:
-            return Lap(stop_s, theirs.cpu_s, stopped=True)
-        same_values(mine.result, theirs.result, "the result of a timed call", rtol=trial.rtol, atol=trial.atol)
-        nothing = self._call_other(Inputs((*args, theirs.result), in_place=trial.in_place), idle=True) if idle else None
-        self._other.settle()
-        return Lap(
-            mine.cpu_s, theirs.cpu_s, mine.away_s, theirs.away_s, idle=None if nothing is None else nothing.cpu_s
+def _advise_only(trial: Trial, told: str) -> None:
+    """End the check without a verdict where there is no clock to judge by."""
+    if not trial.cpu_clock:
+        pytest.skip(
+            "speed is judged where the CPU clock of another process can be read, which is not so here; "
+            f"by the clock on the wall: {told}"
         )
-
-    def _stop_s(self) -> float:
-        limit = self._trial.function.party.sitting.limits.call_s
-        return min(limit, max(_SHORTEST_STOP_S, hopeless_s(self._other_s, self._trial.limit))) if self.stops else limit
-
-    def _call_mine(self, inputs: Inputs, seconds: float) -> Timing | None:
-        """None if it was stopped. Any other loss is the check's verdict."""
-        try:
-            return self._mine.call(inputs, seconds)
-        except WorkerLost as lost:
-            if lost.verdict is Verdict.TIMED_OUT and not lost.in_load:
-                return None
-            raise
-
-    def _call_other(self, inputs: Inputs, *, idle: bool = False) -> Timing:
-        try:
-            return self._other.call(inputs, idle=idle)
-        except WorkerLost as lost:
-            raise RuntimeError(f"the other side of a comparison was lost: {lost.message}") from None
 
 
 def _note(function: RemoteFunction, found: Ratio, against: str, told: str) -> None:
     """Take down what was found, for the report."""
-    row = {
-        "told": told,
-        "against": against,
-        "ratio": _rounded(found.value),
-        "low": _rounded(found.low),
-        "high": None if math.isinf(found.high) else _rounded(found.high),
-        "at_most": _rounded(found.limit),
-        "yours_ms": _rounded(1000 * found.mine_s),
-        "theirs_ms": _rounded(1000 * found.other_s),
-        "calls": found.laps,
-        "pairs": found.pairs,
-    }
-    function.party.speed.append(row)
+    function.side.speed.append(
+        Speed(
+            told=told,
+            against=against,
+            ratio=_rounded(found.value),
+            low=_rounded(found.low),
+            high=None if math.isinf(found.high) else _rounded(found.high),
+            at_most=_rounded(found.limit),
+            yours_ms=_rounded(1000 * found.mine_s),
+            theirs_ms=_rounded(1000 * found.other_s),
+            calls=found.laps,
+            pairs=found.pairs,
+        )
+    )
 
 
 def _too_slow(function: RemoteFunction, head: str, found: Ratio, span: str) -> CheckFailed:

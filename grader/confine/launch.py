@@ -6,26 +6,24 @@
                           +-- worker server ... workers
                           +-- box, box, ...
 
-Where the kernel refuses, the outer process starts the same command without all this and hands on the reason. The plan
-is JSON: `view` what is shown, `command` what to start, `boxes` whether that asks for boxes,
-and `wall` "full", "reduced" or "none", the most to try. The command gets one argument more, JSON again: inside, the
-descriptors `proc` (see `kernel.map_user`) and `boxes`; outside, `refused`, the reason, and `readable`, what workers may
-read, or null where files cannot be hidden from them.
+Where the kernel refuses, the outer process starts the same command without all this and hands on the reason. PLAN is
+`messages.LaunchPlan`; the command gets one argument more, `messages.Launched`.
 """
 
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import selectors
 import signal
 import socket
 import sys
-import time
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from grader.confine import box, kernel, seccomp
+from grader.confine.boxes import Boxes
+from grader.confine.levels import Level
+from grader.confine.messages import Launched, LaunchPlan, from_text, to_text
 from grader.confine.view import COPIED, View, build
 
 _STRANGER = 2_000_000_000
@@ -34,7 +32,6 @@ _STRANGER = 2_000_000_000
 _REFUSED = 77
 _CAP_SYS_ADMIN = 21
 _BY_SIGNAL = 128
-_PAUSES_S = (0.01, 0.05, 0.2, 0.5, 1.0, 2.0)
 
 _WORLD = (
     kernel.CLONE_NEWNS
@@ -51,13 +48,17 @@ def main() -> None:
     kernel.die_with_parent()
     if os.getppid() != int(sys.argv[2]):  # it was gone before we asked
         return
-    plan = json.loads(sys.argv[1])
-    refused = _try_inner(plan) if plan["wall"] == "full" else "not asked for"
-    told = {"refused": refused, "readable": _readable(plan) if plan["wall"] != "none" else None}
-    os.execv(plan["command"][0], [*plan["command"], json.dumps(told)])  # noqa: S606  the command is ours
+    plan = from_text(sys.argv[1])
+    assert isinstance(plan, LaunchPlan)
+    refused = _try_inner(plan) if plan.most is Level.FULL else "not asked for"
+    _become(plan, Launched(refused, _readable(plan) if plan.most > Level.NONE else None))
 
 
-def _readable(plan: dict[str, Any]) -> list[str] | None:
+def _become(plan: LaunchPlan, launched: Launched) -> NoReturn:
+    os.execv(plan.command[0], [*plan.command, to_text(launched)])  # noqa: S606  the command is ours
+
+
+def _readable(plan: LaunchPlan) -> tuple[str, ...] | None:
     """What a worker behind a lower wall may read, or None if the kernel or the machine has not what that needs."""
     from grader.confine import landlock
 
@@ -65,10 +66,10 @@ def _readable(plan: dict[str, Any]) -> list[str] | None:
         seccomp.load("base")
     except OSError:
         return None
-    return [*View.from_plain(plan["view"]).folders(), *COPIED] if landlock.abi() else None
+    return (*plan.view.folders(), *COPIED) if landlock.abi() else None
 
 
-def _try_inner(plan: dict[str, Any]) -> str:
+def _try_inner(plan: LaunchPlan) -> str:
     """Start the inner process and end as it ends. Comes back only with the reason why there is none."""
     read, write = os.pipe()
     pid = os.fork()
@@ -92,23 +93,22 @@ def _try_inner(plan: dict[str, Any]) -> str:
     os._exit(code)
 
 
-def _inner(plan: dict[str, Any], told: int) -> NoReturn:
+def _inner(plan: LaunchPlan, told: int) -> NoReturn:
     kernel.die_with_parent()
     proc = os.open("/proc", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     os.chdir("/")
     seccomp.load("base")
-    view = View.from_plain(plan["view"])
     if _may_mount():
-        _enter_as_root(view)
+        _enter_as_root(plan.view)
     else:
         user, group = os.getuid(), os.getgid()
         kernel.unshare(kernel.CLONE_NEWUSER | _WORLD)
         kernel.map_user(proc, 0, user, group)
-        build(view)
+        build(plan.view)
     pid = os.fork()
     if pid == 0:
         kernel.die_with_parent()
-        (_first if plan["boxes"] else _only)(plan["command"], proc, told)
+        (_first if plan.boxes else _only)(plan, proc, told)
     os.close(told)
     os._exit(_exit_code(pid))
 
@@ -160,21 +160,21 @@ def _stranger() -> int:
     return last
 
 
-def _only(command: list[str], proc: int, told: int) -> NoReturn:
+def _only(plan: LaunchPlan, proc: int, told: int) -> NoReturn:
     """Be the box of one spawned worker, and end as it ends."""
     box.furnish(proc, 0)
     pid = os.fork()
     if pid == 0:
         kernel.die_with_parent()
         os.set_inheritable(proc, True)
-        os.execv(command[0], [*command, json.dumps({"proc": proc})])  # noqa: S606  the command is ours
+        _become(plan, Launched(proc=proc))
     os.close(told)
     os._exit(_exit_code(pid))
 
 
-def _first(command: list[str], proc: int, told: int) -> NoReturn:
+def _first(plan: LaunchPlan, proc: int, told: int) -> NoReturn:
     """Start the worker server, and make boxes for it until it ends."""
-    boxes = _Boxes(proc)
+    boxes = Boxes(proc)
     boxes.try_one()
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     woken, wake = socket.socketpair()
@@ -188,7 +188,7 @@ def _first(command: list[str], proc: int, told: int) -> NoReturn:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         for descriptor in (theirs.fileno(), proc):
             os.set_inheritable(descriptor, True)
-        os.execv(command[0], [*command, json.dumps({"boxes": theirs.fileno(), "proc": proc})])  # noqa: S606  the command is ours
+        _become(plan, Launched(proc=proc, boxes=theirs.fileno()))
     theirs.close()
     os.close(told)
     selector = selectors.DefaultSelector()
@@ -216,77 +216,6 @@ def _reap(server: int) -> None:
             return
         if pid == server:
             os._exit(_plain(os.waitstatus_to_exitcode(status)))
-
-
-class _Boxes:
-    """Makes boxes, one ahead of need."""
-
-    def __init__(self, proc: int) -> None:
-        self._proc = proc
-        self._here = os.pidfd_open(os.getpid())
-        self._coming: tuple[int, int] | None = None
-        self._ready: list[int] = []
-
-    def try_one(self) -> None:
-        """Make the first.
-
-        Raises:
-            OSError: the kernel refuses a step.
-        """
-        self._ready.append(self._finish())
-
-    def hand_over(self, server: socket.socket) -> None:
-        """Give the server a box, as a descriptor of its process, and start to make the next."""
-        descriptor = self._ready.pop() if self._ready else self._finish_at_last()
-        socket.send_fds(server, [b"box"], [descriptor])
-        os.close(descriptor)
-        self._start()
-
-    def _finish_at_last(self) -> int:
-        """The box that is coming. The kernel takes old namespaces apart later than it counts them: wait for that."""
-        for pause in _PAUSES_S:
-            try:
-                return self._finish()
-            except OSError:
-                time.sleep(pause)
-        return self._finish()
-
-    def _start(self) -> None:
-        read, write = os.pipe()
-        kernel.unshare(kernel.CLONE_NEWPID)  # for the next child, not for this process
-        pid = os.fork()
-        if pid == 0:
-            self._be_a_box(write)
-        kernel.setns(self._here, kernel.CLONE_NEWPID)
-        os.close(write)
-        self._coming = os.pidfd_open(pid), read
-
-    def _be_a_box(self, told: int) -> NoReturn:
-        try:
-            signal.set_wakeup_fd(-1)
-            kernel.close_all_but(told, self._proc)
-            box.furnish(self._proc, 0)
-            kernel.die_with_parent()
-            os.write(told, b"k")
-            kernel.close_all_but()
-            box.hold()
-        except OSError as error:
-            os.write(told, str(error).encode())
-        finally:
-            os._exit(_REFUSED)
-
-    def _finish(self) -> int:
-        if self._coming is None:
-            self._start()
-        assert self._coming is not None
-        descriptor, read = self._coming
-        self._coming = None
-        with os.fdopen(read, "rb") as pipe:
-            said = pipe.read()
-        if said == b"k":
-            return descriptor
-        os.close(descriptor)
-        raise OSError(said.decode("utf-8", "replace") or "a box ended at once")
 
 
 def _exit_code(pid: int) -> int:

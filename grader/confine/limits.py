@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from dataclasses import dataclass
-from typing import Any
 
 _OPEN_FILES = 256
 THREADS = 256
@@ -33,11 +32,6 @@ class WorkerLimits:
     def tasks(self) -> int:
         """Processes and threads together: the kernel has one limit for both."""
         return THREADS if self.processes == 1 else self.processes + THREADS_OF_MANY
-
-    @classmethod
-    def read(cls, told: dict[str, Any]) -> WorkerLimits:
-        """Limits as the lane sent them."""
-        return cls(**{name: int(told[name]) for name in cls.__dataclass_fields__})
 
 
 def limit_resources(limits: WorkerLimits, address_space: int = 0, tasks: int = 0) -> None:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from grader.confine import kernel
 
@@ -59,15 +58,6 @@ class View:
 
     shown: tuple[str, ...]
     hidden: tuple[str, ...] = ()
-
-    def to_plain(self) -> dict[str, Any]:
-        """As JSON data."""
-        return asdict(self)
-
-    @classmethod
-    def from_plain(cls, plain: dict[str, Any]) -> View:
-        """From JSON data."""
-        return cls(tuple(plain["shown"]), tuple(plain["hidden"]))
 
     def folders(self) -> list[str]:
         """All that is shown, the outermost first, nothing twice. A folder that holds hidden ones is taken apart.

@@ -25,12 +25,12 @@ class Wall(Protocol):
     """One way to confine workers. Made by the worker server before it forks any."""
 
     def fork(self) -> int:
-        """Fork a worker: 0 in the child, which must call `surrender` next, its pid in the parent."""
+        """Fork a worker: 0 in the child, which must call `give_up_rights` next, its pid in the parent."""
 
-    def surrender(self) -> None:
+    def give_up_rights(self) -> None:
         """In the child: give up what needs no knowledge of what is to be done, ahead of need."""
 
-    def settle(self, limits: WorkerLimits, folder: str) -> str:
+    def confine(self, limits: WorkerLimits, folder: str) -> str:
         """In the child: give up the rest, once limits are known; give the folder in which it is now."""
 
     def end(self, pid: int) -> None:
@@ -48,14 +48,14 @@ class Bare:
         """A plain fork."""
         return os.fork()
 
-    def surrender(self) -> None:
+    def give_up_rights(self) -> None:
         """Be a session of its own, and end with the server."""
         if os.name == "posix" and os.getsid(0) != os.getpid():
             os.setsid()
         if sys.platform == "linux":
             kernel.die_with_parent()
 
-    def settle(self, limits: WorkerLimits, folder: str) -> str:
+    def confine(self, limits: WorkerLimits, folder: str) -> str:
         """Go into the empty folder, with limits."""
         _live_in(folder)
         limit_resources(limits, self._memory, self._tasks)
@@ -81,17 +81,17 @@ class Reduced(Bare):
         self._filters = seccomp.load("base", "rootless")
         self._alone = seccomp.load("alone")
 
-    def surrender(self) -> None:
+    def give_up_rights(self) -> None:
         """Be a session of its own, without capabilities."""
-        super().surrender()
+        super().give_up_rights()
         kernel.drop_capabilities()
         kernel.forbid_new_privileges()
         kernel.forbid_tracing()
         kernel.die_with_parent()
 
-    def settle(self, limits: WorkerLimits, folder: str) -> str:
+    def confine(self, limits: WorkerLimits, folder: str) -> str:
         """Go into the empty folder, with limits; then see nothing but it and the interpreter, and start no process."""
-        super().settle(limits, folder)
+        super().confine(limits, folder)
         self._landlock.apply(self._landlock.make_ruleset(self._readable, [folder, *self._devices]))
         seccomp.apply([*self._filters, *self._alone, signals_to_itself_only(os.getpid())])
         return folder
@@ -134,7 +134,7 @@ class Full:
             self._box_of[pid] = self._box
         return pid
 
-    def surrender(self) -> None:
+    def give_up_rights(self) -> None:
         """Join the rest of the box; then give up every privilege, all files but the interpreter's, and many calls."""
         os.setsid()
         if self._box is not None:
@@ -148,7 +148,7 @@ class Full:
             self._landlock.apply(self._rules)
         seccomp.apply(self._filters)
 
-    def settle(self, limits: WorkerLimits, folder: str) -> str:
+    def confine(self, limits: WorkerLimits, folder: str) -> str:
         """Set limits; start no process, unless the exercise is about that."""
         del folder
         limit_resources(limits, self._memory)

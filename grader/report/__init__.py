@@ -1,1 +1,6 @@
-"""A report for people and for machines."""
+"""A report for people and for machines.
+
+as_json    the report that other programs rely on
+terminal   a report for a terminal; `gradebook` for many, `doctor` for a machine
+safe       student text made safe for the place where it is shown
+"""

@@ -10,7 +10,7 @@ from grader.confine.levels import Level
 from grader.report.safe import for_terminal
 
 if TYPE_CHECKING:
-    from grader.doctor import Examination
+    from grader.lanes.doctor import Examination
 
 _WIDTH = 80
 _MEANING = {

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import click
 
+from grader.course.layout import Places
 from grader.model import GradedCheck, GradedExercise, Report, Verdict
 from grader.report.safe import columns, for_terminal
 from grader.score import points_text
@@ -104,7 +105,7 @@ def _next(report: Report) -> Iterator[str]:
     elif waiting:
         exercise = waiting[0].exercise
         yield f"Next: {exercise.number} {exercise.title}. Open"
-        yield f"      exercises/{exercise.module}/{exercise.id}/{exercise.id}.py"
+        yield f"      {Places.of(exercise).starter.as_posix()}"
     elif all(graded.state == "done" for graded in report.exercises):
         yield "All that could run here passed."
 
@@ -123,7 +124,7 @@ def _measured(row: GradedCheck) -> Iterator[str]:
     if counts:
         yield from _wrapped(", ".join(counts), "          ")
     for found in row.outcome.speed:
-        yield from _wrapped(for_terminal(str(found["told"])), "          ")
+        yield from _wrapped(for_terminal(found.told), "          ")
 
 
 def _count(name: str, number: int) -> str:

@@ -1,5 +1,6 @@
 """`grade verify` proves a course: what its text promises, what its checks accept, and what they refuse.
 
-Every violation is a sentence with the remedy. `text` looks at what can be read; `run` runs starters, references, right
-variants and wrong answers, on all lanes with one warm worker server; `table` prints what was found.
+Every violation is a sentence with the remedy. `text` looks at what can be read. `cases` says which files are run with
+which seeds, `run` runs them on all lanes with one warm worker server, and `judge` says what did not go as it should.
+`proof` is what was found of one exercise, `table` prints it.
 """

@@ -24,8 +24,3 @@ class Proof:
     counts: dict[str, tuple[int, int]] = field(default_factory=dict)
     seconds: float = 0.0
     unproved: list[str] = field(default_factory=list)
-
-
-def shown_folder(exercise: Exercise) -> str:
-    """The exercise's folder as a person writes it."""
-    return f"exercises/{exercise.module}/{exercise.id}"

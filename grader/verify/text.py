@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from grader.course import starter_digest
+from grader.course.layout import TOPICS, Places
+from grader.course.starter import starter_digest
 from grader.model import Check, Exercise
-from grader.verify.proof import shown_folder
 
 _DOCSTRING_LINES = 25
 _CODE_LINES = 40
@@ -16,25 +16,27 @@ _CODE_LINES = 40
 def text_problems(exercise: Exercise, checks: Sequence[Check], topics: set[str]) -> Iterator[str]:
     """Every problem of an exercise that reading finds."""
     yield from _starter_problems(exercise)
-    where = f"{shown_folder(exercise)}/exercise.yaml"
+    places = Places.of(exercise)
+    where = places.description.as_posix()
     for topic in exercise.topics:
         if topic not in topics:
-            yield f"{where}: topics: {topic} is not in exercises/topics.yaml; add it there or mend it here"
+            yield f"{where}: topics: {topic} is not in {TOPICS.as_posix()}; add it there or mend it here"
     for number, hint in enumerate(exercise.hints, 1):
         if not hint.strip() or "TODO" in hint:
             yield f"{where}: hints: hint {number} is not written; write where to look, which rule, nearly the code"
     if exercise.hidden_checks is None:
-        yield f"solutions/{exercise.module}/{exercise.id}: there are no hidden checks; write check_{exercise.id}.py"
+        yield f"{places.staff.as_posix()}: there are no hidden checks; write {places.hidden_checks.name}"
     if exercise.reference is None:
-        yield f"solutions/{exercise.module}/{exercise.id}: there is no reference; write {exercise.id}.py"
+        yield f"{places.staff.as_posix()}: there is no reference; write {places.reference.name}"
     if exercise.shown_checks is None:
-        yield f"{shown_folder(exercise)}: there are no shown checks; write check_{exercise.id}.py"
+        yield f"{places.shown.as_posix()}: there are no shown checks; write {places.shown_checks.name}"
     yield from _check_problems(exercise, checks)
     yield from _shown_check_problems(exercise)
 
 
 def _starter_problems(exercise: Exercise) -> Iterator[str]:
-    where = f"{shown_folder(exercise)}/{exercise.id}.py"
+    places = Places.of(exercise)
+    where = places.starter.as_posix()
     if not exercise.starter.is_file():
         yield f"{where}: the starter is missing; write it"
         return
@@ -62,16 +64,16 @@ def _starter_problems(exercise: Exercise) -> Iterator[str]:
     digest = starter_digest(text)
     if exercise.starter_digest != digest:
         yield (
-            f"{shown_folder(exercise)}/exercise.yaml: starter: the starter was changed; write  starter: {digest}  "
+            f"{places.description.as_posix()}: starter: the starter was changed; write  starter: {digest}  "
             "or run  grade verify --write-digests"
         )
 
 
 def _check_problems(exercise: Exercise, checks: Sequence[Check]) -> Iterator[str]:
+    places = Places.of(exercise)
     for check in checks:
         shown = check.shown and exercise.shown_checks is not None
-        path = exercise.shown_checks if shown else exercise.hidden_checks
-        where = f"{'exercises' if shown else 'solutions'}/{exercise.module}/{exercise.id}/{path.name if path else ''}"
+        where = (places.shown_checks if shown else places.hidden_checks).as_posix()
         name = f"{where}: check_{check.id}"
         if check.title.startswith("check_"):
             yield f"{name}: it has no docstring; write one, its first line is the title that students read"
@@ -83,7 +85,7 @@ def _check_problems(exercise: Exercise, checks: Sequence[Check]) -> Iterator[str
         if not check.shown and not check.try_this:
             yield f'{name}: a hidden check must give an example; write @check(..., try_this="a call to try")'
     if checks and sum(check.share for check in checks) == 0:
-        yield f"{shown_folder(exercise)}: all shares are 0, so that nothing is worth points; give a check share=1"
+        yield f"{places.shown.as_posix()}: all shares are 0, so that nothing is worth points; give a check share=1"
 
 
 def _shown_check_problems(exercise: Exercise) -> Iterator[str]:
@@ -91,7 +93,7 @@ def _shown_check_problems(exercise: Exercise) -> Iterator[str]:
     if exercise.shown_checks is None:
         return
     text = exercise.shown_checks.read_text(encoding="utf-8")
-    where = f"{shown_folder(exercise)}/{exercise.shown_checks.name}"
+    where = Places.of(exercise).shown_checks.as_posix()
     try:
         tree = ast.parse(text)
     except SyntaxError:
@@ -99,5 +101,6 @@ def _shown_check_problems(exercise: Exercise) -> Iterator[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef) and any(arg.arg == "reference" for arg in node.args.args):
             yield f"{where}: {node.name} uses the reference, which students do not have; state what is asked instead"
-    if "solutions" in text:
-        yield f"{where}: it names solutions/, which students do not have; remove it"
+    staff = Places.of(exercise).staff.parts[0]
+    if staff in text:
+        yield f"{where}: it names {staff}/, which students do not have; remove it"

@@ -1,4 +1,4 @@
-"""`python -m grader.worker server FD TOLD` or `… spawned [TOLD]`, where TOLD is from `grader.confine.launch`.
+"""`python -m grader.worker server FD LAUNCHED` or `… spawned LAUNCHED`, where `messages.Launched` is the launcher's.
 
 Threads are limited first: a fork after parallel work hangs.
 """
@@ -7,8 +7,9 @@ import torch
 
 torch.set_num_threads(1)
 
-import json  # noqa: E402
 import sys  # noqa: E402
+
+from grader.confine.messages import Launched, from_text  # noqa: E402
 
 
 def main() -> None:
@@ -18,11 +19,17 @@ def main() -> None:
 
         from grader.worker import server
 
-        server.run(socket.socket(fileno=int(sys.argv[2])), json.loads(sys.argv[3]))
+        server.run(socket.socket(fileno=int(sys.argv[2])), _launched(sys.argv[3]))
     else:
         from grader.worker import spawned
 
-        spawned.run(json.loads(sys.argv[2]) if len(sys.argv) > 2 else {})
+        spawned.run(_launched(sys.argv[2]))
+
+
+def _launched(text: str) -> Launched:
+    message = from_text(text)
+    assert isinstance(message, Launched)
+    return message
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ from grader.wire.exchange import Exchange
 from grader.wire.frames import Channel, ChannelClosed, Frame, Unsupported
 from grader.wire.incoming import Incoming
 from grader.wire.outgoing import Outgoing
-from grader.worker import device, probes
+from grader.worker import device, own_probes
 
 NO_MEMORY = 71
 """Exit status of a worker that has no memory left for a request."""
@@ -65,7 +65,9 @@ class _Submission:
     def __init__(self, folder: str) -> None:
         self._folder = os.path.realpath(folder)
         self._module = types.ModuleType("not_loaded")
-        built_in = {name: getattr(probes, name) for name in probes.__all__}  # as they are before student code is loaded
+        built_in = {
+            name: getattr(own_probes, name) for name in own_probes.__all__
+        }  # as they are before student code is loaded
         self._probes: dict[str, Any] = {"": types.SimpleNamespace(**built_in)}
         self._exchange = Exchange(asks=False, find=self._find)
         self._timed = self._exchange
@@ -185,7 +187,6 @@ class _Submission:
             "text": _text(error),
             "frames": frames[-_MAX_FRAMES:],
             "signature": error.__dict__.get("_signature") if not frames else None,
-            "column": error.offset if isinstance(error, SyntaxError) else None,
         }
 
     def _is_own(self, filename: str) -> bool:

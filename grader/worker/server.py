@@ -1,14 +1,6 @@
 """The worker server: torch and numpy imported once, one fork for each worker. Runs no student code itself.
 
-It speaks with the host and with each lane over Unix sockets, in short JSON messages of one datagram each:
-
-host  -> server   {"do": "lane", "lane": k} with a descriptor: a lane's socket
-                  {"do": "kill", "lane": k}: end the workers of a lane that are not spared
-                  {"do": "probe", "targets": {...}, "folders": [...]}: try what workers can do
-server -> host    {"wall": "full", "refused": why it is not full}, then {"found": {...}}
-lane  -> server   {"do": "worker", "number": n, "folder": path, "limits": {...}, "spared": bool} with descriptors:
-                  channel, output
-server -> lane    {"number": n} with a pidfd, and when it has ended {"number": n, "status": code}
+It speaks with the host and with each lane over Unix sockets, in one datagram for each of `confine.messages`.
 
 A worker is forked and confined ahead of need: while a lane is busy with one, the next one waits for its descriptors.
 """
@@ -18,25 +10,39 @@ from __future__ import annotations
 import contextlib
 import gc
 import importlib
-import json
 import os
 import selectors
 import signal
 import socket
 import sys
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 
 from grader.confine import kernel
-from grader.confine.limits import WorkerLimits
+from grader.confine.messages import (
+    Confined,
+    Ended,
+    EndWorker,
+    EndWorkers,
+    Found,
+    Launched,
+    Message,
+    OpenLane,
+    Ready,
+    Started,
+    StartWorker,
+    TryWall,
+    from_text,
+    to_text,
+    to_tree,
+)
 from grader.confine.wall import Bare, Full, Reduced, Wall
 from grader.wire.frames import Channel
 from grader.wire.transport import SocketTransport
 from grader.worker import counting, device
 from grader.worker.serve import serve
-from grader.worker.tried import try_wall
+from grader.worker.wall_trial import try_wall
 
 _MESSAGE_BYTES = 1 << 16
 _SELF_CHECK_S = 20.0
@@ -61,28 +67,29 @@ class _Work:
     spared: bool
 
 
-def run(host: socket.socket, told: dict[str, Any]) -> None:
+def run(host: socket.socket, launched: Launched) -> None:
     """Serve until the host closes its socket.
 
     Args:
         host: the host's socket.
-        told: what `grader.confine.launch` reached.
+        launched: what the launcher reached.
     """
     _check_parallel_operation()
     for name in _PRELOADED:
         importlib.import_module(name)
     device.preload()
     counting.warm_up()
-    wall = _wall(told)
+    wall = _wall(launched)
     gc.collect()
     gc.freeze()
-    _Server(host, wall, told.get("refused", "")).run()
+    _Server(host, wall, launched.refused).run()
 
 
-def _wall(told: dict[str, Any]) -> Wall:
-    if "boxes" in told:
-        return Full(told["proc"], socket.socket(fileno=told["boxes"]))
-    return Reduced(told["readable"]) if told["readable"] else Bare()
+def _wall(launched: Launched) -> Wall:
+    if launched.boxes is not None:
+        assert launched.proc is not None
+        return Full(launched.proc, socket.socket(fileno=launched.boxes))
+    return Reduced(launched.readable) if launched.readable else Bare()
 
 
 def _check_parallel_operation() -> None:
@@ -125,7 +132,7 @@ class _Server:
         self._selector.register(self._host, selectors.EVENT_READ, self._from_host)
         self._selector.register(self._woken, selectors.EVENT_READ, self._on_wake)
         self._fork_spare()
-        _send(self._host, {"wall": type(self._wall).__name__.lower(), "refused": self._refused})
+        _send(self._host, Ready(self._refused))
         while self._host.fileno() != -1:
             for key, _ in self._selector.select():
                 key.data(key.fileobj)
@@ -134,45 +141,49 @@ class _Server:
 
     def _from_host(self, sock: socket.socket) -> None:
         message, descriptors = _receive(sock)
-        if message is None:
-            self._selector.unregister(sock)
-            sock.close()
-        elif message["do"] == "lane":
-            lane = socket.socket(fileno=descriptors[0])
-            self._lanes[message["lane"]] = lane
-            number = message["lane"]
-            self._selector.register(lane, selectors.EVENT_READ, lambda end: self._from_lane(number, end))
-        elif message["do"] == "kill":
-            self._kill_workers(message["lane"], all_of_them=False)
-        elif message["do"] == "probe":
-            _send(sock, {"found": try_wall(self._wall, message["targets"], message["folders"])})
+        match message:
+            case OpenLane(number):
+                lane = socket.socket(fileno=descriptors[0])
+                self._lanes[number] = lane
+                self._selector.register(lane, selectors.EVENT_READ, lambda end: self._from_lane(number, end))
+            case EndWorkers(number):
+                self._end_workers(number, all_of_them=False)
+            case TryWall():
+                _send(sock, Found(try_wall(self._wall, message)))
+            case _:  # the host is gone
+                self._selector.unregister(sock)
+                sock.close()
 
     def _from_lane(self, lane: int, sock: socket.socket) -> None:
         message, descriptors = _receive(sock)
-        if message is None:
-            self._selector.unregister(sock)
-            sock.close()
-            del self._lanes[lane]
-            self._kill_workers(lane, all_of_them=True)
-            return
-        if message["do"] == "kill":
-            for pid, work in self._workers.items():
-                if (work.lane, work.number) == (lane, message["number"]):
-                    self._wall.end(pid)
-            return
+        match message:
+            case StartWorker():
+                self._start(lane, sock, message, descriptors)
+            case EndWorker(number):
+                for pid, work in self._workers.items():
+                    if (work.lane, work.number) == (lane, number):
+                        self._wall.end(pid)
+            case _:  # the lane is gone
+                self._selector.unregister(sock)
+                sock.close()
+                del self._lanes[lane]
+                self._end_workers(lane, all_of_them=True)
+
+    def _start(self, lane: int, sock: socket.socket, asked: StartWorker, descriptors: list[int]) -> None:
+        """Hand the spare what it is for; tell the lane of it; fork the next."""
         if self._spare is None:
             self._fork_spare()
         spare, self._spare = self._spare, None
         assert spare is not None
-        self._workers[spare.pid] = _Work(lane, message["number"], message["spared"])
+        self._workers[spare.pid] = _Work(lane, asked.number, asked.spared)
         with contextlib.suppress(OSError):  # a spare that died is reaped and told like any other death
-            socket.send_fds(spare.birth, [json.dumps(message).encode()], descriptors)
+            socket.send_fds(spare.birth, [to_text(asked).encode()], descriptors)
         spare.birth.close()
         for descriptor in descriptors:
             os.close(descriptor)
         pidfd = os.pidfd_open(spare.pid)
         with contextlib.suppress(OSError):  # as in `_send`
-            socket.send_fds(sock, [json.dumps({"number": message["number"]}).encode()], [pidfd])
+            socket.send_fds(sock, [to_text(Started(asked.number)).encode()], [pidfd])
         os.close(pidfd)
         self._fork_spare()
 
@@ -193,12 +204,12 @@ class _Server:
                 work = self._workers.pop(pid)
                 if work.lane in self._lanes:
                     code = os.waitstatus_to_exitcode(status)
-                    _send(self._lanes[work.lane], {"number": work.number, "status": code})
+                    _send(self._lanes[work.lane], Ended(work.number, code))
             elif self._spare is not None and self._spare.pid == pid:
                 self._spare.birth.close()
                 self._spare = None
 
-    def _kill_workers(self, lane: int, *, all_of_them: bool) -> None:
+    def _end_workers(self, lane: int, *, all_of_them: bool) -> None:
         for pid, work in self._workers.items():
             if work.lane == lane and (all_of_them or not work.spared):
                 self._wall.end(pid)
@@ -219,10 +230,10 @@ def _be_born(birth: socket.socket, wall: Wall) -> None:
     """The whole life of a forked worker, from its first statement."""
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    wall.surrender()
+    wall.give_up_rights()
     kernel.close_all_but(birth.fileno())
     message, descriptors = _receive(birth)
-    if message is None:
+    if not isinstance(message, StartWorker):  # the server is gone
         os._exit(0)
     channel_fd, output_fd = descriptors
     null = os.open(os.devnull, os.O_RDONLY)
@@ -234,21 +245,21 @@ def _be_born(birth: socket.socket, wall: Wall) -> None:
     birth.detach()
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(encoding="utf-8", errors="backslashreplace")  # type: ignore[union-attr]
-    folder = wall.settle(WorkerLimits.read(message["limits"]), message["folder"])
+    folder = wall.confine(message.limits, message.folder)
     frames = Channel(SocketTransport(channel))
-    frames.send(0, {"settled": True})
+    frames.send(0, to_tree(Confined()))
     serve(frames, folder)
     os._exit(0)
 
 
-def _receive(sock: socket.socket) -> tuple[dict[str, Any] | None, list[int]]:
+def _receive(sock: socket.socket) -> tuple[Message | None, list[int]]:
     try:
         data, descriptors, _, _ = socket.recv_fds(sock, _MESSAGE_BYTES, 4)
     except ConnectionError:
         data, descriptors = b"", []
-    return (json.loads(data) if data else None), list(descriptors)
+    return (from_text(data) if data else None), list(descriptors)
 
 
-def _send(sock: socket.socket, message: dict[str, Any]) -> None:
+def _send(sock: socket.socket, message: Message) -> None:
     with contextlib.suppress(OSError):  # the lane is gone; its workers are ended when its socket is found closed
-        sock.send(json.dumps(message).encode())
+        sock.send(to_text(message).encode())

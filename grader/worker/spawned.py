@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Any
 
-from grader.confine import probes
-from grader.confine.limits import WorkerLimits
+from grader.confine import trials
+from grader.confine.messages import Awake, Birth, Confined, Found, Launched, from_tree, to_tree
 from grader.confine.wall import Bare, Full, Reduced, Wall
 from grader.wire.frames import Channel
 from grader.wire.transport import PipeTransport
@@ -19,11 +18,11 @@ from grader.worker import device
 from grader.worker.serve import serve
 
 
-def run(told: dict[str, Any]) -> None:
+def run(launched: Launched) -> None:
     """Serve over the standard streams until they close.
 
     Args:
-        told: what `grader.confine.launch` reached; nothing if it was not used.
+        launched: what the launcher reached, if it was used.
     """
     read_fd, write_fd = os.dup(0), os.dup(1)
     null = os.open(os.devnull, os.O_RDONLY)
@@ -36,33 +35,34 @@ def run(told: dict[str, Any]) -> None:
         for fd in (read_fd, write_fd):
             msvcrt.setmode(fd, os.O_BINARY)
     device.preload()
-    wall = _wall(told)
+    wall = _wall(launched)
     channel = Channel(PipeTransport(read_fd, write_fd))
-    channel.send(0, {"pid": _pid_outside(told), "refused": told.get("refused", "")})
-    wall.surrender()
-    birth = channel.receive().tree
+    channel.send(0, to_tree(Awake(_pid_outside(launched), launched.refused)))
+    wall.give_up_rights()
+    birth = from_tree(channel.receive().tree)
+    assert isinstance(birth, Birth)
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(encoding="utf-8", errors="backslashreplace")  # type: ignore[union-attr]
-    folder = wall.settle(WorkerLimits.read(birth["limits"]), birth["folder"])
-    channel.send(0, {"settled": True})
-    if "targets" in birth:
-        channel.send(0, {"found": probes.try_all(birth["targets"])})
+    folder = wall.confine(birth.limits, birth.folder)
+    channel.send(0, to_tree(Confined()))
+    if birth.targets is not None:
+        channel.send(0, to_tree(Found(trials.try_all(birth.targets))))
     else:
         serve(channel, folder)
     os._exit(0)
 
 
-def _wall(told: dict[str, Any]) -> Wall:
-    if "proc" in told:
-        return Full(told["proc"])
-    return Reduced(told["readable"]) if told.get("readable") else Bare()
+def _wall(launched: Launched) -> Wall:
+    if launched.proc is not None:
+        return Full(launched.proc)
+    return Reduced(launched.readable) if launched.readable else Bare()
 
 
-def _pid_outside(told: dict[str, Any]) -> int:
+def _pid_outside(launched: Launched) -> int:
     """This process's number as the grader sees it."""
-    if "proc" not in told:
+    if launched.proc is None:
         return os.getpid()
     try:
-        return int(os.readlink("self", dir_fd=told["proc"]))
+        return int(os.readlink("self", dir_fd=launched.proc))
     finally:
-        os.close(told["proc"])
+        os.close(launched.proc)

@@ -1,0 +1,100 @@
+"""Many submissions → reports and a gradebook: a folder per author, one lane."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import secrets
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from grader.errors import GraderError, SubmissionError
+from grader.export.gradebook_csv import gradebook_csv
+from grader.grading import Sheet, grade_submission, repeats
+from grader.intake.folder import read_submission
+from grader.lanes.open import open_lane
+from grader.model import Report, Submission
+from grader.report.as_json import write_json, write_whole
+
+_REPORTS = "reports"
+_SEED_FILE = "seed"
+_LONGEST_NAME = 200
+_SHORTENED = 40
+
+
+def grade_batch(
+    sheet: Sheet,
+    folder: Path,
+    out: Path,
+    on_report: Callable[[Report, int, int], None],
+) -> list[Report]:
+    """Grade every author's folder and write the reports and the gradebook.
+
+    Args:
+        sheet: what is to be graded; its seed is the batch's own, which is kept in `out`.
+        folder: has one folder for each author.
+        out: where reports go; made with mode 0700.
+        on_report: told each report with its place and the number of all.
+
+    Raises:
+        SubmissionError: there is no author's folder in `folder`.
+        ConfinementError: student code cannot be confined as well as is asked for.
+    """
+    authors = find_authors(folder)
+    out.mkdir(mode=0o700, parents=True, exist_ok=True)
+    (out / _REPORTS).mkdir(exist_ok=True)
+    sheet = replace(sheet, setup=replace(sheet.setup, seed=_batch_seed(out)))
+    reports: list[Report] = []
+    open_: list[tuple[int, Submission]] = []
+    with open_lane(sheet.exercises, sheet.setup, hidden=(folder, out)) as lane:
+
+        def grade(number: int, submission: Submission, earlier: Report | None = None) -> Report:
+            report = grade_submission(sheet, submission, lane, earlier=earlier)
+            write_json(out / _REPORTS / f"{_file_name(report.author)}.json", report)
+            on_report(report, number, len(authors))
+            return report
+
+        for number, path in enumerate(authors, 1):
+            submission = read_submission(path, sheet.exercises, path.name)
+            reports.append(grade(number, submission))
+            if repeats(reports[-1]):
+                open_.append((number, submission))
+        for number, submission in open_:  # nothing else of ours runs now
+            reports[number - 1] = grade(number, submission, earlier=reports[number - 1])
+    write_whole(out / "gradebook.csv", gradebook_csv(sheet.exercises, reports))
+    return reports
+
+
+def find_authors(folder: Path) -> list[Path]:
+    """The folders of authors, by name; links and hidden folders are not among them.
+
+    Raises:
+        SubmissionError: there is none.
+    """
+    if not folder.is_dir():
+        raise SubmissionError(f"{folder} is not a folder with submissions")
+    found = [path for path in folder.iterdir() if path.is_dir() and not path.is_symlink() and path.name[0] != "."]
+    if not found:
+        raise SubmissionError(f"{folder} has no submissions: a folder for each author is expected")
+    return sorted(found)
+
+
+def _file_name(author: str) -> str:
+    """The author's name, or its beginning with a digest where a file could not have it."""
+    if len(os.fsencode(author)) <= _LONGEST_NAME:
+        return author
+    return f"{author[:_SHORTENED]}-{hashlib.sha256(os.fsencode(author)).hexdigest()[:16]}"
+
+
+def _batch_seed(out: Path) -> int:
+    """One secret seed for all authors, kept with the reports and used again when they are graded again."""
+    path = out / _SEED_FILE
+    if not path.exists():
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "w", encoding="ascii") as file:
+            file.write(f"{secrets.randbits(48)}\n")
+    try:
+        return int(path.read_text(encoding="ascii"))
+    except ValueError:
+        raise GraderError(f"{path} does not hold the batch's seed; restore it, or grade into a new folder") from None

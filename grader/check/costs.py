@@ -1,0 +1,178 @@
+"""How much a call may cost, in counts: at most so many, the same for more numbers, none at all."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from grader.check.counts import Counts, count
+from grader.check.gradient import keeps_graph
+from grader.check.kinds import require
+from grader.endings import CheckFailed
+from grader.remote.probe import built_in
+from grader.remote.student import RemoteFunction
+
+_LOOP = 2, 20
+_LIMITS = {
+    "operations": ("ops", "runs more than {} operation{s}", "runs operations of PyTorch"),
+    "bytes": ("bytes", "makes more than {} bytes of new memory", "makes new memory"),
+    "peak": ("peak", "needs more than {} bytes of new memory at a time", "needs new memory"),
+    "transfers": ("transfers", "copies more than {} between devices", "copies between devices"),
+    "transferred": ("transferred", "copies more than {} bytes between devices", "copies between devices"),
+    "waits": ("syncs", "waits more than {} for a device", "waits for a device"),
+    "collectives": ("collectives", "calls more than {} collective{s}", "calls collectives"),
+    "sent": ("sent", "hands more than {} bytes to collectives", "hands tensors to collectives"),
+    "escapes": ("escapes", "takes numbers out of PyTorch more than {}", "takes numbers out of PyTorch"),
+    "writes": ("versions", "writes more than {} into its arguments", "writes into its arguments"),
+}
+"""For each count: its name in the report, what is said where it is above a limit, and above 0."""
+
+_TIMES = ("transfers", "waits", "escapes", "writes")
+
+_ON_DEVICES = ("transfers", "transferred", "waits")
+
+
+def uses_at_most(function: RemoteFunction, args: tuple[Any, ...], **limits: int) -> Counts:
+    """One call costs no more than this.
+
+    Args:
+        function: a function of the student's.
+        args: its arguments.
+        limits: any of operations, bytes, peak, transfers, transferred, waits, collectives, sent, escapes, writes.
+
+    Raises:
+        CheckFailed: it costs more.
+        ValueError: there is no such count.
+    """
+    if unknown := set(limits) - set(_LIMITS):
+        raise ValueError(f"there is no count {', '.join(sorted(unknown))}; there are {', '.join(_LIMITS)}")
+    counts = count(function, *args)
+    for name, most in limits.items():
+        _, above, above_none = _LIMITS[name]
+        found = counts.total(name)
+        report(function, name, found)
+        often = _often(most) if name in _TIMES else f"{most:,}"
+        public = f"`{function}` {above.format(often, s='' if most == 1 else 's') if most else above_none}"
+        detail = getattr(counts, name)
+        inner = f": {dict(detail.most_common(5))}" if isinstance(detail, Counter) else ""
+        if found > most:
+            story = f"{public}\ncounted {found:,}, at most {most:,} is asked{inner}{_drawn(counts, name)}"
+            raise CheckFailed(public, story)
+    return counts
+
+
+def count_operations(function: RemoteFunction, *args: Any, **kwargs: Any) -> Counter[str]:
+    """How often each PyTorch operator was dispatched in one call, by name, with gradients off."""
+    counts = count(function, *args, **kwargs)
+    report(function, "operations", counts.operations.total())
+    return counts.operations
+
+
+def no_loop(
+    function: RemoteFunction, small: tuple[Any, ...], large: tuple[Any, ...], *, slack: int = 0
+) -> Counter[str]:
+    """As many operations for a large input as for a small one: no Python loop over the elements.
+
+    Args:
+        function: a function of the student's.
+        small: its arguments.
+        large: arguments about ten times as large.
+        slack: operations allowed on top.
+
+    Returns:
+        The operations of the large call.
+    """
+    few, many = same_count(function, small, large, of="operations", slack=slack)
+    if many.uses > _LOOP[0] * few.uses + _LOOP[1] + slack:
+        public = f"`{function}` uses PyTorch more often the larger its input is: a loop in Python"
+        raise CheckFailed(public, f"{public}\nsmall input  {few.uses} times\nlarge input  {many.uses} times")
+    return many.operations
+
+
+def same_count(
+    function: RemoteFunction, small: tuple[Any, ...], large: tuple[Any, ...], *, of: str, slack: int = 0
+) -> tuple[Counts, Counts]:
+    """A count is the same for a large input as for a small one.
+
+    Args:
+        function: a function of the student's.
+        small: its arguments.
+        large: arguments about ten times as large.
+        of: the count: operations, transfers, waits, collectives or escapes.
+        slack: how many more are allowed.
+
+    Returns:
+        All counts of both calls.
+    """
+    few, many = count(function, *small), count(function, *large)
+    count_small, count_large = few.total(of), many.total(of)
+    report(function, of, count_large)
+    if count_large > count_small + slack:
+        does = {"operations": "runs more operations", "collectives": "calls more collectives"}.get(
+            of, f"{_LIMITS[of][2]} more often"
+        )
+        public = f"`{function}` {does} the larger its input is: a loop in Python"
+        detail = getattr(many, of)
+        top = ", ".join(f"{name} {n} times" for name, n in detail.most_common(3)) if isinstance(detail, Counter) else ""
+        word = of if of in ("operations", "collectives") else "times"
+        raise CheckFailed(
+            public,
+            f"{public}\nsmall input  {count_small} {word}\nlarge input  {count_large} {word}"
+            + (f" ({top})" if top else "")
+            + _drawn(many, of),
+        )
+    return few, many
+
+
+def no_new_storage(function: RemoteFunction, *args: Any) -> Counts:
+    """The call makes no new memory: it gives views, or works in place."""
+    return uses_at_most(function, args, bytes=0)
+
+
+def stays_in_torch(function: RemoteFunction, *args: Any) -> None:
+    """No number leaves PyTorch on the way: by name (`tolist`, `numpy`, `item` ...), and by the gradient that stays."""
+    counts = count(function, *args)
+    report(function, "escapes", counts.escapes.total())
+    names = " and ".join(f"`{name}`" for name in counts.escapes)
+    require(not counts.escapes, f"`{function}` takes numbers out of PyTorch (by {names})")
+    keeps_graph(function, *args)
+
+
+def poisoned(function: RemoteFunction, *args: Any, **kwargs: Any) -> Any:
+    """The result of a call in which memory that nobody wrote to holds NaN, or the largest integer. Compare it."""
+    return built_in(function, "poisoned", [list(args), kwargs], args, kwargs)
+
+
+def no_warning(function: RemoteFunction, *args: Any, **kwargs: Any) -> Any:
+    """The call causes no warning, and switches none off. Gives its result."""
+    answer = built_in(function, "warned", [list(args), kwargs], args, kwargs)
+    match answer:
+        case [result, list() as told, bool() as heard] if all(isinstance(row, list) and len(row) == 2 for row in told):
+            report(function, "warnings", len(told))
+            text = "\n".join(f"{row[0]}: {row[1]}" for row in told)
+            require(not told, f"`{function}` causes a warning", f"`{function}` causes a warning\n{text}")
+            require(heard and not _silences(function), f"`{function}` switches warnings off; mend their cause")
+            return result
+    raise CheckFailed(f"the warnings of `{function}` could not be read")
+
+
+def report(function: RemoteFunction, name: str, found: int) -> None:
+    """Note a count for the report, the largest of a check."""
+    counters = function.side.counters
+    word = _LIMITS[name][0] if name in _LIMITS else name
+    counters[word] = max(found, counters.get(word, 0))
+
+
+def _drawn(counts: Counts, name: str) -> str:
+    """The timeline, below a message about what devices cost."""
+    return f"\n{counts.spans.drawn()}" if counts.spans.rows and name in _ON_DEVICES else ""
+
+
+def _often(times: int) -> str:
+    return "once" if times == 1 else "twice" if times == 2 else f"{times:,} times"
+
+
+def _silences(function: RemoteFunction) -> bool:
+    """Whether the submission names what switches warnings off."""
+    words = (b"catch_warnings", b"simplefilter", b"filterwarnings", b"showwarning")
+    return any(word in text for text in function.side.sitting.files.values() for word in words)

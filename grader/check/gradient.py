@@ -1,0 +1,49 @@
+"""What a check says about gradients. They are computed beside student code, so they are claims."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from grader.check import show
+from grader.check.kinds import require
+from grader.endings import CheckFailed
+from grader.remote.probe import built_in
+from grader.remote.raised import raised_by_student
+from grader.remote.student import RemoteFunction
+
+_LEFT = "the result of `{}` has no gradient: numbers left PyTorch on the way (a list, NumPy, .item(), .detach(), .data)"
+
+
+def gradients(function: RemoteFunction, *args: Any) -> list[torch.Tensor | None]:
+    """The gradient of the sum of the result with respect to each tensor argument; None where there is none."""
+    try:
+        answer = built_in(function, "gradients", list(args), args, {})
+    except RuntimeError as error:
+        raised = raised_by_student(error)
+        if raised is not None and "requires grad" in raised.text:  # PyTorch's refusal to go to NumPy with a graph
+            raise CheckFailed(_LEFT.format(function)) from None
+        raise
+    match answer:
+        case [_, list() as grads] if len(grads) == len(args):
+            return grads
+    raise CheckFailed(f"the gradients of `{function}` could not be read")
+
+
+def keeps_graph(function: RemoteFunction, *args: Any) -> None:
+    """The result depends on the tensor arguments through PyTorch alone: nothing went through a list or NumPy."""
+    wanted = [arg for arg in args if isinstance(arg, torch.Tensor) and arg.dtype.is_floating_point]
+    grads = gradients(function, *args)
+    found = [grad for grad in grads if grad is not None]
+    require(not wanted or found, _LEFT.format(function))
+
+
+def gradcheck(function: RemoteFunction, *args: Any) -> None:
+    """The gradients agree with finite differences, in float64."""
+    difference = built_in(function, "gradcheck", list(args), args, {})
+    require(
+        difference == "",
+        f"the gradient of `{function}` is wrong",
+        f"the gradient of `{function}` is wrong\n{show.show(difference)}",
+    )

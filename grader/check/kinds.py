@@ -1,0 +1,79 @@
+"""What kind of thing a value is. Besides, `require`, with which a check says anything else.
+
+Each failure has two texts: the property that does not hold, which may be told of a hidden input, and the whole story
+with numbers, for shown checks and for staff.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+
+from grader.check import show
+from grader.endings import CheckFailed
+from grader.remote.student import Student, side_of
+
+
+def require(condition: Any, public: str, story: str = "") -> None:
+    """Fail unless a condition holds.
+
+    Args:
+        condition: anything that is true or false.
+        public: what is wrong, in the student's words; must not tell a hidden input or its expected value.
+        story: the same with numbers, for shown checks and staff.
+    """
+    if not condition:
+        raise CheckFailed(public, story)
+
+
+def is_kind(fits: bool, yours: Any, asked: str, what: str) -> None:
+    """Fail unless a value is of a kind.
+
+    Args:
+        fits: whether it is.
+        yours: the value.
+        asked: the kind, in words.
+        what: its name in messages.
+    """
+    public = f"{what} is {show.kind(yours, public=True)}, {asked} is asked"
+    require(fits, public, f"{what} is {show.kind(yours)}, {asked} is asked")
+
+
+def is_tensor(yours: Any, what: str = "the result") -> None:
+    """The value is a tensor."""
+    is_kind(isinstance(yours, torch.Tensor), yours, "a tensor", what)
+
+
+def is_array(yours: Any, what: str = "the result") -> None:
+    """The value is a NumPy array."""
+    is_kind(isinstance(yours, np.ndarray), yours, "a NumPy array", what)
+
+
+def is_instance(yours: Any, kind: type, what: str = "the result") -> None:
+    """The value is of a plain Python type; bool is no int here."""
+    fits = isinstance(yours, kind) and not (kind is int and isinstance(yours, bool))
+    is_kind(fits, yours, show.with_article(kind.__name__), what)
+
+
+def has_shape(yours: Any, what: str) -> None:
+    """The value has a shape and a dtype: it is a tensor, an array or a NumPy number."""
+    is_kind(hasattr(type(yours), "shape") and hasattr(type(yours), "dtype"), yours, "a tensor", what)
+
+
+def pair(head: str, asked: Any, yours: Any, first: str = "asked", second: str = "yours") -> str:
+    """A head, and below it what is asked and what is there."""
+    width = max(len(first), len(second)) + 2
+    return f"{head}\n{first:<{width}}{asked}\n{second:<{width}}{yours}"
+
+
+def type_name(remote: Any) -> str:
+    """The class name of an object that stays with the worker, as the worker says; of anything else, its own."""
+    told = getattr(remote, "_claims", None)
+    return str(getattr(told, "type", type(remote).__name__))
+
+
+def public_names(student: Student) -> list[str]:
+    """The public names of the student's module."""
+    return sorted(side_of(student).names())

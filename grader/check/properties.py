@@ -1,0 +1,73 @@
+"""Shape, dtype, device and layout of tensors and arrays."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import torch
+
+from grader.check import show
+from grader.check.kinds import has_shape, is_tensor, pair, require
+from grader.endings import CheckFailed
+from grader.wire.describe import Claims
+from grader.wire.exchange import claims_of
+
+_DEVICE = re.compile(r"(cpu|cuda|meta|mps|xpu|sim)(:[0-7])?")
+
+
+def same_shape(yours: Any, asked: Any, what: str = "the result") -> None:
+    """The shapes are equal; `asked` is a tensor, an array or a shape."""
+    has_shape(yours, what)
+    wanted = tuple(asked.shape if hasattr(asked, "shape") else asked)
+    if show.shape(yours) != wanted:
+        raise CheckFailed(f"{what} has the wrong shape", pair(f"{what} has the wrong shape", wanted, show.shape(yours)))
+
+
+def same_dtype(yours: Any, asked: Any, what: str = "the result") -> None:
+    """The dtypes are equal; `asked` is a tensor, an array or a dtype."""
+    has_shape(yours, what)
+    wanted = str(getattr(asked, "dtype", asked)).removeprefix("torch.")
+    if show.dtype(yours) != wanted:
+        text = f"{what} has dtype {show.dtype(yours)}, {wanted} is asked"
+        raise CheckFailed(text)
+
+
+def on_device(yours: Any, asked: str, what: str = "the result") -> None:
+    """The tensor is on a device; "cuda" allows any index, "cuda:1" only that one."""
+    is_tensor(yours, what)
+    device = claims(yours).device
+    place = device if _DEVICE.fullmatch(device) else "another device"  # a worker's free text goes into no message
+    require(device == asked or device.split(":")[0] == asked, f"{what} is on {place}, {asked} is asked")
+
+
+def same_layout(yours: Any, asked: Any, what: str = "the result") -> None:
+    """Shape, strides and storage offset are equal."""
+    same_shape(yours, asked, what)
+    for name, mine, wanted in (
+        ("strides", strides_of(yours), strides_of(asked)),
+        ("storage offset", offset_of(yours), offset_of(asked)),
+    ):
+        if mine != wanted:
+            raise CheckFailed(f"{what} has the wrong {name}", pair(f"{what} has the wrong {name}", wanted, mine))
+
+
+def claims(tensor: torch.Tensor) -> Claims:
+    """What the worker says of a tensor: `requires_grad`, `is_leaf`, `grad_fn`, `version`, `device`, and more.
+
+    A tensor that a check made itself tells its own.
+    """
+    told = claims_of(tensor)
+    if told is not None:
+        return told
+    return Claims(requires_grad=tensor.requires_grad, is_leaf=tensor.is_leaf, device=str(tensor.device))
+
+
+def strides_of(value: Any) -> tuple[int, ...]:
+    """The strides: of a tensor in elements, of an array in bytes."""
+    return tuple(value.stride()) if isinstance(value, torch.Tensor) else tuple(value.strides)
+
+
+def offset_of(value: Any) -> int:
+    """The storage offset of a tensor, in elements; 0 of anything else."""
+    return int(value.storage_offset()) if isinstance(value, torch.Tensor) else 0

@@ -1,0 +1,104 @@
+"""Memory: views and copies, arguments that stay as they are, changes in place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import torch
+
+from grader.check import show
+from grader.check.kinds import has_shape, is_tensor, pair, require
+from grader.check.properties import claims, strides_of
+from grader.endings import CheckFailed
+from grader.wire.incoming import copies
+from grader.wire.memory import array_extent, span
+
+
+def shares_memory(one: Any, other: Any) -> bool:
+    """Whether two tensors or arrays lie in the same storage, overlapping or not."""
+    first, second = _place(one), _place(other)
+    return first[1] > 0 and first[0] < second[0] + second[1] and second[0] < first[0] + first[1]
+
+
+def shares(yours: Any, base: Any, what: str = "the result", base_name: str = "the argument") -> None:
+    """The value shares memory with another: a view, not a copy."""
+    has_shape(yours, what)
+    require(shares_memory(yours, base), f"{what} is a copy; it must share memory with {base_name}")
+
+
+def shares_nothing(yours: Any, base: Any, what: str = "the result", base_name: str = "the argument") -> None:
+    """The value has memory of its own."""
+    has_shape(yours, what)
+    require(not shares_memory(yours, base), f"{what} shares memory with {base_name}; it must have its own")
+
+
+def is_view_of(yours: Any, base: torch.Tensor, what: str = "the result", base_name: str = "the argument") -> None:
+    """The tensor is a window on the base's storage, within its elements."""
+    is_tensor(yours, what)
+    shares(yours, base, what, base_name)
+    inside = _span_of(base)[0] <= _span_of(yours)[0] and _span_of(yours)[1] <= _span_of(base)[1]
+    require(inside, f"{what} reaches beyond {base_name} in memory")
+
+
+@contextmanager
+def unchanged(*values: Any, what: str = "the argument") -> Iterator[None]:
+    """What runs inside leaves the values as they are: numbers, shape, strides, dtype, and no in-place change."""
+    before = copies(*values)
+    layouts = [_layout(value) for value in values]
+    yield
+    for value, old, layout in zip(values, before, layouts, strict=True):
+        if _layout(value) != layout:
+            raise CheckFailed(f"{what} was changed: its shape, strides or dtype is another one now")
+        if not _equal(value, old):
+            story = pair(f"{what} was changed", show.show(old), show.show(value), "before", "after")
+            raise CheckFailed(f"{what} was changed", story)
+        version = claims(value).version if isinstance(value, torch.Tensor) else 0
+        require(version <= 0, f"{what} was written to in place, even if its numbers are the same now")
+
+
+def in_place(yours: Any, argument: torch.Tensor, what: str = "the result") -> None:
+    """The very argument came back, changed in place."""
+    require(yours is argument, f"{what} is not the argument itself; change it in place and return it")
+    require(claims(argument).version > 0, "the argument was not changed in place")
+
+
+def _layout(value: Any) -> Any:
+    if isinstance(value, (torch.Tensor, np.ndarray)):
+        return show.shape(value), strides_of(value), show.dtype(value)
+    return type(value)
+
+
+def _place(value: Any) -> tuple[int, int]:
+    """Address and size of the memory that a value is a window on."""
+    if isinstance(value, torch.Tensor):
+        storage = value.untyped_storage()
+        return storage.data_ptr(), storage.nbytes()
+    extent = array_extent(value)
+    return extent.start, extent.size
+
+
+def _span_of(value: torch.Tensor) -> tuple[int, int]:
+    """First and last address of the elements."""
+    high = int(span(tuple(value.shape), tuple(value.stride()))[1])
+    start = int(value.untyped_storage().data_ptr() + value.storage_offset() * value.itemsize)
+    return start, start + (high + 1) * value.itemsize
+
+
+def _equal(value: Any, old: Any) -> bool:
+    if isinstance(value, torch.Tensor):
+        return _bits(value) == _bits(old)
+    if isinstance(value, np.ndarray):
+        return bool(value.tobytes() == old.tobytes())
+    if isinstance(value, (list, tuple)):
+        return len(value) == len(old) and all(_equal(a, b) for a, b in zip(value, old, strict=True))
+    if isinstance(value, dict):
+        return value.keys() == old.keys() and all(_equal(value[key], old[key]) for key in value)
+    return bool(value == old)
+
+
+def _bits(value: torch.Tensor) -> bytes:
+    plain = value.detach().resolve_conj().resolve_neg().contiguous().flatten()
+    return bytes(plain.view(torch.uint8).numpy().tobytes()) if plain.numel() else b""

@@ -1,0 +1,184 @@
+"""Values: equal within the tolerance of their dtype. The messages tell how many differ, and where."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+import torch
+
+from grader.check import show
+from grader.check.kinds import is_array, is_instance, is_kind, is_tensor, pair
+from grader.check.properties import claims, on_device, same_dtype, same_shape
+from grader.endings import CannotJudge, CheckFailed
+
+_TOLERANCES = {
+    torch.float16: (1e-3, 1e-5),
+    torch.bfloat16: (1.6e-2, 1e-5),
+    torch.float32: (1.3e-6, 1e-5),
+    torch.float64: (1e-7, 1e-7),
+    torch.complex64: (1.3e-6, 1e-5),
+    torch.complex128: (1e-7, 1e-7),
+}
+"""Relative and absolute tolerance by dtype, those of `torch.testing.assert_close`."""
+
+
+def same_values(
+    yours: Any, asked: Any, what: str = "the result", *, rtol: float | None = None, atol: float | None = None
+) -> None:
+    """The values are equal, within the tolerance of the less exact dtype; the dtypes may differ.
+
+    Args:
+        yours: a tensor, array, number, or list, tuple or dict of them.
+        asked: what it must be equal to; NaN is equal to NaN, and to nothing else.
+        what: its name in messages.
+        rtol: relative tolerance, by default that of `torch.testing.assert_close` for the dtype.
+        atol: absolute tolerance, likewise.
+
+    Raises:
+        CannotJudge: the shapes differ, so that there is nothing to compare.
+        CheckFailed: the values differ.
+    """
+    if isinstance(asked, (list, tuple, dict)):
+        _same_items(yours, asked, what, rtol, atol)
+    elif isinstance(asked, (torch.Tensor, np.ndarray, np.generic, int, float, complex)) and not isinstance(asked, bool):
+        _same_numbers(yours, asked, what, rtol, atol)
+    elif type(yours) is not type(asked) or yours != asked:
+        raise CheckFailed(
+            f"{what} is not what is asked", pair(f"{what} is not what is asked", show.show(asked), show.show(yours))
+        )
+
+
+def same(
+    yours: Any, asked: Any, what: str = "the result", *, rtol: float | None = None, atol: float | None = None
+) -> None:
+    """Kind, shape, dtype, device and values are equal, looked at in this order."""
+    if isinstance(asked, torch.Tensor):
+        is_tensor(yours, what)
+        same_shape(yours, asked, what)
+        same_dtype(yours, asked, what)
+        on_device(yours, claims(asked).device, what)
+    elif isinstance(asked, np.ndarray):
+        is_array(yours, what)
+        same_shape(yours, asked, what)
+        same_dtype(yours, asked, what)
+    else:
+        is_instance(yours, type(asked), what)
+    same_values(yours, asked, what, rtol=rtol, atol=atol)
+
+
+def _same_items(yours: Any, asked: Any, what: str, rtol: float | None, atol: float | None) -> None:
+    keys = asked.keys() if isinstance(asked, dict) else range(len(asked))
+    kind = next(base for base in (list, tuple, dict) if isinstance(asked, base))
+    is_kind(isinstance(yours, kind), yours, show.with_article(kind.__name__), what)
+    text = f"{what} has {len(yours)} items, {len(asked)} are asked"
+    simple = not any(
+        isinstance(item, (torch.Tensor, np.ndarray)) for item in (asked.values() if isinstance(asked, dict) else asked)
+    )
+    story = pair(f"{what} is not what is asked", show.show(asked), show.show(yours))
+    if len(yours) != len(asked):
+        raise CheckFailed(f"{what} has the wrong number of items" if simple else text, story)
+    for key in keys:
+        if isinstance(asked, dict) and key not in yours:
+            raise CheckFailed(f"{what} lacks a key", f"{what} lacks the key {key!r}")
+        try:
+            same_values(yours[key], asked[key], f"{what}[{key!r}]", rtol=rtol, atol=atol)
+        except CheckFailed as failed:
+            if simple:
+                raise CheckFailed(f"{what} is not what is asked", story) from None
+            raise failed from None
+
+
+def _same_numbers(yours: Any, asked: Any, what: str, rtol: float | None, atol: float | None) -> None:
+    if isinstance(yours, bool) or not isinstance(yours, (torch.Tensor, np.ndarray, np.generic, int, float, complex)):
+        is_kind(False, yours, _asked_kind(asked), what)
+    if isinstance(yours, (int, float)) and isinstance(asked, (int, float)) and yours == asked:
+        return  # the common case of plain numbers, without making tensors of them
+    if isinstance(yours, int) and yours.bit_length() >= sys.float_info.max_exp:  # no float is as large
+        head = f"{what} has the wrong value"
+        raise CheckFailed(head, pair(head, show.show(asked), show.show(yours)))
+    mine, wanted = _as_tensor(yours), _as_tensor(asked)
+    if mine.shape != wanted.shape:
+        text = f"{what} cannot be compared: its shape is wrong"
+        raise CannotJudge(pair(text, show.shape(wanted), show.shape(mine)))
+    if wanted.numel() == 0:
+        return
+    relative, absolute = _tolerance(mine.dtype, wanted.dtype)
+    relative, absolute = relative if rtol is None else rtol, absolute if atol is None else atol
+    wrong, error = _differences(mine, wanted, relative, absolute)
+    if bool(wrong.any()):
+        raise _values_differ(what, yours, asked, mine, wanted, wrong, error)
+
+
+def _asked_kind(asked: Any) -> str:
+    return "a number" if isinstance(asked, (int, float, complex, np.generic)) else show.kind(asked)
+
+
+def _differences(
+    mine: torch.Tensor, wanted: torch.Tensor, rtol: float, atol: float
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Which elements are wrong, and by how much. Integers of every size are compared exactly."""
+    exact = not any(t.dtype.is_floating_point or t.dtype.is_complex for t in (mine, wanted))
+    if exact:
+        wrong = mine.to(torch.int64) != wanted.to(torch.int64)
+        if torch.uint64 in (mine.dtype, wanted.dtype):
+            wrong |= mine.double() != wanted.double()
+        return wrong, (mine.double() - wanted.double()).abs()
+    wide = torch.complex128 if mine.dtype.is_complex or wanted.dtype.is_complex else torch.float64
+    a, b = mine.to(wide), wanted.to(wide)
+    error = (a - b).abs()
+    equal = (a == b) | (a.isnan() & b.isnan()) | (error <= atol + rtol * b.abs()) & b.isfinite() & a.isfinite()
+    return ~equal, error
+
+
+def _values_differ(
+    what: str,
+    yours: Any,
+    asked: Any,
+    mine: torch.Tensor,
+    wanted: torch.Tensor,
+    wrong: torch.Tensor,
+    error: torch.Tensor,
+) -> CheckFailed:
+    count, total = int(wrong.sum()), wrong.numel()
+    nan = (
+        bool((mine.isnan() & ~wanted.isnan()).any()) if mine.dtype.is_floating_point or mine.dtype.is_complex else False
+    )
+    reason = "has NaN where a number is asked" if nan else "has the wrong value" + ("s" if total > 1 else "")
+    head = f"{what} {reason}"
+    if total > 1:
+        head += f": {count} of {total} elements are wrong"
+    if total <= show.WHOLE:
+        return CheckFailed(head, pair(head, show.show(asked), show.show(yours)))
+    first = tuple(int(i) for i in wrong.nonzero()[0])
+    lines = [head, f"first at {list(first)}: asked {_number_text(wanted[first])}, yours {_number_text(mine[first])}"]
+    finite = torch.where(wrong & error.isfinite(), error, -1.0)
+    worst = np.unravel_index(int(finite.argmax()), tuple(wrong.shape))
+    if float(finite.max()) >= 0:
+        lines.append(f"worst at {[int(i) for i in worst]}: off by {float(finite.max()):.3g}")
+    return CheckFailed(head, "\n".join(lines))
+
+
+def _number_text(value: torch.Tensor) -> str:
+    """One number, short."""
+    number = value.item()
+    return f"{number:.6g}" if isinstance(number, float) else str(number)
+
+
+def _as_tensor(value: Any) -> torch.Tensor:
+    if isinstance(value, torch.Tensor):
+        return value.detach().resolve_conj().resolve_neg()
+    if isinstance(value, (np.ndarray, np.generic)):
+        native = np.array(value)
+        plain = {"g": np.dtype("f8"), "G": np.dtype("c16")}.get(native.dtype.char, native.dtype.newbyteorder("="))
+        with np.errstate(over="ignore"):  # PyTorch has no long doubles
+            return torch.from_numpy(native.astype(plain, copy=True))
+    if isinstance(value, int) and not -(2**63) <= value < 2**63:
+        return torch.tensor(float(value), dtype=torch.float64)
+    return torch.tensor(value, dtype={int: torch.int64, float: torch.float64}.get(type(value), torch.complex128))
+
+
+def _tolerance(*dtypes: torch.dtype) -> tuple[float, float]:
+    known = [_TOLERANCES.get(dtype, (1e-1, 1e-1)) for dtype in dtypes if dtype.is_floating_point or dtype.is_complex]
+    return max(known, default=(0.0, 0.0))

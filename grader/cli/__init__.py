@@ -1,0 +1,53 @@
+"""The command `grade`: a file for each command, imported when it is used, so that `grade --help` is quick.
+
+A new command is a module here with a function `command`, and a row in `COMMANDS`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+
+import click
+
+_GRADE = "run"
+
+COMMANDS = {_GRADE: "grade", "batch": "batch", "verify": "verify", "doctor": "doctor", "new": "new"}
+"""Each command, and the module that it stands in."""
+
+
+class _Commands(click.Group):
+    """A group whose commands are imported when they are used, and in which what is no command is an exercise."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names, without importing anything."""
+        return sorted(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import a command."""
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = importlib.import_module(f"grader.cli.{COMMANDS[cmd_name]}").command
+        return command
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Put the name of the default command before arguments that name none."""
+        if not args or (args[0] not in COMMANDS and args[0] not in ("--help", "-h", "--version")):
+            args = [_GRADE, *args]
+        return super().parse_args(ctx, args)
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="tensorgrade", prog_name="grade")
+def main() -> None:
+    """Grade exercises about PyTorch tensors.
+
+    \b
+    grade                     grade the course in this folder
+    grade predict_strides     grade one exercise, by id or number (02-1)
+    grade --submission DIR    grade the files in another folder
+    """  # noqa: D301  the backslash is click's own mark for lines that stay as they are
+    # A console that cannot show a character shows its code instead of failing.
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")

@@ -1,0 +1,37 @@
+"""`grade verify [EXERCISE…]`: prove exercises."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from grader.cli.options import device_option, read_setup, start_option
+from grader.cli.telling import Say, course_and_exercises, told_errors
+
+
+@click.command()
+@click.argument("names", metavar="[EXERCISE]...", nargs=-1)
+@click.option("--seeds", type=click.IntRange(min=1), help="How many seeds right answers must pass with; by default 20.")
+@click.option("--write-digests", is_flag=True, help="First bring the digests of starters in exercise.yaml up to date.")
+@device_option
+@start_option
+def command(names: tuple[str, ...], seeds: int | None, write_digests: bool, device: str, start: str | None) -> None:
+    """Prove exercises: starters earn nothing, right answers pass, wrong ones are caught by the check they name."""
+    say = Say()
+    say("Verifying ...")
+    with told_errors():
+        from grader.course.starter import write_digest
+        from grader.verify.cases import SEEDS
+        from grader.verify.run import verify
+        from grader.verify.table import proof_lines
+
+        course, exercises = course_and_exercises(names)
+        if write_digests:
+            for exercise in exercises:
+                if write_digest(exercise):
+                    say(f"wrote the digest of {exercise.id}")
+            course, exercises = course_and_exercises(names)
+        proofs = verify(course, exercises, read_setup(start, device), seeds or SEEDS, say)
+        say(*proof_lines(proofs))
+    sys.exit(1 if any(proof.problems for proof in proofs) else 0)

@@ -1,0 +1,8 @@
+"""A course folder → Course.
+
+layout    where things lie: the one module that knows a course's paths
+schema    what may stand in course.yaml and exercise.yaml
+load      both files → Course, with every problem found
+starter   whether a file is the starter as it was given out
+scaffold  a new course or exercise, ready to be changed
+"""

@@ -1,0 +1,90 @@
+"""Known answers: wrong ones, with the sentence that a student is told, and right variants.
+
+A wrong answer is written as a difference. Its docstring is the sentence, and ends with lines for us:
+
+    caught by: strides_of_views        the check that must catch it
+    keeps: contiguous_strides, plain   what of the reference stays as it is, and is not written again
+
+What it keeps is put below its own text, so that what runs is a whole file, as a student would have written it.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from grader.errors import CourseError
+from grader.model import Exercise
+
+_CAUGHT_BY = re.compile(r"^caught by:\s*(\S+)\s*$", re.MULTILINE)
+_KEEPS = re.compile(r"^keeps:\s*(.+?)\s*$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One known answer.
+
+    Attributes:
+        path: its file.
+        source: the whole of it, with what it keeps of the reference.
+        sentence: what a student is told whose submission behaves like it, or "".
+        caught_by: the check that must catch it, or "".
+    """
+
+    path: Path
+    source: bytes
+    sentence: str
+    caught_by: str
+
+
+def read_answer(exercise: Exercise, path: Path) -> Answer:
+    """Read a known answer of an exercise.
+
+    Raises:
+        CourseError: what it keeps is not in the reference, or it writes that itself.
+    """
+    source = path.read_bytes()
+    try:
+        tree = ast.parse(source)
+    except SyntaxError:
+        return Answer(path, source, "", "")  # a file that does not load may be an answer, but tells nothing
+    doc = ast.get_docstring(tree) or ""
+    caught_by, keeps = _CAUGHT_BY.search(doc), _KEEPS.search(doc)
+    first = min((found.start() for found in (caught_by, keeps) if found), default=len(doc))
+    if keeps:
+        names = [name.strip() for name in keeps[1].split(",")]
+        source = source.rstrip() + b"\n" + "".join(_kept(exercise, path, tree, names)).encode()
+    return Answer(path, source, doc[:first].strip(), caught_by[1] if caught_by else "")
+
+
+def _kept(exercise: Exercise, path: Path, tree: ast.Module, names: list[str]) -> Iterator[str]:
+    """The text of each name in the reference."""
+    if exercise.reference is None:
+        raise CourseError(f"{path.name}: keeps: there is no reference to keep anything of")
+    text = exercise.reference.read_text(encoding="utf-8")
+    theirs = dict(_definitions(ast.parse(text)))
+    own = dict(_definitions(tree))
+    for name in names:
+        if name not in theirs:
+            raise CourseError(f"{path.name}: keeps: the reference has no {name}; it has {', '.join(theirs)}")
+        if name in own:
+            raise CourseError(f"{path.name}: keeps: it writes {name} itself; remove one of the two")
+        yield f"\n\n{_text(text, theirs[name])}\n"
+
+
+def _text(source: str, node: ast.stmt) -> str:
+    first = min([node.lineno, *(decorator.lineno for decorator in getattr(node, "decorator_list", []))])
+    return "\n".join(source.splitlines()[first - 1 : node.end_lineno])
+
+
+def _definitions(tree: ast.Module) -> Iterator[tuple[str, ast.stmt]]:
+    """The names that a module defines at its top level, with their statements."""
+    for node in tree.body:
+        match node:
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                yield name, node
+            case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
+                yield name, node

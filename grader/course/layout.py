@@ -1,0 +1,152 @@
+"""Where things lie in a course folder. All else asks here: a test holds that no other module spells a path of it.
+
+exercises/<module>/<exercise>/ is what a student sees, solutions/<module>/<exercise>/ is staff's; one mirrors the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from grader.errors import CourseError
+from grader.model import Course, Exercise
+
+COURSE_FILE = "course.yaml"
+EXERCISE_FILE = "exercise.yaml"
+TOPICS = Path("exercises", "topics.yaml")
+SCHEMAS = Path(".schemas")
+
+_SHOWN, _STAFF = "exercises", "solutions"
+_CHECKS, _PROBES = "check_", "probe_"
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where the parts of one exercise lie, as paths from the course's root.
+
+    Attributes:
+        module: folder of its module.
+        id: its own folder.
+    """
+
+    module: str
+    id: str
+
+    @classmethod
+    def of(cls, exercise: Exercise) -> Places:
+        """Those of an exercise that was loaded."""
+        return cls(exercise.module, exercise.id)
+
+    @property
+    def shown(self) -> Path:
+        """The folder that a student sees."""
+        return Path(_SHOWN, self.module, self.id)
+
+    @property
+    def staff(self) -> Path:
+        """The folder that staff alone have."""
+        return Path(_STAFF, self.module, self.id)
+
+    @property
+    def module_folders(self) -> tuple[Path, Path]:
+        """The folders in which all exercises of the module lie."""
+        return self.shown.parent, self.staff.parent
+
+    @property
+    def starter(self) -> Path:
+        """The exercise module as students get it."""
+        return self.shown / f"{self.id}.py"
+
+    @property
+    def description(self) -> Path:
+        """Number, title, points, hints."""
+        return self.shown / EXERCISE_FILE
+
+    @property
+    def shown_checks(self) -> Path:
+        """The checks that a student has."""
+        return self.shown / f"{_CHECKS}{self.id}.py"
+
+    @property
+    def hidden_checks(self) -> Path:
+        """Those that a student has not."""
+        return self.staff / f"{_CHECKS}{self.id}.py"
+
+    @property
+    def probes(self) -> tuple[Path, Path]:
+        """Probe files, beside the shown and beside the hidden checks."""
+        name = f"{_PROBES}{self.id}.py"
+        return self.shown / name, self.staff / name
+
+    @property
+    def reference(self) -> Path:
+        """The reference solution."""
+        return self.staff / f"{self.id}.py"
+
+    @property
+    def wrong(self) -> Path:
+        """The folder of known wrong answers."""
+        return self.staff / "wrong"
+
+    @property
+    def right(self) -> Path:
+        """The folder of other right answers."""
+        return self.staff / "right"
+
+    @property
+    def as_handed_in(self) -> tuple[Path, ...]:
+        """Where a submission may have the exercise module, the likeliest first."""
+        name = f"{self.id}.py"
+        return Path(name), Path(self.module, self.id, name), self.starter
+
+
+def page_of(module: str) -> Path:
+    """A module's page of prose, as a path from the course's root."""
+    return Path(_SHOWN, module, "README.md")
+
+
+def is_ours(name: str) -> bool:
+    """Whether a file of that name is a course's and not a student's: checks and probes."""
+    return name.startswith((_CHECKS, _PROBES))
+
+
+def find_course(start: Path) -> Path:
+    """The folder of the course that `start` lies in.
+
+    Raises:
+        CourseError: there is none.
+    """
+    for folder in (start, *start.parents):
+        if (folder / COURSE_FILE).is_file():
+            return folder
+    raise CourseError(f"there is no course here: no {COURSE_FILE} in {start} or a folder above it")
+
+
+def kept_inputs(course: Course) -> Path:
+    """Where large inputs of failing shown checks are kept for the student."""
+    return course.root / ".grade" / "inputs"
+
+
+def answers(folder: Path) -> tuple[Path, ...]:
+    """The files of a folder of wrong answers or right variants, by name; none if there is no such folder."""
+    return tuple(sorted(folder.glob("*.py"))) if folder.is_dir() else ()
+
+
+def stray_files(course: Course) -> list[str]:
+    """Files under exercises/ and solutions/ that have no place in a course, as paths from its root."""
+    known = set(_known_files(course))
+    found = [path for top in (_SHOWN, _STAFF) for path in (course.root / top).rglob("*") if path.is_file()]
+    relative = [path.relative_to(course.root) for path in found if "__pycache__" not in path.parts]
+    return sorted(path.as_posix() for path in relative if path not in known)
+
+
+def _known_files(course: Course) -> Iterator[Path]:
+    yield TOPICS
+    for module in course.modules:
+        yield page_of(module.id)
+        for exercise in module.exercises:
+            places = Places.of(exercise)
+            yield from (places.starter, places.description, places.shown_checks, *places.probes)
+            yield from (places.reference, places.hidden_checks)
+            yield from (path.relative_to(course.root) for path in (*exercise.wrong, *exercise.right))

@@ -1,0 +1,175 @@
+"""course.yaml and exercise.yaml → Course. Every problem is found before any is told."""
+
+from __future__ import annotations
+
+import ast
+import datetime
+import difflib
+import re
+from collections.abc import Iterator
+from dataclasses import fields, replace
+from importlib import metadata
+from pathlib import Path
+
+from packaging.requirements import InvalidRequirement, Requirement
+
+from grader.course.files import read_file, read_yaml, suggestion
+from grader.course.layout import COURSE_FILE, TOPICS, Places, answers
+from grader.course.schema import CourseFile, ExerciseFile, LimitsEntry
+from grader.errors import CourseError
+from grader.model import Course, Exercise, HandIn, Limits, Module, Withheld
+
+_CONTRACT_LINE = re.compile(r"^\s*(C[0-9]+)[.:)]?\s+(\S.*)$")
+
+
+def load_course(root: Path) -> Course:
+    """Read and check a course.
+
+    Raises:
+        CourseError: with every problem found.
+    """
+    problems: list[str] = []
+    file = read_file(root / COURSE_FILE, COURSE_FILE, CourseFile, problems)
+    if file is None:
+        raise CourseError(*problems)
+    problems += _requirement_problems(file.requires)
+    limits = _limits(Limits(), file.limits)
+    modules = []
+    for entry in file.modules:
+        exercises = [_load_exercise(root, Places(entry.folder, id), limits, problems) for id in entry.exercises]
+        modules.append(Module(entry.folder, entry.title, tuple(item for item in exercises if item is not None)))
+    handins = tuple(
+        HandIn(
+            id=entry.id,
+            title=entry.title,
+            exercises=tuple(entry.exercises),
+            due=entry.due.isoformat() if isinstance(entry.due, datetime.date) else entry.due,
+            weight=entry.weight,
+            column=entry.column or entry.title,
+        )
+        for entry in file.handins
+    )
+    course = Course(file.title, root, tuple(modules), handins)
+    problems += _cross_problems(file, course)
+    if problems:
+        raise CourseError(*problems)
+    return course
+
+
+def _load_exercise(root: Path, places: Places, limits: Limits, problems: list[str]) -> Exercise | None:
+    file = read_file(root / places.description, places.description.as_posix(), ExerciseFile, problems)
+    if file is None:
+        return None
+    starter, shown_checks, hidden_checks, reference = (
+        root / path for path in (places.starter, places.shown_checks, places.hidden_checks, places.reference)
+    )
+    if not shown_checks.is_file() and not hidden_checks.is_file():
+        problems.append(f"{places.shown.as_posix()}: there are no checks; write {shown_checks.name}")
+    source = starter.read_bytes() if starter.is_file() else b""
+    withheld = Withheld(file.withheld.checks, file.withheld.shares) if file.withheld else Withheld()
+    return Exercise(
+        id=places.id,
+        number=file.number,
+        title=file.title,
+        module=places.module,
+        kind=file.kind,
+        difficulty=file.difficulty,
+        points=round(file.points * 100),
+        topics=tuple(file.topics),
+        hints=tuple(file.hints),
+        folder=root / places.shown,
+        module_folders=tuple(path for folder in places.module_folders if (path := root / folder).is_dir()),
+        starter=starter,
+        starter_digest=file.starter or "",
+        shown_checks=shown_checks if shown_checks.is_file() else None,
+        hidden_checks=hidden_checks if hidden_checks.is_file() else None,
+        probes=tuple(path for probe in places.probes if (path := root / probe).is_file()),
+        reference=reference if reference.is_file() else None,
+        wrong=answers(root / places.wrong),
+        right=answers(root / places.right),
+        contract=contract_lines(source.decode("utf-8", "replace")),
+        limits=_limits(limits, file.limits),
+        withheld=Withheld() if hidden_checks.is_file() else withheld,
+    )
+
+
+def find_exercise(course: Course, name: str) -> Exercise:
+    """An exercise by id or number.
+
+    Raises:
+        CourseError: there is none; with a suggestion.
+    """
+    for exercise in course.exercises:
+        if name in (exercise.id, exercise.number):
+            return exercise
+    near = difflib.get_close_matches(name, [exercise.id for exercise in course.exercises], n=1, cutoff=0.5)
+    hint = f"; did you mean {near[0]}?" if near else ""
+    raise CourseError(f"there is no exercise or command {name!r}{hint}")
+
+
+def read_topics(course: Course) -> set[str]:
+    """The ids in exercises/topics.yaml; none if there is no such file.
+
+    Raises:
+        CourseError: the file is not a mapping from ids to names.
+    """
+    path = course.root / TOPICS
+    if not path.is_file():
+        return set()
+    problems: list[str] = []
+    data = read_yaml(path, TOPICS.as_posix(), problems)
+    if problems:
+        raise CourseError(*problems)
+    return {str(topic) for topic in data or {}}
+
+
+def contract_lines(source: str) -> dict[str, str]:
+    """The numbered rules of a module docstring: "C1  text", with continuation lines, by name."""
+    try:
+        doc = ast.get_docstring(ast.parse(source)) or ""
+    except (SyntaxError, ValueError):
+        return {}
+    rules: dict[str, str] = {}
+    current = None
+    for line in doc.splitlines():
+        match = _CONTRACT_LINE.match(line)
+        if match:
+            current = match[1]
+            rules[current] = match[2].strip()
+        elif current and line.startswith(" ") and line.strip():
+            rules[current] += " " + line.strip()
+        else:
+            current = None
+    return rules
+
+
+def _limits(base: Limits, entry: LimitsEntry) -> Limits:
+    given = {field.name: getattr(entry, field.name) for field in fields(Limits)}
+    return replace(base, **{name: value for name, value in given.items() if value is not None})
+
+
+def _cross_problems(file: CourseFile, course: Course) -> Iterator[str]:
+    ids = [id for entry in file.modules for id in entry.exercises]
+    for id in sorted({id for id in ids if ids.count(id) > 1}):
+        yield f"{COURSE_FILE}: modules: the exercise {id} is listed twice; an id is unique in the course"
+    numbers = [exercise.number for exercise in course.exercises]
+    for number in sorted({number for number in numbers if numbers.count(number) > 1}):
+        yield f"{COURSE_FILE}: modules: two exercises have the number {number}; change it in one exercise.yaml"
+    for handin in file.handins:
+        for id in handin.exercises:
+            if id not in ids:
+                hint = suggestion(id, ids)
+                yield f"{COURSE_FILE}: handins.{handin.id}.exercises: there is no exercise {id}{hint}"
+
+
+def _requirement_problems(requires: str | None) -> Iterator[str]:
+    if requires is None:
+        return
+    try:
+        requirement = Requirement(requires)
+    except InvalidRequirement:
+        yield f"{COURSE_FILE}: requires: {requires!r} is not a requirement such as tensorgrade>=0.1"
+        return
+    here = metadata.version("tensorgrade")
+    if requirement.name != "tensorgrade" or here not in requirement.specifier:
+        yield f"{COURSE_FILE}: requires: this course needs {requires}, here is tensorgrade {here}; update it"

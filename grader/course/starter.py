@@ -1,0 +1,56 @@
+"""Whether a file is the starter as it was given out: by the digest of its code, which stands in exercise.yaml."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import re
+import tokenize
+
+from grader.course.layout import EXERCISE_FILE
+from grader.model import Exercise
+
+
+def write_digest(exercise: Exercise) -> bool:
+    """Bring the digest of the starter in exercise.yaml up to date; tell whether that changed it."""
+    path = exercise.folder / EXERCISE_FILE
+    text = path.read_text(encoding="utf-8")
+    line = f"starter: {starter_digest(exercise.starter.read_bytes())}"
+    if re.search(r"^starter:.*$", text, re.MULTILINE):
+        new = re.sub(r"^starter:.*$", line, text, flags=re.MULTILINE)
+    else:
+        new = f"{text.rstrip()}\n{line}\n"
+    path.write_text(new, encoding="utf-8")
+    return new != text
+
+
+def starter_digest(text: bytes) -> str:
+    """Digest of a starter's code: blank lines, comments, the module's docstring and line ends do not count.
+
+    So a starter whose text was mended is still untouched in the hands of a student who has the older one. The text may
+    be a hostile student's: it is cut into tokens and never parsed.
+    """
+    plain = text.decode("utf-8-sig", "replace").replace("\r\n", "\n").replace("\r", "\n")
+    try:
+        lines = _code_lines(plain)
+    except (SyntaxError, ValueError, tokenize.TokenError, MemoryError, RecursionError):
+        lines = plain.split("\n")
+    code = "\n".join(line.rstrip() for line in lines if line.strip())
+    return hashlib.sha256(code.encode()).hexdigest()[:16]
+
+
+def _code_lines(source: str) -> list[str]:
+    lines = source.split("\n")
+    first: list[tokenize.TokenInfo] = []  # the first statement
+    complete = False
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type == tokenize.COMMENT:
+            row, column = token.start
+            lines[row - 1] = lines[row - 1][:column]
+        elif token.type == tokenize.NEWLINE:
+            complete = True
+        elif not complete and token.type != tokenize.NL:
+            first.append(token)
+    if first and all(token.type == tokenize.STRING for token in first):
+        del lines[first[0].start[0] - 1 : first[-1].end[0]]
+    return lines

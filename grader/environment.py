@@ -1,0 +1,31 @@
+"""The machine and the set-up of a run, as a report tells them. The host never imports torch: versions are metadata."""
+
+from __future__ import annotations
+
+import platform
+from importlib import metadata
+
+from grader.confine.levels import Level
+from grader.jobs import Setup
+from grader.model import Device, Environment
+
+
+def describe_machine(setup: Setup, reached: Level | None) -> Environment:
+    """What a report says of the machine.
+
+    Args:
+        setup: of the run.
+        reached: the level of confinement; None if no student code was run.
+    """
+    return Environment(
+        python=platform.python_version(),
+        torch=metadata.version("torch"),
+        numpy=metadata.version("numpy"),
+        os=f"{platform.system()} {platform.release()} {platform.machine()}",
+        device="cuda" if setup.accelerator is Device.CUDA else "cpu",
+        threads=1,
+        seed=setup.seed,
+        start=setup.start.value,
+        confinement=reached.word if reached is not None else None,
+        grader=metadata.version("tensorgrade"),
+    )

@@ -1,0 +1,171 @@
+"""What the host and a check process say to each other, and how a run is set up. Frozen records, nothing else.
+
+host  -> check process   `Plan` once, then a `Job` for each exercise of each submission
+check process -> host    `Collected` once, then for each job an `Outcome` for each check, and `Done`;
+                         `Spawned` at any time
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from grader.confine.levels import Level
+from grader.model import Check, Device, Exercise, Limits, Outcome
+from grader.records import from_message, to_message
+
+
+class Start(StrEnum):
+    """How workers are started."""
+
+    FORK = "fork"
+    """Forked by a warm worker server: Linux."""
+    SPAWN = "spawn"
+    """Each a fresh interpreter: everywhere."""
+
+
+@dataclass(frozen=True)
+class Setup:
+    """How a run is set up, the same for all its lanes, wherever they are.
+
+    Attributes:
+        start: how workers are started.
+        accelerator: what checks of devices run on: `Device.SIM`, or `Device.CUDA`, which spawned workers without walls
+            can use.
+        least: the level of confinement below which no student code is run.
+        most: the level above which nothing is tried.
+        seed: of all random inputs.
+    """
+
+    start: Start
+    accelerator: Device = Device.SIM
+    least: Level = Level.NONE
+    most: Level = Level.FULL
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class PlannedExercise:
+    """What the check process must know of an exercise.
+
+    Attributes:
+        id: the exercise's.
+        shown_checks: the file of shown checks, or None.
+        hidden_checks: the file of hidden checks, or None.
+        probes: probe files.
+        reference: the reference solution, or None.
+        contract: contract lines by name.
+        limits: what a submission may use.
+    """
+
+    id: str
+    shown_checks: Path | None
+    hidden_checks: Path | None
+    probes: tuple[Path, ...]
+    reference: Path | None
+    contract: Mapping[str, str]
+    limits: Limits
+
+    @classmethod
+    def of(cls, exercise: Exercise) -> PlannedExercise:
+        """That of an exercise: nothing of its text, its hints and its points."""
+        return cls(**{name: getattr(exercise, name) for name in cls.__dataclass_fields__})
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a check process is there for.
+
+    Attributes:
+        root: an empty folder for its workers' folders.
+        spawn: the command that starts a worker; empty where the worker server forks them.
+        accelerator: what checks of devices run on.
+        exercises: whose checks it collects.
+    """
+
+    root: Path
+    spawn: tuple[str, ...]
+    accelerator: Device
+    exercises: tuple[PlannedExercise, ...]
+
+
+@dataclass(frozen=True)
+class Collected:
+    """What was collected.
+
+    Attributes:
+        checks: of all exercises, in the order in which they run.
+        problems: by exercise, why its checks cannot be collected.
+        accelerators: how many devices of the accelerator there are; with none, nothing can be run.
+    """
+
+    checks: tuple[Check, ...]
+    problems: Mapping[str, str]
+    accelerators: int
+
+
+@dataclass(frozen=True)
+class Keep:
+    """Where inputs that are too large to print are kept.
+
+    Attributes:
+        folder: on disk.
+        shown: as a student types it.
+        run_in: the folder in which the lines run, as a student types it.
+    """
+
+    folder: Path
+    shown: str
+    run_in: str
+
+
+@dataclass(frozen=True)
+class Job:
+    """One exercise of one submission.
+
+    Attributes:
+        exercise: its id.
+        files: the submission's files by relative name.
+        seed: the run's seed.
+        keep: where large inputs of failing shown checks are kept, or None.
+        only: ids of the checks to run, or None for all: those that were inconclusive are repeated.
+    """
+
+    exercise: str
+    files: Mapping[str, bytes]
+    seed: int
+    keep: Keep | None = None
+    only: frozenset[str] | None = None
+
+
+@dataclass(frozen=True)
+class Spawned:
+    """A worker was started that does not end with its check process."""
+
+    pid: int
+
+
+@dataclass(frozen=True)
+class Done:
+    """A job is done; what the student printed while shown checks ran."""
+
+    output: str
+
+
+Message = Plan | Collected | Job | Spawned | Outcome | Done
+
+_KINDS: Mapping[str, type[Message]] = {kind.__name__: kind for kind in (Plan, Collected, Job, Spawned, Outcome, Done)}
+
+
+def to_frame(message: Message) -> tuple[dict[str, Any], list[bytes]]:
+    """A message as the tree and the data of a frame."""
+    data: list[bytes] = []
+    return to_message(message, data), data
+
+
+def from_frame(tree: Mapping[str, Any], data: memoryview) -> Message:
+    """The message of a frame."""
+    return from_message(_KINDS, tree, data)

@@ -1,0 +1,247 @@
+"""A lane: one check process with its workers, as the host sees it.
+
+The host owns the deadline of an exercise: it ends the lane's workers, gives the check process a moment to tell what it
+has, and then ends the lane. A lane that ended is opened again for the next exercise.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import tempfile
+import time
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from grader.errors import StartError
+from grader.jobs import Collected, Done, Job, Keep, Message, Plan, PlannedExercise, Spawned, from_frame, to_frame
+from grader.lanes.source import START_S, Source
+from grader.lanes.walls import Reached
+from grader.model import BROKEN_MESSAGE, Check, Device, Exercise, Outcome, Verdict
+from grader.process.end import GRACE_S, end, kill, tail
+from grader.process.start import clean_environment, isolated
+from grader.process.sweep import sweep
+from grader.wire.frames import Channel, ChannelClosed, Patience
+from grader.wire.transport import PatientPipes
+
+_INSTEAD = "leave out --device, and checks of devices run on a simulated accelerator"
+_POLL_S = 0.5
+
+
+@dataclass(frozen=True)
+class Run:
+    """What came of one job: an outcome for each check, and what the student printed."""
+
+    outcomes: Sequence[Outcome]
+    output: str
+
+
+class _Late(Exception):
+    pass
+
+
+class Lane:
+    """One check process and its workers. Open it once for a course, close it.
+
+    Args:
+        exercises: whose checks it collects.
+        source: where its workers come from.
+        number: of this lane.
+        accelerator: what checks of devices run on.
+    """
+
+    def __init__(
+        self, exercises: Sequence[Exercise], source: Source, number: int = 0, accelerator: Device = Device.SIM
+    ) -> None:
+        self._exercises = exercises
+        self._source = source
+        self._number = number
+        self._accelerator = accelerator
+        self._jobs = 0
+        self._busy = False
+        self._collected: Collected | None = None
+        self._spawned: set[int] = set()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._open()
+
+    def _open(self) -> None:
+        """Start the check process. It imports torch while the worker server does, so nothing is waited for here."""
+        self._log: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  closed in _end_process()
+        self._root = tempfile.mkdtemp(prefix="grade-")  # for the workers' folders; nothing in it tells what is graded
+        supply = self._source.supply(self._number)
+        fds = [supply.server.fileno()] if supply.server else []
+        self._process = subprocess.Popen(
+            isolated("grader.session", *map(str, fds)),
+            pass_fds=fds,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._log,
+            env=clean_environment(),
+            start_new_session=True,
+        )
+        if supply.server:
+            supply.server.close()
+        stdin, stdout = self._process.stdin, self._process.stdout
+        assert stdin is not None
+        assert stdout is not None
+        self._channel = Channel(PatientPipes(os.dup(stdout.fileno()), os.dup(stdin.fileno())))
+        stdin.close()
+        stdout.close()
+        planned = tuple(PlannedExercise.of(exercise) for exercise in self._exercises)
+        self._send(Plan(Path(self._root), supply.command, self._accelerator, planned))
+        self._waits_for_checks = True
+
+    @property
+    def reached(self) -> Reached:
+        """How well workers are confined.
+
+        Raises:
+            StartError: no worker can be started.
+            ConfinementError: they are confined less well than is asked for.
+        """
+        return self._source.wait_ready()
+
+    @property
+    def collected(self) -> Collected:
+        """The checks of all exercises.
+
+        Raises:
+            StartError: the check process or the worker server did not start.
+        """
+        if self._process is None:
+            self._open()
+        if self._waits_for_checks:
+            self._collected = self._receive_checks()
+            self._waits_for_checks = False
+        assert self._collected is not None
+        return self._collected
+
+    def _receive_checks(self) -> Collected:
+        try:
+            collected = self._receive(_until(time.monotonic() + START_S))
+        except (ChannelClosed, _Late):
+            raise StartError(f"the check process did not start: {tail(self._log)}") from None
+        self._source.wait_ready()
+        assert isinstance(collected, Collected)
+        if not collected.accelerators:
+            raise StartError(f"PyTorch finds no device of the type {self._accelerator} on this machine; {_INSTEAD}")
+        return collected
+
+    def checks_of(self, exercise: Exercise) -> list[Check]:
+        """The checks of one exercise, in the order in which they run; see `collected`."""
+        return [check for check in self.collected.checks if check.exercise == exercise.id]
+
+    def run(
+        self,
+        exercise: Exercise,
+        files: Mapping[str, bytes],
+        seed: int,
+        keep: Keep | None = None,
+        only: Collection[str] | None = None,
+    ) -> Run:
+        """Run all checks of an exercise on a submission's files: the one call behind which student code runs.
+
+        Args:
+            exercise: one of this lane's.
+            files: the submission's files by name.
+            seed: the run's seed.
+            keep: where large inputs of failing shown checks go, if anywhere.
+            only: ids of the checks to run, if not all: those that were inconclusive are repeated.
+
+        Raises:
+            StartError: no check process can be had.
+        """
+        checks = [check for check in self.checks_of(exercise) if only is None or check.id in only]
+        self._jobs += 1
+        self._busy = True
+        self._send(Job(exercise.id, files, seed, keep, None if only is None else frozenset(only)))
+        run = self._collect(exercise, checks)
+        self._busy = False
+        return run
+
+    def _collect(self, exercise: Exercise, checks: Sequence[Check]) -> Run:
+        """Take outcomes as they come, until the job is done, the deadline is over, or the check process is gone."""
+        outcomes: dict[str, Outcome] = {}
+        output, detail = "", "it did not run"
+        deadline = time.monotonic() + exercise.limits.exercise_s
+        late = False
+        while True:
+            try:
+                message = self._receive(_until(deadline))
+            except _Late:
+                # The first time the workers are ended, so that the check process comes back and tells what it has;
+                # where only the lane as a whole can be ended, or it does not come back, nothing more is waited for.
+                if late or not self._source.end_workers(self._number):
+                    late = True
+                    self._end_process()
+                    break
+                late = True
+                deadline = time.monotonic() + GRACE_S
+                continue
+            except ChannelClosed:
+                detail = f"the check process ended: {tail(self._log)}"
+                self._end_process()
+                break
+            if isinstance(message, Done):
+                output = message.output
+                break
+            assert isinstance(message, Outcome)
+            outcomes[message.check] = message if not late else _too_late(message.check, exercise)
+        missing = {check.id: _too_late(check.id, exercise) if late else _gone(check, detail) for check in checks}
+        return Run([outcomes.get(check.id) or missing[check.id] for check in checks], output)
+
+    def _send(self, message: Message) -> None:
+        tree, data = to_frame(message)
+        self._channel.send(self._jobs, tree, data)
+
+    def _receive(self, patience: Patience) -> Message:
+        """The next message about a job; notes of spawned workers are taken down on the way."""
+        while True:
+            frame = self._channel.receive(patience)
+            message = from_frame(frame.tree, frame.data)
+            if not isinstance(message, Spawned):
+                return message
+            self._spawned.add(message.pid)
+
+    def _end_process(self) -> None:
+        if self._process is None:
+            return
+        self._process.kill()
+        for pid in self._spawned:  # a worker that was not forked does not end with its check process
+            kill(pid)
+        self._spawned.clear()
+        end(self._process)
+        self._channel.close()
+        self._log.close()
+        self._process = None
+        sweep(self._root)
+
+    def close(self) -> None:
+        """End the check process in good order if it has no work, then whatever is left."""
+        if self._process is not None and not self._busy:
+            self._channel.close_writing()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(GRACE_S)
+        self._end_process()
+
+
+def _until(deadline: float) -> Patience:
+    def patience() -> float:
+        left = deadline - time.monotonic()
+        if left <= 0:
+            raise _Late
+        return min(left, _POLL_S)
+
+    return patience
+
+
+def _too_late(check: str, exercise: Exercise) -> Outcome:
+    seconds = exercise.limits.exercise_s
+    return Outcome(check, Verdict.TIMED_OUT, f"the exercise as a whole took longer than {seconds:g} seconds")
+
+
+def _gone(check: Check, detail: str) -> Outcome:
+    return Outcome(check.id, Verdict.BROKEN, BROKEN_MESSAGE, detail)

@@ -1,0 +1,57 @@
+"""Lanes for exercises, all with one source of workers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from grader.errors import StartError
+from grader.jobs import Setup, Start
+from grader.lanes.lane import Lane
+from grader.lanes.source import CAN_FORK, open_source
+from grader.lanes.walls import WallPlan
+from grader.model import Device, Exercise
+
+
+def default_start(accelerator: Device = Device.SIM) -> Start:
+    """How workers are started on this system. A process that was forked cannot use CUDA."""
+    return Start.FORK if CAN_FORK and accelerator is not Device.CUDA else Start.SPAWN
+
+
+@contextmanager
+def open_lanes(
+    exercises: Sequence[Exercise], setup: Setup, count: int = 1, hidden: Sequence[Path] = ()
+) -> Iterator[list[Lane]]:
+    """Lanes whose workers have one source.
+
+    Args:
+        exercises: whose checks are run.
+        setup: how they are.
+        count: of lanes.
+        hidden: folders that no worker may see; those of the exercises are hidden in any case.
+
+    Raises:
+        StartError: forked workers are asked for together with CUDA.
+        ConfinementError: walls are asked for together with CUDA.
+    """
+    if (setup.accelerator, setup.start) == (Device.CUDA, Start.FORK):
+        raise StartError("a forked worker cannot use CUDA; take --start spawn with --device cuda")
+    own = {folder for exercise in exercises for folder in exercise.module_folders}
+    first = next((path for exercise in exercises if (path := exercise.hidden_checks or exercise.shown_checks)), None)
+    plan = WallPlan.of(setup, (*hidden, *sorted(own)), first)
+    with ExitStack() as stack:
+        source = open_source(setup.start, plan)
+        stack.callback(source.close)
+        lanes = []
+        for number in range(count):
+            lanes.append(Lane(exercises, source, number, setup.accelerator))
+            stack.callback(lanes[-1].close)
+        yield lanes
+
+
+@contextmanager
+def open_lane(exercises: Sequence[Exercise], setup: Setup, hidden: Sequence[Path] = ()) -> Iterator[Lane]:
+    """One lane; see `open_lanes`."""
+    with open_lanes(exercises, setup, 1, hidden) as (lane,):
+        yield lane

@@ -1,0 +1,248 @@
+"""Where a lane's workers come from: a warm server that forks them, or fresh interpreters. Both behind a wall.
+
+What the wall amounts to on this machine is tried out once, while torch is being imported elsewhere.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
+
+from grader.confine.limits import WorkerLimits
+from grader.confine.messages import (
+    Awake,
+    Birth,
+    EndWorkers,
+    Found,
+    Launched,
+    Message,
+    OpenLane,
+    Ready,
+    TryWall,
+    from_text,
+    from_tree,
+    to_text,
+    to_tree,
+)
+from grader.errors import StartError
+from grader.jobs import Start
+from grader.lanes.walls import Reached, WallPlan, behind_wall, has_walls, try_out, unconfined
+from grader.process.end import end, tail
+from grader.process.start import isolated, workers_environment
+from grader.wire.frames import Channel, ChannelClosed, Patience
+from grader.wire.transport import PatientPipes
+
+START_S = 180.0
+_CPU_S = 60
+_FILE_MB = 16
+_MESSAGE_BYTES = 1 << 16
+
+CAN_FORK = sys.platform == "linux" and hasattr(os, "memfd_create")
+"""Elsewhere fork is missing, or unsafe once torch is imported."""
+
+Kind = TypeVar("Kind", bound=Message)
+
+
+@dataclass(frozen=True)
+class Supply:
+    """What the check process of a lane is given, to start workers with.
+
+    Attributes:
+        server: a socket to the worker server, which is the lane's to close, or None.
+        command: what starts a fresh interpreter; empty where there is a server.
+    """
+
+    server: socket.socket | None = None
+    command: tuple[str, ...] = ()
+
+
+class Source(Protocol):
+    """Where workers come from. Open it once, close it."""
+
+    def wait_ready(self) -> Reached:
+        """Wait until workers can be started; tell how well they are confined.
+
+        Raises:
+            StartError: none can.
+            ConfinementError: they are confined less well than is asked for.
+        """
+
+    def supply(self, lane: int) -> Supply:
+        """What a lane's check process starts its workers with.
+
+        Raises:
+            StartError: the worker server did not start.
+        """
+
+    def end_workers(self, lane: int) -> bool:
+        """End the workers of a lane that are not spared; False if only ending the whole lane does that."""
+
+    def close(self) -> None:
+        """End it, and every worker with it."""
+
+
+def open_source(start: Start, plan: WallPlan) -> Source:
+    """Where workers come from that start in this way."""
+    return WorkerServer(plan) if start is Start.FORK else FreshInterpreters(plan)
+
+
+class WorkerServer:
+    """The warm process that workers are forked from."""
+
+    def __init__(self, plan: WallPlan) -> None:
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115  closed in close()
+        self._plan = plan
+        self._process = subprocess.Popen(
+            [*behind_wall(plan, "grader.worker", "server", str(theirs.fileno()), boxes=True), str(os.getpid())],
+            pass_fds=[theirs.fileno()],
+            stdin=subprocess.DEVNULL,
+            stdout=self._log,
+            stderr=self._log,
+            env=workers_environment(),
+            cwd="/",
+            start_new_session=True,  # an interrupt at the terminal is the host's to handle
+        )
+        theirs.close()
+        self._socket = ours
+        self._reached: Reached | None = None
+
+    def wait_ready(self) -> Reached:
+        """Wait until it has imported torch and tried how well workers are confined."""
+        if self._reached is None:
+            refused = self._told(Ready).refused
+
+            def ask(targets: TryWall) -> tuple[Mapping[str, str], str]:
+                self._socket.send(to_text(targets).encode())
+                return self._told(Found).found, refused
+
+            self._reached = try_out(self._plan, ask)
+        return self._reached
+
+    def _told(self, kind: type[Kind]) -> Kind:
+        self._socket.settimeout(START_S)
+        try:
+            told = self._socket.recv(_MESSAGE_BYTES)
+        except OSError:
+            told = b""
+        if not told:
+            raise StartError(f"the worker server did not start: {tail(self._log)}")
+        message = from_text(told)
+        assert isinstance(message, kind)
+        return message
+
+    def supply(self, lane: int) -> Supply:
+        """A new socket to it."""
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        try:
+            socket.send_fds(self._socket, [to_text(OpenLane(lane)).encode()], [theirs.fileno()])
+        except OSError:
+            ours.close()
+            raise StartError(f"the worker server did not start: {tail(self._log)}") from None
+        finally:
+            theirs.close()
+        return Supply(server=ours)
+
+    def end_workers(self, lane: int) -> bool:
+        """Tell the server, which ends them at once."""
+        with contextlib.suppress(OSError):  # it is gone, and they with it
+            self._socket.send(to_text(EndWorkers(lane)).encode())
+        return True
+
+    def close(self) -> None:
+        """End it; it ends its workers."""
+        self._socket.close()
+        end(self._process)
+        self._log.close()
+
+
+class FreshInterpreters:
+    """Workers as fresh interpreters. One is started at once, to try its wall, where there are walls at all."""
+
+    def __init__(self, plan: WallPlan) -> None:
+        self._plan = plan
+        self._reached: Reached | None = None
+        self._trial: subprocess.Popen[bytes] | None = None
+        if not has_walls():
+            self._command = (*isolated("grader.worker", "spawned", to_text(Launched())),)
+            return
+        self._command = (*behind_wall(plan, "grader.worker", "spawned", boxes=False),)
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115  closed in close()
+        self._trial = subprocess.Popen(
+            [*self._command, str(os.getpid())],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._log,
+            env=workers_environment(),
+            cwd="/",
+            start_new_session=True,
+        )
+
+    def wait_ready(self) -> Reached:
+        """Try out how well a worker is confined."""
+        if self._reached is None:
+            if self._trial is None:
+                self._reached = unconfined(f"{sys.platform} has no walls that this grader knows", self._plan)
+            else:
+                self._reached = try_out(self._plan, self._ask)
+        return self._reached
+
+    def _ask(self, asked: TryWall) -> tuple[Mapping[str, str], str]:
+        assert self._trial is not None
+        assert self._trial.stdin is not None
+        assert self._trial.stdout is not None
+        channel = Channel(PatientPipes(os.dup(self._trial.stdout.fileno()), os.dup(self._trial.stdin.fileno())))
+        self._trial.stdin.close()
+        self._trial.stdout.close()
+        patience = _until(time.monotonic() + START_S)
+        limits = WorkerLimits(cpu_s=_CPU_S, memory_mb=asked.targets.memory_mb, file_mb=_FILE_MB, processes=1)
+        try:
+            awake = from_tree(channel.receive(patience).tree)
+            assert isinstance(awake, Awake)
+            channel.send(0, to_tree(Birth(asked.folders[0], limits, asked.targets)))
+            channel.receive(patience)  # it is confined
+            told = from_tree(channel.receive(patience).tree)
+            assert isinstance(told, Found)
+        except ChannelClosed:
+            raise StartError(f"a worker did not start: {tail(self._log)}") from None
+        finally:
+            end(self._trial)
+            channel.close()
+        return {**told.found, "daemons": told.found["processes"]}, awake.refused  # what cannot start does not stay
+
+    def supply(self, lane: int) -> Supply:
+        """The command that starts one."""
+        del lane
+        return Supply(command=self._command)
+
+    def end_workers(self, lane: int) -> bool:
+        """They are known to the lane's check process alone."""
+        del lane
+        return False
+
+    def close(self) -> None:
+        """End the trial, if it was not waited for."""
+        if self._trial is not None:
+            self._trial.kill()
+            end(self._trial)
+            for pipe in (self._trial.stdin, self._trial.stdout):
+                if pipe is not None:
+                    pipe.close()
+            self._log.close()
+
+
+def _until(deadline: float) -> Patience:
+    def patience() -> float:
+        if time.monotonic() > deadline:
+            raise ChannelClosed("it did not answer")
+        return 1.0
+
+    return patience

@@ -1,0 +1,131 @@
+"""One check: what is declared of it, what became of it, and what was measured. Frozen data, standard library only."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class Verdict(StrEnum):
+    """What became of one check."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    CRASHED = "crashed"
+    """The worker died, or student code raised where it must not."""
+    TIMED_OUT = "timed_out"
+    OVER_LIMIT = "over_limit"
+    """Memory, output, processes or disk."""
+    SKIPPED = "skipped"
+    """Cannot be judged: does not load, no such function, wrong shape."""
+    NOT_RUN = "not_run"
+    """Needs hardware or files that are not here."""
+    INCONCLUSIVE = "inconclusive"
+    """The machine is too busy to judge speed."""
+    BROKEN = "broken"
+    """Our fault, never the student's."""
+
+    @property
+    def decided(self) -> bool:
+        """Whether the points of the check are won or lost; else they are undecided."""
+        return self not in (Verdict.NOT_RUN, Verdict.INCONCLUSIVE, Verdict.BROKEN)
+
+
+BROKEN_MESSAGE = "this check is broken; that is not your fault and costs you nothing"
+"""What a student is told of a check that is at fault itself."""
+
+CATEGORIES = ("correctness", "shape", "dtype", "device", "memory", "gradient", "performance", "error")
+"""What a check can be about."""
+
+
+class Device(StrEnum):
+    """Which accelerator the code in a worker sees. It is shown before a submission is loaded, and for good."""
+
+    NONE = "none"
+    """None: a real one is hidden."""
+    SIM = "sim"
+    """A simulated one, the same on every machine."""
+    CUDA = "cuda"
+    """CUDA as this machine has it."""
+
+
+@dataclass(frozen=True)
+class Check:
+    """One graded pytest function.
+
+    Attributes:
+        id: its name without `check_`, with the parameters that pytest adds.
+        exercise: the exercise's id.
+        title: its docstring's first line.
+        contract: the contract line it examines, such as "C2", or "".
+        category: one of `CATEGORIES`.
+        share: its share of the exercise's points.
+        shown: whether students have it.
+        try_this: an example to try, for a hidden check, or "".
+        device: what its worker sees.
+    """
+
+    id: str
+    exercise: str
+    title: str
+    contract: str = ""
+    category: str = "correctness"
+    share: int = 1
+    shown: bool = True
+    try_this: str = ""
+    device: Device = Device.NONE
+
+
+@dataclass(frozen=True)
+class Speed:
+    """One comparison of CPU times, as a report tells it.
+
+    Attributes:
+        told: all of it in a sentence for people.
+        against: what it was compared with.
+        ratio: CPU time of the student's call as a multiple of the other's.
+        low: where the ratio lies at least, by the scatter of the laps.
+        high: where it lies at most; None where a call was stopped.
+        at_most: the largest ratio that passes.
+        yours_ms: CPU milliseconds of one call of the student's.
+        theirs_ms: the same of the other side.
+        calls: how many calls of each side were counted.
+        pairs: in how many pairs of workers.
+    """
+
+    told: str
+    against: str
+    ratio: float
+    low: float
+    high: float | None
+    at_most: float
+    yours_ms: float
+    theirs_ms: float
+    calls: int
+    pairs: int
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One check's verdict.
+
+    Attributes:
+        check: the check's id.
+        verdict: what became of it.
+        message: for the student; of a hidden check it tells the property only.
+        detail: for staff.
+        seconds: wall seconds.
+        counters: counts that a probe reported, by name.
+        speed: what was measured, one row for each comparison.
+        device: what student code saw, or None if nothing was run.
+    """
+
+    check: str
+    verdict: Verdict
+    message: str = ""
+    detail: str = ""
+    seconds: float = 0.0
+    counters: Mapping[str, int] = field(default_factory=dict)
+    speed: Sequence[Speed] = ()
+    device: Device | None = None

@@ -1,0 +1,138 @@
+"""A course and what is in it. Frozen data, standard library only."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a submission may use.
+
+    Attributes:
+        load_s: CPU seconds to import the student's module.
+        call_s: CPU seconds of one call.
+        check_s: seconds of a check's own code, without the calls.
+        exercise_s: wall seconds for all checks of an exercise; the host ends what takes longer.
+        wall_factor: wall seconds allowed for each CPU second: loose, so that a busy machine ends nothing.
+        memory_mb: MiB of memory of one process beyond a warm interpreter.
+        output_kb: KiB of prints; the worker is ended beyond that.
+        shown_output_kb: KiB of prints kept for the report.
+        file_mb: MiB of any one file.
+        processes: how many processes a submission may be; with 1 it cannot start any.
+    """
+
+    load_s: float = 10.0
+    call_s: float = 5.0
+    check_s: float = 20.0
+    exercise_s: float = 240.0
+    wall_factor: float = 4.0
+    memory_mb: int = 2048
+    output_kb: int = 16 * 1024
+    shown_output_kb: int = 16
+    file_mb: int = 64
+    processes: int = 1
+
+
+@dataclass(frozen=True)
+class Withheld:
+    """Hidden checks that this copy of the course does not have."""
+
+    checks: int = 0
+    shares: int = 0
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """One task of a course.
+
+    Attributes:
+        id: its folder's name.
+        number: such as "02-1".
+        title: for people.
+        module: the id of its module.
+        kind: predict, implement, fix, vectorise or speed.
+        difficulty: 1 to 4.
+        points: hundredths of a point.
+        topics: ids in topics.yaml.
+        hints: three of them.
+        folder: what a student sees.
+        module_folders: where all exercises of its module lie, the staff's among them.
+        starter: the exercise module as students get it.
+        starter_digest: digest of the untouched starter, or "" if the file in `folder` is it.
+        shown_checks: the file of shown checks, or None.
+        hidden_checks: the file of hidden checks, or None if this copy has none.
+        probes: probe files; their source is sent to the worker.
+        reference: the reference solution, or None if this copy has none.
+        wrong: files of known wrong answers.
+        right: files of other right answers.
+        contract: contract lines by name.
+        limits: what a submission may use.
+        withheld: hidden checks that this copy does not have.
+    """
+
+    id: str
+    number: str
+    title: str
+    module: str
+    kind: str
+    difficulty: int
+    points: int
+    topics: tuple[str, ...]
+    hints: tuple[str, ...]
+    folder: Path
+    module_folders: tuple[Path, ...]
+    starter: Path
+    starter_digest: str
+    shown_checks: Path | None
+    hidden_checks: Path | None
+    probes: tuple[Path, ...]
+    reference: Path | None
+    wrong: tuple[Path, ...]
+    right: tuple[Path, ...]
+    contract: Mapping[str, str]
+    limits: Limits
+    withheld: Withheld
+
+    @property
+    def file_name(self) -> str:
+        """The name of the exercise module, with every author."""
+        return f"{self.id}.py"
+
+
+@dataclass(frozen=True)
+class Module:
+    """A chapter of a course."""
+
+    id: str
+    title: str
+    exercises: tuple[Exercise, ...]
+
+
+@dataclass(frozen=True)
+class HandIn:
+    """A named set of exercises with a due date, a weight and an LMS column."""
+
+    id: str
+    title: str
+    exercises: tuple[str, ...]
+    due: str | None
+    weight: float
+    column: str
+
+
+@dataclass(frozen=True)
+class Course:
+    """A folder with a course.yaml."""
+
+    title: str
+    root: Path
+    modules: tuple[Module, ...]
+    handins: tuple[HandIn, ...]
+
+    @property
+    def exercises(self) -> tuple[Exercise, ...]:
+        """All exercises, in order."""
+        return tuple(exercise for module in self.modules for exercise in module.exercises)

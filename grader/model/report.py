@@ -1,0 +1,121 @@
+"""A submission, and what grading makes of it. Frozen data, standard library only."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from grader.model.check import Check, Outcome
+from grader.model.course import Exercise
+
+
+@dataclass(frozen=True)
+class Submission:
+    """The files of one author.
+
+    Attributes:
+        author: who handed it in.
+        files: by exercise id, the bytes of its module and of the files beside it, by name.
+        paths: where each exercise's module was read from.
+        problems: by exercise id, why it has no files here.
+        digest: of all files.
+    """
+
+    author: str
+    files: Mapping[str, Mapping[str, bytes]]
+    paths: Mapping[str, Path]
+    problems: Mapping[str, str]
+    digest: str
+
+
+@dataclass(frozen=True)
+class Score:
+    """Hundredths of a point. What is neither earned nor undecided is lost."""
+
+    earned: int
+    possible: int
+    undecided: int = 0
+
+    def __add__(self, other: Score) -> Score:
+        """Both together."""
+        return Score(self.earned + other.earned, self.possible + other.possible, self.undecided + other.undecided)
+
+
+@dataclass(frozen=True)
+class GradedCheck:
+    """A check with its outcome and points, in hundredths."""
+
+    check: Check
+    outcome: Outcome
+    score: Score
+
+
+@dataclass(frozen=True)
+class GradedExercise:
+    """One exercise of one submission, graded.
+
+    Attributes:
+        exercise: the exercise.
+        state: not_started, started or done.
+        checks: in the order in which they ran.
+        score: of all checks, the withheld ones among them as undecided.
+        withheld_points: hundredths of a point that withheld checks decide.
+        output: what the student printed while shown checks ran.
+        diagnosis: a sentence for a known mistake, or None.
+    """
+
+    exercise: Exercise
+    state: str
+    checks: tuple[GradedCheck, ...]
+    score: Score
+    withheld_points: int = 0
+    output: str = ""
+    diagnosis: str | None = None
+
+
+@dataclass(frozen=True)
+class Environment:
+    """The machine that a report was made on, and how the run was set up; the names are those of the report.
+
+    Attributes:
+        python: version.
+        torch: version.
+        numpy: version.
+        os: system, release and architecture.
+        device: what checks of devices ran on: "cuda", or "cpu", where an accelerator is simulated.
+        threads: of each worker.
+        seed: of all random inputs.
+        start: how workers were started.
+        confinement: the level that was reached; None if no student code was run.
+        grader: version of this package.
+    """
+
+    python: str
+    torch: str
+    numpy: str
+    os: str
+    device: str
+    threads: int
+    seed: int
+    start: str
+    confinement: str | None
+    grader: str
+
+
+@dataclass(frozen=True)
+class Report:
+    """One submission, graded."""
+
+    course: str
+    handin: str | None
+    author: str
+    digest: str
+    graded_at: str
+    exercises: tuple[GradedExercise, ...]
+    environment: Environment
+
+    @property
+    def score(self) -> Score:
+        """Of all exercises together."""
+        return sum((graded.score for graded in self.exercises), Score(0, 0))

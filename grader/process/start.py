@@ -1,0 +1,92 @@
+"""How a process of ours is started: by name, in an isolated interpreter, never by import of its package.
+
+The host hands over its own absolute search path, so that a cluster's modules and a user's site-packages still work;
+the working folder, a submission's folder, and the folder that a checkout of this project lies in are left out.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+
+_PACKAGE = Path(__file__).resolve().parent.parent
+_MOST_LINKS = 20
+_KEPT_ENVIRONMENT = (
+    *("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "SYSTEMROOT", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH"),
+    "CUDA_VISIBLE_DEVICES",
+)
+
+_TUNABLES = ":".join(
+    f"glibc.malloc.{name}"
+    for name in ("hugetlb=1", "arena_max=4", f"mmap_threshold={32 << 20}", f"trim_threshold={1 << 30}")
+)
+"""Huge pages make a fork cheaper; with few arenas a thread does not take 64 MB of address space, which is limited.
+
+The thresholds keep memory that a call gave back. Else a heap has moods: in some processes each result of 100 kB is
+asked of the kernel anew, page by page, and the same function takes twice the CPU time.
+"""
+
+_BOOT = """
+import importlib.util, json, os, runpy, sys
+path, package, module = json.loads(sys.argv[1]), sys.argv[2], sys.argv[3]
+sys.path[:] = path
+spec = importlib.util.spec_from_file_location("grader", os.path.join(package, "__init__.py"),
+                                              submodule_search_locations=[package])
+sys.modules["grader"] = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(sys.modules["grader"])
+sys.argv[:] = sys.argv[3:]
+runpy.run_module(module, run_name="__main__", alter_sys=True)
+"""
+
+
+def isolated(module: str, *arguments: str) -> list[str]:
+    """The command that runs a module of ours in an isolated interpreter."""
+    flags = ["-I", "-B", "-X", "utf8"]
+    return [sys.executable, *flags, "-c", _BOOT, json.dumps(_search_path()), str(_PACKAGE), module, *arguments]
+
+
+def clean_environment(**extra: str) -> dict[str, str]:
+    """An environment by allowlist: no secret, no option of the user's that changes a verdict.
+
+    The number of threads is one, so that the linear-algebra library starts none of its own before a fork.
+    """
+    kept = {name: os.environ[name] for name in _KEPT_ENVIRONMENT if name in os.environ}
+    threads = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
+    return {**kept, **threads, **extra}
+
+
+def workers_environment() -> dict[str, str]:
+    """The environment of workers: that of any process of ours, equal hashes, and a heap that is in no moods."""
+    return clean_environment(PYTHONHASHSEED="0", GLIBC_TUNABLES=_TUNABLES)
+
+
+def interpreter_paths() -> list[str]:
+    """Absolute paths that a process of ours reads from: interpreter, packages, libraries, and this package."""
+    prefixes = {sys.prefix, sys.base_prefix, sys.exec_prefix, sys.base_exec_prefix}
+    folders = [path for prefix in prefixes for path in _of_prefix(prefix)]
+    libraries = os.environ.get("LD_LIBRARY_PATH", "").split(":")
+    found = [*folders, *_search_path(), *libraries, *_links(sys.executable), str(_PACKAGE)]
+    return [path for path in dict.fromkeys(found) if os.path.isabs(path)]
+
+
+def _of_prefix(prefix: str) -> list[str]:
+    """A prefix of its own as a whole; of one that the system's other programs live in, the libraries."""
+    return [f"{prefix}/lib", f"{prefix}/lib64"] if prefix in ("/", "/usr", "/usr/local") else [prefix]
+
+
+def _links(path: str) -> list[str]:
+    """A path, and what it leads to, link by link."""
+    found = [path]
+    while os.path.islink(found[-1]) and len(found) < _MOST_LINKS:
+        found.append(os.path.join(os.path.dirname(found[-1]), os.readlink(found[-1])))
+    return found
+
+
+def _search_path() -> list[str]:
+    left_out = {Path.cwd()}
+    if _PACKAGE.parent.name not in ("site-packages", "dist-packages"):
+        left_out.add(_PACKAGE.parent)
+    entries = (Path(entry) for entry in sys.path if entry and os.path.isabs(entry))
+    return [str(entry) for entry in entries if entry.exists() and entry.resolve() not in left_out]

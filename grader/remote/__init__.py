@@ -1,0 +1,13 @@
+"""The check process's link to workers: what looks local and runs beside student code, in another process.
+
+student   `student.total(x)`: names of a module, functions, objects that stay with the worker
+side      one side that a check talks to: a sitting, what it has in common with its worker, what was called
+sitting   one exercise of one author: its worker, renewed when lost
+worker    one process in which student code runs: asked, watched, ended
+fork, spawn    the two ways in which one starts
+raised    what student code raised, as the worker claims it
+probe     code of ours that runs beside student code; `spans` reads what one tells of virtual time
+timing    a call with our clock around it; `ratio` decides about two times
+
+Whatever comes from there is a claim. Its loss is `endings.WorkerLost`.
+"""

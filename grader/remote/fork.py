@@ -1,0 +1,147 @@
+"""Workers that the worker server forks, which has torch imported already."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+import socket
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from grader.confine import cgroup
+from grader.confine.messages import Ended, EndWorker, Started, StartWorker, from_text, to_text
+from grader.model import Limits
+from grader.remote.birth import WARM_UP_S, caps_of, new_places, once_confined, worker_limits
+from grader.remote.worker import GRACE_S, Worker
+from grader.wire.frames import Channel
+from grader.wire.transport import SocketTransport
+
+_SLACK_MB = 256
+"""For private files and copies of the server's pages, beyond the memory that an exercise allows."""
+
+
+class ForkStarter:
+    """Asks the worker server, which has torch imported already.
+
+    Args:
+        server: this lane's socket to it.
+        root: a private folder for the workers' folders.
+        groups: where caps on whole workers can be set, if anywhere.
+    """
+
+    def __init__(self, server: socket.socket, root: Path, groups: cgroup.Groups | None = None) -> None:
+        self._server = server
+        self._root = root
+        self._numbers = itertools.count()
+        self._pidfds: dict[int, int] = {}
+        self._codes: dict[int, int] = {}
+        self._groups = groups
+        self._clean_ups: dict[int, Callable[[], None]] = {}
+
+    def start_worker(self, limits: Limits, *, spared: bool = False) -> Worker:
+        """A fork of the server."""
+        number = next(self._numbers)
+        folder, output = new_places(self._root, number)
+        ours, theirs = socket.socketpair()
+        sink = os.open(output, os.O_WRONLY | os.O_APPEND)
+        asked = StartWorker(number, str(folder), worker_limits(limits), spared)
+        socket.send_fds(self._server, [to_text(asked).encode()], [theirs.fileno(), sink])
+        theirs.close()
+        os.close(sink)
+        while number not in self._pidfds:
+            self._listen(WARM_UP_S)
+        life = _Forked(_pid_of(self._pidfds.pop(number)), number, self)
+        worker = Worker(Channel(SocketTransport(ours), caps_of(limits)), life, folder, output, limits)
+        if self._groups is not None:
+            life.group = self._enclosed(self._groups, life, limits)
+        return once_confined(worker)
+
+    def _enclosed(self, groups: cgroup.Groups, life: _Forked, limits: Limits) -> cgroup.Group | None:
+        memory = limits.memory_mb + _SLACK_MB
+        try:
+            return groups.enclose(life.pid, memory, worker_limits(limits).tasks)
+        except ProcessLookupError:  # it has ended already, which is told when it is asked
+            return None
+
+    def exit_code(self, number: int) -> int | None:
+        """Wait a moment for a worker's end."""
+        until = time.monotonic() + GRACE_S
+        while number not in self._codes and (left := until - time.monotonic()) > 0:
+            try:
+                self._listen(left)
+            except TimeoutError:
+                break
+        return self._codes.get(number)
+
+    def kill(self, number: int) -> None:
+        """Tell the server to end a worker."""
+        if number not in self._codes:
+            with contextlib.suppress(OSError):
+                self._server.send(to_text(EndWorker(number)).encode())
+
+    def _listen(self, seconds: float) -> None:
+        self._server.settimeout(seconds)
+        told, descriptors, _, _ = socket.recv_fds(self._server, 1 << 16, 1)
+        if not told:
+            raise ConnectionError("the worker server is gone")
+        message = from_text(told)
+        if isinstance(message, Started):
+            self._pidfds[message.number] = descriptors[0]
+        elif isinstance(message, Ended):
+            self._codes[message.number] = message.status
+            self._clean_ups.pop(message.number, _nothing)()
+
+    def when_gone(self, number: int, clean_up: Callable[[], None]) -> None:
+        """Clean up after a worker once its end is told: nobody waits while the kernel takes its memory apart."""
+        if number in self._codes:
+            clean_up()
+        else:
+            self._clean_ups[number] = clean_up
+
+    def close(self) -> None:
+        """Wait for the ends of all workers, then close the socket; the server ends whatever this lane left."""
+        with contextlib.suppress(OSError):  # the server is gone, and its workers with it
+            for number in list(self._clean_ups):
+                self.exit_code(number)
+        self._server.close()
+
+
+def _pid_of(pidfd: int) -> int:
+    """A process's number in our own process namespace, which may not be the server's; see proc_pid_fdinfo(5)."""
+    try:
+        with open(f"/proc/self/fdinfo/{pidfd}", encoding="ascii") as file:
+            return next(int(line.split()[1]) for line in file if line.startswith("Pid:"))
+    finally:
+        os.close(pidfd)
+
+
+@dataclass
+class _Forked:
+    pid: int
+    number: int
+    starter: ForkStarter
+    group: cgroup.Group | None = None
+
+    def kill(self) -> None:
+        self.starter.kill(self.number)
+
+    def when_gone(self, clean_up: Callable[[], None]) -> None:
+        def leave() -> None:
+            clean_up()
+            if self.group is not None:
+                self.group.remove()
+
+        self.starter.when_gone(self.number, leave)
+
+    def ran_out_of_memory(self) -> bool:
+        return self.group is not None and self.group.was_killed()
+
+    def exit_code(self) -> int | None:
+        return self.starter.exit_code(self.number)
+
+
+def _nothing() -> None:
+    pass

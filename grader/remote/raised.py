@@ -1,0 +1,108 @@
+"""What student code raised, as the worker claims it: read, made an exception of ours again, and told."""
+
+from __future__ import annotations
+
+import builtins
+import re
+from dataclasses import dataclass
+
+from grader.endings import WorkerLost
+from grader.model import Verdict
+from grader.wire.frames import ProtocolFault
+
+_NO_MEMORY = re.compile(r"can't allocate memory|not enough memory|Unable to allocate|out of memory", re.IGNORECASE)
+_MOST_FRAMES = 50
+_MOST_TEXT = 2100
+_MOST_NAME = 300
+_SHOWN_FRAMES = 3
+
+
+@dataclass(frozen=True)
+class Raised:
+    """What student code raised, as the worker claims it.
+
+    Attributes:
+        type: class name.
+        text: its message.
+        frames: file, line, function and source text, outermost first, of the submission's own files.
+        what: what was called, such as "your `total`".
+        owner: whose code it was: "your" or "the reference's".
+        builtin: name of the nearest builtin type.
+        signature: of a function that refused its arguments, or None.
+    """
+
+    type: str
+    text: str
+    frames: tuple[tuple[str, int, str, str], ...]
+    what: str
+    owner: str
+    builtin: str
+    signature: str | None = None
+
+
+def raised_by_student(error: BaseException) -> Raised | None:
+    """What student code raised, or None if the exception is not from student code."""
+    raised = error.__dict__.get("_raised")
+    return raised if isinstance(raised, Raised) else None
+
+
+def read_raised(told: object, what: str, owner: str) -> Raised:
+    """The claim as it should be.
+
+    Raises:
+        ProtocolFault: it is described wrongly.
+    """
+    if not isinstance(told, dict) or not isinstance(told.get("frames"), list) or len(told["frames"]) > _MOST_FRAMES:
+        raise ProtocolFault("an exception is described wrongly")
+    frames = []
+    for row in told["frames"]:
+        match row:
+            case [str(file), int(line), str(function), str(text)]:
+                frames.append((file[:_MOST_NAME], line, function[:_MOST_NAME], text[:_MOST_TEXT]))
+            case _:
+                raise ProtocolFault("an exception is described wrongly")
+    signature = told.get("signature")
+    kind, text = (str(told.get(key, ""))[:_MOST_TEXT] for key in ("type", "text"))
+    builtin = getattr(builtins, str(told.get("builtin")), None)
+    if not isinstance(builtin, type) or not issubclass(builtin, BaseException):
+        raise ProtocolFault("an exception is described wrongly")
+    signature = signature[:_MOST_NAME] if isinstance(signature, str) else None
+    return Raised(kind, text, tuple(frames), what, owner, builtin.__name__, signature)
+
+
+def exception_of(raised: Raised) -> BaseException:
+    """The exception as its plain builtin type, marked as coming from student code."""
+    if (raised.type == "BlockingIOError" and "[Errno 11]" in raised.text) or "can't start new thread" in raised.text:
+        return WorkerLost(
+            Verdict.OVER_LIMIT, f"{raised.what} started more processes or threads than the exercise allows"
+        )
+    if raised.type == "MemoryError" or (raised.type == "RuntimeError" and _NO_MEMORY.search(raised.text)):
+        return WorkerLost(Verdict.OVER_LIMIT, f"{raised.what} asked for more memory than the exercise allows")
+    kind: type[BaseException] = getattr(builtins, raised.builtin)
+    if not issubclass(kind, Exception):  # SystemExit and its kin must not end a check
+        kind = RuntimeError
+    try:
+        error = kind(raised.text)
+    except TypeError:  # such as UnicodeDecodeError, which wants five arguments
+        kind = next(base for base in kind.__mro__ if base in (ValueError, OSError, Exception))
+        error = kind(raised.text)
+    error.__dict__["_raised"] = raised
+    return error
+
+
+def load_message(module: str, raised: Raised) -> str:
+    """Why a submission does not load, for its author."""
+    head = f"your {module}.py does not load: {raised.type}: {raised.text}"
+    return "\n".join([head, *frame_lines(raised)])
+
+
+def frame_lines(raised: Raised) -> list[str]:
+    """Where student code raised: the innermost lines of its own files."""
+    lines = []
+    places = {(file, line): (function, text) for file, line, function, text in raised.frames}
+    for (file, line), (function, text) in list(places.items())[-_SHOWN_FRAMES:]:
+        place = f"    {file}, line {line}" + (f", in {function}" if function and function != "<module>" else "")
+        lines.append(place)
+        if text.strip():
+            lines.append(f"        {text.strip()}")
+    return lines

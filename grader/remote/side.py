@@ -1,0 +1,253 @@
+"""One side that a check talks to, the student's or the reference's; and objects of its that stay with the worker."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from grader.endings import CannotJudge, WorkerLost
+from grader.model import Device, Limits, Speed, Verdict
+from grader.remote.raised import exception_of, load_message, raised_by_student, read_raised
+from grader.remote.sitting import Sitting
+from grader.remote.worker import Starter
+from grader.wire.exchange import Exchange, HandleClaims, Remote
+from grader.wire.frames import Frame, ProtocolFault
+from grader.wire.incoming import Incoming, copies
+from grader.wire.outgoing import Outgoing
+
+PauseTimer = Callable[[], Callable[[], None]]
+"""Stops a clock; what it gives lets it go on."""
+
+
+@dataclass
+class Call:
+    """One call that a check made, for the lines that reproduce it."""
+
+    name: str
+    args: tuple[Any, ...]
+    kwargs: Mapping[str, Any]
+
+
+@dataclass
+class Side:
+    """One side that a check talks to: a sitting, what it has in common with its worker, and what was called.
+
+    Attributes:
+        sitting: whose worker is asked.
+        seed: of the check; the worker is given one that is derived from it.
+        originals: of the reference: the student's side, whose arguments it is given as they were before the call.
+        recording: whether calls are taken down, for the lines that reproduce them.
+        calls: what the check called.
+        counters: counts for the report, by name.
+        speed: what was measured, for the report.
+        pause_timer: stops the clock over the check's own code, and gives what lets it go on.
+    """
+
+    sitting: Sitting
+    seed: int = 0
+    originals: Side | None = None
+    recording: bool = False
+    calls: list[Call] = field(default_factory=list)
+    counters: dict[str, int] = field(default_factory=dict)
+    speed: list[Speed] = field(default_factory=list)
+    pause_timer: PauseTimer | None = None
+
+    def __post_init__(self) -> None:
+        self.exchange = self._new_exchange()
+        self._names: dict[str, str] | None = None
+        self._probes: set[str] = set()
+        self._seeded = False
+        self._unloadable: CannotJudge | None = None
+
+    @classmethod
+    def of(
+        cls,
+        starter: Starter,
+        module: str,
+        files: Mapping[str, bytes],
+        limits: Limits,
+        owner: str = "your",
+        *,
+        secret: bool = False,
+        device: Device = Device.NONE,
+    ) -> Side:
+        """A side with a sitting of its own, which is to be closed. The arguments are those of `Sitting`."""
+        return cls(Sitting(starter, module, files, limits, owner, secret=secret, device=device))
+
+    @property
+    def device(self) -> Device:
+        """What its workers see."""
+        return self.sitting.device
+
+    def begin_check(
+        self, seed: int, limits: Limits | None = None, pause_timer: PauseTimer | None = None, *, recording: bool
+    ) -> None:
+        """A new check: its seed, nothing in common yet, nothing called.
+
+        Args:
+            seed: of the check.
+            limits: for its calls, if not those from before.
+            pause_timer: see `Side`.
+            recording: see `Side`.
+        """
+        self.sitting.begin_check(limits)
+        self.pause_timer = pause_timer or self.pause_timer
+        self.exchange.reset()
+        self.seed, self._seeded = seed, False
+        self.recording, self.calls, self.counters, self.speed = recording, [], {}, []
+
+    def fresh(self) -> Side:
+        """The same side with a worker of its own, for timed calls. Close its sitting."""
+        return Side(self.sitting.fresh(), self.seed, pause_timer=self.pause_timer)
+
+    def _new_exchange(self) -> Exchange:
+        return Exchange(asks=True, make_handle=self.remote_object)
+
+    def remote_object(self, number: int, claims: HandleClaims) -> RemoteObject:
+        """What stands here for an object that stays with the worker."""
+        return RemoteObject(self, number, claims)
+
+    def names(self) -> dict[str, str]:
+        """Public names of the student's module and their kinds; loads it if need be.
+
+        Raises:
+            CannotJudge: it does not load.
+            WorkerLost: the worker was lost.
+        """
+        if self._unloadable is not None:
+            raise self._unloadable
+        if self.sitting.worker is None or self._names is None:
+            self._load()
+        assert self._names is not None
+        return self._names
+
+    def _load(self) -> None:
+        self.sitting.close()
+        self.exchange, self._names, self._probes, self._seeded = self._new_exchange(), None, set(), False
+        sitting = self.sitting
+        tree = {"do": "load", "module": sitting.module, "secret": sitting.secret, "device": sitting.device}
+        what = f"{sitting.owner} {sitting.module}.py"
+        try:
+            names = self._request(tree, {"files": dict(sitting.files)}, sitting.limits.load_s, what)
+        except Exception as error:
+            raised = raised_by_student(error)
+            if raised is None:
+                raise
+            self._unloadable = CannotJudge(load_message(sitting.module, raised))
+            self._unloadable.__dict__["_raised"] = raised
+            raise self._unloadable from None
+        if not isinstance(names, dict) or not all(isinstance(part, str) for row in names.items() for part in row):
+            lost = WorkerLost(Verdict.CRASHED, f"{what} gave the grader something it cannot take (no table of names)")
+            sitting.lose(lost, in_load=True)
+            raise lost
+        self._names = names
+
+    def call(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], what: str) -> Any:
+        """Call something that lives in the worker."""
+        self.names()
+        if self.originals is not None:
+            own = [None if isinstance(arg, Remote) else arg for arg in args]  # a probe's function stays what it is
+            copied = copies(*own, *kwargs.values(), originals=self.originals.exchange)
+            args = tuple(arg if isinstance(arg, Remote) else copied[i] for i, arg in enumerate(args))
+            kwargs = dict(zip(kwargs, copied[len(args) :], strict=True))
+        values = {"function": function, "args": list(args), "kwargs": kwargs}
+        return self._request({"do": "call"}, values, self.sitting.limits.call_s, what)
+
+    def get(self, obj: Any, name: str, what: str) -> Any:
+        """Read an attribute of something that lives in the worker."""
+        self.names()
+        return self._request({"do": "get", "name": name}, {"object": obj}, self.sitting.limits.call_s, what)
+
+    def load_probe(self, name: str, source: str) -> None:
+        """Send a probe's source, once for each worker."""
+        self.names()
+        if name not in self._probes:
+            limit = self.sitting.limits.load_s
+            self._request({"do": "probe", "module": name}, {"source": source}, limit, f"the probe {name}")
+            self._probes.add(name)
+
+    def _request(self, tree: dict[str, Any], values: dict[str, Any], seconds: float, what: str) -> Any:
+        out = Outgoing(self.exchange)
+        for key, value in values.items():
+            if key == "args":
+                tree[key] = [out.value(item) for item in value]
+            elif key == "kwargs":
+                tree[key] = {name: out.value(item) for name, item in value.items()}
+            else:
+                tree[key] = out.value(value)
+        tree["objects"], data = out.finish()
+        if not self._seeded:
+            tree["seed"], self._seeded = _workers_seed(self.seed), True
+        with self.not_counted():
+            frame = self.sitting.ask(tree, data, seconds, what)
+        try:
+            return self.read(frame, what)
+        except ProtocolFault as fault:
+            lost = WorkerLost(Verdict.CRASHED, f"{what} gave the grader something it cannot take ({fault})")
+            self.sitting.lose(lost)
+            raise lost from None
+        finally:
+            self.exchange.end_call()
+
+    @contextmanager
+    def not_counted(self) -> Iterator[None]:
+        """Time that a worker takes is not counted as the check's own."""
+        resume = self.pause_timer() if self.pause_timer else None
+        try:
+            yield
+        finally:
+            if resume:
+                resume()
+
+    def read(self, frame: Frame, what: str, exchange: Exchange | None = None) -> Any:
+        """The value of a reply, or the exception that student code raised.
+
+        Args:
+            frame: the reply.
+            what: what was called, for messages.
+            exchange: a table of its own for a timed call.
+
+        Raises:
+            ProtocolFault: it is no reply.
+            CannotJudge: the value cannot be handed over.
+        """
+        tree = frame.tree
+        incoming = Incoming(exchange or self.exchange, tree.get("objects"), frame.data)
+        if "raised" in tree:
+            raise exception_of(read_raised(tree["raised"], what, self.sitting.owner))
+        if "unsupported" in tree:
+            raise CannotJudge(f"{what} returned something that cannot be graded\n{str(tree['unsupported'])[:300]}")
+        if "result" not in tree:
+            raise ProtocolFault("a reply without a result")
+        return incoming.value(tree["result"])
+
+
+class RemoteObject(Remote):
+    """An object that stays with the worker: it can be called, its attributes read, its type named; nothing else."""
+
+    def __init__(self, side: Side, number: int, claims: HandleClaims) -> None:
+        self.wire_name = ["known", number]
+        self._side = side
+        self._claims = claims
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call it in the worker."""
+        return self._side.call(self, args, kwargs, f"{self._side.sitting.owner} `{self._claims.type}` object")
+
+    def __getattr__(self, name: str) -> Any:
+        """Read an attribute in the worker."""
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return self._side.get(self, name, f"{self._side.sitting.owner} `{self._claims.type}.{name}`")
+
+    def __repr__(self) -> str:
+        """What it is, as far as the worker says."""
+        return f"<{self._claims.text or 'an object of type ' + self._claims.type}>"
+
+
+def _workers_seed(seed: int) -> int:
+    """What a worker is seeded with: from it nobody can tell what the check draws from its own."""
+    return int.from_bytes(hashlib.sha256(f"worker/{seed}".encode()).digest()[:6], "big")

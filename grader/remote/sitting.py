@@ -1,0 +1,149 @@
+"""A sitting: one exercise of one author, with its worker, which is renewed when it is lost."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+from grader.endings import WorkerLost
+from grader.model import Device, Limits, Verdict
+from grader.remote.worker import Starter, Worker
+from grader.wire.frames import Frame
+
+_LOSSES_OF_ONE = 2
+_LOSSES_OF_ALL = 4
+
+
+class Sitting:
+    """One exercise of one author: its worker, renewed when lost, and what the rest of its checks get. Close it.
+
+    A function that cost two workers is not called again: the checks that call it get that verdict. After two lost
+    loads, one load time-out, or four lost workers in all, the remaining checks get it, and no worker is started.
+
+    Args:
+        starter: starts workers.
+        module: name of the exercise module.
+        files: the submission's files by relative name.
+        limits: of the exercise.
+        owner: for messages: "your" or "the reference's".
+        secret: whether the files must not stay on disk while the worker lives.
+        device: what its code sees.
+    """
+
+    def __init__(
+        self,
+        starter: Starter,
+        module: str,
+        files: Mapping[str, bytes],
+        limits: Limits,
+        owner: str = "your",
+        *,
+        secret: bool = False,
+        device: Device = Device.NONE,
+    ) -> None:
+        self.module = module
+        self.owner = owner
+        self.secret = secret
+        self.device = device
+        self.limits = limits
+        self.lost: WorkerLost | None = None
+        self.worker: Worker | None = None
+        self.lives = 0
+        self._files = dict(files)
+        self._starter = starter
+        self._losses: Counter[str] = Counter()
+        self._given_up: dict[str, WorkerLost] = {}
+        self._final: WorkerLost | None = None
+        self._outputs: dict[int, str] = {}
+
+    def begin_check(self, limits: Limits | None = None) -> None:
+        """Forget what was recorded for the check before; take its limits, if they are its own."""
+        self.lost = None
+        self.limits = limits or self.limits
+
+    def live_worker(self) -> Worker:
+        """The worker, or a new one with nothing loaded.
+
+        Raises:
+            WorkerLost: there will be no other.
+        """
+        if self._final is not None:
+            self.lost = self._final
+            raise self._final
+        if self.worker is None:
+            try:
+                self.worker = self._starter.start_worker(self.limits, spared=self.secret)
+            except WorkerLost as lost:
+                self.lose(lost)
+                raise
+            self.lives += 1
+        return self.worker
+
+    def fresh(self) -> Sitting:
+        """The same files, for a worker of its own. Close it."""
+        own = (self._starter, self.module, self._files, self.limits, self.owner)
+        return Sitting(*own, secret=self.secret, device=self.device)
+
+    def ask(
+        self,
+        tree: dict[str, Any],
+        data: list[bytes],
+        seconds: float,
+        what: str,
+        shared: tuple[int, int] | None = None,
+    ) -> Frame:
+        """Ask the worker; its loss is recorded. The arguments are those of `Worker.ask`.
+
+        Raises:
+            WorkerLost: there was no reply.
+        """
+        if what in self._given_up:
+            self.lost = self._given_up[what]
+            raise self.lost
+        worker = self.live_worker()
+        try:
+            return worker.ask(tree, data, seconds, what, shared)
+        except WorkerLost as lost:
+            self.lose(lost, what, in_load=tree["do"] == "load")
+            raise
+
+    def lose(self, lost: WorkerLost, what: str = "", *, in_load: bool = False) -> None:
+        """Record a loss and end the worker.
+
+        Args:
+            lost: the loss.
+            what: what was called.
+            in_load: whether it was the submission's loading.
+        """
+        self.lost = lost
+        lost.in_load = in_load
+        self._losses[what] += 1
+        if self._losses[what] >= _LOSSES_OF_ONE:
+            self._given_up[what] = lost
+        hopeless = in_load and (lost.verdict is Verdict.TIMED_OUT or what in self._given_up)
+        if hopeless or self._losses.total() >= _LOSSES_OF_ALL:
+            self._final = lost
+        self.outputs()
+        self.close()
+
+    def outputs(self) -> dict[int, str]:
+        """The beginning of what each worker printed so far."""
+        if self.worker is not None:
+            self._outputs[self.lives] = self.worker.read_output(self.limits.shown_output_kb * 1024 + 1)
+        return dict(self._outputs)
+
+    @property
+    def files(self) -> Mapping[str, bytes]:
+        """The submission's files by relative name."""
+        return self._files
+
+    def is_worn(self) -> bool:
+        """Whether the worker has used half of the CPU time that it may use in its life."""
+        return self.worker is not None and (self.worker.cpu_s() or 0.0) > self.limits.exercise_s / 2
+
+    def close(self) -> None:
+        """End the worker."""
+        if self.worker is not None:
+            self.worker.close()
+            self.worker = None

@@ -1,0 +1,184 @@
+"""One worker: asked, watched, and ended. How it starts is told in `fork` and `spawn`."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import os
+import signal
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from grader.endings import WorkerLost
+from grader.model import Limits, Verdict
+from grader.process import clock
+from grader.process.sweep import sweep
+from grader.wire.frames import Channel, ChannelClosed, Frame, ProtocolFault
+
+GRACE_S = 2.0
+LONGEST_WAIT_S = 1.0
+_SHORTEST_WAIT_S = 0.002
+_NO_MEMORY = 71  # as grader.worker.serve says it
+
+
+class Life(Protocol):
+    """How a started process is watched and ended; differs between the two ways to start one."""
+
+    pid: int
+    """The process, in the numbering of our own process namespace."""
+
+    def kill(self) -> None:
+        """End it with everything it started."""
+
+    def exit_code(self) -> int | None:
+        """Wait a moment for its end; negative for a signal, None if it does not end."""
+
+    def when_gone(self, clean_up: Callable[[], None]) -> None:
+        """Clean up once the process is gone, now or later."""
+
+    def ran_out_of_memory(self) -> bool:
+        """Whether the kernel ended it, or something in it, for want of memory."""
+
+
+@dataclass
+class Worker:
+    """One process in which student code runs. Close it."""
+
+    channel: Channel
+    life: Life
+    folder: Path
+    output: Path
+    limits: Limits
+
+    def __post_init__(self) -> None:
+        self._numbers = itertools.count(1)
+        self._printed = self.output.open("rb")  # from the start: a file can be made to be slow to open
+
+    def ask(
+        self,
+        tree: dict[str, Any],
+        data: list[bytes],
+        seconds: float,
+        what: str,
+        shared: tuple[int, int] | None = None,
+    ) -> Frame:
+        """Send a request and wait for its reply.
+
+        Args:
+            tree: the request.
+            data: its memory blocks.
+            seconds: CPU seconds allowed.
+            what: for messages, such as "your `total`".
+            shared: in place of `data`, memory that the worker maps: its descriptor and its size in bytes.
+
+        Raises:
+            WorkerLost: there will be no reply.
+        """
+        number = next(self._numbers)
+        patience = self._patience(seconds, what)
+        try:
+            if shared is None:
+                self.channel.send(number, tree, data, patience)
+            else:
+                self.channel.send_mapped(number, tree, *shared, patience)
+            frame = self.channel.receive(patience)
+            if frame.number != number:
+                raise ProtocolFault("a reply to another request")
+        except ChannelClosed:
+            raise self._died(what) from None
+        except ProtocolFault as error:
+            raise WorkerLost(Verdict.CRASHED, f"{what} broke the connection to the grader ({error})") from None
+        if self.printed() > self.limits.output_kb * 1024:
+            raise self._flooded(what)
+        return frame
+
+    def _patience(self, seconds: float, what: str) -> Callable[[], float]:
+        """CPU time decides; wall time is a loose multiple of it, so that a busy machine ends nothing."""
+        started, cpu_before = time.monotonic(), self.cpu_s()
+
+        def wait() -> float:
+            used = self.cpu_s()
+            cpu_left = math.inf if used is None or cpu_before is None else seconds - (used - cpu_before)
+            wall_left = seconds * self.limits.wall_factor - (time.monotonic() - started)
+            if cpu_left <= 0 or wall_left <= 0:
+                raise WorkerLost(Verdict.TIMED_OUT, f"{what} did not finish in {seconds:g} seconds")
+            if self.printed() > self.limits.output_kb * 1024:
+                raise self._flooded(what)
+            return max(_SHORTEST_WAIT_S, min(cpu_left, wall_left, LONGEST_WAIT_S))
+
+        return wait
+
+    def _flooded(self, what: str) -> WorkerLost:
+        return WorkerLost(Verdict.OVER_LIMIT, f"{what} printed more than {self.limits.output_kb / 1024:g} MB")
+
+    def _died(self, what: str) -> WorkerLost:
+        code = self.life.exit_code()
+        if self.printed() > self.limits.output_kb * 1024:
+            return self._flooded(what)
+        if self.life.ran_out_of_memory() or code == _NO_MEMORY:
+            return WorkerLost(Verdict.OVER_LIMIT, f"{what} used more than {self.limits.memory_mb} MB of memory")
+        if code is None:
+            return WorkerLost(Verdict.CRASHED, f"{what} closed the connection to the grader")
+        if code >= 0:
+            return WorkerLost(Verdict.CRASHED, f"{what} ended Python before it answered (exit status {code})")
+        name = _signal_name(-code)
+        if name == "SIGXFSZ":
+            return WorkerLost(Verdict.OVER_LIMIT, f"{what} wrote more than {self.limits.file_mb} MB into a file")
+        if name == "SIGXCPU" or (name == "SIGKILL" and self._used_its_cpu()):
+            return WorkerLost(Verdict.TIMED_OUT, f"{what} used up the CPU time of the whole exercise")
+        return WorkerLost(Verdict.CRASHED, f"{what} crashed Python itself ({name})")
+
+    def cpu_s(self) -> float | None:
+        """CPU seconds used so far, read from outside; None where that cannot be read."""
+        return clock.cpu_s(self.life.pid)
+
+    def waited_s(self) -> float | None:
+        """Seconds that it was ready to run and had no core; None where that is not told."""
+        return clock.waited_s(self.life.pid)
+
+    def resident(self) -> tuple[int, int] | None:
+        """Bytes of memory that it has now, and the most that it ever had; None where that cannot be read."""
+        return clock.resident(self.life.pid)
+
+    def _used_its_cpu(self) -> bool:
+        return (self.cpu_s() or 0.0) >= self.limits.exercise_s - 1
+
+    def printed(self) -> int:
+        """Bytes of output so far."""
+        return 0 if self._printed.closed else os.fstat(self._printed.fileno()).st_size
+
+    def read_output(self, limit: int) -> str:
+        """The first bytes of what student code printed."""
+        self._printed.seek(0)
+        return self._printed.read(limit).decode("utf-8", "backslashreplace")
+
+    def close(self) -> None:
+        """End the process and remove its folder, as soon as it is gone."""
+        self.life.kill()
+        self.channel.close()
+        self._printed.close()
+        self.life.when_gone(self._remove_places)
+
+    def _remove_places(self) -> None:
+        sweep(str(self.folder))
+        self.output.unlink(missing_ok=True)
+
+
+class Starter(Protocol):
+    """One way to start workers."""
+
+    def start_worker(self, limits: Limits, *, spared: bool = False) -> Worker:
+        """A worker with nothing loaded; one that is spared outlives an exercise that takes too long."""
+
+    def close(self) -> None:
+        """End what was kept ready."""
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"

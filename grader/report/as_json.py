@@ -1,0 +1,85 @@
+"""A report as JSON data, version 1. The key names are relied on by other programs: add, never rename."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from grader.model import GradedCheck, GradedExercise, Report, Score
+from grader.score import in_points
+
+VERSION = 1
+
+
+def to_plain(report: Report) -> dict[str, Any]:
+    """The whole report; points are numbers with two decimals at most."""
+    return {
+        "version": VERSION,
+        "course": report.course,
+        "handin": report.handin,
+        "author": report.author,
+        "authors": [report.author],
+        "digest": report.digest,
+        "graded_at": report.graded_at,
+        "score": _score(report.score),
+        "policy": None,
+        "exercises": [_exercise(graded) for graded in report.exercises],
+        "environment": dict(vars(report.environment)),
+    }
+
+
+def _exercise(graded: GradedExercise) -> dict[str, Any]:
+    exercise = graded.exercise
+    return {
+        "id": exercise.id,
+        "title": exercise.title,
+        "module": exercise.module,
+        "state": graded.state,
+        "score": _score(graded.score),
+        "withheld": {"checks": exercise.withheld.checks, "points": in_points(graded.withheld_points)},
+        "diagnosis": graded.diagnosis,
+        "output": graded.output,
+        "checks": [_check(row) for row in graded.checks],
+    }
+
+
+def _check(row: GradedCheck) -> dict[str, Any]:
+    check, outcome = row.check, row.outcome
+    return {
+        "id": check.id,
+        "title": check.title,
+        "contract": check.contract,
+        "category": check.category,
+        "shown": check.shown,
+        "verdict": outcome.verdict.value,
+        "earned": in_points(row.score.earned),
+        "possible": in_points(row.score.possible),
+        "message": outcome.message,
+        "detail": outcome.detail,
+        "seconds": outcome.seconds,
+        "counters": dict(outcome.counters),
+        "speed": [dict(vars(found)) for found in outcome.speed],
+        "device": outcome.device,
+    }
+
+
+def _score(score: Score) -> dict[str, float]:
+    return {
+        "earned": in_points(score.earned),
+        "possible": in_points(score.possible),
+        "undecided": in_points(score.undecided),
+    }
+
+
+def write_json(path: Path, report: Report) -> None:
+    """Write a report whole or not at all."""
+    write_whole(path, json.dumps(to_plain(report), indent=1, ensure_ascii=True) + "\n")
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Replace a file in one step, so that nobody ever reads half of it."""
+    draft = path.with_name(path.name + ".part")
+    draft.write_text(text, encoding="utf-8", errors="backslashreplace", newline="")
+    os.replace(draft, path)

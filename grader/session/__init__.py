@@ -1,0 +1,13 @@
+"""The check process: one pytest session that collects an exercise's checks once and runs them for each submission.
+
+__main__   the entry: takes the channel over before anything else is imported
+host       what it says to the host, and hears
+plugin     the pytest plugin: collects, runs jobs, gives checks their fixtures
+checks     what is declared of a check → `Check`
+sides      the student's side and the reference's, by the accelerator that they see
+decide     from how a check ended to its verdict and its messages
+reproduce  lines that repeat a failing call in plain Python
+timer, printed, self_test    a timer over a check's own code; what a student printed; a proof that workers work
+
+It never imports student code, so that it stays clean: that runs in workers, and is asked through `grader.remote`.
+"""

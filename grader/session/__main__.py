@@ -1,0 +1,45 @@
+"""`python -m grader.session [FD]`: a check process. It talks with the host over its standard streams, in frames.
+
+With a descriptor, workers are forked by the worker server behind that socket; without, they are spawned.
+
+What is imported here at the top is small and prints nothing. Torch and pytest come later, when standard output is no
+longer the channel: whatever they, or a check file, print at import does not reach the host.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from grader.session.host import Host
+from grader.wire.frames import Channel
+from grader.wire.transport import PipeTransport
+
+
+def main() -> None:
+    """Collect, then grade until the host closes the channel."""
+    host = Host(_take_over_streams())
+    plan = host.plan()
+    if plan is None:
+        return
+    from grader.session.run import run
+
+    run(host, plan, int(sys.argv[1]) if len(sys.argv) > 1 else None)
+
+
+def _take_over_streams() -> Channel:
+    """Keep the channel to the host for ourselves; whatever else writes to standard output writes to standard error."""
+    read_fd, write_fd = os.dup(0), os.dup(1)
+    null = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null, 0)
+    os.dup2(2, 1)
+    if sys.platform == "win32":
+        import msvcrt
+
+        for fd in (read_fd, write_fd):
+            msvcrt.setmode(fd, os.O_BINARY)
+    return Channel(PipeTransport(read_fd, write_fd))
+
+
+if __name__ == "__main__":
+    main()

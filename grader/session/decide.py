@@ -1,0 +1,202 @@
+"""From how a check ended to its verdict and its two texts: one for the student, one for staff.
+
+Of a hidden check the student is told the property that failed, the contract line, and what to try. Nothing that a
+worker claims in free text (an exception's message, a class's name) goes into it: student code knows the hidden input by
+then.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import textwrap
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import pytest
+
+from grader.check import show
+from grader.endings import CannotJudge, CheckFailed, Inconclusive, WorkerLost
+from grader.model import BROKEN_MESSAGE, Check, Verdict
+from grader.remote.raised import Raised, frame_lines, raised_by_student
+from grader.remote.side import Side
+
+_DID_NOT_RAISE = re.compile(r"DID NOT RAISE.*?(\w+)'?>?\)?$")
+_DISK_FULL = re.compile(r"\[Errno (27|28|122)\]")  # EFBIG, ENOSPC, EDQUOT
+_NOT_CALLABLE = re.compile(r"'\w+' object is not callable")
+_MAX_MESSAGE = 6000
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The two sides of a plain `assert a == b` that does not hold."""
+
+    op: str
+    left: object
+    right: object
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a check ended.
+
+    Attributes:
+        error: what it raised, or None.
+        statement: the source of the line that raised, if it was the check's own.
+        comparison: of a plain assert.
+        trace: the traceback, for staff.
+    """
+
+    error: BaseException | None
+    statement: str = ""
+    comparison: Comparison | None = None
+    trace: str = ""
+
+
+@dataclass(frozen=True)
+class _Decision:
+    verdict: Verdict
+    public: str = ""
+    story: str = ""
+    unreadable: bool = False  # nothing of the submission ran, so that no rule is at stake
+
+
+def decide(
+    check: Check, ended: Ended, student: Side, reference: Side | None, contract: Mapping[str, str]
+) -> tuple[Verdict, str, str]:
+    """The verdict of a check, the message for its student, and the detail for staff."""
+    decision = _decide(ended, student, reference)
+    if decision.verdict is Verdict.PASSED:
+        return decision.verdict, "", ""
+    detail = decision.story or decision.public
+    if decision.verdict is Verdict.BROKEN:
+        return decision.verdict, BROKEN_MESSAGE, f"{detail}\n{ended.trace}"[:_MAX_MESSAGE]
+    text = detail if check.shown else decision.public
+    rule = contract.get(check.contract)
+    if rule and not decision.unreadable:
+        text += f"\n{check.contract}  {rule}"
+    if check.try_this and not check.shown and not decision.unreadable:
+        text += f"\nTry this: {check.try_this}"
+    return decision.verdict, text[:_MAX_MESSAGE], detail[:_MAX_MESSAGE]
+
+
+def _decide(ended: Ended, student: Side, reference: Side | None) -> _Decision:
+    error = ended.error
+    if reference is not None and reference.sitting.lost is not None:
+        return _Decision(Verdict.BROKEN, f"the reference was lost: {reference.sitting.lost.message}")
+    lost = student.sitting.lost or (error if isinstance(error, WorkerLost) else None)
+    if lost is not None:
+        return _Decision(lost.verdict, lost.message, unreadable=lost.in_load)
+    if error is None:
+        return _Decision(Verdict.PASSED)
+    raised = raised_by_student(error)
+    if raised is not None and reference is not None and raised.owner == reference.sitting.owner:
+        return _Decision(Verdict.BROKEN, f"the reference raised {raised.type}: {raised.text}")
+    if isinstance(error, CannotJudge):
+        return _cannot_judge(error)
+    if isinstance(error, Inconclusive):
+        return _Decision(Verdict.INCONCLUSIVE, str(error))
+    if raised is not None:
+        return _student_raised(_verified(raised, student.sitting.files))
+    if isinstance(error, CheckFailed):
+        return _Decision(Verdict.FAILED, error.public, error.story)
+    return _ended_by_the_check(error, ended, student)
+
+
+def _ended_by_the_check(error: BaseException, ended: Ended, student: Side) -> _Decision:
+    if isinstance(error, pytest.skip.Exception):
+        return _Decision(Verdict.NOT_RUN, str(error))
+    if isinstance(error, pytest.fail.Exception):
+        return _failed_by_pytest(str(error))
+    if isinstance(error, TypeError) and (name := _called_value(error, ended.statement, student)):
+        return _Decision(Verdict.SKIPPED, f"`{name}` in your file is a value, a function is asked")
+    if isinstance(error, AssertionError):
+        return _Decision(Verdict.FAILED, "the result is not what is asked", _plain_assert(ended))
+    return _Decision(Verdict.BROKEN, f"{type(error).__name__}: {error}")
+
+
+def _called_value(error: TypeError, statement: str, student: Side) -> str:
+    """The student's name that a check called although it is no function, or ""."""
+    if not _NOT_CALLABLE.match(str(error)):
+        return ""
+    called = re.findall(r"\bstudent\.(\w+)\(", statement)
+    return next((name for name in called if student.names().get(name) == "value"), "")
+
+
+def _cannot_judge(error: CannotJudge) -> _Decision:
+    text = str(error)
+    in_load = raised_by_student(error) is not None
+    return _Decision(Verdict.SKIPPED, text if in_load else text.split("\n")[0], text, unreadable=in_load)
+
+
+def _failed_by_pytest(text: str) -> _Decision:
+    missing = _DID_NOT_RAISE.search(text)
+    public = (
+        f"{show.with_article(missing[1])} is asked, nothing was raised"
+        if missing
+        else "the result is not what is asked"
+    )
+    return _Decision(Verdict.FAILED, public, public if missing else text)
+
+
+def _student_raised(raised: Raised) -> _Decision:
+    lines = frame_lines(raised)
+    if raised.type == "NotImplementedError":
+        return _Decision(Verdict.SKIPPED, f"{raised.what} is not written yet (it raises NotImplementedError)")
+    public = f"{raised.what} raised {raised.builtin}"
+    story = f"{raised.what} raised {raised.type}: {raised.text}"
+    if raised.builtin == "OSError" and _DISK_FULL.search(raised.text):
+        full = f"{raised.what} wrote more into files than is allowed"
+        return _Decision(Verdict.OVER_LIMIT, full, f"{full} ({raised.text})")
+    if raised.type == "SystemExit":
+        public = story = f"{raised.what} called exit() or sys.exit()"
+    told = "\n".join([public, *lines])
+    if raised.signature and not lines:  # a worker's free text: for shown checks and staff only
+        lines = [f"    yours is {raised.what.split('`')[1]}{raised.signature}; keep the parameters of the starter"]
+    return _Decision(Verdict.CRASHED, told, "\n".join([story, *lines]))
+
+
+def _verified(raised: Raised, files: Mapping[str, bytes]) -> Raised:
+    """The same with frames that exist in the submitted files, their text taken from there, and names that do."""
+    frames = []
+    texts = {file: files.get(file, b"").decode("utf-8-sig", "replace") for file, *_ in raised.frames}
+    lines_of = {file: text.splitlines() for file, text in texts.items()}
+    known = {(file, name): _has_word(texts[file], name) for file, _, name, _ in raised.frames}
+    for file, line, function, _ in raised.frames:
+        if 0 < line <= len(lines_of[file]):
+            frames.append((file, line, function if known[file, function] else "", lines_of[file][line - 1]))
+    return Raised(raised.type, raised.text, tuple(frames), raised.what, raised.owner, raised.builtin, raised.signature)
+
+
+def _has_word(text: str, word: str) -> bool:
+    return bool(word) and re.search(rf"\b{re.escape(word)}\b", text) is not None
+
+
+def _plain_assert(ended: Ended) -> str:
+    """A message for an `assert` without one: what does not hold, and both sides."""
+    written = _author_message(ended)
+    if written:
+        return written
+    head = (
+        f"this does not hold: {_condition(ended.statement)}" if ended.statement else "the result is not what is asked"
+    )
+    compared = ended.comparison
+    if compared is None:
+        return head
+    names = ("yours", "asked") if compared.op == "==" else ("left ", "right")
+    return f"{head}\n{names[0]}  {show.show(compared.left)}\n{names[1]}  {show.show(compared.right)}"
+
+
+def _condition(statement: str) -> str:
+    text = textwrap.dedent(statement).strip()
+    try:
+        node = ast.parse(text).body[0]
+    except (SyntaxError, IndexError):
+        return text
+    return ast.unparse(node.test) if isinstance(node, ast.Assert) else text
+
+
+def _author_message(ended: Ended) -> str:
+    """The message that an author wrote behind the comma, if there is one."""
+    text = str(ended.error)
+    return "" if text.startswith("assert ") or not text else text.split("\nassert ")[0]

@@ -1,0 +1,43 @@
+"""The host, at the other end of the channel. Standard library and records: imported before torch is."""
+
+from __future__ import annotations
+
+from grader.jobs import Collected, Done, Job, Message, Plan, Spawned, from_frame, to_frame
+from grader.model import Outcome
+from grader.wire.frames import Channel, ChannelClosed
+
+
+class Host:
+    """Whom a session tells, and who gives it work.
+
+    Args:
+        channel: to it.
+    """
+
+    def __init__(self, channel: Channel) -> None:
+        self._channel = channel
+        self._number = 0
+
+    def plan(self) -> Plan | None:
+        """What this process is there for, or None if the host is gone."""
+        message = self._next()
+        assert message is None or isinstance(message, Plan)
+        return message
+
+    def next_job(self) -> Job | None:
+        """The next job, or None at the end."""
+        message = self._next()
+        assert message is None or isinstance(message, Job)
+        return message
+
+    def _next(self) -> Message | None:
+        try:
+            frame = self._channel.receive()
+        except ChannelClosed:
+            return None
+        self._number = frame.number
+        return from_frame(frame.tree, frame.data)
+
+    def tell(self, message: Collected | Spawned | Outcome | Done) -> None:
+        """Tell what was collected, once; an outcome after each check; that a job is done."""
+        self._channel.send(self._number, *to_frame(message))

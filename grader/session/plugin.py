@@ -1,0 +1,288 @@
+"""One pytest session for the whole run: checks are collected once and run again for each submission.
+
+The host says which exercises there are, then sends one job for each exercise of each submission.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Protocol
+
+import pytest
+
+from grader.check.declare import Rng
+from grader.check.devices import Accelerator
+from grader.jobs import Collected, Done, Job, PlannedExercise
+from grader.model import Check, Device, Outcome, Verdict
+from grader.remote.probe import Probe
+from grader.remote.side import Side
+from grader.remote.student import Student
+from grader.remote.worker import Starter
+from grader.session.checks import CollectedCheck, collected_check
+from grader.session.decide import Comparison, Ended, decide
+from grader.session.printed import Printed
+from grader.session.reproduce import reproduce
+from grader.session.seeds import derived_seed
+from grader.session.sides import Sides
+from grader.session.timer import Timer
+
+_INI = Path(__file__).with_name("pytest.ini")
+_NO_CUDA = "needs a CUDA device; grade --device cuda uses one"
+_REPRODUCED = (Verdict.FAILED, Verdict.CRASHED, Verdict.TIMED_OUT, Verdict.OVER_LIMIT)
+_PLUGINS_OFF = (
+    "cacheprovider",
+    "capture",
+    "doctest",
+    "faulthandler",
+    "junitxml",
+    "logging",
+    "pastebin",
+    "setuponly",
+    "setupplan",
+    "stepwise",
+    "terminal",
+    "threadexception",
+    "unraisableexception",
+)
+
+
+class Host(Protocol):
+    """Whom the session tells, and who gives it work."""
+
+    def next_job(self) -> Job | None:
+        """The next job, or None at the end."""
+
+    def tell(self, message: Collected | Outcome | Done) -> None:
+        """Told once what was collected, then an outcome after each check, and the end of each job."""
+
+
+def run_session(
+    host: Host,
+    planned: Sequence[PlannedExercise],
+    starter: Starter,
+    accelerator: Accelerator,
+    kind: type[CheckSession] | None = None,
+) -> None:
+    """Collect the checks of all exercises, then grade jobs until there are no more.
+
+    Args:
+        host: who gives work and is told of outcomes.
+        planned: all exercises.
+        starter: starts workers.
+        accelerator: what checks of devices run on.
+        kind: another kind of session, to compare with.
+    """
+    os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
+    os.environ.pop("PYTEST_ADDOPTS", None)
+    paths = [str(path) for item in planned for path in (item.shown_checks, item.hidden_checks) if path is not None]
+    options = [option for name in _PLUGINS_OFF for option in ("-p", f"no:{name}")]
+    options += ["-p", "pytest_timeout", "-c", str(_INI), "--noconftest", "--import-mode=importlib"]
+    options += ["--timeout=1"]  # switches the timer on; how long it runs is the exercise's limit
+    root = os.path.commonpath([str(Path(path).parent) for path in paths]) if paths else "."
+    session = (kind or CheckSession)(host, planned, starter, accelerator)
+    try:
+        if paths:
+            options.append("--continue-on-collection-errors")
+            pytest.main([*options, f"--rootdir={root}", *paths], plugins=[session])
+        else:
+            session.run_jobs()
+    finally:
+        session.sides.close()
+
+
+class CheckSession:
+    """The pytest plugin: collects, runs the jobs, gives checks their fixtures, turns endings into outcomes.
+
+    Attributes:
+        sides: of the exercise that is graded just now.
+    """
+
+    def __init__(
+        self, host: Host, planned: Sequence[PlannedExercise], starter: Starter, accelerator: Accelerator
+    ) -> None:
+        self._host = host
+        self._planned = {item.id: item for item in planned}
+        self._accelerator = accelerator
+        self._checks: dict[str, list[CollectedCheck]] = {item.id: [] for item in planned}
+        self._problems: dict[str, str] = {}
+        self.sides = Sides(starter, self.side_of_student)
+        self._student: Side | None = None
+        self._reference: Side | None = None
+        self._exercise: PlannedExercise | None = None
+        self._rng_seed = 0
+        self._excinfo: pytest.ExceptionInfo[BaseException] | None = None
+        self._comparison: Comparison | None = None
+        self._timer = Timer()
+
+    # -- collecting -----------------------------------------------------------------------------------------------
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """Note a check file that cannot be collected; its exercise is broken, the others are not."""
+        if report.failed:
+            for item in self._planned.values():
+                if report.nodeid and any(
+                    path is not None and str(path).endswith(report.nodeid)
+                    for path in (item.shown_checks, item.hidden_checks)
+                ):
+                    self._problems[item.id] = str(report.longrepr)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """Sort the checks by exercise, shown ones first, and tell the host of them."""
+        files = {path: (id, True) for id, planned in self._planned.items() if (path := planned.shown_checks)}
+        files |= {path: (id, False) for id, planned in self._planned.items() if (path := planned.hidden_checks)}
+        for item in session.items:
+            assert isinstance(item, pytest.Function)
+            id, shown = files[item.path]
+            self._checks[id].append(collected_check(item, id, shown=shown))
+        # Shown ones first: what a student prints is kept up to the first hidden input, and no further.
+        for rows in self._checks.values():
+            rows.sort(key=lambda row: not row.check.shown)
+        checks = tuple(row.check for rows in self._checks.values() for row in rows)
+        self._host.tell(Collected(checks, self._problems, self._accelerator.count))
+
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        """Run jobs instead of one pass over the items."""
+        session.testsfailed = 0  # collection errors are told, and stop nothing
+        self.run_jobs()
+        return True
+
+    # -- running --------------------------------------------------------------------------------------------------
+
+    def run_jobs(self) -> None:
+        """Grade until the host has no more work."""
+        while (job := self._host.next_job()) is not None:
+            self._run_job(job)
+
+    def _run_job(self, job: Job) -> None:
+        planned = self._exercise = self._planned[job.exercise]
+        rows = [row for row in self._checks[job.exercise] if job.only is None or row.check.id in job.only]
+        printed = Printed(planned.limits.shown_output_kb * 1024)
+        try:
+            for number, row in enumerate(rows):
+                check = row.check
+                if not self._has_device(check):
+                    self._host.tell(Outcome(check.id, Verdict.NOT_RUN, _NO_CUDA))
+                    continue
+                following = (later.item for later in rows[number + 1 :] if self._has_device(later.check))
+                if not check.shown:
+                    printed.close(self.sides.sittings())
+                device = Device.NONE if check.device is Device.NONE else self._accelerator.type
+                self._student, self._reference = self.sides.meet(planned, job, device)
+                self._host.tell(self._run_check(row, next(following, None), job))
+                printed.note(self.sides.sittings())
+        finally:
+            printed.close(self.sides.sittings())
+            self.sides.part()
+            self._student = None
+        self._host.tell(Done(printed.text))
+
+    def _has_device(self, check: Check) -> bool:
+        return check.device is not Device.CUDA or self._accelerator.type is Device.CUDA
+
+    def side_of_student(self, planned: PlannedExercise, job: Job, device: Device, starter: Starter) -> Side:
+        """The student's side of a job, for workers that see this device. Its sitting is closed with the job."""
+        return Side.of(starter, planned.id, job.files, planned.limits, device=device)
+
+    def _run_check(self, row: CollectedCheck, following: pytest.Item | None, job: Job) -> Outcome:
+        assert self._student is not None
+        assert self._exercise is not None
+        check, student = row.check, self._student
+        started = time.monotonic()
+        seed = self._rng_seed = derived_seed(job.seed, check)
+        self._begin(student, seed, recording=check.shown, limit=row.call_s)
+        if self._reference is not None:
+            self._begin(self._reference, seed, recording=False, limit=None)
+        self._excinfo = self._comparison = None
+        # pytest runs each item once; its fixtures are made anew for every submission.
+        row.item._initrequest()
+        row.item.config.hook.pytest_runtest_protocol(item=row.item, nextitem=following)
+        ended = self._ended(row.item)
+        verdict, message, detail = decide(check, ended, student, self._reference, self._exercise.contract)
+        if check.shown and verdict in _REPRODUCED:
+            lines = reproduce(self._exercise.id, check.id, student.calls, job.keep, student.device)
+            message += f"\n\n{lines}" if lines else ""
+        seconds = round(time.monotonic() - started, 4)
+        measured = dict(student.counters), tuple(student.speed)
+        return Outcome(check.id, verdict, message, detail, seconds, *measured, student.device)
+
+    def _begin(self, side: Side, seed: int, *, recording: bool, limit: float | None) -> None:
+        assert self._exercise is not None
+        limits = self._exercise.limits
+        side.begin_check(
+            seed, replace(limits, call_s=limit) if limit else limits, self._timer.pause, recording=recording
+        )
+
+    def _ended(self, item: pytest.Function) -> Ended:
+        if self._excinfo is None:
+            return Ended(None)
+        own = [entry for entry in self._excinfo.traceback if Path(str(entry.path)) == item.path]
+        statement = str(own[-1].statement) if own else ""
+        comparison = self._comparison if isinstance(self._excinfo.value, AssertionError) else None
+        trace = "\n".join(f"{entry.path}:{entry.lineno + 1}: {entry.name}" for entry in self._excinfo.traceback)
+        return Ended(self._excinfo.value, statement, comparison, trace)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(self, call: pytest.CallInfo[None]) -> Iterator[None]:
+        """Keep what a check raised, in whichever phase came first."""
+        if call.excinfo is not None and self._excinfo is None:
+            self._excinfo = call.excinfo
+        return (yield)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_assertrepr_compare(self, op: str, left: object, right: object) -> list[str]:
+        """Keep both sides of a plain assert."""
+        self._comparison = Comparison(op, left, right)
+        return [f"{op}"]
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_timeout_set_timer(self, settings: Any) -> bool | None:
+        """Guard a check's own code with a timer that can be paused, where signals allow it."""
+        assert self._exercise is not None
+        return self._timer.start(self._exercise.limits.check_s if settings.timeout else 0)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_timeout_cancel_timer(self) -> bool | None:
+        """End the timer."""
+        return self._timer.stop()
+
+    # -- what checks are given ------------------------------------------------------------------------------------
+
+    @pytest.fixture
+    def student(self) -> Student:
+        """The student's module."""
+        assert self._student is not None
+        return Student(self._student)
+
+    @pytest.fixture
+    def reference(self) -> Student:
+        """The reference, in a worker of its own; it is given arguments as they were before the student's call."""
+        if self._reference is None:
+            pytest.skip("this copy of the course has no reference solution")
+        return Student(self._reference)
+
+    @pytest.fixture
+    def rng(self) -> Rng:
+        """A generator seeded from the run's seed and the check's id."""
+        rng = Rng()
+        rng.manual_seed(self._rng_seed)
+        return rng
+
+    @pytest.fixture
+    def accelerator(self) -> Accelerator:
+        """The accelerator that the worker of a check with `device="sim"` sees."""
+        return self._accelerator
+
+    @pytest.fixture
+    def probe(self, request: pytest.FixtureRequest) -> Probe:
+        """The exercise's probe file that lies beside the check."""
+        assert self._student is not None
+        assert self._exercise is not None
+        for path in self._exercise.probes:
+            if path.parent == request.path.parent:
+                return Probe(self._student, path)
+        raise LookupError(f"there is no probe_{self._exercise.id}.py beside {request.path.name}")

@@ -1,0 +1,40 @@
+"""What a student printed, as far as it may be shown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from grader.remote.sitting import Sitting
+
+
+class Printed:
+    """What the student printed before the first hidden check, across the workers of all sittings.
+
+    It is read before a hidden input can be known, so that none can be printed into a student's report.
+    """
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._closed = False
+        self._lives: dict[tuple[int, int], str] = {}
+
+    def note(self, sittings: Iterable[Sitting]) -> None:
+        """Read the output so far; called after each check, since a worker that is lost takes its output along.
+
+        Args:
+            sittings: the same ones in the same order each time; new ones come last.
+        """
+        if not self._closed:
+            for place, sitting in enumerate(sittings):
+                self._lives.update({(place, life): text for life, text in sitting.outputs().items()})
+
+    def close(self, sittings: Iterable[Sitting]) -> None:
+        """Read it a last time."""
+        self.note(sittings)
+        self._closed = True
+
+    @property
+    def text(self) -> str:
+        """All of it, cut at the limit."""
+        text = "".join(self._lives[life] for life in sorted(self._lives))
+        return text if len(text) <= self._limit else text[: self._limit] + "\n... (more was printed and is not kept)\n"

@@ -1,0 +1,73 @@
+"""The student's side and the reference's, by the accelerator that their workers see."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from grader.jobs import Job, PlannedExercise
+from grader.model import Device
+from grader.remote.side import Side
+from grader.remote.sitting import Sitting
+from grader.remote.worker import Starter
+
+SideOfStudent = Callable[[PlannedExercise, Job, Device, Starter], Side]
+
+
+class Sides:
+    """The sides of the job that is graded just now, and the references', which last for many jobs. Close it.
+
+    Args:
+        starter: starts workers.
+        side_of_student: makes a student's side.
+    """
+
+    def __init__(self, starter: Starter, side_of_student: SideOfStudent) -> None:
+        self._starter = starter
+        self._side_of_student = side_of_student
+        self._students: dict[Device, Side] = {}
+        self._references: dict[tuple[str, Device], Side] = {}
+
+    def meet(self, planned: PlannedExercise, job: Job, device: Device) -> tuple[Side, Side | None]:
+        """The student's side and the reference's whose workers see this device; no reference if there is none here."""
+        if device not in self._students:
+            self._students[device] = self._side_of_student(planned, job, device, self._starter)
+        student = self._students[device]
+        return student, self._side_of_reference(planned, student)
+
+    def _side_of_reference(self, planned: PlannedExercise, student: Side) -> Side | None:
+        if planned.reference is None:
+            return None
+        key = planned.id, student.device
+        side = self._references.get(key)
+        # A worker may use so much CPU time in its life; one that is half through it is replaced between two checks.
+        if side is None or side.sitting.lost is not None or side.sitting.is_worn():
+            if side is not None:
+                side.sitting.close()
+            files = {f"{planned.id}.py": planned.reference.read_bytes()}
+            side = Side.of(
+                self._starter,
+                planned.id,
+                files,
+                planned.limits,
+                owner="the reference's",
+                secret=True,
+                device=student.device,
+            )
+            self._references[key] = side
+        side.originals = student
+        return side
+
+    def sittings(self) -> Sequence[Sitting]:
+        """Those of the student, in the order in which they began."""
+        return [side.sitting for side in self._students.values()]
+
+    def part(self) -> None:
+        """The job is over: end the student's workers."""
+        for sitting in self.sittings():
+            sitting.close()
+        self._students.clear()
+
+    def close(self) -> None:
+        """End the references' workers."""
+        for side in self._references.values():
+            side.sitting.close()

@@ -1,0 +1,94 @@
+"""Which files of an exercise are run, with which seeds: its starter, its reference, right variants, wrong answers."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from grader.course.answers import Answer, read_answer
+from grader.course.layout import Places
+from grader.errors import CourseError
+from grader.model import Check, Exercise, Submission
+from grader.verify.proof import Proof
+
+SEEDS = 20
+"""How many seeds a right answer must pass with. Of these, and of a wrong answer's, the second half while all cores are
+busy: no verdict may hang on the load."""
+
+_WRONG_SEEDS = 5
+_LEAST_WRONG, _LEAST_RIGHT = 2, 1
+
+
+@dataclass(frozen=True)
+class Case:
+    """One file to run.
+
+    Attributes:
+        exercise: whose file it is.
+        kind: starter, reference, right or wrong.
+        answer: the file.
+        seed: of the run.
+        busy: whether all cores are, meanwhile.
+    """
+
+    exercise: Exercise
+    kind: str
+    answer: Answer
+    seed: int
+    busy: bool = False
+
+    def submission(self) -> Submission:
+        """The file as if somebody had handed it in."""
+        id, source = self.exercise.id, self.answer.source
+        files = {id: {self.exercise.file_name: source}}
+        return Submission(self.kind, files, {id: self.answer.path}, {}, hashlib.sha256(source).hexdigest())
+
+
+def cases_of(proof: Proof, checks: Sequence[Check], seeds: int) -> Iterator[Case]:
+    """All runs that prove an exercise; what keeps a file from being run is a problem.
+
+    Args:
+        proof: of the exercise.
+        checks: all that it has.
+        seeds: how many seeds a right answer must pass with.
+    """
+    exercise, places = proof.exercise, Places.of(proof.exercise)
+    if exercise.starter.is_file():
+        yield Case(exercise, "starter", read_answer(exercise, exercise.starter), 0)
+    if len(exercise.right) < _LEAST_RIGHT:
+        where = places.right.as_posix()
+        proof.problems.append(f"{where}: there is no other right answer; write at least {_LEAST_RIGHT}")
+    if len(exercise.wrong) < _LEAST_WRONG:
+        where = places.wrong.as_posix()
+        proof.problems.append(f"{where}: there are {len(exercise.wrong)} wrong answers; write at least {_LEAST_WRONG}")
+    for path in ([exercise.reference] if exercise.reference else []) + list(exercise.right):
+        kind = "reference" if path == exercise.reference else "right"
+        answer = read_answer(exercise, path)
+        yield from (Case(exercise, kind, answer, seed, busy) for seed, busy in _seeds(seeds))
+    ids = [check.id for check in checks]
+    for path in exercise.wrong:
+        try:
+            answer = read_answer(exercise, path)
+        except CourseError as error:
+            proof.problems += [f"{places.wrong.as_posix()}/{problem}" for problem in error.problems]
+            continue
+        if problem := _problem(answer, ids):
+            proof.problems.append(f"{(places.wrong / path.name).as_posix()}: {problem}")
+        else:
+            few = _seeds(min(seeds, _WRONG_SEEDS))
+            yield from (Case(exercise, "wrong", answer, seed, busy) for seed, busy in few)
+
+
+def _problem(answer: Answer, checks: Sequence[str]) -> str:
+    """Why a wrong answer cannot prove anything, or ""."""
+    if not answer.caught_by or not answer.sentence:
+        return "its docstring must end with  caught by: <check>  and begin with the sentence that a student is told"
+    if answer.caught_by not in checks:
+        return f"caught by: there is no check {answer.caught_by!r}; the checks are {', '.join(checks)}"
+    return ""
+
+
+def _seeds(count: int) -> Iterator[tuple[int, bool]]:
+    """Seeds, and whether all cores are busy then: in the second half."""
+    return ((seed, seed >= (count + 1) // 2) for seed in range(count))

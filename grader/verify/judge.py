@@ -1,0 +1,105 @@
+"""What of the runs of an exercise's files does not go as it should, as sentences with their remedies."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from grader.course.layout import Places
+from grader.model import Check, Outcome, Verdict
+from grader.verify.cases import Case
+from grader.verify.proof import Proof
+
+LONGEST_S = 10.0
+"""Seconds that the checks of a reference may take."""
+
+
+def judge(proof: Proof, checks: Sequence[Check], found: Sequence[tuple[Case, Sequence[Outcome]]]) -> None:
+    """Add to a proof what its runs show.
+
+    Args:
+        proof: of the exercise.
+        checks: all that it has.
+        found: each run, with the outcomes of all checks.
+    """
+    judges = {"starter": _judge_starter, "reference": _judge_right, "right": _judge_right, "wrong": _judge_wrong}
+    told: set[tuple[Path, str]] = set()
+    for case, outcomes in found:
+        if case.kind == "reference":
+            proof.seconds = max(proof.seconds, sum(outcome.seconds for outcome in outcomes))
+        problem, unproved = judges[case.kind](case, checks, outcomes)
+        good, total = proof.counts.get(case.kind, (0, 0))
+        proof.counts[case.kind] = (good + (problem is None), total + 1)
+        if unproved and case.answer.path.name not in proof.unproved:
+            proof.unproved.append(case.answer.path.name)
+        if problem and (case.answer.path, problem) not in told:
+            told.add((case.answer.path, problem))
+            seed = "" if case.kind == "starter" else f" (first with --seed {case.seed})"
+            proof.problems.append(f"{_place(case)}: {problem}{seed}")
+    if proof.seconds > LONGEST_S:
+        text = f"the reference takes {proof.seconds:.1f} s; make inputs smaller, {LONGEST_S:g} s is the limit"
+        proof.problems.append(f"{Places.of(proof.exercise).shown.as_posix()}: {text}")
+
+
+Judged = tuple[str | None, bool]
+"""What is wrong, and whether it could not be proved here."""
+
+
+def _judge_starter(case: Case, checks: Sequence[Check], outcomes: Sequence[Outcome]) -> Judged:
+    del case, checks
+    broken = _broken(outcomes)
+    if broken is None and all(outcome.verdict is Verdict.PASSED or not outcome.verdict.decided for outcome in outcomes):
+        return "the starter passes every check; leave something for the student to do, or mend the checks", False
+    return broken, False
+
+
+def _judge_right(case: Case, checks: Sequence[Check], outcomes: Sequence[Outcome]) -> Judged:
+    what = "the reference" if case.kind == "reference" else "this right answer"
+    if (broken := _broken(outcomes)) is not None:
+        return broken, False
+    for check, outcome in zip(checks, outcomes, strict=True):
+        if outcome.verdict.decided and outcome.verdict is not Verdict.PASSED:
+            reason = (outcome.detail or outcome.message).split("\n")[0]
+            return f"{what} does not pass check_{check.id} ({reason}); mend one of the two", False
+        if outcome.verdict is Verdict.INCONCLUSIVE:
+            return f"{what} gets no verdict from check_{check.id}; make its measurement clearer", False
+    return None, False
+
+
+def _judge_wrong(case: Case, checks: Sequence[Check], outcomes: Sequence[Outcome]) -> Judged:
+    if (broken := _broken(outcomes)) is not None:
+        return broken, False
+    named = next(outcome for check, outcome in zip(checks, outcomes, strict=True) if check.id == case.answer.caught_by)
+    if named.verdict is Verdict.NOT_RUN:
+        return None, True
+    if named.verdict is Verdict.INCONCLUSIVE:
+        return f"it gets no verdict from check_{case.answer.caught_by}; make its measurement clearer", False
+    if named.verdict is Verdict.SKIPPED:
+        reason = named.message.split("\n")[0]
+        return f"check_{case.answer.caught_by} could not judge it ({reason}; {_others(outcomes)}); name another", False
+    if named.verdict is Verdict.PASSED:
+        text = f"check_{case.answer.caught_by} does not catch this wrong answer ({_others(outcomes)})"
+        return f"{text}; mend the check, or name another", False
+    return None, False
+
+
+def _others(outcomes: Sequence[Outcome]) -> str:
+    """Which checks did catch a wrong answer."""
+    caught = [outcome.check for outcome in outcomes if outcome.verdict in (Verdict.FAILED, Verdict.CRASHED)]
+    return f"{', '.join(caught)} did" if caught else "no check did"
+
+
+def _broken(outcomes: Sequence[Outcome]) -> str | None:
+    for outcome in outcomes:
+        if outcome.verdict is Verdict.BROKEN:
+            reason = outcome.detail.strip().split("\n")[0]
+            return f"check_{outcome.check} is at fault itself ({reason}); mend it"
+    return None
+
+
+def _place(case: Case) -> str:
+    places = Places.of(case.exercise)
+    folder = {"starter": places.shown, "reference": places.staff, "right": places.right, "wrong": places.wrong}[
+        case.kind
+    ]
+    return (folder / case.answer.path.name).as_posix()
