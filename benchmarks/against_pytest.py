@@ -24,10 +24,11 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from ?grader.course[] import solution_files
+from grader.course.answers import read_answer
 from grader.course.load import load_course
-from grader.lanes.open import open_lane
+from grader.jobs import Setup, Start
 from grader.lanes.lane import Lane
+from grader.lanes.open import open_lane
 from grader.model import Exercise, Verdict
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -46,8 +47,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         submissions = make_submissions(exercises, Path(folder), options.submissions)
         started = time.perf_counter()
-        with open_lane(exercises, "fork") as lane:
-            _ = lane.catalog
+        with open_lane(exercises, Setup(Start.FORK)) as lane:
+            _ = lane.collected
             start_up = time.perf_counter() - started
             only = without_measures(lane, exercises)
             inside = Unisolated()
@@ -80,9 +81,9 @@ def make_submissions(exercises: Sequence[Exercise], folder: Path, count: int) ->
         path = folder / f"author{number}"
         path.mkdir()
         for exercise in exercises:
-            kind = "right" if number % 2 else "wrong"
-            files = [file for file in solution_files(exercise, kind) if exercise.reference]
-            (path / f"{exercise.id}.py").write_bytes(files[number // 2 % len(files)].read_bytes())
+            files = exercise.right if number % 2 else exercise.wrong
+            answer = read_answer(exercise, files[number // 2 % len(files)])
+            (path / exercise.file_name).write_bytes(answer.source)
         paths.append(path)
     return paths
 

@@ -40,9 +40,9 @@ def record(path: Path, minutes: float) -> None:
 
     torch.set_num_threads(1)
 
-    from grader.remote.fork import ForkStarter
-    from grader.lanes.walls import WallPlan
     from grader.lanes.source import WorkerServer
+    from grader.lanes.walls import WallPlan
+    from grader.remote.fork import ForkStarter
 
     server = WorkerServer(WallPlan())
     with tempfile.TemporaryDirectory() as folder, path.open("a", encoding="utf-8") as file:
@@ -77,7 +77,7 @@ def laps(starter: Any, kind: str, times: int) -> dict[str, list[tuple[float, flo
         if number % 4 == 1:
             found["idle"].append(other.call(Inputs((*args, found["other"][-1].result)), idle=True))
     for side in (mine, other):
-        side.settle()
+        side.add_late_work()
         side.close()
     return {name: [(timing.cpu_s, timing.wall_s) for timing in timings] for name, timings in found.items()}
 
@@ -106,8 +106,7 @@ def majority(draw: Draw) -> tuple[bool | None, int]:
 
 
 def lead(draw: Draw) -> tuple[bool | None, int]:
-    from ?grader.check.ratio[] import CLEAR, FAR
-    from grader.remote.ratio import LEAD, MOST_PAIRS
+    from grader.remote.ratio import CLEAR, FAR, LEAD, MOST_PAIRS
 
     votes = 0
     for pairs in range(1, MOST_PAIRS + 1):
@@ -125,7 +124,7 @@ METHODS: dict[str, Method] = {
     "CPU time, lowest third of 9, one pair": one(9, lowest, CPU),
     "the same, a failing verdict confirmed in a second pair": confirmed,
     "the same, the majority of 3 pairs": majority,
-    "the same, a lead of 3 votes (`grader.check.ratio`, without its look at agreement)": lead,
+    "the same, a lead of 3 votes (`grader.remote.ratio`, without its look at agreement)": lead,
 }
 
 

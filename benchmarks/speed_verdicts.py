@@ -143,8 +143,8 @@ def verdict(starter: Any, ratio: float, kind: str) -> dict[str, Any]:
     except Inconclusive:
         told = "inconclusive"
     seconds = time.perf_counter() - started
-    row = mine.party.speed[-1]
-    told_row = {name: row[name] for name in ("ratio", "low", "high", "calls", "pairs")}
+    row = mine.side.speed[-1]
+    told_row = {name: getattr(row, name) for name in ("ratio", "low", "high", "calls", "pairs")}
     return {
         "verdict": told,
         "seconds": round(seconds, 3),
@@ -157,11 +157,10 @@ def verdict(starter: Any, ratio: float, kind: str) -> dict[str, Any]:
 def function(starter: Any, kind: str, times: int, owner: str) -> Any:
     from grader.model import Limits
     from grader.remote.side import Side
-    from grader.remote.sitting import Sitting
     from grader.remote.student import RemoteFunction
 
     files = {"work.py": WORK.replace("{times}", str(times)).encode()}
-    return RemoteFunction(Side(Sitting(starter, "work", files, Limits(), owner)), kind)
+    return RemoteFunction(Side.of(starter, "work", files, Limits(), owner), kind)
 
 
 def read(path: Path) -> list[dict[str, Any]]:

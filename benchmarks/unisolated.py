@@ -6,7 +6,6 @@ other; prints the seconds and how many checks passed; and so on.
 
 from __future__ import annotations
 
-import functools
 import importlib.util
 import json
 import sys
@@ -14,19 +13,21 @@ import time
 from pathlib import Path
 from typing import Any
 
+from grader.check.devices import Accelerator
 from grader.course.load import load_course
 from grader.endings import CannotJudge
-from grader.jobs import Job, PlannedExercise
-from grader.model import Check, Limits, Outcome, Verdict
+from grader.jobs import Collected, Done, Job, PlannedExercise
+from grader.model import Device, Outcome, Verdict
 from grader.remote.side import Side
-from grader.session.plugin import CheckSession, run_session
-from grader.worker import probes
+from grader.session.plugin import run_session
+from grader.session.sides import Sides
+from grader.worker import own_probes
 
 ROOT = Path(__file__).resolve().parents[1]
 
 
-class LocalParty(Side):
-    """A party without a worker: calls are calls."""
+class LocalSide(Side):
+    """A side without a worker: calls are calls."""
 
     def bind(self, path: Path) -> None:
         spec = importlib.util.spec_from_file_location(path.stem, path)
@@ -51,27 +52,26 @@ class LocalParty(Side):
 
     def _find(self, remote: Any) -> Any:
         _, space, name = remote.wire_name
-        return getattr(self._module if space == "student" else probes, name)
+        return getattr(self._module if space == "student" else own_probes, name)
 
 
-class LocalSession(CheckSession):
-    """The same session, with local parties."""
+class LocalSides(Sides):
+    """The same, in this process."""
 
-    def _student_party(self, planned: PlannedExercise, job: Job, device: str) -> Side:
-        party = LocalParty(super()._student_party(planned, job, device).sitting)
-        party.bind(Path(job.files["path"].decode()) / f"{planned.id}.py")
-        return party
+    def __init__(self) -> None:
+        super().__init__(starter=None)  # type: ignore[arg-type]
+        self._bound: dict[str, LocalSide] = {}
 
-    def _reference_party(self, planned: PlannedExercise, student: Side) -> Side | None:
+    def _side_of_student(self, planned: PlannedExercise, job: Job, device: Device) -> Side:
+        side = LocalSide(super()._side_of_student(planned, job, device).sitting)
+        side.bind(Path(job.files["path"].decode()) / f"{planned.id}.py")
+        return side
+
+    def _side_of_reference(self, planned: PlannedExercise, student: Side) -> Side | None:
         if planned.id not in self._bound and planned.reference is not None:
-            party = LocalParty(student.sitting)
-            party.bind(planned.reference)
-            self._bound[planned.id] = party
+            side = self._bound[planned.id] = LocalSide(student.sitting)
+            side.bind(planned.reference)
         return self._bound.get(planned.id)
-
-    @functools.cached_property
-    def _bound(self) -> dict[str, LocalParty]:
-        return {}
 
 
 class Host:
@@ -82,10 +82,6 @@ class Host:
         self._jobs: list[Job] = []
         self._started: float | None = None
         self._passed = 0
-
-    def collected(self, checks: list[Check], problems: dict[str, str]) -> None:
-        assert not problems
-        print("ready", len(checks), flush=True)
 
     def next_job(self) -> Job | None:
         if not self._jobs:
@@ -109,11 +105,12 @@ class Host:
             ]
         return self._jobs.pop(0)
 
-    def outcome(self, outcome: Outcome) -> None:
-        self._passed += outcome.verdict is Verdict.PASSED
-
-    def done(self, output: str) -> None:
-        pass
+    def tell(self, message: Collected | Outcome | Done) -> None:
+        if isinstance(message, Collected):
+            assert not message.problems
+            print("ready", len(message.checks), flush=True)
+        elif isinstance(message, Outcome):
+            self._passed += message.verdict is Verdict.PASSED
 
 
 def main() -> None:
@@ -121,12 +118,8 @@ def main() -> None:
 
     torch.set_num_threads(1)
     ids = sys.argv[1:]
-    planned = [
-        PlannedExercise(item.id, item.shown_checks, item.hidden_checks, item.probes, item.reference, {}, Limits())
-        for item in load_course(ROOT).exercises
-        if item.id in ids
-    ]
-    run_session(Host(ids), planned, starter=None, kind=LocalSession)  # type: ignore[arg-type]
+    planned = [PlannedExercise.of(item) for item in load_course(ROOT).exercises if item.id in ids]
+    run_session(Host(ids), planned, LocalSides(), Accelerator())
 
 
 if __name__ == "__main__":

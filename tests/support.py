@@ -1,36 +1,47 @@
-"""For tests of what checks say: functions in real workers, without a check process."""
+"""What the tests share: the pretend course, functions in real workers, short ways to grade a text."""
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from grader.lanes.source import FreshInterpreters, WorkerServer, open_source
+from grader.course.load import find_exercise
+from grader.grading import Sheet, grade_submission
+from grader.intake.folder import read_submission
+from grader.jobs import Setup, Start
+from grader.lanes.lane import Lane
+from grader.lanes.source import open_source
 from grader.lanes.walls import WallPlan
-from grader.model import Limits
+from grader.model import Course, Device, Exercise, GradedExercise, Limits, Submission
 from grader.remote.fork import ForkStarter
 from grader.remote.side import Side
-from grader.remote.sitting import Sitting
 from grader.remote.spawn import SpawnStarter
 from grader.remote.student import RemoteFunction
 from grader.remote.worker import Starter
 
+COURSES = Path(__file__).parent / "courses"
+
+FORK, SPAWN = Setup(Start.FORK), Setup(Start.SPAWN)
+
 Function = Callable[..., RemoteFunction]
+Grade = Callable[..., GradedExercise]
 
 
 @contextmanager
-def open_starter(start: str, root: Path) -> Iterator[Starter]:
+def open_starter(start: Start, root: Path) -> Iterator[Starter]:
     """Starts workers in one of the two ways; spawned ones share no memory with us."""
-    with open_source(start, WallPlan()) as source:
+    with closing(open_source(start, WallPlan())) as source:
+        supply = source.supply(0)
         starter: ForkStarter | SpawnStarter
-        if isinstance(source, WorkerServer):
-            starter = ForkStarter(source.open_lane(0), root)
+        if supply.server is not None:
+            starter = ForkStarter(supply.server, root)
             source.wait_ready()
         else:
-            assert isinstance(source, FreshInterpreters)
-            starter = SpawnStarter(root, source.command, lambda pid: None)
+            starter = SpawnStarter(root, supply.command, lambda pid: None)
         try:
             yield starter
         finally:
@@ -40,15 +51,52 @@ def open_starter(start: str, root: Path) -> Iterator[Starter]:
 @contextmanager
 def functions(starter: Starter) -> Iterator[Function]:
     """Makes functions of modules that are given as text. Their workers end with it."""
-    sittings = []
+    sides = []
 
     def make(
         text: str, name: str = "total", owner: str = "your", device: str = "none", **limits: Any
     ) -> RemoteFunction:
         files = {"work.py": ("import os, torch\n" + text).encode()}
-        sittings.append(Sitting(starter, "work", files, Limits(**limits), owner, device=device))
-        return RemoteFunction(Side(sittings[-1]), name)
+        sides.append(Side.of(starter, "work", files, Limits(**limits), owner, device=Device(device)))
+        return RemoteFunction(sides[-1], name)
 
     yield make
-    for sitting in sittings:
-        sitting.close()
+    for side in sides:
+        side.sitting.close()
+
+
+def grade_one(exercise: Exercise, submission: Submission, lane: Lane, seed: int = 0) -> GradedExercise:
+    """Grade one exercise of a submission, also where nobody has touched it."""
+    course = Course("", Path(), (), ())
+    sheet = Sheet(course, [exercise], Setup(Start.FORK, seed=seed), runs_untouched=True)
+    return grade_submission(sheet, submission, lane).exercises[0]
+
+
+def grader_of(course: Course, lane: Lane, folder: Path) -> Grade:
+    """A function that grades a text as somebody's submission."""
+
+    def grade(text: str | bytes, exercise: str = "double", seed: int = 0) -> GradedExercise:
+        chosen = find_exercise(course, exercise)
+        path = folder / chosen.file_name
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return grade_one(chosen, read_submission(folder, [chosen], "somebody"), lane, seed)
+
+    return grade
+
+
+def verdicts(graded: GradedExercise) -> dict[str, str]:
+    """The verdict of each check, by its id."""
+    return {row.check.id: row.outcome.verdict.value for row in graded.checks}
+
+
+def message(graded: GradedExercise, check: str) -> str:
+    """The message of one check."""
+    return next(row.outcome.message for row in graded.checks if row.check.id == check)
+
+
+def run_grade(*arguments: str, cwd: Path, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+    """Run the command as a user does."""
+    command = [sys.executable, "-m", "grader", *arguments]
+    return subprocess.run(
+        command, cwd=cwd, env=env, capture_output=True, text=True, encoding="utf-8", timeout=240, check=False
+    )

@@ -12,7 +12,7 @@ from attacking.corpus import Attack, read_corpus
 from attacking.host import clean_host
 from attacking.run import Findings, run_corpus
 from attacking.secrets import Secrets
-from conftest import COURSES, run_grade
+from support import COURSES, run_grade
 
 ATTACKS = read_corpus()
 

@@ -8,7 +8,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from conftest import COURSES, run_grade
+from support import COURSES, run_grade
 
 RIGHT = "def double(x):\n    return 2 * x\n\n\ndef double_(x):\n    return x.mul_(2)\n"
 TOTAL = "def total(x):\n    return x.sum()\n"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 import torch
-from asking import Function
+from support import Function
 
 from grader.check.costs import (
     count_operations,
@@ -38,7 +38,7 @@ def test_operations_are_counted_by_name(function: Function) -> None:
     """Each operator that runs is counted, ours are not, and the report gets the number."""
     total = one(function, "return (x * 2 + 1).sum()")
     assert count_operations(total, X) == {"mul": 1, "add": 1, "sum": 1}
-    assert total.party.counters == {"ops": 3}
+    assert total.side.counters == {"ops": 3}
     assert float(count(total, X).result) == float((X * 2 + 1).sum())
 
 
@@ -132,7 +132,7 @@ def test_a_silenced_counter_is_noticed(function: Function, cheat: str) -> None:
 
 def test_replacing_the_probe_module_does_nothing(function: Function) -> None:
     """Probes are taken before student code is loaded."""
-    cheat = "import sys\nsys.modules['grader.worker.probes'].count = lambda *a: 1 / 0"
+    cheat = "import sys\nsys.modules['grader.worker.own_probes'].count = lambda *a: 1 / 0"
     assert count_operations(one(function, "return x.sum()", cheat), X).total() == 1
 
 
@@ -167,7 +167,7 @@ def test_bytes_of_new_storages(function: Function) -> None:
     assert count(one(function, "y = torch.empty(10)\nreturn y.resize_(30)"), X).bytes == 120
     total = one(function, "return [x + 1 for _ in range(3)]")
     uses_at_most(total, (X,), bytes=1200)
-    assert total.party.counters == {"bytes": 1200}
+    assert total.side.counters == {"bytes": 1200}
 
 
 def test_the_peak_is_what_lives_at_a_time(function: Function) -> None:
@@ -210,7 +210,7 @@ def test_copies_between_devices(function: Function) -> None:
     assert (counts.transfers, counts.transferred) == (2, 800)
     with pytest.raises(CheckFailed, match="copies more than once between devices"):
         uses_at_most(moves, (X,), transfers=1)
-    assert moves.party.counters == {"transfers": 2}
+    assert moves.side.counters == {"transfers": 2}
 
 
 def test_copies_and_waits_of_an_accelerator(function: Function) -> None:
@@ -227,7 +227,7 @@ def test_copies_and_waits_of_an_accelerator(function: Function) -> None:
     names = ["host launch host to device", "dev0 host to device", "host wait for copy"]
     assert [row[:28].rstrip() for row in drawn[:3]] == names
     assert "more follow" in drawn[-1]
-    assert moves.party.counters == {"transfers": 4, "syncs": 4}
+    assert moves.side.counters == {"transfers": 4, "syncs": 4}
     loop = one(function, "return [v.item() for v in x.to('sim')]", device="sim")
     with pytest.raises(CheckFailed, match="waits for a device more often the larger its input is"):
         same_count(loop, SMALL, LARGE, of="waits")
@@ -406,13 +406,13 @@ def test_warnings_switched_off(function: Function) -> None:
 def test_the_reference_can_be_counted(function: Function) -> None:
     """Its arguments are those of the student's call, as they were before."""
     mine, theirs = one(function, "return x.zero_()"), one(function, "return (x + 1).sum()")
-    theirs.party.originals = mine.party
+    theirs.side.originals = mine.side
     x = X.clone()
     count(mine, x)
     counts = count(theirs, x)
     assert counts.operations == {"add": 1, "sum": 1}
     assert float(counts.result) == float((X + 1).sum())
-    theirs.party.originals = None
+    theirs.side.originals = None
 
 
 def test_unknown_counts_are_told() -> None:

@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from conftest import COURSES
+from support import COURSES
 
 from grader.course.layout import find_course
 from grader.course.load import contract_lines, find_exercise, load_course

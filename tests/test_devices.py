@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 import torch
-from conftest import COURSES, grader_of, run_grade
+from support import COURSES, FORK, grader_of, run_grade
 
 from grader.course.load import load_course
 from grader.errors import ConfinementError, StartError
+from grader.jobs import Setup, Start
 from grader.lanes.open import open_lane
-from grader.model import Course, Verdict
+from grader.model import Course, Device, Verdict
 
 CHECKS = """
 import torch
@@ -86,7 +87,7 @@ def course(tmp_path: Path) -> Course:
 
 def test_checks_of_devices(course: Course, tmp_path: Path) -> None:
     """Each check gets the worker that it asked for; the report says which; what is not here is not run."""
-    with open_lane(course.exercises[:1], "fork") as lane:
+    with open_lane(course.exercises[:1], FORK) as lane:
         graded = grader_of(course, lane, tmp_path)(MINE)
     told = {row.check.id: row.outcome for row in graded.checks}
     assert {id: (outcome.verdict.value, outcome.device) for id, outcome in told.items()} == {
@@ -95,7 +96,7 @@ def test_checks_of_devices(course: Course, tmp_path: Path) -> None:
         "placed": ("passed", "sim"),
         "waits": ("failed", "sim"),
         "three": ("not_run", "sim"),
-        "cuda": ("not_run", ""),
+        "cuda": ("not_run", None),
     }
     assert "needs 3 devices of the type sim, and there are 2" in told["three"].message
     assert "grade --device cuda uses one" in told["cuda"].message
@@ -109,7 +110,8 @@ def test_checks_of_devices(course: Course, tmp_path: Path) -> None:
 
 def test_cuda_is_told_what_it_needs(course: Course, tmp_path: Path) -> None:
     """CUDA wants spawned workers, no wall, and a device; what is missing is said before anything runs."""
-    with pytest.raises(StartError, match="take --start spawn with --device cuda"), open_lane((), "fork", device="cuda"):
+    cuda = Setup(Start.FORK, Device.CUDA)
+    with pytest.raises(StartError, match="take --start spawn with --device cuda"), open_lane((), cuda):
         pass
     ran = run_grade("batch", str(tmp_path), "--out", str(tmp_path / "out"), "--device", "cuda", cwd=course.root)
     assert ran.returncode == ConfinementError.exit_status
@@ -123,7 +125,7 @@ def test_cuda_is_told_what_it_needs(course: Course, tmp_path: Path) -> None:
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no CUDA device here")
 def test_checks_on_cuda(course: Course, tmp_path: Path) -> None:
     """The same checks on CUDA: the arguments are there, and the checks for CUDA alone are run."""
-    with open_lane(course.exercises[:1], "spawn", device="cuda") as lane:
+    with open_lane(course.exercises[:1], Setup(Start.SPAWN, Device.CUDA)) as lane:
         graded = grader_of(course, lane, tmp_path)(MINE)
     found = {row.check.id: (row.outcome.verdict, row.outcome.device) for row in graded.checks}
     assert found["none"] == (Verdict.PASSED, "none")

@@ -16,10 +16,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import click
 import pytest
 
 import grader.check
-from grader.cli import main
+from grader.cli import COMMANDS, main
 from grader.course.load import load_course
 from grader.course.schema import CourseFile, ExerciseFile, HandInEntry, LimitsEntry, ModuleEntry, WithheldEntry
 
@@ -149,10 +150,16 @@ def test_guide_names_every_key(model: type[CourseFile]) -> None:
     assert [key for key in model.model_fields if not re.search(rf"^[ -]*{key}:", yaml, re.MULTILINE)] == []
 
 
+def command_of(name: str) -> click.Command:
+    command = main.get_command(click.Context(main), name)
+    assert command is not None
+    return command
+
+
 def test_every_command_is_told_of() -> None:
     """Each command of `grade --help` stands in the README or a page under docs/."""
     text = "".join(page.read_text(encoding="utf-8") for page in PAGES)
-    commands = [name for name, command in main.commands.items() if not command.hidden]
+    commands = [name for name in COMMANDS if not command_of(name).hidden]
     assert commands
     assert [name for name in commands if f"grade {name}" not in text] == []
 
@@ -165,10 +172,10 @@ def test_commands_in_sentences_exist() -> None:
     for page in PAGES:
         for line in re.findall(r"`grade ([^`\n]+)`", page.read_text(encoding="utf-8")):
             first, *rest = line.split()
-            command = main.commands.get(first, main.commands["run"])
+            command = command_of(first if first in COMMANDS else "run")
             options = {option for parameter in command.params for option in parameter.opts} | {"--help"}
             unknown = [word for word in (first, *rest) if word.startswith("--") and word not in options]
-            if unknown or (first not in main.commands and not first.startswith("--") and first not in known):
+            if unknown or (first not in COMMANDS and not first.startswith("--") and first not in known):
                 wrong.append(f"{page.name}: grade {line}")
     assert wrong == []
 

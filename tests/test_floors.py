@@ -13,42 +13,52 @@ import grader
 
 PACKAGE = Path(grader.__file__).parent
 
-FLOORS = {
+FLOORS: dict[str, set[str]] = {
     "__init__": set(),
     "errors": set(),
-    "model": set(),
-    "processes": set(),
-    "sweep": set(),
-    "wire": {"wire"},
-    "confine": {"confine"},
+    "records": set(),
+    "process": {"process"},
+    "model": {"model"},
     "accelerator": {"accelerator"},
-    "worker": {"wire", "worker", "confine", "accelerator"},
-    "confinement": {"confine", "errors", "processes"},
-    "source": {"confinement", "wire", "errors", "processes"},
-    "check": {"check", "accelerator", "confine", "wire", "model", "processes", "sweep"},
-    "course": {"errors", "model"},
-    "submission": {"errors", "model"},
+    "endings": {"model"},
     "score": {"model"},
-    "report": {"report", "model", "score", "confine", "doctor"},
-    "lane": {"source", "sweep", "confinement", "wire", "errors", "model", "processes"},
-    "quiet": {"lane", "model"},
-    "grading": {"lane", "quiet", "source", "confinement", "course", "score", "errors", "model"},
-    "batch": {"grading", "lane", "quiet", "confinement", "submission", "report", "score", "errors", "model"},
-    "doctor": {"grading", "confinement"},
-    "verify": {"verify", "grading", "lane", "quiet", "course", "submission", "score", "report", "errors", "model"},
-    "author": {"course", "errors", "model"},
+    "confine": {"confine", "records"},
+    "wire": {"wire"},
+    "worker": {"worker", "wire", "confine", "accelerator"},
+    "jobs": {"model", "confine", "records"},
+    "environment": {"model", "confine", "jobs"},
+    "remote": {"remote", "endings", "model", "wire", "confine", "process", "accelerator"},
+    "check": {"check", "remote", "endings", "model", "wire"},
+    "session": {"session", "check", "remote", "endings", "jobs", "model", "wire", "confine", "process"},
+    "course": {"course", "model", "errors"},
+    "intake": {"intake", "course", "model", "errors"},
+    "lanes": {"lanes", "jobs", "environment", "model", "errors", "wire", "confine", "process"},
+    "grading": {"lanes", "course", "environment", "jobs", "score", "model"},
+    "report": {"report", "lanes", "course", "confine", "score", "model"},
+    "export": {"export", "report", "score", "model"},
+    "batch": {"batch", "grading", "lanes", "intake", "report", "export", "model", "errors"},
+    "verify": {"verify", "grading", "lanes", "course", "report", "jobs", "model", "errors"},
     "cli": {
-        *("author", "batch", "confine", "confinement", "course", "doctor", "errors", "grading", "model", "report"),
-        *("quiet", "submission", "verify"),
+        *("cli", "batch", "verify", "grading", "lanes", "intake", "course", "report", "jobs", "confine"),
+        *("model", "errors"),
     },
     "__main__": {"cli"},
 }
-"""What each module or folder may import of ours. `lane` starts `check` and `worker` by name, never by import."""
+"""What each room may import of ours, the lowest first. `lanes` starts `session` and `worker` by name, never by import."""
 
 PACKAGES = {f"grader.{path.parent.name}" for path in PACKAGE.glob("*/__init__.py")}
 
+HOST = ("batch", "cli", "course", "environment", "export", "grading", "intake", "jobs", "lanes", "report", "verify")
+"""The rooms that are imported where grading is started, besides those of plain data."""
+
 HOST_WIRE = {"grader.wire.frames", "grader.wire.transport"}
 """The parts of the wire that the host may import: the rest imports torch."""
+
+LARGEST_FILE = 300
+LARGEST_FUNCTION = 60
+LARGEST_TEST_FILE = 500
+DATA = {"course/templates.py", "confine/seccomp_rules.py"}
+"""Tables of data, which may be long."""
 
 
 def imports_of(path: Path) -> set[str]:
@@ -64,27 +74,42 @@ def imports_of(path: Path) -> set[str]:
     return {name for name in found if name.split(".")[0] == "grader" and name != "grader"}
 
 
-def floor_of(path: Path) -> str:
+def room_of(path: Path) -> str:
     return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
 
 
-@pytest.mark.parametrize("path", sorted(PACKAGE.rglob("*.py")), ids=lambda path: str(path.relative_to(PACKAGE)))
+FILES = sorted(PACKAGE.rglob("*.py"))
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
 def test_module_imports_lower_floors_only(path: Path) -> None:
     """A module imports only what its row allows."""
-    allowed = FLOORS[floor_of(path)]
+    allowed = FLOORS[room_of(path)]
     used = {name.split(".")[1] for name in imports_of(path)}
     assert used <= allowed, f"{path.name} imports {sorted(used - allowed)}"
+
+
+def test_floors_allow_no_more_than_is_used() -> None:
+    """Every arrow of the table is there in the code, and leads down."""
+    used: dict[str, set[str]] = {room: set() for room in FLOORS}
+    for path in FILES:
+        used[room_of(path)] |= {name.split(".")[1] for name in imports_of(path)}
+    order = list(FLOORS)
+    for room, allowed in FLOORS.items():
+        assert allowed - {room} <= used[room], f"{room} does not import {sorted(allowed - used[room])}"
+        above = [other for other in allowed - {room} if order.index(other) > order.index(room)]
+        assert not above, f"{room} imports {above}, which stand above it"
 
 
 def test_no_import_circles() -> None:
     """Modules never import each other in a circle."""
     graph = {}
-    for path in PACKAGE.rglob("*.py"):
+    for path in FILES:
         name = ".".join(("grader", *path.relative_to(PACKAGE).with_suffix("").parts)).removesuffix(".__init__")
         tree = ast.parse(path.read_text(encoding="utf-8"))
         named = [node for node in tree.body if isinstance(node, ast.ImportFrom) and node.module]
         inner = {f"{node.module}.{alias.name}" for node in named for alias in node.names}
-        graph[name] = inner | {node.module for node in named if node.module not in PACKAGES}
+        graph[name] = inner | {node.module for node in named if node.module and node.module not in PACKAGES}
     done: set[str] = set()
 
     def visit(name: str, trail: tuple[str, ...]) -> None:
@@ -100,22 +125,63 @@ def test_no_import_circles() -> None:
         visit(name, ())
 
 
-def test_host_uses_the_light_part_of_the_wire() -> None:
-    """The lane imports frames and transport, nothing that imports torch."""
-    used = {name for name in imports_of(PACKAGE / "lane.py") if name.startswith("grader.wire")}
-    assert used <= HOST_WIRE
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_files_and_functions_stay_small(path: Path) -> None:
+    """A file is one idea and fits in one reading, tables of data apart; a function fits on a screen."""
+    text = path.read_text(encoding="utf-8")
+    if str(path.relative_to(PACKAGE)) not in DATA:
+        assert text.count("\n") <= LARGEST_FILE
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.FunctionDef):
+            assert (node.end_lineno or 0) - node.lineno < LARGEST_FUNCTION, node.name
+
+
+def test_test_files_stay_small() -> None:
+    """Nor does a file of tests grow out of sight."""
+    files = [path for path in Path(__file__).parent.rglob("*.py") if "attacks" not in path.parts]
+    assert [path.name for path in files if path.read_text(encoding="utf-8").count("\n") > LARGEST_TEST_FILE] == []
+
+
+def test_the_host_uses_the_light_part_of_the_wire() -> None:
+    """The host imports frames and transport, nothing that imports torch."""
+    used = {name for path in FILES if room_of(path) in HOST for name in imports_of(path)}
+    assert {name for name in used if name.startswith("grader.wire")} <= HOST_WIRE
+
+
+def test_one_module_knows_the_paths_of_a_course() -> None:
+    """No other module spells a folder or a file name of a course."""
+    words = ("exercises", "solutions", "course.yaml", "exercise.yaml", "topics.yaml", "check_", "probe_", "README.md")
+    known = []
+    for path in FILES:
+        room = room_of(path)
+        if str(path.relative_to(PACKAGE)) in ("course/layout.py", "course/templates.py") or room == "accelerator":
+            continue
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        for call in (node for node in ast.walk(tree) if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div)):
+            texts = [part.value for part in ast.walk(call) if isinstance(part, ast.Constant)]
+            known += [f"{path.name}: {text}" for text in texts if str(text).startswith(words)]
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) == "Path":
+                texts = [part.value for part in ast.walk(node) if isinstance(part, ast.Constant)]
+                known += [f"{path.name}: {text}" for text in texts if str(text).startswith(words)]
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and "\n" not in node.value:
+                bad = node.value.startswith(("exercises/", "solutions/")) or node.value.endswith(("/exercise.yaml",))
+                known += [f"{path.name}: {node.value}"] * bad
+    assert known == []
 
 
 @pytest.mark.parametrize(
     ("module", "forbidden"),
     [
         ("grader.cli", ["torch", "pytest", "numpy", "pydantic", "yaml"]),
-        ("grader.batch", ["torch", "pytest", "numpy"]),
+        ("grader.cli.grade", ["torch", "pytest", "numpy", "pydantic", "yaml"]),
+        ("grader.batch.run", ["torch", "pytest", "numpy"]),
         ("grader.verify.run", ["torch", "pytest", "numpy"]),
+        ("grader.session.__main__", ["torch", "pytest", "numpy", "pydantic", "yaml"]),
     ],
 )
-def test_host_modules_stay_light(module: str, forbidden: list[str]) -> None:
-    """Importing the host's modules imports neither torch nor pytest; the command line imports next to nothing."""
+def test_light_modules_stay_light(module: str, forbidden: list[str]) -> None:
+    """The host's modules import neither torch nor pytest, nor does the check process before it has its channel."""
     code = f"import sys, {module}; print([name for name in {forbidden!r} if name in sys.modules])"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ran.stdout.strip() == "[]"

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 import torch
-from asking import Function
+from support import Function
 
 from grader.check.memory import as_lean_as, releases
 from grader.endings import CheckFailed
@@ -26,7 +26,7 @@ def test_lean_enough(function: Function) -> None:
     """What needs about as much as the reference passes, and the peak is in the report."""
     mine = function("def total(x):\n    return (x + 1).sum() - len(x)\n")
     as_lean_as(mine, function("def total(x):\n    return (x * 1).sum()\n", owner="the reference's"), inputs, **HOW)
-    assert mine.party.counters == {"peak": 4 * 4_000_000 + 4}
+    assert mine.side.counters == {"peak": 4 * 4_000_000 + 4}
 
 
 def test_too_much_by_count(function: Function) -> None:

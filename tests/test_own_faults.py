@@ -12,9 +12,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from conftest import COURSES, grader_of, run_grade, verdicts
+from support import COURSES, FORK, grader_of, run_grade, verdicts
 
 from grader.course.load import load_course
+from grader.jobs import Setup, Start
 from grader.lanes.lane import Lane
 from grader.lanes.open import open_lane
 from grader.model import Course
@@ -122,7 +123,7 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Course:
 @pytest.fixture(scope="module")
 def lane(course: Course) -> Iterator[Lane]:
     """A lane for that course."""
-    with open_lane(course.exercises, "fork") as opened:
+    with open_lane(course.exercises, FORK) as opened:
         yield opened
 
 
@@ -172,7 +173,7 @@ def test_broken_is_exit_status_3(course: Course, tmp_path: Path) -> None:
 
 def test_check_process_that_dies(tiny: Course, tmp_path: Path) -> None:
     """If the check process itself is killed, its outcomes are broken, and the next exercise is graded by a new one."""
-    with open_lane(tiny.exercises, "fork") as lane:
+    with open_lane(tiny.exercises, FORK) as lane:
         grade = grader_of(tiny, lane, tmp_path)
         assert grade(RIGHT).score.earned == 1000
         assert lane._process is not None
@@ -189,7 +190,7 @@ def test_exercise_deadline_is_the_hosts(tmp_path: Path, start: str) -> None:
     yaml = root / "course.yaml"
     yaml.write_text(yaml.read_text().replace("call_s: 2", "call_s: 100") + f"  exercise_s: {seconds}\n")
     course = load_course(root)
-    with open_lane(course.exercises, start) as lane:
+    with open_lane(course.exercises, Setup(Start(start))) as lane:
         grade = grader_of(course, lane, tmp_path)
         slow = "import time\ndef double(x):\n    time.sleep(100)\n\n\ndef double_(x):\n    return x.mul_(2)\n"
         graded = grade(slow)
@@ -201,7 +202,7 @@ def test_exercise_deadline_is_the_hosts(tmp_path: Path, start: str) -> None:
 def test_nothing_stays_behind(tiny: Course, tmp_path: Path) -> None:
     """After a run no process of ours and no folder of a worker is left."""
     before = descendants(os.getpid())
-    with open_lane(tiny.exercises, "fork") as lane:
+    with open_lane(tiny.exercises, FORK) as lane:
         root = Path(lane._root)
         assert root.is_dir()
         grade = grader_of(tiny, lane, tmp_path)

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from asking import Function
 from grader.check.accelerator import Accelerator
+from support import Function
 
 from grader.check.speed import as_fast_as, faster_than
 from grader.endings import CheckFailed, WorkerLost
@@ -38,7 +38,7 @@ def written_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """A microsecond for each byte of output. The process's own clock is not looked at."""
 
     def cpu(side: TimedSide) -> float:
-        worker = side._party.sitting.worker
+        worker = side._side.sitting.worker
         return worker.printed() / 1e6 if worker is not None else 0.0
 
     monkeypatch.setattr(TimedSide, "_cpu", cpu)
@@ -63,8 +63,8 @@ def test_a_ratio_is_found(function: Function) -> None:
     """Equal work passes, with the ratio noted for the report."""
     mine = function(writing(1500))
     assert judge(mine, function).value == pytest.approx(1.5)
-    (row,) = mine.party.speed
-    assert json.loads(json.dumps(row)) == {
+    (row,) = mine.side.speed
+    assert vars(row) == {
         "told": "1.5 times as long as the reference (between 1.5 and 1.5); at most 3 is asked",
         "against": "the reference",
         "ratio": 1.5,
@@ -134,7 +134,7 @@ def call(mine: RemoteFunction, *args: Any, wait_s: float = 0.0) -> Timing:
     side = TimedSide(mine)
     timing = side.call(Inputs(args))
     time.sleep(wait_s)
-    side.settle()
+    side.add_late_work()
     side.close()
     return timing
 

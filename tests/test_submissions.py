@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 import torch
-from asking import Function
-from conftest import Grade, grader_of, message, verdicts
+from support import Function, grade_one
+from support import Grade, grader_of, message, verdicts
 
 from grader.endings import WorkerLost
 from grader.lanes.lane import Lane
@@ -156,11 +156,10 @@ def test_prints_of_a_megabyte(grade_text: Grade) -> None:
 
 def test_missing_file(tiny: Course, fork_lane: Lane, tmp_path: Path) -> None:
     """A file that was not handed in is told by name."""
-    from ?grader.grading[] import grade_exercise
     from grader.intake.folder import read_submission
 
     exercise = tiny.exercises[0]
-    graded = grade_exercise(exercise, read_submission(tmp_path, [exercise], "x"), fork_lane, 0)
+    graded = grade_one(exercise, read_submission(tmp_path, [exercise], "x"), fork_lane, 0)
     assert "double.py is not among the submitted files" in graded.checks[0].outcome.message
     assert graded.score.earned == 0
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import COURSES, run_grade
+from support import COURSES, run_grade
 
 from grader.course.load import load_course
 from grader.verify.run import verify
@@ -280,12 +280,16 @@ def test_new_keeps_comments_and_modules(tmp_path: Path) -> None:
 
 def test_a_wrong_answer_without_a_verdict_proves_nothing() -> None:
     """A check that could not tell did not catch the mistake."""
+    from grader.course.answers import Answer
     from grader.model import Check, Outcome, Verdict
-    from ?grader.verify.run[] import _Case
-    from grader.verify.judge import _judge_wrong
+    from grader.verify.cases import Case
+    from grader.verify.judge import judge
+    from grader.verify.proof import Proof
 
     exercise = load_course(COURSES / "tiny").exercises[0]
-    case = _Case(exercise, "wrong", exercise.starter, 0, "small")
-    problem, unproved = _judge_wrong(case, [Check("small", exercise.id, "T")], [Outcome("small", Verdict.INCONCLUSIVE)])
-    assert problem == "it gets no verdict from check_small; make its measurement clearer"
-    assert not unproved
+    case = Case(exercise, "wrong", Answer(Path("w.py"), b"", "It is wrong.", "small"), 0)
+    proof = Proof(exercise)
+    judge(proof, [Check("small", exercise.id, "T")], [(case, [Outcome("small", Verdict.INCONCLUSIVE)])])
+    (problem,) = proof.problems
+    assert "w.py: it gets no verdict from check_small; make its measurement clearer" in problem
+    assert not proof.unproved

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import COURSES
+from support import COURSES
 
 from grader.confine import cgroup, landlock, seccomp, seccomp_rules
 from grader.confine.levels import PROMISES, Level, findings, reached
@@ -254,7 +254,7 @@ def test_a_layer_that_fails_stops_the_worker(tmp_path: Path, monkeypatch: pytest
     package = Path(shutil.copytree(Path(seccomp.__file__).parents[1], tmp_path / "grader"))
     name = f"alone.{platform.machine()}.bpf"
     (package / "confine" / "filters" / name).write_bytes(b"\xff" * 16)  # no instructions that the kernel takes
-    monkeypatch.setattr("grader.processes._PACKAGE", package)
+    monkeypatch.setattr("grader.process.start._PACKAGE", package)
     server = WorkerServer(WallPlan())
     try:
         assert server.wait_ready().level is Level.NONE  # no probe could answer

@@ -10,12 +10,12 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from conftest import Grade, grader_of
+from support import Grade, grader_of
 
 from grader.confine.levels import Level
+from grader.jobs import Setup, Start
 from grader.lanes.lane import Lane
 from grader.lanes.open import open_lane
-from grader.lanes.walls import WallPlan
 from grader.model import Course
 
 SPY = r'''
@@ -75,7 +75,7 @@ def bare_lane(tiny: Course) -> Iterator[Callable[[str], Lane]]:
 
         def lane(start: str) -> Lane:
             if start not in lanes:
-                lanes[start] = stack.enter_context(open_lane(tiny.exercises, start, WallPlan(most=Level.NONE)))
+                lanes[start] = stack.enter_context(open_lane(tiny.exercises, Setup(Start(start), most=Level.NONE)))
             return lanes[start]
 
         yield lane
@@ -95,10 +95,8 @@ def test_worker_holds_nothing(tiny: Course, tmp_path: Path, start: str, bare_lan
     lane = bare_lane(start)
     found = look(grader_of(tiny, lane, tmp_path))
     assert found["modules"] == []
-    assert all(
-        name.startswith(("grader.wire", "grader.worker", "grader.confine", "grader.accelerator")) or name == "grader"
-        for name in found["ours"]
-    )
+    ours = ("grader.wire", "grader.worker", "grader.confine", "grader.accelerator", "grader.records")
+    assert all(name.startswith(ours) or name == "grader" for name in found["ours"])
     assert found["memory"] == []
     assert found["folder"] == ["double.py"]
     text = repr({key: found[key] for key in ("environ", "cmdline", "path", "fds", "folder")})
@@ -141,7 +139,7 @@ def test_workers_start_without_fork_modules(tiny: Course, tmp_path: Path) -> Non
     import subprocess
     import sys
 
-    from conftest import COURSES
+    from support import COURSES
 
     (tmp_path / "double.py").write_text("def double(x):\n    return 2 * x\n\n\ndef double_(x):\n    return x.mul_(2)\n")
     code = f"""
@@ -152,7 +150,7 @@ for name in ("AF_UNIX", "send_fds", "recv_fds"):
     delattr(socket, name)
 sys.argv = ["grade", "double", "--start", "spawn", "--submission", {str(tmp_path)!r}]
 os.chdir({str(COURSES / "tiny")!r})
-from grader import processes
+from grader.process import start as processes
 processes._BOOT = '''
 import os, socket
 for name in ("fork", "forkpty", "memfd_create", "pidfd_open"):

@@ -141,6 +141,14 @@ class WorkerServer:
 
     def supply(self, lane: int) -> Supply:
         """A new socket to it."""
+        return Supply(server=self.open_lane(lane))
+
+    def open_lane(self, lane: int) -> socket.socket:
+        """A new socket to it, for a lane's check process.
+
+        Raises:
+            StartError: it did not start.
+        """
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         try:
             socket.send_fds(self._socket, [to_text(OpenLane(lane)).encode()], [theirs.fileno()])
@@ -149,7 +157,7 @@ class WorkerServer:
             raise StartError(f"the worker server did not start: {tail(self._log)}") from None
         finally:
             theirs.close()
-        return Supply(server=ours)
+        return ours
 
     def end_workers(self, lane: int) -> bool:
         """Tell the server, which ends them at once."""

@@ -21,7 +21,6 @@ from grader.model import Check, Device, Outcome, Verdict
 from grader.remote.probe import Probe
 from grader.remote.side import Side
 from grader.remote.student import Student
-from grader.remote.worker import Starter
 from grader.session.checks import CollectedCheck, collected_check
 from grader.session.decide import Comparison, Ended, decide
 from grader.session.printed import Printed
@@ -63,18 +62,16 @@ class Host(Protocol):
 def run_session(
     host: Host,
     planned: Sequence[PlannedExercise],
-    starter: Starter,
+    sides: Sides,
     accelerator: Accelerator,
-    kind: type[CheckSession] | None = None,
 ) -> None:
     """Collect the checks of all exercises, then grade jobs until there are no more.
 
     Args:
         host: who gives work and is told of outcomes.
         planned: all exercises.
-        starter: starts workers.
+        sides: meets the students and the references; closed at the end.
         accelerator: what checks of devices run on.
-        kind: another kind of session, to compare with.
     """
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     os.environ.pop("PYTEST_ADDOPTS", None)
@@ -83,7 +80,7 @@ def run_session(
     options += ["-p", "pytest_timeout", "-c", str(_INI), "--noconftest", "--import-mode=importlib"]
     options += ["--timeout=1"]  # switches the timer on; how long it runs is the exercise's limit
     root = os.path.commonpath([str(Path(path).parent) for path in paths]) if paths else "."
-    session = (kind or CheckSession)(host, planned, starter, accelerator)
+    session = CheckSession(host, planned, sides, accelerator)
     try:
         if paths:
             options.append("--continue-on-collection-errors")
@@ -91,25 +88,19 @@ def run_session(
         else:
             session.run_jobs()
     finally:
-        session.sides.close()
+        sides.close()
 
 
 class CheckSession:
-    """The pytest plugin: collects, runs the jobs, gives checks their fixtures, turns endings into outcomes.
+    """The pytest plugin: collects, runs the jobs, gives checks their fixtures, turns endings into outcomes."""
 
-    Attributes:
-        sides: of the exercise that is graded just now.
-    """
-
-    def __init__(
-        self, host: Host, planned: Sequence[PlannedExercise], starter: Starter, accelerator: Accelerator
-    ) -> None:
+    def __init__(self, host: Host, planned: Sequence[PlannedExercise], sides: Sides, accelerator: Accelerator) -> None:
         self._host = host
         self._planned = {item.id: item for item in planned}
         self._accelerator = accelerator
         self._checks: dict[str, list[CollectedCheck]] = {item.id: [] for item in planned}
         self._problems: dict[str, str] = {}
-        self.sides = Sides(starter, self.side_of_student)
+        self._sides = sides
         self._student: Side | None = None
         self._reference: Side | None = None
         self._exercise: PlannedExercise | None = None
@@ -170,23 +161,19 @@ class CheckSession:
                     continue
                 following = (later.item for later in rows[number + 1 :] if self._has_device(later.check))
                 if not check.shown:
-                    printed.close(self.sides.sittings())
+                    printed.close(self._sides.sittings())
                 device = Device.NONE if check.device is Device.NONE else self._accelerator.type
-                self._student, self._reference = self.sides.meet(planned, job, device)
+                self._student, self._reference = self._sides.meet(planned, job, device)
                 self._host.tell(self._run_check(row, next(following, None), job))
-                printed.note(self.sides.sittings())
+                printed.note(self._sides.sittings())
         finally:
-            printed.close(self.sides.sittings())
-            self.sides.part()
+            printed.close(self._sides.sittings())
+            self._sides.part()
             self._student = None
         self._host.tell(Done(printed.text))
 
     def _has_device(self, check: Check) -> bool:
         return check.device is not Device.CUDA or self._accelerator.type is Device.CUDA
-
-    def side_of_student(self, planned: PlannedExercise, job: Job, device: Device, starter: Starter) -> Side:
-        """The student's side of a job, for workers that see this device. Its sitting is closed with the job."""
-        return Side.of(starter, planned.id, job.files, planned.limits, device=device)
 
     def _run_check(self, row: CollectedCheck, following: pytest.Item | None, job: Job) -> Outcome:
         assert self._student is not None

@@ -18,6 +18,7 @@ from grader.remote.worker import Starter
 from grader.session.host import Host
 from grader.session.plugin import run_session
 from grader.session.self_test import self_test
+from grader.session.sides import Sides
 
 
 def run(host: Host, plan: Plan, server: int | None) -> None:
@@ -44,7 +45,7 @@ def run(host: Host, plan: Plan, server: int | None) -> None:
         starter = SpawnStarter(plan.root, plan.spawn, lambda pid: host.tell(Spawned(pid)), roomy=roomy)
     try:
         self_test(starter)
-        run_session(host, plan.exercises, starter, accelerator)
+        run_session(host, plan.exercises, Sides(starter), accelerator)
     finally:
         starter.close()
         sweep(str(plan.root))  # the host does it too, unless it was killed

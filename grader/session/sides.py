@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from grader.jobs import Job, PlannedExercise
 from grader.model import Device
@@ -10,29 +10,28 @@ from grader.remote.side import Side
 from grader.remote.sitting import Sitting
 from grader.remote.worker import Starter
 
-SideOfStudent = Callable[[PlannedExercise, Job, Device, Starter], Side]
-
 
 class Sides:
     """The sides of the job that is graded just now, and the references', which last for many jobs. Close it.
 
     Args:
         starter: starts workers.
-        side_of_student: makes a student's side.
     """
 
-    def __init__(self, starter: Starter, side_of_student: SideOfStudent) -> None:
+    def __init__(self, starter: Starter) -> None:
         self._starter = starter
-        self._side_of_student = side_of_student
         self._students: dict[Device, Side] = {}
         self._references: dict[tuple[str, Device], Side] = {}
 
     def meet(self, planned: PlannedExercise, job: Job, device: Device) -> tuple[Side, Side | None]:
         """The student's side and the reference's whose workers see this device; no reference if there is none here."""
         if device not in self._students:
-            self._students[device] = self._side_of_student(planned, job, device, self._starter)
+            self._students[device] = self._side_of_student(planned, job, device)
         student = self._students[device]
         return student, self._side_of_reference(planned, student)
+
+    def _side_of_student(self, planned: PlannedExercise, job: Job, device: Device) -> Side:
+        return Side.of(self._starter, planned.id, job.files, planned.limits, device=device)
 
     def _side_of_reference(self, planned: PlannedExercise, student: Side) -> Side | None:
         if planned.reference is None:

@@ -1,0 +1,95 @@
+"""Inconclusive checks are repeated, and no others."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support import FORK
+
+from grader.grading import Sheet, grade_submission, repeats
+from grader.jobs import Collected
+from grader.lanes.lane import Lane, Run
+from grader.model import Check, Course, Outcome, Report, Submission, Verdict
+
+INCONCLUSIVE, PASSED, FAILED = Verdict.INCONCLUSIVE, Verdict.PASSED, Verdict.FAILED
+
+
+class PretendLane:
+    """Gives the next of some verdicts for each check that it is asked for."""
+
+    reached = type("Reached", (), {"level": None})
+
+    def __init__(self, first: dict[str, Verdict], *later: Verdict) -> None:
+        self._first = first
+        self._later = list(later)
+        self.asked: list[set[str]] = []
+        self.collected = Collected(tuple(Check(id, "double", id) for id in first), {}, 1)
+
+    def checks_of(self, exercise: Any) -> list[Check]:
+        del exercise
+        return list(self.collected.checks)
+
+    def run(self, exercise: Any, files: Any, seed: int, keep: Any = None, only: Collection[str] | None = None) -> Run:
+        del exercise, files, seed, keep
+        if only is None:
+            return Run([Outcome(id, verdict, seconds=2.0) for id, verdict in self._first.items()], "")
+        self.asked.append(set(only))
+        verdict = self._later.pop(0)
+        return Run([Outcome(id, verdict, seconds=1.0) for id in sorted(only)], "")
+
+
+@pytest.fixture
+def sheet(tiny: Course) -> Sheet:
+    """One exercise of the pretend course."""
+    return Sheet(tiny, tiny.exercises[:1], FORK)
+
+
+def graded(sheet: Sheet, lane: PretendLane) -> tuple[Report, Report]:
+    """The report, and the one after what was inconclusive was repeated."""
+    files, paths = {"double": {"double.py": b"x = 1"}}, {"double": Path("double.py")}
+    submission = Submission("somebody", files, paths, {}, "")
+    first = grade_submission(sheet, submission, lane)  # type: ignore[arg-type]
+    return first, grade_submission(sheet, submission, lane, earlier=first)  # type: ignore[arg-type]
+
+
+def outcomes(report: Report) -> list[Outcome]:
+    return [row.outcome for row in report.exercises[0].checks]
+
+
+def test_nothing_is_repeated_without_need(sheet: Sheet) -> None:
+    """Decided outcomes stay as they are."""
+    lane = PretendLane({"a": PASSED, "c": FAILED})
+    first, again = graded(sheet, lane)
+    assert not repeats(first)
+    assert again.exercises == first.exercises
+    assert lane.asked == []
+
+
+def test_an_inconclusive_check_gets_its_later_verdict(sheet: Sheet) -> None:
+    """Its seconds are those of all its runs; the order stays, and the others keep what they had."""
+    lane = PretendLane({"a": PASSED, "b": INCONCLUSIVE, "c": FAILED}, PASSED)
+    first, again = graded(sheet, lane)
+    assert repeats(first)
+    assert outcomes(again) == [outcomes(first)[0], Outcome("b", PASSED, seconds=3.0), outcomes(first)[2]]
+    assert lane.asked == [{"b"}]
+    assert not repeats(again)
+
+
+def test_two_repeats_are_enough(sheet: Sheet) -> None:
+    """What is inconclusive three times stays so."""
+    lane = PretendLane({"a": PASSED, "b": INCONCLUSIVE}, INCONCLUSIVE, INCONCLUSIVE)
+    _, again = graded(sheet, lane)
+    assert [outcome.verdict for outcome in outcomes(again)] == [PASSED, INCONCLUSIVE]
+    assert lane.asked == [{"b"}, {"b"}]
+
+
+def test_a_lane_runs_only_what_is_asked(tiny: Course, fork_lane: Lane) -> None:
+    """A job can name its checks; the others are not run and have no outcome."""
+    exercise = tiny.exercises[0]
+    files = {exercise.file_name: b"def double(x):\n    return 2 * x\n"}
+    run = fork_lane.run(exercise, files, 0, only=["small", "dtype"])
+    assert [outcome.check for outcome in run.outcomes] == ["small", "dtype"]
+    assert len(fork_lane.run(exercise, files, 0).outcomes) == 4
