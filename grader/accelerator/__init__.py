@@ -4,7 +4,7 @@
 
     machine = accelerator.enable("cuda")
     total = torch.rand(1000, device="cuda").sum().item()
-    print(accelerator.counters()["waits"])
+    print(accelerator.counters()["syncs"])
 
 It needs torch and the standard library only. It is on for the whole process, and for good.
 """

@@ -28,13 +28,13 @@ def copy_between(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     if ours and theirs and to._place is source._place:
         machine.launch("copy_", to._place.index, 0, 2 * nbytes)
     elif ours and theirs:
-        machine.copy(DEVICE_TO_DEVICE, to._place.index, nbytes, blocks=False)
+        machine.transfer(DEVICE_TO_DEVICE, to._place.index, nbytes, blocks=False)
     elif ours:
         pinned = is_pinned(origin)
-        machine.copy(HOST_TO_DEVICE, to._place.index, nbytes, pinned=pinned, blocks=not non_blocking)
+        machine.transfer(HOST_TO_DEVICE, to._place.index, nbytes, pinned=pinned, blocks=not non_blocking)
     else:
         pinned = is_pinned(target)
-        machine.copy(DEVICE_TO_HOST, source._place.index, nbytes, pinned=pinned, blocks=not (non_blocking and pinned))
+        machine.transfer(DEVICE_TO_HOST, source._place.index, nbytes, pinned=pinned, blocks=not (non_blocking and pinned))
     return to
 
 
@@ -54,17 +54,17 @@ def _to_copy(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     if device is not None and not machine.is_ours(device):
         if non_blocking:
             pin_storage(made)
-        machine.copy(DEVICE_TO_HOST, source._place.index, nbytes, pinned=non_blocking, blocks=not non_blocking)
+        machine.transfer(DEVICE_TO_HOST, source._place.index, nbytes, pinned=non_blocking, blocks=not non_blocking)
         return made
     place = source._place if device is None else machine.devices[machine.index_of(device)]
     result = wrap(made, place)
     if type(source) is not SimTensor:
         pinned = is_pinned(inner)
-        machine.copy(HOST_TO_DEVICE, place.index, nbytes, pinned=pinned, blocks=not non_blocking)
+        machine.transfer(HOST_TO_DEVICE, place.index, nbytes, pinned=pinned, blocks=not non_blocking)
     elif place is source._place:
         machine.launch("_to_copy", place.index, 0, nbytes + inner.numel() * inner.element_size())
     else:
-        machine.copy(DEVICE_TO_DEVICE, place.index, nbytes, blocks=False)
+        machine.transfer(DEVICE_TO_DEVICE, place.index, nbytes, blocks=False)
     return result
 
 

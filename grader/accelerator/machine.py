@@ -24,10 +24,10 @@ class Tally:
     """What was counted since the last reset."""
 
     launches: int = 0
-    copies: dict[str, int] = field(default_factory=dict)
-    copied: dict[str, int] = field(default_factory=dict)
+    transfers: dict[str, int] = field(default_factory=dict)
+    transferred: dict[str, int] = field(default_factory=dict)
     scalars_read: int = 0
-    waits: dict[str, int] = field(default_factory=dict)
+    syncs: dict[str, int] = field(default_factory=dict)
 
 
 class Device:
@@ -120,11 +120,11 @@ class Machine:
         spec = self.spec
         self.clock.work(name, self.devices[index].queue, spec.launch, spec.kernel_seconds(flops, nbytes))
 
-    def copy(self, direction: str, index: int, nbytes: int, *, pinned: bool = False, blocks: bool = True) -> None:
+    def transfer(self, direction: str, index: int, nbytes: int, *, pinned: bool = False, blocks: bool = True) -> None:
         """Bytes move between host and device, or between two devices; the host waits for it if it `blocks`."""
         tally, spec = self.tally, self.spec
-        tally.copies[direction] = tally.copies.get(direction, 0) + 1
-        tally.copied[direction] = tally.copied.get(direction, 0) + nbytes
+        tally.transfers[direction] = tally.transfers.get(direction, 0) + 1
+        tally.transferred[direction] = tally.transferred.get(direction, 0) + nbytes
         if direction == DEVICE_TO_DEVICE:
             seconds = spec.peer_seconds(nbytes)
         else:
@@ -145,7 +145,7 @@ class Machine:
 
     def wait(self, reason: str, queues: list[Queue]) -> None:
         """The host waits for queues."""
-        self.tally.waits[reason] = self.tally.waits.get(reason, 0) + 1
+        self.tally.syncs[reason] = self.tally.syncs.get(reason, 0) + 1
         self.clock.wait(reason, queues)
 
     def synchronize(self, device: Any = None) -> None:
@@ -160,13 +160,13 @@ class Machine:
         found: dict[str, Any] = {"launches": tally.launches}
         for direction in (HOST_TO_DEVICE, DEVICE_TO_HOST, DEVICE_TO_DEVICE):
             name = direction.replace(" ", "_")
-            found[name] = tally.copies.get(direction, 0)
-            found[f"{name}_bytes"] = tally.copied.get(direction, 0)
-        found["copies"] = sum(tally.copies.values())
-        found["copied_bytes"] = sum(tally.copied.values())
+            found[name] = tally.transfers.get(direction, 0)
+            found[f"{name}_bytes"] = tally.transferred.get(direction, 0)
+        found["transfers"] = sum(tally.transfers.values())
+        found["transferred_bytes"] = sum(tally.transferred.values())
         found["scalars_read"] = tally.scalars_read
-        found["waits"] = sum(tally.waits.values())
-        found["waits_for"] = dict(tally.waits)
+        found["syncs"] = sum(tally.syncs.values())
+        found["syncs_for"] = dict(tally.syncs)
         found["allocated_bytes"] = [device.memory.total for device in self.devices]
         found["current_bytes"] = [device.memory.current for device in self.devices]
         found["peak_bytes"] = [device.memory.peak for device in self.devices]

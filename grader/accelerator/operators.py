@@ -82,7 +82,7 @@ def _run(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
             target.memory.room_for(expected)
     out = _compute(plan, func, inner, named, target or place)
     given = _give(plan, func, inner, named, shells, target, out)
-    reason = mask_of(plan, args) if plan.indexing else plan.waits
+    reason = mask_of(plan, args) if plan.indexing else plan.syncs_for
     if reason:
         machine.read_scalar(reason, shells[0]._place.index)
     return given

@@ -75,7 +75,7 @@ def _move_indices(machine: Machine, args: Any, place: Device) -> None:
         )
     for index in args[1]:
         if isinstance(index, torch.Tensor) and type(index) is not SimTensor:
-            machine.copy(HOST_TO_DEVICE, place.index, index.numel() * index.element_size())
+            machine.transfer(HOST_TO_DEVICE, place.index, index.numel() * index.element_size())
 
 
 def _named_arguments(plan: Plan, args: Any, kwargs: Any) -> list[tuple[str, Any]]:

@@ -28,7 +28,7 @@ NO_KERNEL = {
 }
 """Operators that start no kernel: they give memory, or another look at it, or read a number."""
 
-_WAITS = {
+_SYNCS = {
     "_local_scalar_dense": "item",
     "equal": "equal",
     "_linalg_check_errors": "errors of linalg",
@@ -69,7 +69,7 @@ class Plan:
     seeded: bool
     """It draws random numbers from the default generator without having an argument for it."""
     has_device: bool
-    waits: str
+    syncs_for: str
     """Why the host must wait for its outcome; "" if it need not."""
     pointwise: bool
     works: bool
@@ -97,7 +97,7 @@ def plan_of(func: Any) -> Plan:
         generator=generator,
         seeded=generator < 0 and torch.Tag.nondeterministic_seeded in tags,
         has_device="device" in names,
-        waits=_WAITS.get(name, name if dynamic else ""),
+        syncs_for=_SYNCS.get(name, name if dynamic else ""),
         pointwise=_is_pointwise(func, name),
         works=name not in NO_KERNEL and not func.is_view,
         decomposes=torch._C._dispatch_has_kernel_for_dispatch_key(func.name(), "CompositeImplicitAutograd"),

@@ -116,9 +116,9 @@ def describe(tensor: torch.Tensor) -> Described:
 def counters() -> dict[str, Any]:
     """What was counted since the last reset, as plain numbers, dicts and lists; all devices together.
 
-    `launches`; `copies` and `copied_bytes` between host and device or between devices, and by direction
+    `launches`; `transfers` and `transferred_bytes` between host and device or between devices, and by direction
     `host_to_device`, `device_to_host`, `device_to_device`, each with its `…_bytes`; `scalars_read` by `item`, `bool`
-    and the like; `waits`, and `waits_for` by reason; per index `allocated_bytes`, `current_bytes`, `peak_bytes`; the
+    and the like; `syncs`, and `syncs_for` by reason; per index `allocated_bytes`, `current_bytes`, `peak_bytes`; the
     virtual clock: `host_seconds`, and `device_seconds` per index.
     """
     return the_machine().counters()

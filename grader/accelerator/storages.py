@@ -43,7 +43,7 @@ def replace_storages(machine: Machine) -> None:
         if isinstance(storage, SimStorage) and storage.device == place.public:
             return storage
         if not isinstance(storage, SimStorage):
-            machine.copy(HOST_TO_DEVICE, place.index, storage.nbytes())
+            machine.transfer(HOST_TO_DEVICE, place.index, storage.nbytes())
         return as_storage(torch.UntypedStorage.clone(storage), place.public)
 
     def to(self: Any, *, device: Any, non_blocking: bool = False) -> Any:

@@ -103,7 +103,7 @@ class Event:
     def synchronize(self) -> None:
         """The host waits for the moment."""
         machine = the_machine()
-        machine.tally.waits["synchronize"] = machine.tally.waits.get("synchronize", 0) + 1
+        machine.tally.syncs["synchronize"] = machine.tally.syncs.get("synchronize", 0) + 1
         machine.clock.wait_until("event", self.moment or 0.0)
 
     def wait(self, stream: Stream | None = None) -> None:

@@ -58,7 +58,7 @@ class SimStorage(torch.UntypedStorage):
     def cpu(self) -> torch.UntypedStorage:
         """A copy on the CPU."""
         machine = the_machine()
-        machine.copy(DEVICE_TO_HOST, machine.index_of(self._place), self.nbytes())
+        machine.transfer(DEVICE_TO_HOST, machine.index_of(self._place), self.nbytes())
         return _plain_copy(self)
 
     def clone(self) -> SimStorage:
@@ -187,7 +187,7 @@ class SimTensor(torch.Tensor):
 
     def tolist(self) -> Any:
         """The numbers, after one copy to the host."""
-        the_machine().copy(DEVICE_TO_HOST, self._place.index, self.numel() * self.element_size())
+        the_machine().transfer(DEVICE_TO_HOST, self._place.index, self.numel() * self.element_size())
         return self._inner.tolist()
 
     def __format__(self, spec: str) -> str:
@@ -198,7 +198,7 @@ class SimTensor(torch.Tensor):
     def __repr__(self, *, tensor_contents: Any = None) -> Any:  # type: ignore[override]
         nbytes = self.numel() * self.element_size()
         if nbytes:
-            the_machine().copy(DEVICE_TO_HOST, self._place.index, nbytes)
+            the_machine().transfer(DEVICE_TO_HOST, self._place.index, nbytes)
         return text_of(self, self._inner, tensor_contents)
 
     # -- indices: of lists PyTorch makes tensors on index 0, whatever the index of this one

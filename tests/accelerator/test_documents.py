@@ -45,7 +45,7 @@ def test_tensor_is_copied_to_devices() -> None:
     t_gpu.zero_()
     assert t_cpu.tolist() == [0.0, 1.0, 2.0]
     found = accelerator.counters()
-    assert (found["host_to_device"], found["device_to_host"], found["copied_bytes"]) == (6, 2, 8 * 12)
+    assert (found["host_to_device"], found["device_to_host"], found["transferred_bytes"]) == (6, 2, 8 * 12)
 
 
 @in_mode("cuda")
@@ -57,7 +57,7 @@ def test_copy_to_where_it_is_already_is_no_copy() -> None:
     assert t.cuda() is t
     assert torch.ones(2).cpu().device.type == "cpu"
     assert t.to("cuda", copy=True) is not t
-    assert accelerator.counters()["copies"] == 0
+    assert accelerator.counters()["transfers"] == 0
 
 
 @in_mode("cuda")

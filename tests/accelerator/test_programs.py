@@ -60,7 +60,7 @@ def test_a_list_of_losses() -> None:
     accelerator.reset_counters()
     made = torch.tensor(losses)
     assert (made.tolist(), made.device.type) == ([0.0, 1.0, 2.0], "cpu")
-    assert accelerator.counters()["waits_for"] == {"item": 3}
+    assert accelerator.counters()["syncs_for"] == {"item": 3}
     assert torch.tensor([losses, losses], device="cuda").shape == (2, 3)
     assert losses[0].new_tensor(losses).device == torch.device("cuda:1")
     assert torch.stack(losses).device == torch.device("cuda:1")

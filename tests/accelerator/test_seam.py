@@ -24,7 +24,7 @@ def test_tensors_are_put_on_the_device_without_a_copy() -> None:
     accelerator.reset_counters()
     again = accelerator.to_device(torch.empty(0).set_(storage, 1, (2,), (1,)), 1)
     found = accelerator.counters()
-    assert (found["copies"], found["launches"], found["current_bytes"]) == (0, 0, [0, 512])
+    assert (found["transfers"], found["launches"], found["current_bytes"]) == (0, 0, [0, 512])
     assert accelerator.describe(again).storage == accelerator.describe(whole).storage
     with pytest.raises(ValueError, match="this memory is on index 1 already"):
         accelerator.view_on_device(storage, torch.float32, (3,), (1,), 0, index=0)
@@ -43,7 +43,7 @@ def test_tensors_are_described_without_a_count() -> None:
     assert other.inner.tolist() == [[1, 4], [2, 5]]
     other.inner[0, 0] = 8
     found = accelerator.counters()
-    assert (found["copies"], found["launches"], found["waits"]) == (0, 0, 0)
+    assert (found["transfers"], found["launches"], found["syncs"]) == (0, 0, 0)
     assert base[0, 1].item() == 8
     assert accelerator.describe(torch.ones(1, device="sim", requires_grad=True)).requires_grad
 
