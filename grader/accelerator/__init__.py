@@ -10,20 +10,18 @@ It needs torch and the standard library only. It is on for the whole process, an
 """
 
 from grader.accelerator.clock import Clock, Span
-from grader.accelerator.device import enable, preload
-from grader.accelerator.machine import Machine, the_machine
-from grader.accelerator.seam import (
+from grader.accelerator.handover import (
     Described,
-    counters,
     describe,
     is_simulated,
-    reset_counters,
     to_device,
     view_on_device,
 )
+from grader.accelerator.machine import Machine, counters, reset_counters, the_machine
 from grader.accelerator.spec import Spec
 from grader.accelerator.timeline import timeline
-from grader.accelerator.virtual import virtual_time
+from grader.accelerator.turn_on import enable, preload
+from grader.accelerator.virtual_time import virtual_time
 
 __all__ = [
     "Clock",

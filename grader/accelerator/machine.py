@@ -8,9 +8,9 @@ from typing import Any
 
 import torch
 
+from grader.accelerator.allocation import Block, Memory
 from grader.accelerator.clock import Clock, Queue
 from grader.accelerator.generators import SimGenerator
-from grader.accelerator.memory import Block, Memory
 from grader.accelerator.spec import Spec
 
 INNER = "sim"
@@ -219,3 +219,19 @@ def machine_or_none() -> Machine | None:
 def set_machine(machine: Machine) -> None:
     """Make this the machine of the process; once."""
     _made.append(machine)
+
+
+def counters() -> dict[str, Any]:
+    """What was counted since the last reset, as plain numbers, dicts and lists; all devices together.
+
+    `launches`; `transfers` and `transferred_bytes` between host and device or between devices, and by direction
+    `host_to_device`, `device_to_host`, `device_to_device`, each with its `…_bytes`; `scalars_read` by `item`, `bool`
+    and the like; `syncs`, and `syncs_for` by reason; per index `allocated_bytes`, `current_bytes`, `peak_bytes`; the
+    virtual clock: `host_seconds`, and `device_seconds` per index.
+    """
+    return the_machine().counters()
+
+
+def reset_counters() -> None:
+    """Count from zero, with the virtual clock at 0; a peak starts at what is allocated now."""
+    the_machine().reset()

@@ -8,7 +8,8 @@ import torch
 
 from grader.accelerator.machine import HOST_TO_DEVICE, Machine
 from grader.accelerator.pinning import is_pinned, pinned_copy
-from grader.accelerator.tensor import SimStorage, SimTensor, as_storage, refresh
+from grader.accelerator.sim_storage import SimStorage, as_storage
+from grader.accelerator.tensor import SimTensor, refresh
 
 put: Any = setattr
 

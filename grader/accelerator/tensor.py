@@ -7,17 +7,17 @@ shells share memory exactly if their inner tensors do. Operators come to `__torc
 
 from __future__ import annotations
 
-import copy
-from collections import OrderedDict
 from typing import Any
 
 import numpy as np
 import torch
 from torch._C import DispatchKey, DispatchKeySet, TensorBase
 
+from grader.accelerator.allocation import Block
+from grader.accelerator.copying import deep_copy, reduced
 from grader.accelerator.machine import DEVICE_TO_HOST, Device, the_machine
-from grader.accelerator.memory import Block
 from grader.accelerator.printing import text_of
+from grader.accelerator.sim_storage import as_storage
 
 _HUGE = 1 << 60
 """What a shell claims as the size of its storage, so that its sizes and strides may be changed to anything."""
@@ -38,56 +38,6 @@ LEGACY = {
     torch.bool: "Bool",
 }
 """The words for dtypes in the names of the old tensor types."""
-
-
-class SimStorage(torch.UntypedStorage):
-    """The storage of a tensor on a simulated device: CPU memory that says where it is pretended to be."""
-
-    _place: torch.device
-
-    @property
-    def device(self) -> torch.device:  # type: ignore[override]
-        """The simulated device."""
-        return self._place
-
-    @property
-    def is_cuda(self) -> bool:
-        """Whether the device calls itself cuda."""
-        return self._place.type == "cuda"
-
-    def cpu(self) -> torch.UntypedStorage:
-        """A copy on the CPU."""
-        machine = the_machine()
-        machine.transfer(DEVICE_TO_HOST, machine.index_of(self._place), self.nbytes())
-        return _plain_copy(self)
-
-    def clone(self) -> SimStorage:
-        """A copy on the same device."""
-        return as_storage(_plain_copy(self), self._place)
-
-    def __deepcopy__(self, memo: dict[Any, Any]) -> SimStorage:
-        known = memo.setdefault("torch", {})
-        if self._cdata not in known:
-            known[self._cdata] = self.clone()
-        return known[self._cdata]  # type: ignore[no-any-return]
-
-    def __repr__(self) -> str:
-        return f"<torch.storage.UntypedStorage of size {self.nbytes()} on {self._place}>"
-
-
-def _plain_copy(storage: Any) -> torch.UntypedStorage:
-    made = torch.UntypedStorage(storage.nbytes(), device="cpu")  # whatever the default device is
-    to, source = (torch.empty(0, dtype=torch.uint8, device="cpu").set_(one) for one in (made, storage))
-    to.copy_(source)
-    return made
-
-
-def as_storage(storage: torch.UntypedStorage, place: torch.device) -> SimStorage:
-    """Make a storage one of a simulated device. Python keeps the object as long as the memory lives."""
-    if type(storage) is not SimStorage:
-        storage.__class__ = SimStorage
-        storage._place = place  # type: ignore[attr-defined]
-    return storage  # type: ignore[return-value]
 
 
 class SimTensor(torch.Tensor):
@@ -226,50 +176,10 @@ class SimTensor(torch.Tensor):
         return f"torch.{self.device.type}.{LEGACY.get(self.dtype, str(self.dtype))}Tensor"
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
-        if id(self) in memo:
-            return memo[id(self)]
-        if not self.is_leaf:
-            raise RuntimeError(
-                "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the "
-                "moment.  If you were attempting to deepcopy a module, this may be because of a torch.nn.utils."
-                "weight_norm usage, see https://github.com/pytorch/pytorch/pull/103001"
-            )
-        storage = copy.deepcopy(self.untyped_storage(), memo)
-        with torch.no_grad():
-            inner = torch.empty(0, dtype=self.dtype, device="cpu").set_(
-                storage, self.storage_offset(), self.size(), self._inner.stride()
-            )
-            inner = _with_bits(inner, self._inner)
-        made = wrap(inner, self._place)
-        memo[id(self)] = made
-        made.requires_grad_(self.requires_grad)
-        if self.grad is not None:
-            made.grad = copy.deepcopy(self.grad, memo)
-        _keep_extras(self, made, memo)
-        return made
+        return deep_copy(self, memo, wrap)
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        inner = self._inner
-        storage = self._typed_storage()
-        hooks: OrderedDict[Any, Any] = OrderedDict()
-        layout = (storage, inner.storage_offset(), tuple(inner.size()), inner.stride())
-        if getattr(self, "_is_param", False):
-            whole = (torch._utils._rebuild_tensor_v2, (*layout, False, hooks))
-            return torch._utils._rebuild_parameter, (_Reduced(whole), self.requires_grad, hooks)
-        if inner.is_conj() or inner.is_neg():
-            bits = {name: True for name, on in (("conj", inner.is_conj()), ("neg", inner.is_neg())) if on}
-            return torch._utils._rebuild_tensor_v2, (*layout, self.requires_grad, hooks, bits)
-        return torch._utils._rebuild_tensor_v2, (*layout, self.requires_grad, hooks)
-
-
-class _Reduced:
-    """Pickles as what was given."""
-
-    def __init__(self, whole: Any) -> None:
-        self.whole = whole
-
-    def __reduce__(self) -> Any:
-        return self.whole
+        return reduced(self)
 
 
 SimTensor.__module__, SimTensor.__qualname__, SimTensor.__name__ = "torch", "Tensor", "Tensor"
@@ -309,19 +219,6 @@ def _bits(inner: torch.Tensor) -> dict[str, Any]:
     if not conj and not neg:
         return {}
     return {"_extra_dispatch_keys": _CONJUGATE | _NEGATIVE if conj and neg else _CONJUGATE if conj else _NEGATIVE}
-
-
-def _with_bits(made: torch.Tensor, like: torch.Tensor) -> torch.Tensor:
-    if like.is_conj():
-        made = made.conj()
-    return torch._neg_view(made) if like.is_neg() else made
-
-
-def _keep_extras(old: SimTensor, new: SimTensor, memo: dict[int, Any]) -> None:
-    own = {"_inner", "_place", "_block"}
-    for name, value in old.__dict__.items():
-        if name not in own:
-            setattr(new, name, copy.deepcopy(value, memo))
 
 
 def set_data(tensor: torch.Tensor, new: torch.Tensor) -> None:

@@ -54,7 +54,7 @@ _INDEXING = {"index", "index_put", "index_put_", "_index_put_impl_", "_unsafe_in
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class Facts:
     """What is to know about an operator, read from its schema once."""
 
     name: str
@@ -80,8 +80,8 @@ class Plan:
 
 
 @functools.cache
-def plan_of(func: Any) -> Plan:
-    """The plan of an operator."""
+def facts_of(func: Any) -> Facts:
+    """The facts of an operator."""
     schema = func._schema
     name = func._overloadpacket.__name__
     arguments = schema.arguments
@@ -89,7 +89,7 @@ def plan_of(func: Any) -> Plan:
     generator = next((i for i, argument in enumerate(arguments) if str(argument.type) == "Optional[Generator]"), -1)
     tags = func.tags
     dynamic = torch.Tag.dynamic_output_shape in tags or torch.Tag.data_dependent_output in tags
-    return Plan(
+    return Facts(
         name=name,
         names=names,
         keywords=frozenset(argument.name for argument in arguments if argument.kwarg_only),

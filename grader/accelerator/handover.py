@@ -111,19 +111,3 @@ def describe(tensor: torch.Tensor) -> Described:
         storage_bytes=storage.nbytes(),
         requires_grad=TensorBase.requires_grad.__get__(tensor),  # type: ignore[attr-defined]
     )
-
-
-def counters() -> dict[str, Any]:
-    """What was counted since the last reset, as plain numbers, dicts and lists; all devices together.
-
-    `launches`; `transfers` and `transferred_bytes` between host and device or between devices, and by direction
-    `host_to_device`, `device_to_host`, `device_to_device`, each with its `…_bytes`; `scalars_read` by `item`, `bool`
-    and the like; `syncs`, and `syncs_for` by reason; per index `allocated_bytes`, `current_bytes`, `peak_bytes`; the
-    virtual clock: `host_seconds`, and `device_seconds` per index.
-    """
-    return the_machine().counters()
-
-
-def reset_counters() -> None:
-    """Count from zero, with the virtual clock at 0; a peak starts at what is allocated now."""
-    the_machine().reset()

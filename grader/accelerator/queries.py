@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 
-from grader.accelerator import module, streams
+from grader.accelerator import device_module, streams
 from grader.accelerator.generators import SimGenerator, generator_type
 from grader.accelerator.machine import Machine
 from grader.accelerator.tensor import LEGACY, SimTensor
@@ -38,7 +38,7 @@ def replace_timer() -> None:
     timer: Any = importlib.import_module("torch.utils.benchmark.utils.timer")
 
     def waiting() -> float:
-        module.synchronize()
+        device_module.synchronize()
         return timeit.default_timer()
 
     start = timer.Timer.__init__
@@ -61,25 +61,25 @@ def answer_accelerator(machine: Machine) -> None:
 
     answers = {
         "current_accelerator": current_accelerator,
-        "is_available": module.is_available,
-        "device_count": module.device_count,
-        "current_device_index": module.current_device,
-        "current_device_idx": module.current_device,
-        "set_device_index": module.set_device,
-        "set_device_idx": module.set_device,
-        "synchronize": module.synchronize,
+        "is_available": device_module.is_available,
+        "device_count": device_module.device_count,
+        "current_device_index": device_module.current_device,
+        "current_device_idx": device_module.current_device,
+        "set_device_index": device_module.set_device,
+        "set_device_idx": device_module.set_device,
+        "synchronize": device_module.synchronize,
         "current_stream": streams.current_stream,
         "set_stream": streams.set_stream,
         "device_index": device_index,
-        "memory_allocated": module.memory_allocated,
-        "max_memory_allocated": module.max_memory_allocated,
-        "memory_reserved": module.memory_allocated,
-        "max_memory_reserved": module.max_memory_allocated,
-        "reset_peak_memory_stats": module.reset_peak_memory_stats,
-        "reset_accumulated_memory_stats": module.reset_peak_memory_stats,
-        "memory_stats": module.memory_stats,
-        "get_memory_info": module.mem_get_info,
-        "empty_cache": module.empty_cache,
+        "memory_allocated": device_module.memory_allocated,
+        "max_memory_allocated": device_module.max_memory_allocated,
+        "memory_reserved": device_module.memory_allocated,
+        "max_memory_reserved": device_module.max_memory_allocated,
+        "reset_peak_memory_stats": device_module.reset_peak_memory_stats,
+        "reset_accumulated_memory_stats": device_module.reset_peak_memory_stats,
+        "memory_stats": device_module.memory_stats,
+        "get_memory_info": device_module.mem_get_info,
+        "empty_cache": device_module.empty_cache,
     }
     for name, answer in answers.items():
         for owner in (torch.accelerator, torch.accelerator.memory):
@@ -90,16 +90,16 @@ def answer_accelerator(machine: Machine) -> None:
 def answer_cuda() -> None:
     """Let `torch.cuda` answer for the machine; what it cannot answer raises `NotImplementedError`."""
     owners = (torch.cuda, torch.cuda.memory, torch.cuda.random, torch.cuda.streams)
-    for name, function in module.FUNCTIONS.items():
+    for name, function in device_module.FUNCTIONS.items():
         for owner in owners:
             if owner is torch.cuda or hasattr(owner, name):
                 put(owner, name, function)
-    put(torch.cuda, "default_generators", module.default_generators())
+    put(torch.cuda, "default_generators", device_module.default_generators())
     _legacy_types()
     kept = {"amp", "profiler", "nvtx", "tunable", "check_error", "cudaStatus", "has_half", "has_magma"}
     for name in torch.cuda.__all__:
         value = getattr(torch.cuda, name, None)
-        if callable(value) and name not in module.FUNCTIONS and name not in kept and not name.endswith("Tensor"):
+        if callable(value) and name not in device_module.FUNCTIONS and name not in kept and not name.endswith("Tensor"):
             put(torch.cuda, name, _refusal(name))
 
 

@@ -7,9 +7,9 @@ from typing import Any, Literal
 import torch
 from torch.utils.backend_registration import _setup_privateuseone_for_python_backend
 
-from grader.accelerator import answers, arguments, operators, storages, training
+from grader.accelerator import arguments, operators, queries, storages, training
+from grader.accelerator.device_module import default_generators, make_module
 from grader.accelerator.machine import INNER, Machine, machine_or_none, set_machine
-from grader.accelerator.module import default_generators, make_module
 from grader.accelerator.spec import Spec
 
 Mode = Literal["sim", "cuda", "none"]
@@ -53,7 +53,7 @@ def enable(mode: Mode = "sim", *, indices: int = 2, spec: Spec | None = None) ->
         ValueError: an unknown mode, or fewer than one index.
     """
     if mode == "none":
-        answers.hide_others()
+        queries.hide_others()
         return None
     if mode not in ("sim", "cuda"):
         raise ValueError(f'mode is "sim", "cuda" or "none", not {mode!r}')
@@ -66,12 +66,12 @@ def enable(mode: Mode = "sim", *, indices: int = 2, spec: Spec | None = None) ->
     set_machine(machine)
     vars(module)["default_generators"] = default_generators()
     _KEPT.append(operators.register())
-    answers.hide_others(kept=mode)
-    answers.answer_accelerator(machine)
+    queries.hide_others(kept=mode)
+    queries.answer_accelerator(machine)
     if mode == "cuda":
-        answers.answer_cuda()
-    answers.replace_classes(machine)
-    answers.replace_timer()
+        queries.answer_cuda()
+    queries.replace_classes(machine)
+    queries.replace_timer()
     arguments.replace_functions(machine)
     arguments.replace_methods(machine)
     storages.replace_pinning()

@@ -7,9 +7,9 @@ from typing import Any
 
 import torch
 
+from grader.accelerator.facts import refuse_odd, unsupported
 from grader.accelerator.machine import DEVICE_TO_DEVICE, DEVICE_TO_HOST, HOST_TO_DEVICE, the_machine
 from grader.accelerator.pinning import is_pinned, pin_storage
-from grader.accelerator.plans import refuse_odd, unsupported
 from grader.accelerator.tensor import LEGACY, SimTensor, refresh, wrap
 
 
@@ -34,7 +34,9 @@ def copy_between(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
         machine.transfer(HOST_TO_DEVICE, to._place.index, nbytes, pinned=pinned, blocks=not non_blocking)
     else:
         pinned = is_pinned(target)
-        machine.transfer(DEVICE_TO_HOST, source._place.index, nbytes, pinned=pinned, blocks=not (non_blocking and pinned))
+        machine.transfer(
+            DEVICE_TO_HOST, source._place.index, nbytes, pinned=pinned, blocks=not (non_blocking and pinned)
+        )
     return to
 
 
