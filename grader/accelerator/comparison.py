@@ -33,15 +33,18 @@ def compare(variant: str, function: Callable[..., Any], backward: bool, whole: A
     """
     if any(tensor.layout is not torch.strided or tensor.is_nested or tensor.is_quantized for tensor in _flat(whole)):
         return "sparse, nested or quantized arguments"
+    # Each side gets copies of its own: an operator that writes must not see what the other run wrote.
     here, there = _Copies(None), _Copies(0)
     mine, theirs = here.of(whole), there.of(whole)
     state = torch.default_generator.get_state()
     try:
+        # The CPU goes first. Where it refuses, there is nothing that the device could be compared with.
         wanted = _outcome(variant, function, backward, mine, "cpu")
     except Exception:
         return "the CPU refuses it"
     if variant == "out=" and not _agrees_with_itself(function, whole, wanted, state):
         return "the CPU writes something else to `out` than it gives without"
+    # Both sides draw from the same state, so that random numbers can be compared like any others.
     torch.default_generator.set_state(state)
     the_machine().devices[0].generator.set_state(state)
     got = _outcome(variant, function, backward, theirs, "sim")
@@ -68,9 +71,11 @@ def _outcome(variant: str, function: Callable[..., Any], backward: bool, whole: 
         plain = function(first, *args, **kwargs)
         if not isinstance(plain, torch.Tensor):
             return plain
+        # Filled with a number that is rarely a result, so that an operator that forgets to write is seen.
         return function(first, *args, **kwargs, out=torch.full(plain.shape, 3, dtype=plain.dtype, device=device))
     if not backward:
         return function(first, *args, **kwargs)
+    # Gradients are compared for every argument that can have one, from one real number made of all that came out.
     leaves = [tensor for tensor in _flat(whole) if tensor.is_floating_point() or tensor.is_complex()]
     for leaf in leaves:
         leaf.requires_grad_()
@@ -96,15 +101,18 @@ class _Copies:
             return type(value)(self.of(item) for item in value)
         if isinstance(value, dict):
             return {name: self.of(item) for name, item in value.items()}
+        # Some samples name the device that they want.
         if self.index is not None and isinstance(value, (torch.device, str)) and str(value) == "cpu":
             return "sim"
         return value
 
     def _tensor(self, tensor: torch.Tensor) -> torch.Tensor:
+        # Storages are copied whole and once each, so that the copies share memory as the originals do.
         plain = tensor.detach()
         storage = plain.untyped_storage()
         copy = self.storages.setdefault(storage._cdata, storage.clone())
         made = torch.empty(0, dtype=plain.dtype).set_(copy, plain.storage_offset(), plain.shape, plain.stride())
+        # `set_` makes plain tensors; conjugate and negative views are made again on top.
         if plain.is_conj():
             made = made.conj()
         if plain.is_neg():
@@ -134,6 +142,7 @@ def _same(wanted: Any, got: Any, what: str, numbers: bool, *, strides: bool = Tr
             raise Wrong(f"{what} has {len(got)} items, {len(wanted)} on the CPU")
         for key in wanted if isinstance(wanted, dict) else range(len(wanted)):
             _same(wanted[key], got[key], what, numbers, strides=strides)
+    # `wanted == wanted` leaves out NaN, which equals nothing.
     elif isinstance(wanted, (bool, int, float, complex)) and numbers and wanted == wanted and wanted != got:
         raise Wrong(f"{what} is {got!r}, {wanted!r} on the CPU")
 
@@ -144,6 +153,8 @@ def _same_tensor(wanted: torch.Tensor, got: Any, what: str, numbers: bool, strid
     if wanted.layout is not torch.strided:
         raise Wrong(f"{what} is sparse on the CPU only")
     mine = _inner(got)
+    # The shell is compared with what it holds, too: Python reads the one, operators the other, and a difference would
+    # show up somewhere else much later.
     facts = [(t.shape, t.dtype, t.is_conj(), t.is_neg(), t.stride()) for t in (wanted, mine, got)]
     if facts[1] != facts[2] or facts[0][:4] != facts[1][:4] or (strides and facts[0] != facts[1]):
         raise Wrong(f"{what} is {facts[0]} on the CPU, {facts[1]}, shell {facts[2]}")

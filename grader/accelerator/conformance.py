@@ -31,6 +31,7 @@ from grader.accelerator.turn_on import enable, preload
 
 AGREES, UNSUPPORTED, FAILS, WRONG, NOT_TRIED = "agrees", "unsupported", "fails", "wrong", "not tried"
 
+# One dtype for each family of kernels: they differ in what they support and in how they round.
 _DTYPES = (torch.float32, torch.int64, torch.bool, torch.complex64, torch.float16)
 
 _UNDEFINED = {"empty", "empty_like", "empty_strided", "empty_permuted", "new_empty", "new_empty_strided"}
@@ -69,6 +70,7 @@ def try_operator(op: Any, samples: int) -> tuple[str, str]:
             for variant, status, reason in _try_sample(op, sample, dtype):
                 found[status] += 1
                 reasons.setdefault(status, f"{str(dtype).removeprefix('torch.')} {variant}: {reason}")
+    # The worst that any sample found is the operator's status.
     for status in (WRONG, FAILS, UNSUPPORTED, AGREES):
         if found[status]:
             return status, reasons[status] if status != AGREES else f"{found[status]} runs"
@@ -98,6 +100,7 @@ def _try_sample(op: Any, sample: Any, dtype: torch.dtype) -> Iterator[tuple[str,
         except Wrong as error:
             yield variant, WRONG, str(error)
         except NotImplementedError as error:
+            # The same exception is PyTorch's for what it cannot do; only our words mean that it was refused on purpose.
             ours = "is not supported on the simulated device" in str(error)
             yield variant, UNSUPPORTED if ours else FAILS, first_line(error)
         except Exception as error:
@@ -118,6 +121,7 @@ def _enable() -> None:
 
 
 def _isolated(op: Any, samples: int) -> tuple[str, str]:
+    # An operator that crashes in C++ takes no more than its own process along, and `enable` is new in each.
     read, write = os.pipe()
     child = os.fork()
     if not child:
@@ -129,11 +133,13 @@ def _isolated(op: Any, samples: int) -> tuple[str, str]:
         except BaseException as error:
             answer = (FAILS, f"{type(error).__name__}: {first_line(error)}")
         os.write(write, json.dumps(answer).encode()[:60_000])
+        # Not `sys.exit`: the clean-up that is due at the end belongs to the parent.
         os._exit(0)
     os.close(write)
     with os.fdopen(read, "rb") as stream:
         text = stream.read()
     _, status = os.waitpid(child, 0)
+    # A process that died said nothing.
     if not text:
         return WRONG, f"the process died with status {status}"
     status_text, reason = json.loads(text)
@@ -149,6 +155,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--list", action="store_true", help="print the operators that agree, too")
     chosen = parser.parse_args(arguments)
     warnings.simplefilter("ignore")
+    # Threads are not copied by a fork; a pool that was started before it would never answer in the child.
     torch.set_num_threads(1)
     preload()
     known = _read(chosen.resume)
@@ -160,6 +167,7 @@ def main(arguments: list[str] | None = None) -> int:
         if name in known:
             continue
         known[name] = _isolated(op, chosen.samples) if hasattr(os, "fork") else try_operator(op, chosen.samples)
+        # Line by line, so that a run that is stopped keeps what it found.
         if chosen.resume:
             with chosen.resume.open("a", encoding="utf-8") as stream:
                 stream.write(json.dumps([name, *known[name]]) + "\n")

@@ -26,6 +26,7 @@ def deep_copy(tensor: Any, memo: dict[int, Any], wrap: Callable[..., Any]) -> An
             "moment.  If you were attempting to deepcopy a module, this may be because of a torch.nn.utils."
             "weight_norm usage, see https://github.com/pytorch/pytorch/pull/103001"
         )
+    # Through `memo` a storage is copied once, so that tensors that shared it share the copy.
     storage = copy.deepcopy(tensor.untyped_storage(), memo)
     with torch.no_grad():
         inner = torch.empty(0, dtype=tensor.dtype, device="cpu").set_(
@@ -33,6 +34,7 @@ def deep_copy(tensor: Any, memo: dict[int, Any], wrap: Callable[..., Any]) -> An
         )
         inner = _with_bits(inner, tensor._inner)
     made = wrap(inner, tensor._place)
+    # Before the gradient and the attributes are copied: they may lead back to this tensor.
     memo[id(tensor)] = made
     made.requires_grad_(tensor.requires_grad)
     if tensor.grad is not None:
@@ -43,10 +45,13 @@ def deep_copy(tensor: Any, memo: dict[int, Any], wrap: Callable[..., Any]) -> An
 
 def reduced(tensor: Any) -> Any:
     """What pickles and files keep of a tensor: the same as of a tensor of any other device."""
+    # PyTorch's own functions are named, none of ours: a file can be read where this package is not. The storage tells
+    # the device, and `torch.save` writes that.
     inner = tensor._inner
     storage = tensor._typed_storage()
     hooks: OrderedDict[Any, Any] = OrderedDict()
     layout = (storage, inner.storage_offset(), tuple(inner.size()), inner.stride())
+    # The class of a parameter on the device is that of every tensor there; only this mark tells them apart.
     if getattr(tensor, "_is_param", False):
         whole = (torch._utils._rebuild_tensor_v2, (*layout, False, hooks))
         return torch._utils._rebuild_parameter, (_Reduced(whole), tensor.requires_grad, hooks)
@@ -73,6 +78,7 @@ def _with_bits(made: torch.Tensor, like: torch.Tensor) -> torch.Tensor:
 
 
 def _keep_extras(old: Any, new: Any, memo: dict[int, Any]) -> None:
+    # What other code hung on the tensor is copied; what we hang on it was made for the new one.
     own = {"_inner", "_place", "_block"}
     for name, value in old.__dict__.items():
         if name not in own:

@@ -14,6 +14,8 @@ from torch._C import TensorBase
 from grader.accelerator.machine import the_machine
 from grader.accelerator.tensor import SimTensor, wrap
 
+# Taken when the package is loaded, before any code of a student runs, which could put something else under these names
+# in `torch.Tensor`.
 _stride = TensorBase.stride
 _size = TensorBase.size
 _offset: Any = TensorBase.storage_offset
@@ -65,6 +67,7 @@ def to_device(tensor: torch.Tensor, index: int = 0) -> torch.Tensor:
         ValueError: the storage is on another index already.
     """
     place = the_machine().device(index)
+    # Detached: a shell wraps plain memory, and autograd follows the shell, not what is inside.
     made = wrap(_detach(tensor), place)
     return made.requires_grad_() if tensor.requires_grad else made
 
@@ -98,6 +101,7 @@ def describe(tensor: torch.Tensor) -> Described:
     """
     if type(tensor) is not SimTensor:
         raise TypeError("this is not a tensor on a simulated device")
+    # A plain look at an attribute would find a property first that somebody put on the class.
     state = object.__getattribute__(tensor, "__dict__")
     inner, place = state["_inner"], state["_place"]
     storage = _storage(inner)

@@ -62,6 +62,7 @@ class Machine:
         self.devices = [Device(kind, index, spec) for index in range(indices)]
         self.current = 0
         self.streams = 0
+        # Weak: a storage is freed with the last tensor that looks at it, and nobody else may hold its block.
         self.blocks: dict[int, weakref.ref[Block]] = {}
         self.clock = Clock()
         self.tally = Tally()
@@ -79,8 +80,10 @@ class Machine:
         if device is None:
             return self.current
         if isinstance(device, int):
+            # As in `torch.cuda`, a negative index means the current device.
             return self.device(device).index if device >= 0 else self.current
         device = torch.device(device)
+        # Python code knows the public name; the inner one comes from C++.
         if device.type not in (self.kind, INNER):
             raise ValueError(f"Expected a {self.kind} device, but got: {device}")
         return self.current if device.index is None else self.device(device.index).index
@@ -103,6 +106,7 @@ class Machine:
 
     def block_of(self, inner: torch.Tensor, index: int) -> Block:
         """The block of the storage of a CPU tensor, made if it is new."""
+        # The address of a storage is a good key: a block holds its storage, so the address is not used again meanwhile.
         storage = inner.untyped_storage()
         known = self.blocks.get(storage._cdata)
         block = known() if known else None
@@ -125,6 +129,7 @@ class Machine:
         tally, spec = self.tally, self.spec
         tally.transfers[direction] = tally.transfers.get(direction, 0) + 1
         tally.transferred[direction] = tally.transferred.get(direction, 0) + nbytes
+        # Devices copy to each other over a way of their own, past the host's memory.
         if direction == DEVICE_TO_DEVICE:
             seconds = spec.peer_seconds(nbytes)
         else:
@@ -140,6 +145,7 @@ class Machine:
         """The host asks for one number of a device, and waits for it."""
         self.tally.scalars_read += 1
         queue = self.devices[index].queue
+        # A number is asked for like any other work: it comes after all that its queue was given before.
         self.clock.work("scalar to host", queue, self.spec.launch, self.spec.latency)
         self.wait(reason, [queue])
 
@@ -182,6 +188,7 @@ class Machine:
         self.tally = Tally()
         self.clock = Clock()
         for device in self.devices:
+            # What tensors take stays taken; only the counts begin anew.
             device.memory.total = 0
             device.memory.peak = device.memory.current
 
@@ -201,6 +208,7 @@ def invalid_ordinal(kind: str) -> Exception:
     return error(f"{name} error: invalid device ordinal\n{more}")
 
 
+# A list, so that the one machine can be put in once without a global statement.
 _made: list[Machine] = []
 
 

@@ -20,6 +20,7 @@ from grader.accelerator.recurrent import KERNELS
 from grader.accelerator.special_operators import SPECIAL, copy_between
 from grader.accelerator.tensor import SimTensor, refresh, wrap
 
+# PyTorch keeps the sets of keys that are switched on or off for each thread; the guard sets both for a while.
 _Keys: Any = torch._C._ForceDispatchKeyGuard
 _included = torch._C._dispatch_tls_local_include_set
 _excluded = torch._C._dispatch_tls_local_exclude_set
@@ -52,14 +53,17 @@ def run_by_device(func: Any, *args: Any, **kwargs: Any) -> Any:
 
 def _run(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     facts = facts_of(func)
+    # Some operators that need more than the CPU's kernel on the tensors inside.
     special = SPECIAL.get(facts.name)
     if special is not None and (facts.name != "linalg_matrix_rank" or "out" in kwargs):
         return special(func, args, kwargs)
+    # In inference mode operators come here whole; their parts come one by one, and each is checked and counted.
     if facts.decomposes:
         parts = func.decompose(*args, **kwargs)
         if parts is not NotImplemented:
             return parts
     machine = the_machine()
+    # Strip all arguments, and remember whose shells they were; CPU tensors among them are to be looked at.
     shells: list[SimTensor] = []
     hosts: list[torch.Tensor] = []
     inner = [_strip(arg, shells, hosts) for arg in args]
@@ -67,6 +71,7 @@ def _run(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     place = shells[0]._place if shells else None
     if hosts or len(shells) > 1:
         check_devices(facts, func, args, kwargs, shells, hosts)
+    # Where the outcome goes: to the device that is asked for, None being the CPU, or to that of the operands.
     target: Device | None = place
     if facts.has_device and named.get("device") is not None:
         target = machine.devices[machine.index_of(named["device"])] if machine.is_ours(named["device"]) else None
@@ -74,14 +79,18 @@ def _run(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
             named["device"] = "cpu"
     elif facts.has_device and place is None:
         target = machine.device(machine.current)
+    # Memory is asked for before the CPU's kernel runs: the host must not be made to find terabytes first, only to learn
+    # that the device has no room.
     if facts.name in NO_KERNEL and target is not None and facts.names[0] == "size":
         target.memory.room_for(math.prod(inner[0]) * (named.get("dtype") or torch.get_default_dtype()).itemsize)
     if target is not None and not facts.writes:
         expected = _expected(facts, shells)
         if expected > target.memory.capacity - target.memory.current:
             target.memory.room_for(expected)
+    # The numbers are made at once; only the clock pretends that the device gets to it later.
     out = _compute(facts, func, inner, named, target or place)
     given = _give(facts, func, inner, named, shells, target, out)
+    # After the launch: the host waits for the work just given, too.
     reason = mask_of(facts, args) if facts.indexing else facts.syncs_for
     if reason:
         machine.read_scalar(reason, shells[0]._place.index)
@@ -89,6 +98,7 @@ def _run(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
 
 
 def _strip(value: Any, shells: list[SimTensor], hosts: list[torch.Tensor]) -> Any:
+    # By exact type, which is quick: no code here runs more often. What is derived from our class is refused later on.
     kind = type(value)
     if kind is SimTensor:
         shells.append(value)
@@ -120,6 +130,7 @@ def _expected(facts: Facts, shells: list[SimTensor]) -> int:
 
 def _compute(facts: Facts, func: Any, inner: list[Any], named: dict[str, Any], place: Device | None) -> Any:
     """Run the operator on CPU tensors, drawing random numbers from the device's generator."""
+    # A few operators have no kernel for the CPU at all.
     func = KERNELS.get(facts.name, func)
     if facts.generator < 0:
         if not facts.seeded or place is None:
@@ -132,6 +143,8 @@ def _compute(facts: Facts, func: Any, inner: list[Any], named: dict[str, Any], p
     if place is not None and given is None:
         given = place.generator
     elif place is not None:
+        # The operator gets another Python object for the same generator, so its address tells whose it is. One of the
+        # CPU must not draw for the device.
         owner = OWNERS.get(given._cdata)
         if owner is None:
             kind = place.public.type
@@ -144,6 +157,8 @@ def _compute(facts: Facts, func: Any, inner: list[Any], named: dict[str, Any], p
 
 
 def _with_numbers_of(place: Device, func: Any, inner: list[Any], named: dict[str, Any]) -> Any:
+    # These operators take no generator and draw from the CPU's default one. It is lent the state of the device's, so
+    # that the device draws from its own and leaves the CPU's as it was.
     default = torch.default_generator
     before = default.get_state()
     default.set_state(place.generator.get_state())
@@ -161,6 +176,7 @@ def _give(
     machine = the_machine()
     fresh: list[torch.Tensor] = []
     given = _shells_of(machine, func, out, shells, target, fresh)
+    # An operator that gave no new memory and wrote to none only looked at it, as `_unsafe_view` does.
     if facts.works and (fresh or facts.writes or not isinstance(out, torch.Tensor)):
         place = target or shells[0]._place
         flops, nbytes = _amount(facts, inner, named, out, fresh, shells)
@@ -180,11 +196,13 @@ def _shells_of(
     if not isinstance(out, torch.Tensor):
         return out
     for shell in shells:
+        # In-place operators and `out=` give back the very tensor that they were given.
         if shell._inner is out:
             return shell
     if target is None:
         return out
     refuse_odd(func, out)
+    # Memory that is known belongs to an argument: this is a view, or an argument's alias, and takes nothing new.
     known = machine.blocks.get(out.untyped_storage()._cdata)
     block = known() if known is not None else None
     if block is None:
@@ -196,6 +214,7 @@ def _shells_of(
 
 
 def _follow(shell: SimTensor) -> None:
+    # What was written to may have other sizes by now, as after `out=` or `t_`; the shell must say so, too.
     inner = shell._inner
     if (
         inner.shape != shell.shape
@@ -217,12 +236,14 @@ def _amount(
     nbytes = 0
     for tensor in (*[shell._inner for shell in shells], *fresh):
         most = max(most, tensor.numel())
+        # An expanded tensor has more elements than memory, and the memory is what is read.
         nbytes += min(tensor.numel() * tensor.element_size(), tensor.untyped_storage().nbytes())
     if facts.flops is not None:
         try:
             return facts.flops(*inner, **named, out_val=out), nbytes
         except (AssertionError, TypeError, ValueError, IndexError, RuntimeError):
             return most, nbytes  # a formula that does not know these arguments
+    # PyTorch has no formula for these; n³ is the right order for factorisations and solvers of n x n matrices.
     if facts.name.startswith("linalg_") and shells and shells[0].dim() >= 2:
         return shells[0].numel() * min(shells[0].shape[-2:]), nbytes
     return most, nbytes
@@ -246,6 +267,7 @@ _REGISTERED: dict[str, Any] = {
 
 def register() -> torch.library.Library:
     """Register the kernels that PyTorch looks for by device; they stay as long as what is given back."""
+    # What is given a tensor of ours comes to `run` by itself; `_REGISTERED` says what does not.
     library = torch.library.Library("aten", "IMPL")
     for name, func in _REGISTERED.items():
         library.impl(name, functools.partial(run_by_device, func), "PrivateUse1")
@@ -258,4 +280,5 @@ def _copy_from(source: torch.Tensor, to: torch.Tensor, non_blocking: bool = Fals
     return copy_between(ATEN.copy_.default, (to, source, non_blocking), {})  # type: ignore[no-any-return]
 
 
+# Set from here: the class cannot import what runs its operators, which needs the class.
 SimTensor.__torch_dispatch__ = classmethod(run)  # type: ignore[assignment]

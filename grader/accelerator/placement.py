@@ -33,6 +33,7 @@ def check_devices(
     """Raise PyTorch's own error unless the operands are on one device; a 0-dim CPU tensor may join."""
     machine = the_machine()
     for host in hosts:
+        # Stripping goes by exact type, so whatever is derived from our class was left among the CPU tensors.
         if isinstance(host, SimTensor):
             raise unsupported(func, "a class derived from a tensor of the device was given")
     if not shells:
@@ -41,6 +42,7 @@ def check_devices(
     same = all(shell._place is first for shell in shells)
     if same and not hosts:
         return
+    # Indices may be on the CPU, as on CUDA, where PyTorch moves them first.
     if facts.indexing and same:
         _move_indices(machine, args, first)
         hosts = [host for host in hosts if not any(host is index for index in args[1])]
@@ -51,8 +53,10 @@ def check_devices(
         hosts = [host for host in hosts if not any(name in read and host is value for name, value in named)]
         if same and not hosts:
             return
+    # A kernel can be given a 0-dim CPU tensor as a number to read, but cannot write to it.
     written = [value for name, value in named if name in facts.writes]
     scalars = [host for host in hosts if host.dim() == 0 and not any(host is value for value in written)]
+    # `where` takes both its values as numbers; any other pointwise operator takes one.
     most = 2 if facts.name == "where" else 1
     if facts.pointwise and same and len(scalars) == len(hosts) <= most:
         return
@@ -61,6 +65,7 @@ def check_devices(
 
 def mask_of(facts: Facts, args: Any) -> str:
     """Why the host must wait for an operator with indices: how many elements a mask takes."""
+    # One number that is written through a mask fills in place; any other mask has to be counted first, for the sizes.
     masked = any(isinstance(index, torch.Tensor) and index.dtype in (torch.bool, torch.uint8) for index in args[1])
     fills = len(args) > 2 and isinstance(args[2], torch.Tensor) and args[2].numel() == 1
     return facts.name if masked and not fills else ""
@@ -85,6 +90,8 @@ def _named_arguments(facts: Facts, args: Any, kwargs: Any) -> list[tuple[str, An
 def _two_devices(
     facts: Facts, func: Any, args: Any, kwargs: Any, first: Device, shells: list[SimTensor], hosts: list[torch.Tensor]
 ) -> str:
+    # PyTorch notices in three places, each with words of its own: in the iterator over elements, in convolutions, and
+    # in the wrapper that is generated around a kernel.
     if facts.pointwise or facts.indexing:
         other = next((shell.device for shell in shells if shell._place is not first), torch.device("cpu"))
         return (
@@ -99,6 +106,7 @@ def _two_devices(
     for name, value in _named_arguments(facts, args, kwargs):
         items = value if isinstance(value, (list, tuple)) else (value,)
         found += [(name, item.device) for item in items if isinstance(item, torch.Tensor)]
+    # The wrapper compares with the first tensor, and names the first that lies elsewhere.
     common = found[0][1]
     name, device = next((name, device) for name, device in found if device != common)
     key = "CUDA" if first.public.type == "cuda" else "PrivateUse1"

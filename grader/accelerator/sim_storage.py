@@ -35,6 +35,7 @@ class SimStorage(torch.UntypedStorage):
         return as_storage(_plain_copy(self), self._place)
 
     def __deepcopy__(self, memo: dict[Any, Any]) -> SimStorage:
+        # Under the key and in the form that PyTorch's own storages use, so that both find each other's copies.
         known = memo.setdefault("torch", {})
         if self._cdata not in known:
             known[self._cdata] = self.clone()
@@ -45,6 +46,8 @@ class SimStorage(torch.UntypedStorage):
 
 
 def _plain_copy(storage: Any) -> torch.UntypedStorage:
+    # `clone` of a storage would ask for its device, which is not that of its memory; so the bytes are copied by
+    # tensors.
     made = torch.UntypedStorage(storage.nbytes(), device="cpu")  # whatever the default device is
     to, source = (torch.empty(0, dtype=torch.uint8, device="cpu").set_(one) for one in (made, storage))
     to.copy_(source)
@@ -54,6 +57,8 @@ def _plain_copy(storage: Any) -> torch.UntypedStorage:
 def as_storage(storage: torch.UntypedStorage, place: torch.device) -> SimStorage:
     """Make a storage one of a simulated device. Python keeps the object as long as the memory lives."""
     if type(storage) is not SimStorage:
+        # PyTorch keeps one Python object for each storage. That object changes its class rather than being wrapped,
+        # so that two tensors that share memory give the same one, as on any device.
         storage.__class__ = SimStorage
         storage._place = place  # type: ignore[attr-defined]
     return storage  # type: ignore[return-value]

@@ -22,6 +22,7 @@ from grader.accelerator.sim_storage import as_storage
 _HUGE = 1 << 60
 """What a shell claims as the size of its storage, so that its sizes and strides may be changed to anything."""
 
+# PyTorch knows lazy conjugation and negation by these keys, and calls an operator with them to do what was put off.
 _CONJUGATE = DispatchKeySet(DispatchKey.Conjugate)
 _NEGATIVE = DispatchKeySet(DispatchKey.Negative)
 
@@ -47,6 +48,8 @@ class SimTensor(torch.Tensor):
     _place: Device
     _block: Block
 
+    # Switched off, as it is for parameters: PyTorch's own would make every outcome one of this class, those on the CPU,
+    # too.
     __torch_function__ = torch._C._disabled_torch_function_impl  # type: ignore[assignment]
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
@@ -83,6 +86,7 @@ class SimTensor(torch.Tensor):
 
     def untyped_storage(self) -> torch.UntypedStorage:
         """The storage, which knows its device; equal addresses mean shared memory."""
+        # The CPU's own storage, with a label: addresses, sharing and lifetime are then right by themselves.
         return as_storage(self._inner.untyped_storage(), self._place.public)
 
     def _typed_storage(self) -> Any:
@@ -124,6 +128,7 @@ class SimTensor(torch.Tensor):
         """Raise as on CUDA, unless forced."""
         if force:
             return self.detach().cpu().resolve_conj().resolve_neg().numpy()
+        # The same error, whether NumPy or the program asks.
         return self.__array__()
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
@@ -137,6 +142,7 @@ class SimTensor(torch.Tensor):
 
     def tolist(self) -> Any:
         """The numbers, after one copy to the host."""
+        # Through `item` each number would be a wait of its own; a GPU sends them all at once.
         the_machine().transfer(DEVICE_TO_HOST, self._place.index, self.numel() * self.element_size())
         return self._inner.tolist()
 
@@ -147,6 +153,7 @@ class SimTensor(torch.Tensor):
 
     def __repr__(self, *, tensor_contents: Any = None) -> Any:  # type: ignore[override]
         nbytes = self.numel() * self.element_size()
+        # Whoever prints reads the numbers, and a GPU would have to send them.
         if nbytes:
             the_machine().transfer(DEVICE_TO_HOST, self._place.index, nbytes)
         return text_of(self, self._inner, tensor_contents)
@@ -164,6 +171,7 @@ class SimTensor(torch.Tensor):
             return tuple(self._as_index(part) for part in index)
         if not isinstance(index, (list, np.ndarray)):
             return index
+        # An empty list says nothing of its dtype; as an index it must not be made one of floats.
         options = {"dtype": torch.int64} if not len(index) else {}
         return torch.as_tensor(index, device=self._place.inner, **options)
 
@@ -182,6 +190,8 @@ class SimTensor(torch.Tensor):
         return reduced(self)
 
 
+# Messages and `type(t)` show what they would show of any tensor. Nothing looks the class up by this name: files and
+# pickles hold no reference to it.
 SimTensor.__module__, SimTensor.__qualname__, SimTensor.__name__ = "torch", "Tensor", "Tensor"
 
 
@@ -195,6 +205,8 @@ def wrap(inner: torch.Tensor, place: Device, block: Block | None = None) -> SimT
     """
     if block is None:
         block = the_machine().block_of(inner, place.index)
+    # The shell has no memory, and C++ believes what it is told here: it answers for sizes, strides and offset, and
+    # autograd takes the shell for a tensor of the device.
     made: Any = _make(
         SimTensor,
         inner.size(),
@@ -225,17 +237,24 @@ def set_data(tensor: torch.Tensor, new: torch.Tensor) -> None:
     """What `tensor.data = new` does, from any device to any other: the tensor stays the same object."""
     ours = (type(tensor) is SimTensor) + (type(new) is SimTensor)
     if ours == 1:
+        # C++ refuses to change the kind of a tensor, so a new one is made and takes the place of the old.
         is_parameter = isinstance(tensor, torch.nn.Parameter)
         fresh = torch.nn.Parameter(new, tensor.requires_grad) if is_parameter else new.detach()
         become(tensor, fresh.requires_grad_(tensor.requires_grad))
         return
+    # Of one kind: C++ does it, and for a shell we do the same with what it holds.
     TensorBase.data.__set__(tensor, new)  # type: ignore[attr-defined]
     if ours:
         tensor._inner, tensor._place, tensor._block = new._inner, new._place, new._block  # type: ignore[attr-defined]
 
 
 def become(tensor: torch.Tensor, other: torch.Tensor) -> None:
-    """Let a tensor be another one from now on; `torch.utils.swap_tensors` refuses where a graph still holds it."""
+    """Let a tensor be another one from now on; even if a graph holds it.
+
+    `torch.utils.swap_tensors` refuses that, or spoils the backward of the graph.
+    """
+    # The Python object stays: its class, its attributes and the tensor in C++ are exchanged for those of the other. A
+    # graph that holds the C++ tensor goes on holding it.
     names = [(name, getattr(tensor, name), getattr(other, name)) for name in ("__class__", "__dict__")]
     for name, mine, theirs in names:
         setattr(tensor, name, theirs)
@@ -245,8 +264,10 @@ def become(tensor: torch.Tensor, other: torch.Tensor) -> None:
 
 def refresh(shell: SimTensor) -> None:
     """Give a shell the sizes, strides, offset and dtype that its inner tensor has by now."""
+    # `set_` gave it other memory, which may be known already.
     if shell._inner.untyped_storage()._cdata != shell._block.key:
         shell._block = the_machine().block_of(shell._inner, shell._place.index)
     torch._C._set_conj(shell, shell._inner.is_conj())
     torch._C._set_neg(shell, shell._inner.is_neg())
+    # This changes sizes, strides and dtype of a tensor at once; what autograd knows of it stays.
     TensorBase.data.__set__(shell, wrap(shell._inner, shell._place, shell._block))  # type: ignore[attr-defined]

@@ -15,6 +15,7 @@ from grader.accelerator.spec import Spec
 Mode = Literal["sim", "cuda", "none"]
 
 
+# C++ may ask an accelerator these three things; the answers of the class above are errors.
 class _Hooks(torch._C._acc.PrivateUse1Hooks):
     def is_available(self) -> bool:
         return True
@@ -32,6 +33,7 @@ def preload() -> None:
     import torch.accelerator.memory
     import torch.utils.benchmark
 
+    # Both tables are made at first use and kept; made here, every forked child has them.
     torch.jit._builtins._get_builtin_table()
     torch.utils._device._device_constructors()
 
@@ -52,6 +54,7 @@ def enable(mode: Mode = "sim", *, indices: int = 2, spec: Spec | None = None) ->
         RuntimeError: an accelerator is simulated in this process already.
         ValueError: an unknown mode, or fewer than one index.
     """
+    # No machine: a device that is not there has nothing to count.
     if mode == "none":
         queries.hide_others()
         return None
@@ -61,11 +64,16 @@ def enable(mode: Mode = "sim", *, indices: int = 2, spec: Spec | None = None) ->
         raise ValueError(f"indices is from 1 to 16, not {indices}")
     if machine_or_none() is not None:
         raise RuntimeError("the simulated accelerator is on already; a process has one, and for good")
+    # PrivateUse1 is the place that PyTorch keeps for devices that it does not know. It can be renamed once, and CUDA's
+    # name is taken, so the device is `sim` for C++ in every mode.
     _setup_privateuseone_for_python_backend(INNER, module := make_module(INNER), hook=_Hooks())
     machine = Machine(mode, indices, spec or Spec())
     set_machine(machine)
+    # After the machine is set, whose generators these are.
     vars(module)["default_generators"] = default_generators()
     _KEPT.append(operators.register())
+    # From here on functions of torch are replaced: C++ cannot be taught another name for the device, nor to answer
+    # for one that does not exist.
     queries.hide_others(kept=mode)
     queries.answer_accelerator(machine)
     if mode == "cuda":
