@@ -6,7 +6,7 @@
     total = torch.rand(1000, device="cuda").sum().item()
     print(accelerator.counters()["syncs"])
 
-It needs torch and the standard library only. It is on for the whole process, and for good.
+It needs torch and NumPy, and nothing else of ours. It is on for the whole process, and for good.
 """
 
 from grader.accelerator.clock import Clock, Span

@@ -1,4 +1,4 @@
-"""Device arguments: every function and method that takes a device is given the one that PyTorch knows."""
+"""Device arguments: functions and methods that take a device are given the one that PyTorch knows."""
 
 from __future__ import annotations
 

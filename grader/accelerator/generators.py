@@ -14,7 +14,7 @@ _CUDA_DEFAULT_SEED = 67280421310721
 
 # Weak, so that a generator goes when the program drops it; another one may get its address then.
 OWNERS: weakref.WeakValueDictionary[int, SimGenerator] = weakref.WeakValueDictionary()
-"""The generators of devices by the address that PyTorch knows them by; operators hand over only that."""
+"""The generators of devices by their addresses, which operators hand over in another Python object."""
 
 
 class SimGenerator(_Original):

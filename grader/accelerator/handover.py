@@ -1,6 +1,7 @@
 """For programs that exchange tensors with a process where an accelerator is simulated.
 
-None of these calls a method that student code could have replaced on a tensor, and none counts anything.
+`is_simulated` and `describe` can be asked beside code that cannot be trusted: they call no method that it could have
+replaced on a tensor or a storage, and count nothing.
 """
 
 from __future__ import annotations
@@ -14,13 +15,14 @@ from torch._C import TensorBase
 from grader.accelerator.machine import the_machine
 from grader.accelerator.tensor import SimTensor, wrap
 
-# Taken when the package is loaded, before any code of a student runs, which could put something else under these names
-# in `torch.Tensor`.
+# Taken when the package is loaded, before any code of a student runs, which could put something else under these names.
 _stride = TensorBase.stride
 _size = TensorBase.size
 _offset: Any = TensorBase.storage_offset
 _detach = TensorBase.detach
 _storage = TensorBase.untyped_storage
+_nbytes: Any = torch._C.StorageBase.nbytes  # type: ignore[attr-defined]
+_address: Any = torch._C.StorageBase._cdata.__get__  # type: ignore[attr-defined]
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +113,7 @@ def describe(tensor: torch.Tensor) -> Described:
         shape=tuple(_size(inner)),
         strides=tuple(_stride(inner)),
         offset=_offset(inner),
-        storage=storage._cdata,
-        storage_bytes=storage.nbytes(),
+        storage=_address(storage),
+        storage_bytes=_nbytes(storage),
         requires_grad=TensorBase.requires_grad.__get__(tensor),  # type: ignore[attr-defined]
     )

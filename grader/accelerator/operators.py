@@ -1,6 +1,6 @@
 """How an operator runs on a simulated device: on the CPU tensors inside, after the checks that a device makes.
 
-Every operator with a tensor of ours arrives at `run`; one that only names the device arrives at `run_by_device`.
+An operator with a tensor of ours arrives at `run`; one that names the device without one, at `run_by_device`.
 """
 
 from __future__ import annotations

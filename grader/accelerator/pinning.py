@@ -1,4 +1,4 @@
-"""Pinned host memory. It is ordinary memory with a mark on its storage: only its transfers are faster."""
+"""Pinned host memory: ordinary memory with a mark on its storage, which makes its transfers faster."""
 
 from __future__ import annotations
 

@@ -147,7 +147,7 @@ def _refusal(name: str) -> Any:
 
 
 def hide_others(kept: str = "") -> None:
-    """Hide every real accelerator, as if PyTorch were built for the CPU only; `kept` is the one that is simulated."""
+    """Hide CUDA, XPU, MTIA and MPS, as a PyTorch that was built for the CPU does; `kept` is the simulated one."""
 
     def no() -> bool:
         return False

@@ -28,11 +28,11 @@ class SimStorage(torch.UntypedStorage):
         """A copy on the CPU."""
         machine = the_machine()
         machine.transfer(DEVICE_TO_HOST, machine.index_of(self._place), self.nbytes())
-        return _plain_copy(self)
+        return plain_copy(self)
 
     def clone(self) -> SimStorage:
         """A copy on the same device."""
-        return as_storage(_plain_copy(self), self._place)
+        return as_storage(plain_copy(self), self._place)
 
     def __deepcopy__(self, memo: dict[Any, Any]) -> SimStorage:
         # Under the key and in the form that PyTorch's own storages use, so that both find each other's copies.
@@ -45,7 +45,8 @@ class SimStorage(torch.UntypedStorage):
         return f"<torch.storage.UntypedStorage of size {self.nbytes()} on {self._place}>"
 
 
-def _plain_copy(storage: Any) -> torch.UntypedStorage:
+def plain_copy(storage: Any) -> torch.UntypedStorage:
+    """The same bytes in new CPU memory."""
     # `clone` of a storage would ask for its device, which is not that of its memory; so the bytes are copied by
     # tensors.
     made = torch.UntypedStorage(storage.nbytes(), device="cpu")  # whatever the default device is

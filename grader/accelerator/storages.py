@@ -6,9 +6,9 @@ from typing import Any
 
 import torch
 
-from grader.accelerator.machine import HOST_TO_DEVICE, Machine
+from grader.accelerator.machine import DEVICE_TO_DEVICE, HOST_TO_DEVICE, Machine
 from grader.accelerator.pinning import is_pinned, pinned_copy
-from grader.accelerator.sim_storage import SimStorage, as_storage
+from grader.accelerator.sim_storage import SimStorage, as_storage, plain_copy
 from grader.accelerator.tensor import SimTensor, refresh
 
 # The type checker refuses assignments to functions of torch; through `Any` it lets them pass.
@@ -45,9 +45,11 @@ def replace_storages(machine: Machine) -> None:
         place = machine.devices[machine.index_of(device)]
         if isinstance(storage, SimStorage) and storage.device == place.public:
             return storage
-        if not isinstance(storage, SimStorage):
+        if isinstance(storage, SimStorage):
+            machine.transfer(DEVICE_TO_DEVICE, place.index, storage.nbytes(), blocks=False)
+        else:
             machine.transfer(HOST_TO_DEVICE, place.index, storage.nbytes())
-        return as_storage(torch.UntypedStorage.clone(storage), place.public)
+        return as_storage(plain_copy(storage), place.public)
 
     def to(self: Any, *, device: Any, non_blocking: bool = False) -> Any:
         if machine.is_ours(device):

@@ -11,7 +11,7 @@ from grader.accelerator.machine import Machine, the_machine
 
 
 class Stream:
-    """A queue of work. Numbers are ready at once, whatever the stream; only the times tell streams apart."""
+    """A queue of work. Numbers are ready at once, whatever the stream; streams differ in their times."""
 
     def __init__(self, device: Any = None, priority: int = 0, *, stream_id: int | None = None) -> None:
         machine = the_machine()

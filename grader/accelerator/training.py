@@ -19,7 +19,7 @@ put: Any = setattr
 
 
 def replace_backward(machine: Machine) -> None:
-    """Run backward in the calling thread: PyTorch has a thread for index 0 only."""
+    """Run backward in the calling thread: PyTorch has no thread for indices above 0."""
     torch._C._set_multithreading_enabled(False)
     original: Any = torch.autograd.graph._engine_run_backward
 

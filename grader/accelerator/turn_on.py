@@ -29,7 +29,7 @@ class _Hooks(torch._C._acc.PrivateUse1Hooks):
 
 
 def preload() -> None:
-    """Import all that `enable` needs, for a process that forks. Nothing is registered and no operator runs."""
+    """Import all that `enable` needs, for a process that forks. It registers and replaces nothing."""
     import torch.accelerator.memory
     import torch.utils.benchmark
 

@@ -4,20 +4,14 @@ from __future__ import annotations
 
 import gc
 import time
-from typing import Any
+from collections.abc import Callable
 
 import pytest
 import torch
-from accelerator.modes import in_mode
+from accelerator.modes import counted, in_mode
 
 from grader import accelerator
 from grader.accelerator.spec import Spec
-
-
-def counted(*names: str) -> tuple[Any, ...]:
-    """Some of the counters."""
-    found = accelerator.counters()
-    return tuple(found[name] for name in names)
 
 
 @in_mode("sim")
@@ -157,7 +151,12 @@ def test_memory_as_cuda_counts_it() -> None:
 def test_out_of_memory() -> None:
     """A full device raises `torch.OutOfMemoryError` in CUDA's words, and goes on."""
     kept = [torch.zeros(200_000, device="cuda")]
-    for make in (lambda: torch.zeros(100_000, device="cuda"), lambda: kept[0] + 1, lambda: torch.ones(200_000).cuda()):
+    makers: list[Callable[[], torch.Tensor]] = [
+        lambda: torch.zeros(100_000, device="cuda"),
+        lambda: kept[0] + 1,
+        lambda: torch.ones(200_000).cuda(),
+    ]
+    for make in makers:
         with pytest.raises(torch.OutOfMemoryError) as caught:
             make()
         assert str(caught.value).startswith("CUDA out of memory. Tried to allocate ")

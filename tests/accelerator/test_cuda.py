@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import io
 import re
+from typing import Any
 
 import pytest
 import torch
@@ -30,6 +31,7 @@ def test_cuda_is_there() -> None:
 @in_mode("cuda")
 def test_literal_cuda_runs() -> None:
     """Every way to name the device leads there, and tensors report cuda with its index."""
+    cuda: Any = torch.cuda
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     made = [
         torch.ones(2, device=device),
@@ -38,7 +40,7 @@ def test_literal_cuda_runs() -> None:
         torch.ones(2).to("cuda", torch.float64, non_blocking=True),
         torch.ones(2).to(torch.ones(1, device="cuda")),
         torch.ones(2).type("torch.cuda.FloatTensor"),
-        torch.cuda.FloatTensor([1.0, 1.0]),
+        cuda.FloatTensor([1.0, 1.0]),
         nn.Linear(1, 1).cuda().weight,
         nn.Linear(1, 1, device="cuda").bias,
         torch.zeros_like(torch.ones(2), device="cuda:0"),
@@ -47,7 +49,7 @@ def test_literal_cuda_runs() -> None:
     assert torch.ones(1).cuda(1).device == torch.device("cuda:1")
     assert torch.ones(1).cuda("cuda:1").device == torch.device("cuda", 1)
     assert made[0].type() == "torch.cuda.FloatTensor"
-    assert isinstance(made[0], torch.cuda.FloatTensor)
+    assert isinstance(made[0], cuda.FloatTensor)
     assert not torch.ones(1).is_cuda
 
 
@@ -92,10 +94,12 @@ def test_errors_name_cuda() -> None:
         def backward(ctx: object, grad: torch.Tensor) -> torch.Tensor:
             return grad.to("cuda:1")
 
+    leave: Any = Leaves.apply
+
     with pytest.raises(RuntimeError, match="at index 0 - expected device cuda:0 but got cuda:1"):
-        Leaves.apply(a.requires_grad_()).sum().backward()
+        leave(a.requires_grad_()).sum().backward()
     with pytest.raises(RuntimeError, match="at index 0 - expected device cpu but got cuda:1"):
-        Leaves.apply(b.requires_grad_()).sum().backward()
+        leave(b.requires_grad_()).sum().backward()
 
 
 @in_mode("cuda")

@@ -138,6 +138,7 @@ def test_one_handle_for_the_device() -> None:
     assert f"Device: {my_device}" == "Device: cuda"
     assert (str(x.device), str(y.device)) == ("cuda:0", "cuda:0")
     assert x.device != my_device
+    assert my_device is not None
     assert x.device.type == my_device.type
 
 

@@ -1,4 +1,4 @@
-"""The seam for programs that exchange tensors with a process where an accelerator is simulated."""
+"""What is there for programs that exchange tensors with a process where an accelerator is simulated."""
 
 from __future__ import annotations
 
@@ -55,10 +55,13 @@ def test_replaced_methods_are_not_called() -> None:
     kind = type(t)
     for name in ("stride", "size", "storage_offset", "untyped_storage", "detach"):
         setattr(torch.Tensor, name, lambda *args: 1 / 0)
-    kind.device = property(lambda self: "elsewhere")  # type: ignore[assignment, method-assign]
-    kind.shape = (9,)  # type: ignore[assignment, misc]
+    for name in ("nbytes", "_cdata"):
+        setattr(torch.UntypedStorage, name, property(lambda self: 1 / 0))
+    kind.device = property(lambda self: "elsewhere")  # type: ignore[assignment]
+    kind.shape = (9,)  # type: ignore[assignment]
     found = accelerator.describe(t)
     assert (found.device, found.shape, found.strides, found.offset) == ("sim:0", (2, 3), (3, 1), 0)
+    assert found.storage_bytes == 24
     with pytest.raises(TypeError):
         accelerator.describe(torch.ones(1))
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import torch
 from accelerator.modes import in_mode
@@ -101,7 +103,8 @@ def test_errors_of_forgotten_moves() -> None:
 @in_mode("cuda")
 def test_old_types_and_compile() -> None:
     """`.type(torch.cuda.FloatTensor)` moves; `torch.compile` gives the function as it is."""
-    x = torch.ones(2).type(torch.cuda.HalfTensor)
+    cuda: Any = torch.cuda
+    x: Any = torch.ones(2).type(cuda.HalfTensor)
     assert (x.dtype, x.device.type) == (torch.float16, "cuda")
     assert x.type(torch.FloatTensor).device.type == "cpu"
     assert torch.compile(lambda x: x * 2)(torch.ones(2, device="cuda")).tolist() == [2, 2]
