@@ -158,7 +158,7 @@ class SimTensor(torch.Tensor):
             the_machine().transfer(DEVICE_TO_HOST, self._place.index, nbytes)
         return text_of(self, self._inner, tensor_contents)
 
-    # -- indices: of lists PyTorch makes tensors on index 0, whatever the index of this one
+    # -- indices: lists and arrays become tensors on the index of this one (PyTorch 2.13 would find it by itself)
 
     def __getitem__(self, index: Any) -> Any:
         return torch.Tensor.__getitem__(self, self._as_index(index))

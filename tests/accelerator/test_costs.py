@@ -292,6 +292,42 @@ def test_streams_overlap() -> None:
     assert side.query()
 
 
+@in_mode("cuda", spec=SPEC)
+def test_a_stream_waits_for_another() -> None:
+    """Work in a stream that waits for another one begins when that one is done; the numbers are there at once."""
+    a = torch.ones(1000, 1000, device="cuda")
+    torch.cuda.synchronize()
+    accelerator.reset_counters()
+    side = torch.cuda.Stream()
+    a @ a
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        made = a @ a
+    assert accelerator.describe(made).inner[0, 0] == 1000
+    assert not side.query()
+    side.synchronize()
+    assert counted("host_seconds", "syncs") == (pytest.approx(2 * 2 * 1000**3 / SPEC.flops, rel=0.01), 1)
+
+
+def test_a_kernel_has_a_least_time() -> None:
+    """A kernel takes the time of its arithmetic or of its memory traffic, and never less than `kernel`."""
+    seconds = [SPEC.kernel_seconds(0, 0), SPEC.kernel_seconds(1e12, 1e9), SPEC.kernel_seconds(1e9, 1e12)]
+    assert seconds == [SPEC.kernel, 1.0, 10.0]
+
+
+@in_mode("sim")
+def test_python_takes_no_virtual_time() -> None:
+    """Within `virtual_time` Python code takes no time, `sleep` takes what it is given, and operators what they cost."""
+    with accelerator.virtual_time():
+        start = time.perf_counter()
+        sum(range(1000))
+        assert time.perf_counter() == start
+        time.sleep(5)
+        assert time.perf_counter() == start + 5
+        torch.ones(3) + 1
+        assert time.perf_counter() > start + 5
+
+
 @in_mode("sim", spec=SPEC)
 def test_timeline() -> None:
     """The timeline is ASCII in 80 columns: the host's launches and waits, the device's work."""

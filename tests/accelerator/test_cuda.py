@@ -67,6 +67,27 @@ def test_current_device() -> None:
 
 
 @in_mode("cuda")
+def test_no_device_and_no_stream_change_nothing() -> None:
+    """A negative index, no device and no stream leave the current ones as they are."""
+    torch.cuda.set_device(1)
+    torch.cuda.set_device(-1)
+    assert torch.cuda.current_device() == 1
+    for nothing in (torch.cuda.device(-1), torch.cuda.device(None), torch.cuda.stream(None)):
+        with nothing:
+            assert torch.cuda.current_device() == 1
+            assert torch.cuda.current_stream() == torch.cuda.default_stream()
+
+
+@in_mode("cuda")
+def test_nothing_is_cached() -> None:
+    """What is reserved is what tensors take, whatever was freed before; indices reach each other."""
+    kept = torch.ones(1000, device="cuda")
+    torch.ones(5000, device="cuda")
+    assert torch.cuda.memory_reserved() == torch.cuda.memory_allocated() == 4096 == kept.numel() * 4 + 96
+    assert torch.cuda.can_device_access_peer(0, 1)
+
+
+@in_mode("cuda")
 def test_errors_name_cuda() -> None:
     """Errors have CUDA's words and names, those that come from backward, too."""
     a, b = torch.ones(2, 2, device="cuda"), torch.ones(2, 2)

@@ -62,7 +62,7 @@ def test_copy_to_where_it_is_already_is_no_copy() -> None:
 
 @in_mode("cuda")
 def test_numpy_is_not_automatic() -> None:
-    """000: content "will be" copied to the CPU; wrong: `.numpy()` raises. 001, 003: it "will have to be" copied."""
+    """000: content "will be" copied to the CPU, but `.numpy()` raises; 001, 003: it "will have to be" copied."""
     t = torch.ones(2, device="cuda:1")
     message = (
         "can't convert cuda:1 device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first."

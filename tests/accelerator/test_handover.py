@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 import torch
@@ -74,6 +76,12 @@ def test_tensors_of_a_check_keep_their_gradients() -> None:
     assert t.is_leaf
     assert t.grad is not None
     assert t.grad.tolist() == [3, 3]
+
+
+def test_every_name_is_documented() -> None:
+    """The page about the accelerator names all that the package offers."""
+    page = (Path(__file__).parents[2] / "docs" / "accelerator.md").read_text(encoding="utf-8")
+    assert [name for name in accelerator.__all__ if not re.search(rf"\b{name}\b", page)] == []
 
 
 def test_it_needs_nothing_else_of_ours() -> None:

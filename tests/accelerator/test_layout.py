@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import torch
-from accelerator.modes import in_mode, raises
+from accelerator.modes import counted, in_mode, raises
 from torch import nn
 
 
@@ -30,6 +30,25 @@ def test_views_have_true_strides_and_share() -> None:
     assert not base.T.is_contiguous()
     assert base.T.contiguous().untyped_storage().data_ptr() != base.untyped_storage().data_ptr()
     assert base.reshape(-1).data_ptr() == base.data_ptr()
+
+
+@in_mode("sim")
+def test_storages_move() -> None:
+    """A storage goes to the device, from one index to another and back; each is one transfer."""
+    host = torch.arange(3, dtype=torch.uint8).untyped_storage()
+    there = host.to(device="sim:0")
+    other = there.to(device="sim:1")
+    assert [str(storage.device) for storage in (there, other, other.cpu())] == ["sim:0", "sim:1", "cpu"]
+    assert other.tolist() == other.cpu().tolist() == [0, 1, 2]
+    assert there.to(device="sim:0") is there
+    assert counted("host_to_device", "device_to_device", "device_to_host") == (1, 1, 2)
+
+
+@in_mode("sim")
+def test_memory_is_shared_and_not_pinned() -> None:
+    """As on CUDA, memory of the device is shared with other processes as it is, and is not pinned."""
+    t = torch.ones(2, device="sim")
+    assert (t.is_shared(), t.share_memory_() is t, t.is_pinned()) == (True, True, False)
 
 
 @in_mode("sim")
