@@ -238,7 +238,7 @@ def test_copies_and_waits_of_an_accelerator(function: Function) -> None:
     [
         pytest.param(
             "from grader import accelerator\naccelerator.the_machine().counters = "
-            "lambda: dict(copies=0, copied_bytes=0, waits=0)",
+            "lambda: dict(transfers=0, transferred_bytes=0, syncs=0)",
             "return x.to('sim').cpu()",
             id="counters replaced",
         ),
@@ -248,7 +248,7 @@ def test_copies_and_waits_of_an_accelerator(function: Function) -> None:
             id="counters reset",
         ),
         pytest.param(
-            "from grader.accelerator.machine import Machine\nMachine.copy = lambda *args, **kwargs: None",
+            "from grader.accelerator.machine import Machine\nMachine.transfer = lambda *args, **kwargs: None",
             "return x.to('sim').cpu()",
             id="copies not counted",
         ),
@@ -277,7 +277,7 @@ def test_switching_off_both_counts_of_copies_is_noticed(function: Function) -> N
     """Our own copies between devices must show."""
     cheat = (
         "import sys\nfrom grader.accelerator.machine import Machine\n"
-        "Machine.copy = Machine.wait = lambda *args, **kwargs: None\n"
+        "Machine.transfer = Machine.wait = lambda *args, **kwargs: None\n"
         "sys.modules['grader.worker.counting']._Operators._move = lambda *args: None"
     )
     with pytest.raises(CheckFailed, match="tampered with"):

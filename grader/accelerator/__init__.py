@@ -4,26 +4,24 @@
 
     machine = accelerator.enable("cuda")
     total = torch.rand(1000, device="cuda").sum().item()
-    print(accelerator.counters()["waits"])
+    print(accelerator.counters()["syncs"])
 
-It needs torch and the standard library only. It is on for the whole process, and for good.
+It needs torch and NumPy, and nothing else of ours. It is on for the whole process, and for good.
 """
 
 from grader.accelerator.clock import Clock, Span
-from grader.accelerator.device import enable, preload
-from grader.accelerator.machine import Machine, the_machine
-from grader.accelerator.seam import (
+from grader.accelerator.handover import (
     Described,
-    counters,
     describe,
     is_simulated,
-    reset_counters,
     to_device,
     view_on_device,
 )
+from grader.accelerator.machine import Machine, counters, reset_counters, the_machine
 from grader.accelerator.spec import Spec
 from grader.accelerator.timeline import timeline
-from grader.accelerator.virtual import virtual_time
+from grader.accelerator.turn_on import enable, preload
+from grader.accelerator.virtual_time import virtual_time
 
 __all__ = [
     "Clock",

@@ -1,4 +1,4 @@
-"""Device arguments: every function and method that takes a device is given the one that PyTorch knows."""
+"""Device arguments: functions and methods that take a device are given the one that PyTorch knows."""
 
 from __future__ import annotations
 
@@ -32,6 +32,7 @@ _METHODS = (
 
 _NESTED = "nested tensors are not supported on the simulated device"
 
+# The type checker refuses assignments to functions of torch; through `Any` it lets them pass.
 put: Any = setattr
 
 
@@ -40,6 +41,7 @@ def replace_functions(machine: Machine) -> None:
     device_mode._device_constructors()  # before they are replaced: it holds what PyTorch hands to modes
     for name in _FUNCTIONS:
         _replace(name, _translated(machine, getattr(torch, name)))
+    # After the loop above: these two are wrapped twice, for the device and for the numbers in a list.
     for name in ("tensor", "as_tensor"):
         _replace(name, _of_numbers(machine, getattr(torch, name)))
     _replace("ctc_loss", _with_lengths(torch.ctc_loss))
@@ -48,6 +50,8 @@ def replace_functions(machine: Machine) -> None:
     for name in ("nested_tensor", "as_nested_tensor"):
         put(torch.nested, name, _not_nested(machine, getattr(torch.nested, name)))
 
+    # PyTorch's own fills in the default device under its public name. That must be the inner one: what is called from
+    # here is the original function, for which nobody translates any more.
     def in_mode(self: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
         if func in device_mode._device_constructors() and kwargs.get("device") is None:
@@ -59,6 +63,7 @@ def replace_functions(machine: Machine) -> None:
 
 def _replace(name: str, new: Any) -> None:
     """Put a function of `torch` in the place of another; TorchScript knows functions by their identity."""
+    # Without this, TorchScript would try to compile our Python function in the place of an operator that it knows.
     operator = torch.jit._builtins._find_builtin(getattr(torch, name))
     put(torch, name, new)
     if operator is not None:
@@ -72,6 +77,7 @@ def replace_methods(machine: Machine) -> None:
     @functools.wraps(original_to)
     def to(self: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
         device = args[0] if args and isinstance(args[0], (str, torch.device)) else kwargs.get("device")
+        # Only a dtype, or another tensor whose device is to be taken: C++ finds that one by itself.
         if device is None:
             return original_to(self, *args, **kwargs)
         if self.is_nested and machine.is_ours(device):
@@ -82,6 +88,7 @@ def replace_methods(machine: Machine) -> None:
             args = (machine.inner(device), *args[1:])
         return original_to(self, *args, **kwargs)
 
+    # Under the name of the kind: `.cuda()` in mode cuda, `.sim()` in mode sim.
     def cuda(
         self: torch.Tensor, device: Any = None, non_blocking: bool = False, memory_format: Any = torch.preserve_format
     ) -> Any:
@@ -92,6 +99,7 @@ def replace_methods(machine: Machine) -> None:
         if isinstance(dtype, str) and dtype.startswith(f"torch.{machine.kind}."):
             name = dtype.rpartition(".")[2].removesuffix("Tensor").lower()
             return self.to(machine.kind, getattr(torch, name), non_blocking=non_blocking)
+        # The types in `torch.cuda` are stand-ins of ours, of which PyTorch's own `type` knows nothing.
         legacy: Any = getattr(torch.cuda, str(getattr(dtype, "__name__", "")), None) if machine.kind == "cuda" else None
         if legacy is not None and legacy is dtype:
             return self.to(machine.kind, legacy.dtype, non_blocking=non_blocking)
@@ -101,6 +109,7 @@ def replace_methods(machine: Machine) -> None:
 
     @functools.wraps(original_new)
     def new_tensor(self: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
+        # Without a device PyTorch takes that of `self`, but forgets its index.
         device = kwargs.get("device") or (self.device if type(self) is SimTensor else None)
         args = tuple(_on_the_host(machine, arg) for arg in args)
         return original_new(self, *args, **{**kwargs, "device": machine.inner(device)})
@@ -109,6 +118,7 @@ def replace_methods(machine: Machine) -> None:
     put(torch.Tensor, "new_tensor", new_tensor)
     put(torch.Tensor, "type", of_type)
     put(torch.Tensor, machine.kind, cuda)
+    # Parameters without a shape refuse all functions but those on a list, and the list holds the originals.
     lazy: Any = torch.nn.parameter.UninitializedParameter
     lazy._allowed_methods.extend((to, cuda))
     for name in _METHODS:
@@ -122,6 +132,7 @@ def _translated(machine: Machine, original: Any) -> Any:
             kwargs["device"] = machine.inner(kwargs["device"])
         if kwargs.get("generator") is not None:
             _check_generator(machine, kwargs, args)
+        # PyTorch would ask a real accelerator for pinned memory.
         if kwargs.get("pin_memory"):
             return _pinned(original, args, kwargs)
         return original(*args, **kwargs)
@@ -141,6 +152,7 @@ def _of_numbers(machine: Machine, translated: Any) -> Any:
 
 def _on_the_host(machine: Machine, data: Any) -> Any:
     """Lists and tuples with the CPU tensors in place of ours, each of which the host has to wait for."""
+    # Looking costs less than copying, and nearly all lists hold numbers.
     if not isinstance(data, (list, tuple)) or not _holds_ours(data):
         return data
     items = []

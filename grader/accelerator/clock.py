@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+# Spans are for drawing; a program that runs for hours must not fill the memory with them.
 _MOST_SPANS = 20_000
 
 Queue = tuple[int, int]
@@ -38,6 +39,7 @@ class Clock:
     def work(self, name: str, queue: Queue, host_seconds: float, seconds: float) -> None:
         """Give a queue work: the host needs a moment to hand it over, the device does it when it comes to it."""
         self.pass_time(host_seconds, f"launch {name}")
+        # A queue begins when the host has handed the work over and all that came before is done, whichever is later.
         start = max(self.host, self.ready.get(queue, 0.0))
         self.ready[queue] = start + seconds
         self._note(name, str(queue[0]), start, start + seconds)
@@ -62,5 +64,6 @@ class Clock:
         return [queue for queue in self.ready if queue[0] == index]
 
     def _note(self, name: str, place: str, start: float, end: float) -> None:
+        # What took no time is left out: it would take the place of something that did.
         if end > start and len(self.spans) < _MOST_SPANS:
             self.spans.append(Span(name, place, start, end))

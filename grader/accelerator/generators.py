@@ -7,11 +7,14 @@ from typing import Any
 
 import torch
 
+# Kept before `torch.Generator` is replaced.
 _Original = torch._C.Generator
+# Where every new generator of PyTorch starts.
 _CUDA_DEFAULT_SEED = 67280421310721
 
+# Weak, so that a generator goes when the program drops it; another one may get its address then.
 OWNERS: weakref.WeakValueDictionary[int, SimGenerator] = weakref.WeakValueDictionary()
-"""The generators of devices by the address that PyTorch knows them by; operators hand over only that."""
+"""The generators of devices by their addresses, which operators hand over in another Python object."""
 
 
 class SimGenerator(_Original):
@@ -26,6 +29,7 @@ class SimGenerator(_Original):
 
     def __new__(cls, device: torch.device) -> SimGenerator:
         """A generator of a device, given with its index and by its public name."""
+        # It is a generator of the CPU, since the CPU's kernels draw from it; what differs is the seed and the name.
         made = super().__new__(cls)
         made.device = device
         made.manual_seed(_CUDA_DEFAULT_SEED)
@@ -60,6 +64,7 @@ class SimGenerator(_Original):
 
 
 class _Kind(type):
+    # Generators of the CPU, and those that C++ makes, are of the original class and must pass as well.
     def __instancecheck__(cls, thing: Any) -> bool:
         return isinstance(thing, _Original)
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import torch
 
+from grader.accelerator.allocation import Block, Memory
 from grader.accelerator.clock import Clock, Queue
 from grader.accelerator.generators import SimGenerator
-from grader.accelerator.memory import Block, Memory
 from grader.accelerator.spec import Spec
 
 INNER = "sim"
@@ -24,10 +24,10 @@ class Tally:
     """What was counted since the last reset."""
 
     launches: int = 0
-    copies: dict[str, int] = field(default_factory=dict)
-    copied: dict[str, int] = field(default_factory=dict)
+    transfers: dict[str, int] = field(default_factory=dict)
+    transferred: dict[str, int] = field(default_factory=dict)
     scalars_read: int = 0
-    waits: dict[str, int] = field(default_factory=dict)
+    syncs: dict[str, int] = field(default_factory=dict)
 
 
 class Device:
@@ -62,6 +62,7 @@ class Machine:
         self.devices = [Device(kind, index, spec) for index in range(indices)]
         self.current = 0
         self.streams = 0
+        # Weak: a storage is freed with the last tensor that looks at it, and nobody else may hold its block.
         self.blocks: dict[int, weakref.ref[Block]] = {}
         self.clock = Clock()
         self.tally = Tally()
@@ -79,8 +80,10 @@ class Machine:
         if device is None:
             return self.current
         if isinstance(device, int):
+            # As in `torch.cuda`, a negative index means the current device.
             return self.device(device).index if device >= 0 else self.current
         device = torch.device(device)
+        # Python code knows the public name; the inner one comes from C++.
         if device.type not in (self.kind, INNER):
             raise ValueError(f"Expected a {self.kind} device, but got: {device}")
         return self.current if device.index is None else self.device(device.index).index
@@ -103,6 +106,7 @@ class Machine:
 
     def block_of(self, inner: torch.Tensor, index: int) -> Block:
         """The block of the storage of a CPU tensor, made if it is new."""
+        # The address of a storage is a good key: a block holds its storage, so the address is not used again meanwhile.
         storage = inner.untyped_storage()
         known = self.blocks.get(storage._cdata)
         block = known() if known else None
@@ -120,11 +124,12 @@ class Machine:
         spec = self.spec
         self.clock.work(name, self.devices[index].queue, spec.launch, spec.kernel_seconds(flops, nbytes))
 
-    def copy(self, direction: str, index: int, nbytes: int, *, pinned: bool = False, blocks: bool = True) -> None:
+    def transfer(self, direction: str, index: int, nbytes: int, *, pinned: bool = False, blocks: bool = True) -> None:
         """Bytes move between host and device, or between two devices; the host waits for it if it `blocks`."""
         tally, spec = self.tally, self.spec
-        tally.copies[direction] = tally.copies.get(direction, 0) + 1
-        tally.copied[direction] = tally.copied.get(direction, 0) + nbytes
+        tally.transfers[direction] = tally.transfers.get(direction, 0) + 1
+        tally.transferred[direction] = tally.transferred.get(direction, 0) + nbytes
+        # Devices copy to each other over a way of their own, past the host's memory.
         if direction == DEVICE_TO_DEVICE:
             seconds = spec.peer_seconds(nbytes)
         else:
@@ -140,12 +145,13 @@ class Machine:
         """The host asks for one number of a device, and waits for it."""
         self.tally.scalars_read += 1
         queue = self.devices[index].queue
+        # A number is asked for like any other work: it comes after all that its queue was given before.
         self.clock.work("scalar to host", queue, self.spec.launch, self.spec.latency)
         self.wait(reason, [queue])
 
     def wait(self, reason: str, queues: list[Queue]) -> None:
         """The host waits for queues."""
-        self.tally.waits[reason] = self.tally.waits.get(reason, 0) + 1
+        self.tally.syncs[reason] = self.tally.syncs.get(reason, 0) + 1
         self.clock.wait(reason, queues)
 
     def synchronize(self, device: Any = None) -> None:
@@ -160,13 +166,13 @@ class Machine:
         found: dict[str, Any] = {"launches": tally.launches}
         for direction in (HOST_TO_DEVICE, DEVICE_TO_HOST, DEVICE_TO_DEVICE):
             name = direction.replace(" ", "_")
-            found[name] = tally.copies.get(direction, 0)
-            found[f"{name}_bytes"] = tally.copied.get(direction, 0)
-        found["copies"] = sum(tally.copies.values())
-        found["copied_bytes"] = sum(tally.copied.values())
+            found[name] = tally.transfers.get(direction, 0)
+            found[f"{name}_bytes"] = tally.transferred.get(direction, 0)
+        found["transfers"] = sum(tally.transfers.values())
+        found["transferred_bytes"] = sum(tally.transferred.values())
         found["scalars_read"] = tally.scalars_read
-        found["waits"] = sum(tally.waits.values())
-        found["waits_for"] = dict(tally.waits)
+        found["syncs"] = sum(tally.syncs.values())
+        found["syncs_for"] = dict(tally.syncs)
         found["allocated_bytes"] = [device.memory.total for device in self.devices]
         found["current_bytes"] = [device.memory.current for device in self.devices]
         found["peak_bytes"] = [device.memory.peak for device in self.devices]
@@ -182,6 +188,7 @@ class Machine:
         self.tally = Tally()
         self.clock = Clock()
         for device in self.devices:
+            # What tensors take stays taken; only the counts begin anew.
             device.memory.total = 0
             device.memory.peak = device.memory.current
 
@@ -201,6 +208,7 @@ def invalid_ordinal(kind: str) -> Exception:
     return error(f"{name} error: invalid device ordinal\n{more}")
 
 
+# A list, so that the one machine can be put in once without a global statement.
 _made: list[Machine] = []
 
 
@@ -219,3 +227,19 @@ def machine_or_none() -> Machine | None:
 def set_machine(machine: Machine) -> None:
     """Make this the machine of the process; once."""
     _made.append(machine)
+
+
+def counters() -> dict[str, Any]:
+    """What was counted since the last reset, as plain numbers, dicts and lists; all devices together.
+
+    `launches`; `transfers` and `transferred_bytes` between host and device or between devices, and by direction
+    `host_to_device`, `device_to_host`, `device_to_device`, each with its `…_bytes`; `scalars_read` by `item`, `bool`
+    and the like; `syncs`, and `syncs_for` by reason; per index `allocated_bytes`, `current_bytes`, `peak_bytes`; the
+    virtual clock: `host_seconds`, and `device_seconds` per index.
+    """
+    return the_machine().counters()
+
+
+def reset_counters() -> None:
+    """Count from zero, with the virtual clock at 0; a peak starts at what is allocated now."""
+    the_machine().reset()

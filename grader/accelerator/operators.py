@@ -1,6 +1,6 @@
 """How an operator runs on a simulated device: on the CPU tensors inside, after the checks that a device makes.
 
-Every operator with a tensor of ours arrives at `run`; one that only names the device arrives at `run_by_device`.
+An operator with a tensor of ours arrives at `run`; one that names the device without one, at `run_by_device`.
 """
 
 from __future__ import annotations
@@ -12,14 +12,15 @@ from typing import Any
 import torch
 from torch._C import DispatchKey, DispatchKeySet
 
-from grader.accelerator.crossing import SPECIAL, copy_between
+from grader.accelerator.facts import ATEN, NO_KERNEL, Facts, facts_of, refuse_odd
 from grader.accelerator.generators import OWNERS
 from grader.accelerator.machine import Device, Machine, the_machine
 from grader.accelerator.placement import check_devices, mask_of
-from grader.accelerator.plans import ATEN, NO_KERNEL, Plan, plan_of, refuse_odd
 from grader.accelerator.recurrent import KERNELS
+from grader.accelerator.special_operators import SPECIAL, copy_between
 from grader.accelerator.tensor import SimTensor, refresh, wrap
 
+# PyTorch keeps the sets of keys that are switched on or off for each thread; the guard sets both for a while.
 _Keys: Any = torch._C._ForceDispatchKeyGuard
 _included = torch._C._dispatch_tls_local_include_set
 _excluded = torch._C._dispatch_tls_local_exclude_set
@@ -51,44 +52,53 @@ def run_by_device(func: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 def _run(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
-    plan = plan_of(func)
-    special = SPECIAL.get(plan.name)
-    if special is not None and (plan.name != "linalg_matrix_rank" or "out" in kwargs):
+    facts = facts_of(func)
+    # Some operators that need more than the CPU's kernel on the tensors inside.
+    special = SPECIAL.get(facts.name)
+    if special is not None and (facts.name != "linalg_matrix_rank" or "out" in kwargs):
         return special(func, args, kwargs)
-    if plan.decomposes:
+    # In inference mode operators come here whole; their parts come one by one, and each is checked and counted.
+    if facts.decomposes:
         parts = func.decompose(*args, **kwargs)
         if parts is not NotImplemented:
             return parts
     machine = the_machine()
+    # Strip all arguments, and remember whose shells they were; CPU tensors among them are to be looked at.
     shells: list[SimTensor] = []
     hosts: list[torch.Tensor] = []
     inner = [_strip(arg, shells, hosts) for arg in args]
     named = {name: _strip(value, shells, hosts) for name, value in kwargs.items()}
     place = shells[0]._place if shells else None
     if hosts or len(shells) > 1:
-        check_devices(plan, func, args, kwargs, shells, hosts)
+        check_devices(facts, func, args, kwargs, shells, hosts)
+    # Where the outcome goes: to the device that is asked for, None being the CPU, or to that of the operands.
     target: Device | None = place
-    if plan.has_device and named.get("device") is not None:
+    if facts.has_device and named.get("device") is not None:
         target = machine.devices[machine.index_of(named["device"])] if machine.is_ours(named["device"]) else None
         if target is not None:
             named["device"] = "cpu"
-    elif plan.has_device and place is None:
+    elif facts.has_device and place is None:
         target = machine.device(machine.current)
-    if plan.name in NO_KERNEL and target is not None and plan.names[0] == "size":
+    # Memory is asked for before the CPU's kernel runs: the host must not be made to find terabytes first, only to learn
+    # that the device has no room.
+    if facts.name in NO_KERNEL and target is not None and facts.names[0] == "size":
         target.memory.room_for(math.prod(inner[0]) * (named.get("dtype") or torch.get_default_dtype()).itemsize)
-    if target is not None and not plan.writes:
-        expected = _expected(plan, shells)
+    if target is not None and not facts.writes:
+        expected = _expected(facts, shells)
         if expected > target.memory.capacity - target.memory.current:
             target.memory.room_for(expected)
-    out = _compute(plan, func, inner, named, target or place)
-    given = _give(plan, func, inner, named, shells, target, out)
-    reason = mask_of(plan, args) if plan.indexing else plan.waits
+    # The numbers are made at once; only the clock pretends that the device gets to it later.
+    out = _compute(facts, func, inner, named, target or place)
+    given = _give(facts, func, inner, named, shells, target, out)
+    # After the launch: the host waits for the work just given, too.
+    reason = mask_of(facts, args) if facts.indexing else facts.syncs_for
     if reason:
         machine.read_scalar(reason, shells[0]._place.index)
     return given
 
 
 def _strip(value: Any, shells: list[SimTensor], hosts: list[torch.Tensor]) -> Any:
+    # By exact type, which is quick: no code here runs more often. What is derived from our class is refused later on.
     kind = type(value)
     if kind is SimTensor:
         shells.append(value)
@@ -100,7 +110,7 @@ def _strip(value: Any, shells: list[SimTensor], hosts: list[torch.Tensor]) -> An
     return value
 
 
-def _expected(plan: Plan, shells: list[SimTensor]) -> int:
+def _expected(facts: Facts, shells: list[SimTensor]) -> int:
     """The bytes of the outcome, where they may be far more than those of the arguments; else 0.
 
     An outcome that the device has no room for must not be made in the host's memory first.
@@ -108,42 +118,47 @@ def _expected(plan: Plan, shells: list[SimTensor]) -> int:
     first: torch.Tensor | None = shells[0]._inner if shells else None
     if first is None:
         return 0
-    if plan.name in ("mm", "bmm") and len(shells) == 2:
+    if facts.name in ("mm", "bmm") and len(shells) == 2:
         return first.numel() // max(first.shape[-1], 1) * shells[1].shape[-1] * first.element_size()
-    if plan.name == "clone":
+    if facts.name == "clone":
         return first.numel() * first.element_size()
-    if plan.pointwise and len(shells) > 1 and math.prod(shell.numel() for shell in shells) > _MANY:
+    if facts.pointwise and len(shells) > 1 and math.prod(shell.numel() for shell in shells) > _MANY:
         shapes = [shell.shape for shell in shells]
         return int(math.prod(torch.broadcast_shapes(*shapes))) * max(shell.element_size() for shell in shells)
     return 0
 
 
-def _compute(plan: Plan, func: Any, inner: list[Any], named: dict[str, Any], place: Device | None) -> Any:
+def _compute(facts: Facts, func: Any, inner: list[Any], named: dict[str, Any], place: Device | None) -> Any:
     """Run the operator on CPU tensors, drawing random numbers from the device's generator."""
-    func = KERNELS.get(plan.name, func)
-    if plan.generator < 0:
-        if not plan.seeded or place is None:
+    # A few operators have no kernel for the CPU at all.
+    func = KERNELS.get(facts.name, func)
+    if facts.generator < 0:
+        if not facts.seeded or place is None:
             return func(*inner, **named)
         return _with_numbers_of(place, func, inner, named)
-    name = plan.names[plan.generator]
+    name = facts.names[facts.generator]
     given: Any = named.get(name)
-    if given is None and len(inner) > plan.generator and name not in plan.keywords:
-        given = inner[plan.generator]
+    if given is None and len(inner) > facts.generator and name not in facts.keywords:
+        given = inner[facts.generator]
     if place is not None and given is None:
         given = place.generator
     elif place is not None:
+        # The operator gets another Python object for the same generator, so its address tells whose it is. One of the
+        # CPU must not draw for the device.
         owner = OWNERS.get(given._cdata)
         if owner is None:
             kind = place.public.type
             raise RuntimeError(f"Expected a '{kind}' device type for generator but found '{given.device}'")
-    if name in plan.keywords or len(inner) <= plan.generator:
+    if name in facts.keywords or len(inner) <= facts.generator:
         named[name] = given
     else:
-        inner[plan.generator] = given
+        inner[facts.generator] = given
     return func(*inner, **named)
 
 
 def _with_numbers_of(place: Device, func: Any, inner: list[Any], named: dict[str, Any]) -> Any:
+    # These operators take no generator and draw from the CPU's default one. It is lent the state of the device's, so
+    # that the device draws from its own and leaves the CPU's as it was.
     default = torch.default_generator
     before = default.get_state()
     default.set_state(place.generator.get_state())
@@ -155,17 +170,18 @@ def _with_numbers_of(place: Device, func: Any, inner: list[Any], named: dict[str
 
 
 def _give(
-    plan: Plan, func: Any, inner: Any, named: Any, shells: list[SimTensor], target: Device | None, out: Any
+    facts: Facts, func: Any, inner: Any, named: Any, shells: list[SimTensor], target: Device | None, out: Any
 ) -> Any:
     """Count the work, and put the tensors that came out into shells."""
     machine = the_machine()
     fresh: list[torch.Tensor] = []
     given = _shells_of(machine, func, out, shells, target, fresh)
-    if plan.works and (fresh or plan.writes or not isinstance(out, torch.Tensor)):
+    # An operator that gave no new memory and wrote to none only looked at it, as `_unsafe_view` does.
+    if facts.works and (fresh or facts.writes or not isinstance(out, torch.Tensor)):
         place = target or shells[0]._place
-        flops, nbytes = _amount(plan, inner, named, out, fresh, shells)
-        machine.launch(plan.name, place.index, flops, nbytes)
-    if plan.writes:
+        flops, nbytes = _amount(facts, inner, named, out, fresh, shells)
+        machine.launch(facts.name, place.index, flops, nbytes)
+    if facts.writes:
         for shell in shells:
             _follow(shell)
     return given
@@ -180,11 +196,13 @@ def _shells_of(
     if not isinstance(out, torch.Tensor):
         return out
     for shell in shells:
+        # In-place operators and `out=` give back the very tensor that they were given.
         if shell._inner is out:
             return shell
     if target is None:
         return out
     refuse_odd(func, out)
+    # Memory that is known belongs to an argument: this is a view, or an argument's alias, and takes nothing new.
     known = machine.blocks.get(out.untyped_storage()._cdata)
     block = known() if known is not None else None
     if block is None:
@@ -196,6 +214,7 @@ def _shells_of(
 
 
 def _follow(shell: SimTensor) -> None:
+    # What was written to may have other sizes by now, as after `out=` or `t_`; the shell must say so, too.
     inner = shell._inner
     if (
         inner.shape != shell.shape
@@ -210,20 +229,22 @@ def _follow(shell: SimTensor) -> None:
 
 
 def _amount(
-    plan: Plan, inner: Any, named: Any, out: Any, fresh: list[torch.Tensor], shells: list[SimTensor]
+    facts: Facts, inner: Any, named: Any, out: Any, fresh: list[torch.Tensor], shells: list[SimTensor]
 ) -> tuple[float, float]:
     """The floating-point operations and the bytes that an operator moves through the device's memory."""
     most = 0
     nbytes = 0
     for tensor in (*[shell._inner for shell in shells], *fresh):
         most = max(most, tensor.numel())
+        # An expanded tensor has more elements than memory, and the memory is what is read.
         nbytes += min(tensor.numel() * tensor.element_size(), tensor.untyped_storage().nbytes())
-    if plan.flops is not None:
+    if facts.flops is not None:
         try:
-            return plan.flops(*inner, **named, out_val=out), nbytes
+            return facts.flops(*inner, **named, out_val=out), nbytes
         except (AssertionError, TypeError, ValueError, IndexError, RuntimeError):
             return most, nbytes  # a formula that does not know these arguments
-    if plan.name.startswith("linalg_") and shells and shells[0].dim() >= 2:
+    # PyTorch has no formula for these; n³ is the right order for factorisations and solvers of n x n matrices.
+    if facts.name.startswith("linalg_") and shells and shells[0].dim() >= 2:
         return shells[0].numel() * min(shells[0].shape[-2:]), nbytes
     return most, nbytes
 
@@ -246,6 +267,7 @@ _REGISTERED: dict[str, Any] = {
 
 def register() -> torch.library.Library:
     """Register the kernels that PyTorch looks for by device; they stay as long as what is given back."""
+    # What is given a tensor of ours comes to `run` by itself; `_REGISTERED` says what does not.
     library = torch.library.Library("aten", "IMPL")
     for name, func in _REGISTERED.items():
         library.impl(name, functools.partial(run_by_device, func), "PrivateUse1")
@@ -258,4 +280,5 @@ def _copy_from(source: torch.Tensor, to: torch.Tensor, non_blocking: bool = Fals
     return copy_between(ATEN.copy_.default, (to, source, non_blocking), {})  # type: ignore[no-any-return]
 
 
+# Set from here: the class cannot import what runs its operators, which needs the class.
 SimTensor.__torch_dispatch__ = classmethod(run)  # type: ignore[assignment]

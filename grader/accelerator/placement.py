@@ -6,8 +6,8 @@ from typing import Any
 
 import torch
 
+from grader.accelerator.facts import Facts, unsupported
 from grader.accelerator.machine import HOST_TO_DEVICE, Device, Machine, the_machine
-from grader.accelerator.plans import Plan, unsupported
 from grader.accelerator.tensor import SimTensor
 
 _STRUCTURED = {
@@ -28,11 +28,12 @@ _MADE_OF = {"embedding": ("index_select", {"indices": "index"})}
 
 
 def check_devices(
-    plan: Plan, func: Any, args: Any, kwargs: Any, shells: list[SimTensor], hosts: list[torch.Tensor]
+    facts: Facts, func: Any, args: Any, kwargs: Any, shells: list[SimTensor], hosts: list[torch.Tensor]
 ) -> None:
     """Raise PyTorch's own error unless the operands are on one device; a 0-dim CPU tensor may join."""
     machine = the_machine()
     for host in hosts:
+        # Stripping goes by exact type, so whatever is derived from our class was left among the CPU tensors.
         if isinstance(host, SimTensor):
             raise unsupported(func, "a class derived from a tensor of the device was given")
     if not shells:
@@ -41,29 +42,33 @@ def check_devices(
     same = all(shell._place is first for shell in shells)
     if same and not hosts:
         return
-    if plan.indexing and same:
+    # Indices may be on the CPU, as on CUDA, where PyTorch moves them first.
+    if facts.indexing and same:
         _move_indices(machine, args, first)
         hosts = [host for host in hosts if not any(host is index for index in args[1])]
         if all(host.dim() == 0 for host in hosts) and type(args[0]) is SimTensor:
             return
-    named = _named_arguments(plan, args, kwargs)
-    if read := _FOR_THE_HOST.get(plan.name):
+    named = _named_arguments(facts, args, kwargs)
+    if read := _FOR_THE_HOST.get(facts.name):
         hosts = [host for host in hosts if not any(name in read and host is value for name, value in named)]
         if same and not hosts:
             return
-    written = [value for name, value in named if name in plan.writes]
+    # A kernel can be given a 0-dim CPU tensor as a number to read, but cannot write to it.
+    written = [value for name, value in named if name in facts.writes]
     scalars = [host for host in hosts if host.dim() == 0 and not any(host is value for value in written)]
-    most = 2 if plan.name == "where" else 1
-    if plan.pointwise and same and len(scalars) == len(hosts) <= most:
+    # `where` takes both its values as numbers; any other pointwise operator takes one.
+    most = 2 if facts.name == "where" else 1
+    if facts.pointwise and same and len(scalars) == len(hosts) <= most:
         return
-    raise RuntimeError(_two_devices(plan, func, args, kwargs, first, shells, hosts))
+    raise RuntimeError(_two_devices(facts, func, args, kwargs, first, shells, hosts))
 
 
-def mask_of(plan: Plan, args: Any) -> str:
+def mask_of(facts: Facts, args: Any) -> str:
     """Why the host must wait for an operator with indices: how many elements a mask takes."""
+    # One number that is written through a mask fills in place; any other mask has to be counted first, for the sizes.
     masked = any(isinstance(index, torch.Tensor) and index.dtype in (torch.bool, torch.uint8) for index in args[1])
     fills = len(args) > 2 and isinstance(args[2], torch.Tensor) and args[2].numel() == 1
-    return plan.name if masked and not fills else ""
+    return facts.name if masked and not fills else ""
 
 
 def _move_indices(machine: Machine, args: Any, place: Device) -> None:
@@ -75,30 +80,33 @@ def _move_indices(machine: Machine, args: Any, place: Device) -> None:
         )
     for index in args[1]:
         if isinstance(index, torch.Tensor) and type(index) is not SimTensor:
-            machine.copy(HOST_TO_DEVICE, place.index, index.numel() * index.element_size())
+            machine.transfer(HOST_TO_DEVICE, place.index, index.numel() * index.element_size())
 
 
-def _named_arguments(plan: Plan, args: Any, kwargs: Any) -> list[tuple[str, Any]]:
-    return [*zip(plan.names, args, strict=False), *kwargs.items()]
+def _named_arguments(facts: Facts, args: Any, kwargs: Any) -> list[tuple[str, Any]]:
+    return [*zip(facts.names, args, strict=False), *kwargs.items()]
 
 
 def _two_devices(
-    plan: Plan, func: Any, args: Any, kwargs: Any, first: Device, shells: list[SimTensor], hosts: list[torch.Tensor]
+    facts: Facts, func: Any, args: Any, kwargs: Any, first: Device, shells: list[SimTensor], hosts: list[torch.Tensor]
 ) -> str:
-    if plan.pointwise or plan.indexing:
+    # PyTorch notices in three places, each with words of its own: in the iterator over elements, in convolutions, and
+    # in the wrapper that is generated around a kernel.
+    if facts.pointwise or facts.indexing:
         other = next((shell.device for shell in shells if shell._place is not first), torch.device("cpu"))
         return (
             "Expected all tensors to be on the same device, but found at least two devices, "
             f"{first.public} and {other}!"
         )
-    if plan.name == "convolution":
+    if facts.name == "convolution":
         also = "" if type(args[0]) is SimTensor else " or input should be a MKLDNN tensor and weight is a dense tensor"
         return f"Input type ({args[0].type()}) and weight type ({args[1].type()}) should be the same{also}"
-    operator, other_names = _MADE_OF.get(plan.name, (plan.name, {}))
+    operator, other_names = _MADE_OF.get(facts.name, (facts.name, {}))
     found: list[tuple[str, torch.device]] = []
-    for name, value in _named_arguments(plan, args, kwargs):
+    for name, value in _named_arguments(facts, args, kwargs):
         items = value if isinstance(value, (list, tuple)) else (value,)
         found += [(name, item.device) for item in items if isinstance(item, torch.Tensor)]
+    # The wrapper compares with the first tensor, and names the first that lies elsewhere.
     common = found[0][1]
     name, device = next((name, device) for name, device in found if device != common)
     key = "CUDA" if first.public.type == "cuda" else "PrivateUse1"

@@ -19,6 +19,8 @@ def text_of(shell: Any, inner: torch.Tensor, contents: str | None = None) -> str
         contents: a text to show in place of the numbers.
     """
     parameter = getattr(shell, "_is_param", False)
+    # PyTorch's own function would run operators on the device to choose the digits. Each would be counted, as if the
+    # program had asked for it; so the parts are put together here, from the CPU tensor.
     prefix = "tensor("
     suffixes = [f"device='{shell.device}'"]
     if inner.numel() == 0:
@@ -32,6 +34,7 @@ def text_of(shell: Any, inner: torch.Tensor, contents: str | None = None) -> str
             suffixes.append(f"dtype={inner.dtype}")
         body = _tensor_str(inner, len(prefix))
     if shell.grad_fn is not None:
+        # Custom functions written in C++ all have one type; they know their own name.
         name = type(shell.grad_fn).__name__
         suffixes.append(f"grad_fn=<{shell.grad_fn.name().rpartition('::')[2] if name == 'CppFunction' else name}>")
     elif shell.requires_grad:

@@ -39,6 +39,7 @@ def lstm_cell_backward(
     grad_hidden: _Maybe, grad_cell: _Maybe, cell: torch.Tensor, new: torch.Tensor, gates: torch.Tensor, has_bias: bool
 ) -> tuple[torch.Tensor, torch.Tensor, _Maybe]:
     """The gradients of the gates, of the old cell state and of a bias."""
+    # `gates` are those after sigmoid and tanh, whose derivatives are s(1 - s) and 1 - t².
     i, f, g, o = gates.chunk(4, 1)
     squashed = new.tanh()
     by_hidden = torch.zeros_like(new) if grad_hidden is None else grad_hidden
@@ -67,6 +68,7 @@ def gru_cell(
     reset_b, take_b, new_b = _plus(from_hidden, hidden_bias).chunk(3, 1)
     reset, take = (reset_a + reset_b).sigmoid(), (take_a + take_b).sigmoid()
     new = (new_a + reset * new_b).tanh()
+    # Kept as backward wants it: five blocks side by side, as PyTorch's kernel keeps them.
     return new + take * (hidden - new), torch.cat([reset, take, new, hidden, new_b], 1)
 
 
@@ -79,6 +81,7 @@ def gru_cell_backward(
     by_new = grad * (1 - take) * (1 - new * new)
     by_reset = by_new * from_hidden * reset * (1 - reset)
     by_input = torch.cat([by_reset, by_take, by_new], 1)
+    # The reset gate stands before the hidden part of the new gate only, so the two sets of gates differ there.
     by_hidden = torch.cat([by_reset, by_take, by_new * reset], 1)
     biases = (by_input.sum(0), by_hidden.sum(0)) if has_bias else (None, None)
     return by_input, by_hidden, grad * take, *biases

@@ -45,6 +45,7 @@ class Spec:
 
     def kernel_seconds(self, flops: float, nbytes: float) -> float:
         """How long the device works on one kernel, not counting its launch."""
+        # Arithmetic and memory traffic overlap on a GPU, so the slower of both counts, not their sum.
         return max(self.kernel, flops / self.flops, nbytes / self.bandwidth)
 
     def transfer_seconds(self, nbytes: float, *, pinned: bool = False) -> float:

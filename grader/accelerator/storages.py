@@ -6,10 +6,12 @@ from typing import Any
 
 import torch
 
-from grader.accelerator.machine import HOST_TO_DEVICE, Machine
+from grader.accelerator.machine import DEVICE_TO_DEVICE, HOST_TO_DEVICE, Machine
 from grader.accelerator.pinning import is_pinned, pinned_copy
-from grader.accelerator.tensor import SimStorage, SimTensor, as_storage, refresh
+from grader.accelerator.sim_storage import SimStorage, as_storage, plain_copy
+from grader.accelerator.tensor import SimTensor, refresh
 
+# The type checker refuses assignments to functions of torch; through `Any` it lets them pass.
 put: Any = setattr
 
 
@@ -27,6 +29,7 @@ def replace_pinning() -> None:
     def to_dlpack(tensor: torch.Tensor) -> Any:
         return tensor.__dlpack__() if type(tensor) is SimTensor else original(tensor)
 
+    # The function of C++'s knows the shell, which has no memory to hand out.
     original = torch._C._to_dlpack
     for owner in (torch, torch.utils.dlpack):
         put(owner, "to_dlpack", to_dlpack)
@@ -42,9 +45,11 @@ def replace_storages(machine: Machine) -> None:
         place = machine.devices[machine.index_of(device)]
         if isinstance(storage, SimStorage) and storage.device == place.public:
             return storage
-        if not isinstance(storage, SimStorage):
-            machine.copy(HOST_TO_DEVICE, place.index, storage.nbytes())
-        return as_storage(torch.UntypedStorage.clone(storage), place.public)
+        if isinstance(storage, SimStorage):
+            machine.transfer(DEVICE_TO_DEVICE, place.index, storage.nbytes(), blocks=False)
+        else:
+            machine.transfer(HOST_TO_DEVICE, place.index, storage.nbytes())
+        return as_storage(plain_copy(storage), place.public)
 
     def to(self: Any, *, device: Any, non_blocking: bool = False) -> Any:
         if machine.is_ours(device):
@@ -57,6 +62,8 @@ def replace_storages(machine: Machine) -> None:
         del non_blocking
         return moved(self, device)
 
+    # `torch.save` asks the registered packages, in the order of their numbers, where a storage lies; `torch.load` asks
+    # them to put it there. The first that answers is believed.
     def location_of(storage: Any) -> str | None:
         return str(storage.device) if isinstance(storage, SimStorage) else None
 
@@ -64,6 +71,7 @@ def replace_storages(machine: Machine) -> None:
         if not machine.is_ours(location):
             return None
         wanted, there, name = torch.device(location).index or 0, len(machine.devices), machine.kind
+        # A file may come from a machine with more devices.
         if wanted >= there:
             raise RuntimeError(
                 f"Attempting to deserialize object on {name.upper()} device {wanted} but torch.{name}.device_count() "
@@ -85,6 +93,7 @@ def replace_metadata() -> None:
         if type(tensor) is not SimTensor:
             original_metadata(tensor, metadata)
             return
+        # The bits are set on the numbers, then the shell follows.
         original_metadata(tensor._inner, metadata)
         refresh(tensor)
 

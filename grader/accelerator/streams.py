@@ -11,7 +11,7 @@ from grader.accelerator.machine import Machine, the_machine
 
 
 class Stream:
-    """A queue of work. Numbers are ready at once, whatever the stream; only the times tell streams apart."""
+    """A queue of work. Numbers are ready at once, whatever the stream; streams differ in their times."""
 
     def __init__(self, device: Any = None, priority: int = 0, *, stream_id: int | None = None) -> None:
         machine = the_machine()
@@ -19,6 +19,7 @@ class Stream:
         if stream_id is None:
             machine.streams += 1
             stream_id = machine.streams
+            # A new stream has nothing to do; from now on `synchronize` waits for it, too.
             machine.clock.ready[index, stream_id] = machine.clock.host
         self.device = machine.devices[index].public
         self.device_index = index
@@ -57,6 +58,7 @@ class Stream:
     def wait_event(self, event: Event) -> None:
         """Do nothing more before an event."""
         ready = the_machine().clock.ready
+        # An event that was not recorded is past; waiting for it changes nothing, as on CUDA.
         ready[self.queue] = max(ready.get(self.queue, 0.0), event.moment or 0.0)
 
     def wait_stream(self, stream: Stream) -> None:
@@ -66,6 +68,7 @@ class Stream:
     def __enter__(self) -> Stream:
         machine = the_machine()
         device = machine.devices[self.device_index]
+        # Both are put back afterwards: which device is current, and which stream is on the stream's own device.
         self._before = (machine.current, device.stream)
         machine.current, device.stream = self.device_index, self.stream_id
         return self
@@ -98,12 +101,14 @@ class Event:
         """Note when the work given so far will be done."""
         clock = the_machine().clock
         queue = (stream or current_stream()).queue
+        # An empty queue is done now, not when it did its last work.
         self.moment = max(clock.host, clock.ready.get(queue, 0.0))
 
     def synchronize(self) -> None:
         """The host waits for the moment."""
         machine = the_machine()
-        machine.tally.waits["synchronize"] = machine.tally.waits.get("synchronize", 0) + 1
+        # Not by `Machine.wait`: the host waits for one moment, not until a queue is empty.
+        machine.tally.syncs["synchronize"] = machine.tally.syncs.get("synchronize", 0) + 1
         machine.clock.wait_until("event", self.moment or 0.0)
 
     def wait(self, stream: Stream | None = None) -> None:
@@ -168,6 +173,7 @@ class device:  # noqa: N801
 
     def __init__(self, device: Any) -> None:
         machine = the_machine()
+        # As `torch.cuda.device` does: code passes -1 for tensors that are on no device.
         nothing = device is None or (isinstance(device, int) and device < 0)
         self.index = machine.current if nothing else machine.index_of(device)
 

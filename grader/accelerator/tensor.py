@@ -7,21 +7,22 @@ shells share memory exactly if their inner tensors do. Operators come to `__torc
 
 from __future__ import annotations
 
-import copy
-from collections import OrderedDict
 from typing import Any
 
 import numpy as np
 import torch
 from torch._C import DispatchKey, DispatchKeySet, TensorBase
 
+from grader.accelerator.allocation import Block
+from grader.accelerator.copying import deep_copy, reduced
 from grader.accelerator.machine import DEVICE_TO_HOST, Device, the_machine
-from grader.accelerator.memory import Block
 from grader.accelerator.printing import text_of
+from grader.accelerator.sim_storage import as_storage
 
 _HUGE = 1 << 60
 """What a shell claims as the size of its storage, so that its sizes and strides may be changed to anything."""
 
+# PyTorch knows lazy conjugation and negation by these keys, and calls an operator with them to do what was put off.
 _CONJUGATE = DispatchKeySet(DispatchKey.Conjugate)
 _NEGATIVE = DispatchKeySet(DispatchKey.Negative)
 
@@ -40,56 +41,6 @@ LEGACY = {
 """The words for dtypes in the names of the old tensor types."""
 
 
-class SimStorage(torch.UntypedStorage):
-    """The storage of a tensor on a simulated device: CPU memory that says where it is pretended to be."""
-
-    _place: torch.device
-
-    @property
-    def device(self) -> torch.device:  # type: ignore[override]
-        """The simulated device."""
-        return self._place
-
-    @property
-    def is_cuda(self) -> bool:
-        """Whether the device calls itself cuda."""
-        return self._place.type == "cuda"
-
-    def cpu(self) -> torch.UntypedStorage:
-        """A copy on the CPU."""
-        machine = the_machine()
-        machine.copy(DEVICE_TO_HOST, machine.index_of(self._place), self.nbytes())
-        return _plain_copy(self)
-
-    def clone(self) -> SimStorage:
-        """A copy on the same device."""
-        return as_storage(_plain_copy(self), self._place)
-
-    def __deepcopy__(self, memo: dict[Any, Any]) -> SimStorage:
-        known = memo.setdefault("torch", {})
-        if self._cdata not in known:
-            known[self._cdata] = self.clone()
-        return known[self._cdata]  # type: ignore[no-any-return]
-
-    def __repr__(self) -> str:
-        return f"<torch.storage.UntypedStorage of size {self.nbytes()} on {self._place}>"
-
-
-def _plain_copy(storage: Any) -> torch.UntypedStorage:
-    made = torch.UntypedStorage(storage.nbytes(), device="cpu")  # whatever the default device is
-    to, source = (torch.empty(0, dtype=torch.uint8, device="cpu").set_(one) for one in (made, storage))
-    to.copy_(source)
-    return made
-
-
-def as_storage(storage: torch.UntypedStorage, place: torch.device) -> SimStorage:
-    """Make a storage one of a simulated device. Python keeps the object as long as the memory lives."""
-    if type(storage) is not SimStorage:
-        storage.__class__ = SimStorage
-        storage._place = place  # type: ignore[attr-defined]
-    return storage  # type: ignore[return-value]
-
-
 class SimTensor(torch.Tensor):
     """A tensor on a simulated device. `type(t)` shows as `torch.Tensor`, though it is not the same object."""
 
@@ -97,6 +48,8 @@ class SimTensor(torch.Tensor):
     _place: Device
     _block: Block
 
+    # Switched off, as it is for parameters: PyTorch's own would make every outcome one of this class, those on the CPU,
+    # too.
     __torch_function__ = torch._C._disabled_torch_function_impl  # type: ignore[assignment]
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
@@ -133,6 +86,7 @@ class SimTensor(torch.Tensor):
 
     def untyped_storage(self) -> torch.UntypedStorage:
         """The storage, which knows its device; equal addresses mean shared memory."""
+        # The CPU's own storage, with a label: addresses, sharing and lifetime are then right by themselves.
         return as_storage(self._inner.untyped_storage(), self._place.public)
 
     def _typed_storage(self) -> Any:
@@ -174,6 +128,7 @@ class SimTensor(torch.Tensor):
         """Raise as on CUDA, unless forced."""
         if force:
             return self.detach().cpu().resolve_conj().resolve_neg().numpy()
+        # The same error, whether NumPy or the program asks.
         return self.__array__()
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
@@ -187,7 +142,8 @@ class SimTensor(torch.Tensor):
 
     def tolist(self) -> Any:
         """The numbers, after one copy to the host."""
-        the_machine().copy(DEVICE_TO_HOST, self._place.index, self.numel() * self.element_size())
+        # Through `item` each number would be a wait of its own; a GPU sends them all at once.
+        the_machine().transfer(DEVICE_TO_HOST, self._place.index, self.numel() * self.element_size())
         return self._inner.tolist()
 
     def __format__(self, spec: str) -> str:
@@ -197,11 +153,12 @@ class SimTensor(torch.Tensor):
 
     def __repr__(self, *, tensor_contents: Any = None) -> Any:  # type: ignore[override]
         nbytes = self.numel() * self.element_size()
+        # Whoever prints reads the numbers, and a GPU would have to send them.
         if nbytes:
-            the_machine().copy(DEVICE_TO_HOST, self._place.index, nbytes)
+            the_machine().transfer(DEVICE_TO_HOST, self._place.index, nbytes)
         return text_of(self, self._inner, tensor_contents)
 
-    # -- indices: of lists PyTorch makes tensors on index 0, whatever the index of this one
+    # -- indices: lists and arrays become tensors on the index of this one (PyTorch 2.13 would find it by itself)
 
     def __getitem__(self, index: Any) -> Any:
         return torch.Tensor.__getitem__(self, self._as_index(index))
@@ -214,6 +171,7 @@ class SimTensor(torch.Tensor):
             return tuple(self._as_index(part) for part in index)
         if not isinstance(index, (list, np.ndarray)):
             return index
+        # An empty list says nothing of its dtype; as an index it must not be made one of floats.
         options = {"dtype": torch.int64} if not len(index) else {}
         return torch.as_tensor(index, device=self._place.inner, **options)
 
@@ -226,52 +184,14 @@ class SimTensor(torch.Tensor):
         return f"torch.{self.device.type}.{LEGACY.get(self.dtype, str(self.dtype))}Tensor"
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
-        if id(self) in memo:
-            return memo[id(self)]
-        if not self.is_leaf:
-            raise RuntimeError(
-                "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the "
-                "moment.  If you were attempting to deepcopy a module, this may be because of a torch.nn.utils."
-                "weight_norm usage, see https://github.com/pytorch/pytorch/pull/103001"
-            )
-        storage = copy.deepcopy(self.untyped_storage(), memo)
-        with torch.no_grad():
-            inner = torch.empty(0, dtype=self.dtype, device="cpu").set_(
-                storage, self.storage_offset(), self.size(), self._inner.stride()
-            )
-            inner = _with_bits(inner, self._inner)
-        made = wrap(inner, self._place)
-        memo[id(self)] = made
-        made.requires_grad_(self.requires_grad)
-        if self.grad is not None:
-            made.grad = copy.deepcopy(self.grad, memo)
-        _keep_extras(self, made, memo)
-        return made
+        return deep_copy(self, memo, wrap)
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        inner = self._inner
-        storage = self._typed_storage()
-        hooks: OrderedDict[Any, Any] = OrderedDict()
-        layout = (storage, inner.storage_offset(), tuple(inner.size()), inner.stride())
-        if getattr(self, "_is_param", False):
-            whole = (torch._utils._rebuild_tensor_v2, (*layout, False, hooks))
-            return torch._utils._rebuild_parameter, (_Reduced(whole), self.requires_grad, hooks)
-        if inner.is_conj() or inner.is_neg():
-            bits = {name: True for name, on in (("conj", inner.is_conj()), ("neg", inner.is_neg())) if on}
-            return torch._utils._rebuild_tensor_v2, (*layout, self.requires_grad, hooks, bits)
-        return torch._utils._rebuild_tensor_v2, (*layout, self.requires_grad, hooks)
+        return reduced(self)
 
 
-class _Reduced:
-    """Pickles as what was given."""
-
-    def __init__(self, whole: Any) -> None:
-        self.whole = whole
-
-    def __reduce__(self) -> Any:
-        return self.whole
-
-
+# Messages and `type(t)` show what they would show of any tensor. Nothing looks the class up by this name: files and
+# pickles hold no reference to it.
 SimTensor.__module__, SimTensor.__qualname__, SimTensor.__name__ = "torch", "Tensor", "Tensor"
 
 
@@ -285,6 +205,8 @@ def wrap(inner: torch.Tensor, place: Device, block: Block | None = None) -> SimT
     """
     if block is None:
         block = the_machine().block_of(inner, place.index)
+    # The shell has no memory, and C++ believes what it is told here: it answers for sizes, strides and offset, and
+    # autograd takes the shell for a tensor of the device.
     made: Any = _make(
         SimTensor,
         inner.size(),
@@ -311,34 +233,28 @@ def _bits(inner: torch.Tensor) -> dict[str, Any]:
     return {"_extra_dispatch_keys": _CONJUGATE | _NEGATIVE if conj and neg else _CONJUGATE if conj else _NEGATIVE}
 
 
-def _with_bits(made: torch.Tensor, like: torch.Tensor) -> torch.Tensor:
-    if like.is_conj():
-        made = made.conj()
-    return torch._neg_view(made) if like.is_neg() else made
-
-
-def _keep_extras(old: SimTensor, new: SimTensor, memo: dict[int, Any]) -> None:
-    own = {"_inner", "_place", "_block"}
-    for name, value in old.__dict__.items():
-        if name not in own:
-            setattr(new, name, copy.deepcopy(value, memo))
-
-
 def set_data(tensor: torch.Tensor, new: torch.Tensor) -> None:
     """What `tensor.data = new` does, from any device to any other: the tensor stays the same object."""
     ours = (type(tensor) is SimTensor) + (type(new) is SimTensor)
     if ours == 1:
+        # C++ refuses to change the kind of a tensor, so a new one is made and takes the place of the old.
         is_parameter = isinstance(tensor, torch.nn.Parameter)
         fresh = torch.nn.Parameter(new, tensor.requires_grad) if is_parameter else new.detach()
         become(tensor, fresh.requires_grad_(tensor.requires_grad))
         return
+    # Of one kind: C++ does it, and for a shell we do the same with what it holds.
     TensorBase.data.__set__(tensor, new)  # type: ignore[attr-defined]
     if ours:
         tensor._inner, tensor._place, tensor._block = new._inner, new._place, new._block  # type: ignore[attr-defined]
 
 
 def become(tensor: torch.Tensor, other: torch.Tensor) -> None:
-    """Let a tensor be another one from now on; `torch.utils.swap_tensors` refuses where a graph still holds it."""
+    """Let a tensor be another one from now on; even if a graph holds it.
+
+    `torch.utils.swap_tensors` refuses that, or spoils the backward of the graph.
+    """
+    # The Python object stays: its class, its attributes and the tensor in C++ are exchanged for those of the other. A
+    # graph that holds the C++ tensor goes on holding it.
     names = [(name, getattr(tensor, name), getattr(other, name)) for name in ("__class__", "__dict__")]
     for name, mine, theirs in names:
         setattr(tensor, name, theirs)
@@ -348,8 +264,10 @@ def become(tensor: torch.Tensor, other: torch.Tensor) -> None:
 
 def refresh(shell: SimTensor) -> None:
     """Give a shell the sizes, strides, offset and dtype that its inner tensor has by now."""
+    # `set_` gave it other memory, which may be known already.
     if shell._inner.untyped_storage()._cdata != shell._block.key:
         shell._block = the_machine().block_of(shell._inner, shell._place.index)
     torch._C._set_conj(shell, shell._inner.is_conj())
     torch._C._set_neg(shell, shell._inner.is_neg())
+    # This changes sizes, strides and dtype of a tensor at once; what autograd knows of it stays.
     TensorBase.data.__set__(shell, wrap(shell._inner, shell._place, shell._block))  # type: ignore[attr-defined]

@@ -25,12 +25,14 @@ def timeline(spans: Sequence[Span], *, rows: int = 20, width: int = _WIDTH) -> s
     if not spans:
         return ""
     start, end = min(span.start for span in spans), max(span.end for span in spans)
+    # The longest spans are kept, since they are what the time went to, and shown in the order of time again.
     shown = sorted(spans, key=lambda span: span.start - span.end)[:rows]
     shown.sort(key=lambda span: (span.start, span.end))
     room = width - _NAME - _TIME - 2
     scale = room / (end - start)
     lines = [f"{'':{_NAME}}|{_time(start):<{room // 2}}{_time(end):>{room - room // 2}}|"]
     for span in shown:
+        # Each span is seen, at least as one character, and none leaves the frame.
         left = min(int((span.start - start) * scale), room - 1)
         length = max(1, min(round((span.end - span.start) * scale), room - left))
         mark = "#" if span.place != "host" else "." if span.name.startswith("wait") else "="

@@ -14,20 +14,23 @@ from torch._C import TensorBase
 from grader.accelerator.machine import INNER, Machine
 from grader.accelerator.tensor import SimTensor, become, set_data
 
+# The type checker refuses assignments to functions of torch; through `Any` it lets them pass.
 put: Any = setattr
 
 
 def replace_backward(machine: Machine) -> None:
-    """Run backward in the calling thread: PyTorch has a thread for index 0 only."""
+    """Run backward in the calling thread: PyTorch has no thread for indices above 0."""
     torch._C._set_multithreading_enabled(False)
     original: Any = torch.autograd.graph._engine_run_backward
 
     def run_backward(*args: Any, **kwargs: Any) -> Any:
         before = torch._C._is_multithreading_enabled()
+        # For each call again: the program may have switched it on meanwhile.
         torch._C._set_multithreading_enabled(False)
         try:
             return original(*args, **kwargs)
         except RuntimeError as error:
+            # C++ writes the inner names into errors of backward; Python code is to see those that it knows.
             text = re.sub(rf"\b{INNER}(\w+)Type\b", rf"torch.{machine.kind}.\1Tensor", str(error))
             text = text.replace(f"{INNER}:", f"{machine.kind}:")
             if type(error) is not RuntimeError or text == str(error):
@@ -49,6 +52,8 @@ def check_gradients(machine: Machine) -> None:
     def apply(self: Any, *args: Any) -> Any:
         grads = original(self, *args)
         given = grads if isinstance(grads, tuple) else (grads,)
+        # `next_functions` has an entry for each tensor that went in, empty where none needs a gradient;
+        # `needs_input_grad` has one for everything that went in.
         edges = [edge for edge in self.next_functions if edge[0] is not None]
         for i, needed in enumerate(self.needs_input_grad):
             if not needed or not edges:
@@ -75,6 +80,7 @@ def refuse_autocast(machine: Machine) -> None:
     def init(self: Any, device_type: str, dtype: Any = None, enabled: bool = True, cache_enabled: Any = None) -> None:
         if machine.is_ours(device_type) and enabled:
             raise NotImplementedError(f"autocast is not supported on the simulated device {machine.kind}")
+        # Switched off it does nothing on any device, and this one it would not know.
         original(self, "cpu" if machine.is_ours(device_type) else device_type, dtype, enabled, cache_enabled)
 
     put(autocast, "__init__", init)
@@ -111,6 +117,7 @@ def refuse_lazy(machine: Machine) -> None:
 
 def compile_nothing() -> None:
     """`torch.compile` gives the function as it is: PyTorch has no compiler for this device."""
+    # The compiler reads this when it is asked to compile. It is not loaded for our sake, since that takes seconds.
     os.environ["TORCHDYNAMO_DISABLE"] = "1"
     if (config := sys.modules.get("torch._dynamo.config")) is not None:
         put(config, "disable", True)
@@ -122,6 +129,8 @@ def replace_modules() -> None:
 
     @functools.wraps(original)
     def apply(self: Any, fn: Any, recurse: bool = True) -> Any:
+        # PyTorch's own would put new Parameter objects into a module that changes the device, and an optimizer made
+        # before would train the old ones. On CUDA they stay the same objects, and so they do here.
         known: dict[int, torch.Tensor] = {}
 
         def moved(tensor: torch.Tensor) -> Any:
@@ -129,10 +138,12 @@ def replace_modules() -> None:
                 return known.pop(id(tensor)) if id(tensor) in known else fn(tensor)
 
         params = [param for param in self._parameters.values() if param is not None]
+        # The first parameter tells where all go. It is moved once: moving it again for real would be counted twice.
         first = params[0] if params else None
         if first is not None:
             known[id(first)] = moved(first)
         if first is None or SimTensor not in (type(first), type(known[id(first)])):
+            # No device of ours has to do with it: PyTorch's way, from the beginning.
             known.clear()
             return original(self, fn, recurse)
         for child in self.children() if recurse else ():
@@ -154,6 +165,7 @@ def replace_modules() -> None:
 def _move(param: torch.Tensor, moved: Any) -> None:
     if torch.nn.parameter.is_lazy(param):
         raise NotImplementedError(_LAZY)
+    # The gradient is taken along, as PyTorch does; it is set again at last, when the parameter has its new place.
     new = moved(param)
     grad = None if param.grad is None else moved(param.grad).requires_grad_(param.grad.requires_grad)
     if new is not param:

@@ -224,7 +224,7 @@ class _Machine:
         found = [operators.transfers, operators.transferred, operators.waits]
         if self._counters is not None:
             now = self._counters()
-            seen = [int(now[name]) - int(self._before[name]) for name in ("copies", "copied_bytes", "waits")]
+            seen = [int(now[name]) - int(self._before[name]) for name in ("transfers", "transferred_bytes", "syncs")]
             found = list(map(max, found, seen))
         return dict(zip(("transfers", "transferred", "waits"), found, strict=True))
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import pickle
+import re
 import struct
 import subprocess
 import sys
@@ -17,7 +18,12 @@ import warnings
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
-from typing import Any, BinaryIO
+from typing import IO, TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    import torch
 
 CAN_FORK = hasattr(os, "fork")
 
@@ -30,6 +36,25 @@ def in_mode(mode: str, **options: Any) -> Callable[[Callable[..., None]], Callab
         return function
 
     return mark
+
+
+def raises(error: type[BaseException], text: str) -> pytest.RaisesExc[BaseException]:
+    """An error whose text holds this one."""
+    return pytest.raises(error, match=re.escape(text))
+
+
+def counted(*names: str) -> tuple[Any, ...]:
+    """Some of the counters."""
+    from grader import accelerator
+
+    found = accelerator.counters()
+    return tuple(found[name] for name in names)
+
+
+def grad_of(tensor: torch.Tensor) -> torch.Tensor:
+    """The gradient of a tensor, which must be there."""
+    assert tensor.grad is not None
+    return tensor.grad
 
 
 class Children:
@@ -63,13 +88,13 @@ class Children:
             self.process = None
 
 
-def send(stream: BinaryIO, thing: Any) -> None:
+def send(stream: IO[bytes], thing: Any) -> None:
     data = pickle.dumps(thing)
     stream.write(struct.pack("<I", len(data)) + data)
     stream.flush()
 
 
-def receive(stream: BinaryIO) -> Any:
+def receive(stream: IO[bytes]) -> Any:
     head = stream.read(4)
     if len(head) < 4:
         raise EOFError("the process ended")

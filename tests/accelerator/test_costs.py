@@ -4,20 +4,14 @@ from __future__ import annotations
 
 import gc
 import time
-from typing import Any
+from collections.abc import Callable
 
 import pytest
 import torch
-from accelerator.modes import in_mode
+from accelerator.modes import counted, in_mode
 
 from grader import accelerator
 from grader.accelerator.spec import Spec
-
-
-def counted(*names: str) -> tuple[Any, ...]:
-    """Some of the counters."""
-    found = accelerator.counters()
-    return tuple(found[name] for name in names)
 
 
 @in_mode("sim")
@@ -32,14 +26,14 @@ def test_copies_have_a_direction_and_bytes() -> None:
     a[:50].copy_(b[:50])
     names = ("host_to_device", "host_to_device_bytes", "device_to_host", "device_to_host_bytes")
     assert counted(*names) == (3, 400 + 24 + 400, 1, 400)
-    assert counted("device_to_device", "device_to_device_bytes", "copies") == (2, 600, 6)
+    assert counted("device_to_device", "device_to_device_bytes", "transfers") == (2, 600, 6)
 
 
 @in_mode("sim")
 def test_creation_on_the_device_is_no_copy() -> None:
     """A tensor that is made on the device does not come from the host."""
     torch.ones(1000, device="sim") + torch.rand(1000, device="sim")
-    assert counted("copies", "waits") == (0, 0)
+    assert counted("transfers", "syncs") == (0, 0)
 
 
 @in_mode("sim")
@@ -66,14 +60,14 @@ def test_waits_are_counted_by_reason() -> None:
     t.cpu()
     torch.accelerator.synchronize()
     found = accelerator.counters()
-    assert found["waits_for"]["item"] == 2
-    assert found["waits_for"]["nonzero"] == 1
-    assert found["waits_for"]["index"] == 1
-    assert found["waits_for"]["equal"] == 1
-    assert found["waits_for"]["copy"] == 2
-    assert found["waits_for"]["synchronize"] == 1
-    assert found["waits"] == sum(found["waits_for"].values()) == 9
-    assert (found["scalars_read"], found["copies"]) == (6, 2)
+    assert found["syncs_for"]["item"] == 2
+    assert found["syncs_for"]["nonzero"] == 1
+    assert found["syncs_for"]["index"] == 1
+    assert found["syncs_for"]["equal"] == 1
+    assert found["syncs_for"]["copy"] == 2
+    assert found["syncs_for"]["synchronize"] == 1
+    assert found["syncs"] == sum(found["syncs_for"].values()) == 9
+    assert (found["scalars_read"], found["transfers"]) == (6, 2)
 
 
 @in_mode("sim")
@@ -85,7 +79,7 @@ def test_work_without_a_wait() -> None:
     t[t > 0.5] = 0
     torch.where(t > 0, t, 0.0).sum(0)
     t[2:4, 1] *= 3
-    assert counted("waits", "copies") == (0, 0)
+    assert counted("syncs", "transfers") == (0, 0)
     assert accelerator.counters()["launches"] > 5
 
 
@@ -95,10 +89,10 @@ def test_one_wait_or_a_thousand() -> None:
     losses = [torch.tensor(float(i), device="sim") for i in range(20)]
     accelerator.reset_counters()
     slow = [loss.item() for loss in losses]
-    assert counted("waits", "copies") == (20, 0)
+    assert counted("syncs", "transfers") == (20, 0)
     accelerator.reset_counters()
     assert torch.stack(losses).tolist() == slow
-    assert counted("waits", "device_to_host") == (1, 1)
+    assert counted("syncs", "device_to_host") == (1, 1)
 
 
 @in_mode("sim")
@@ -110,7 +104,7 @@ def test_counters_are_plain() -> None:
     assert kinds <= {int, float, list, dict}
     accelerator.reset_counters()
     after = accelerator.counters()
-    assert (after["launches"], after["copies"], after["waits"], after["waits_for"], after["host_seconds"]) == (
+    assert (after["launches"], after["transfers"], after["syncs"], after["syncs_for"], after["host_seconds"]) == (
         0,
         0,
         0,
@@ -157,7 +151,12 @@ def test_memory_as_cuda_counts_it() -> None:
 def test_out_of_memory() -> None:
     """A full device raises `torch.OutOfMemoryError` in CUDA's words, and goes on."""
     kept = [torch.zeros(200_000, device="cuda")]
-    for make in (lambda: torch.zeros(100_000, device="cuda"), lambda: kept[0] + 1, lambda: torch.ones(200_000).cuda()):
+    makers: list[Callable[[], torch.Tensor]] = [
+        lambda: torch.zeros(100_000, device="cuda"),
+        lambda: kept[0] + 1,
+        lambda: torch.ones(200_000).cuda(),
+    ]
+    for make in makers:
         with pytest.raises(torch.OutOfMemoryError) as caught:
             make()
         assert str(caught.value).startswith("CUDA out of memory. Tried to allocate ")
@@ -210,13 +209,13 @@ def test_transfers_take_time() -> None:
     assert counted("host_seconds") == (pytest.approx(SPEC.launch + 1e-5 + 4e6 / 1e9),)
     accelerator.reset_counters()
     pinned.to("sim")
-    assert counted("host_seconds", "waits") == (pytest.approx(SPEC.launch + 1e-5 + 4e6 / 4e9), 1)
+    assert counted("host_seconds", "syncs") == (pytest.approx(SPEC.launch + 1e-5 + 4e6 / 4e9), 1)
     accelerator.reset_counters()
     device = pinned.to("sim", non_blocking=True)
-    assert counted("host_seconds", "waits") == (SPEC.launch, 0)
+    assert counted("host_seconds", "syncs") == (SPEC.launch, 0)
     accelerator.reset_counters()
     back = device.to("cpu", non_blocking=True)
-    assert counted("host_seconds", "waits") == (SPEC.launch, 0)
+    assert counted("host_seconds", "syncs") == (SPEC.launch, 0)
     assert back.is_pinned()
 
 
@@ -291,6 +290,42 @@ def test_streams_overlap() -> None:
     assert counted("host_seconds") == (pytest.approx(work, rel=0.01),)
     side.wait_stream(torch.cuda.current_stream())
     assert side.query()
+
+
+@in_mode("cuda", spec=SPEC)
+def test_a_stream_waits_for_another() -> None:
+    """Work in a stream that waits for another one begins when that one is done; the numbers are there at once."""
+    a = torch.ones(1000, 1000, device="cuda")
+    torch.cuda.synchronize()
+    accelerator.reset_counters()
+    side = torch.cuda.Stream()
+    a @ a
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        made = a @ a
+    assert accelerator.describe(made).inner[0, 0] == 1000
+    assert not side.query()
+    side.synchronize()
+    assert counted("host_seconds", "syncs") == (pytest.approx(2 * 2 * 1000**3 / SPEC.flops, rel=0.01), 1)
+
+
+def test_a_kernel_has_a_least_time() -> None:
+    """A kernel takes the time of its arithmetic or of its memory traffic, and never less than `kernel`."""
+    seconds = [SPEC.kernel_seconds(0, 0), SPEC.kernel_seconds(1e12, 1e9), SPEC.kernel_seconds(1e9, 1e12)]
+    assert seconds == [SPEC.kernel, 1.0, 10.0]
+
+
+@in_mode("sim")
+def test_python_takes_no_virtual_time() -> None:
+    """Within `virtual_time` Python code takes no time, `sleep` takes what it is given, and operators what they cost."""
+    with accelerator.virtual_time():
+        start = time.perf_counter()
+        sum(range(1000))
+        assert time.perf_counter() == start
+        time.sleep(5)
+        assert time.perf_counter() == start + 5
+        torch.ones(3) + 1
+        assert time.perf_counter() > start + 5
 
 
 @in_mode("sim", spec=SPEC)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import io
 import re
+from typing import Any
 
 import pytest
 import torch
@@ -30,6 +31,7 @@ def test_cuda_is_there() -> None:
 @in_mode("cuda")
 def test_literal_cuda_runs() -> None:
     """Every way to name the device leads there, and tensors report cuda with its index."""
+    cuda: Any = torch.cuda
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     made = [
         torch.ones(2, device=device),
@@ -38,7 +40,7 @@ def test_literal_cuda_runs() -> None:
         torch.ones(2).to("cuda", torch.float64, non_blocking=True),
         torch.ones(2).to(torch.ones(1, device="cuda")),
         torch.ones(2).type("torch.cuda.FloatTensor"),
-        torch.cuda.FloatTensor([1.0, 1.0]),
+        cuda.FloatTensor([1.0, 1.0]),
         nn.Linear(1, 1).cuda().weight,
         nn.Linear(1, 1, device="cuda").bias,
         torch.zeros_like(torch.ones(2), device="cuda:0"),
@@ -47,7 +49,7 @@ def test_literal_cuda_runs() -> None:
     assert torch.ones(1).cuda(1).device == torch.device("cuda:1")
     assert torch.ones(1).cuda("cuda:1").device == torch.device("cuda", 1)
     assert made[0].type() == "torch.cuda.FloatTensor"
-    assert isinstance(made[0], torch.cuda.FloatTensor)
+    assert isinstance(made[0], cuda.FloatTensor)
     assert not torch.ones(1).is_cuda
 
 
@@ -62,6 +64,27 @@ def test_current_device() -> None:
     assert str(torch.ones(1).cuda().device) == "cuda:1"
     with pytest.raises(RuntimeError, match="CUDA error: invalid device ordinal"):
         torch.cuda.set_device(7)
+
+
+@in_mode("cuda")
+def test_no_device_and_no_stream_change_nothing() -> None:
+    """A negative index, no device and no stream leave the current ones as they are."""
+    torch.cuda.set_device(1)
+    torch.cuda.set_device(-1)
+    assert torch.cuda.current_device() == 1
+    for nothing in (torch.cuda.device(-1), torch.cuda.device(None), torch.cuda.stream(None)):
+        with nothing:
+            assert torch.cuda.current_device() == 1
+            assert torch.cuda.current_stream() == torch.cuda.default_stream()
+
+
+@in_mode("cuda")
+def test_nothing_is_cached() -> None:
+    """What is reserved is what tensors take, whatever was freed before; indices reach each other."""
+    kept = torch.ones(1000, device="cuda")
+    torch.ones(5000, device="cuda")
+    assert torch.cuda.memory_reserved() == torch.cuda.memory_allocated() == 4096 == kept.numel() * 4 + 96
+    assert torch.cuda.can_device_access_peer(0, 1)
 
 
 @in_mode("cuda")
@@ -92,10 +115,12 @@ def test_errors_name_cuda() -> None:
         def backward(ctx: object, grad: torch.Tensor) -> torch.Tensor:
             return grad.to("cuda:1")
 
+    leave: Any = Leaves.apply
+
     with pytest.raises(RuntimeError, match="at index 0 - expected device cuda:0 but got cuda:1"):
-        Leaves.apply(a.requires_grad_()).sum().backward()
+        leave(a.requires_grad_()).sum().backward()
     with pytest.raises(RuntimeError, match="at index 0 - expected device cpu but got cuda:1"):
-        Leaves.apply(b.requires_grad_()).sum().backward()
+        leave(b.requires_grad_()).sum().backward()
 
 
 @in_mode("cuda")

@@ -45,7 +45,7 @@ def test_tensor_is_copied_to_devices() -> None:
     t_gpu.zero_()
     assert t_cpu.tolist() == [0.0, 1.0, 2.0]
     found = accelerator.counters()
-    assert (found["host_to_device"], found["device_to_host"], found["copied_bytes"]) == (6, 2, 8 * 12)
+    assert (found["host_to_device"], found["device_to_host"], found["transferred_bytes"]) == (6, 2, 8 * 12)
 
 
 @in_mode("cuda")
@@ -57,12 +57,12 @@ def test_copy_to_where_it_is_already_is_no_copy() -> None:
     assert t.cuda() is t
     assert torch.ones(2).cpu().device.type == "cpu"
     assert t.to("cuda", copy=True) is not t
-    assert accelerator.counters()["copies"] == 0
+    assert accelerator.counters()["transfers"] == 0
 
 
 @in_mode("cuda")
 def test_numpy_is_not_automatic() -> None:
-    """000: content "will be" copied to the CPU; wrong: `.numpy()` raises. 001, 003: it "will have to be" copied."""
+    """000: content "will be" copied to the CPU, but `.numpy()` raises; 001, 003: it "will have to be" copied."""
     t = torch.ones(2, device="cuda:1")
     message = (
         "can't convert cuda:1 device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first."
@@ -138,6 +138,7 @@ def test_one_handle_for_the_device() -> None:
     assert f"Device: {my_device}" == "Device: cuda"
     assert (str(x.device), str(y.device)) == ("cuda:0", "cuda:0")
     assert x.device != my_device
+    assert my_device is not None
     assert x.device.type == my_device.type
 
 

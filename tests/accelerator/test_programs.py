@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import torch
 from accelerator.modes import in_mode
@@ -60,7 +62,7 @@ def test_a_list_of_losses() -> None:
     accelerator.reset_counters()
     made = torch.tensor(losses)
     assert (made.tolist(), made.device.type) == ([0.0, 1.0, 2.0], "cpu")
-    assert accelerator.counters()["waits_for"] == {"item": 3}
+    assert accelerator.counters()["syncs_for"] == {"item": 3}
     assert torch.tensor([losses, losses], device="cuda").shape == (2, 3)
     assert losses[0].new_tensor(losses).device == torch.device("cuda:1")
     assert torch.stack(losses).device == torch.device("cuda:1")
@@ -101,7 +103,8 @@ def test_errors_of_forgotten_moves() -> None:
 @in_mode("cuda")
 def test_old_types_and_compile() -> None:
     """`.type(torch.cuda.FloatTensor)` moves; `torch.compile` gives the function as it is."""
-    x = torch.ones(2).type(torch.cuda.HalfTensor)
+    cuda: Any = torch.cuda
+    x: Any = torch.ones(2).type(cuda.HalfTensor)
     assert (x.dtype, x.device.type) == (torch.float16, "cuda")
     assert x.type(torch.FloatTensor).device.type == "cpu"
     assert torch.compile(lambda x: x * 2)(torch.ones(2, device="cuda")).tolist() == [2, 2]

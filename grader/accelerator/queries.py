@@ -11,11 +11,12 @@ from typing import Any
 
 import torch
 
-from grader.accelerator import module, streams
+from grader.accelerator import device_module, streams
 from grader.accelerator.generators import SimGenerator, generator_type
 from grader.accelerator.machine import Machine
 from grader.accelerator.tensor import LEGACY, SimTensor
 
+# The type checker refuses assignments to functions of torch; through `Any` it lets them pass.
 put: Any = setattr
 
 
@@ -27,7 +28,10 @@ def replace_classes(machine: Machine) -> None:
             return None
         return SimGenerator(machine.devices[machine.index_of(device)].public)
 
+    # Layers like `nn.LSTM` ask this before they lay out their weights for cuDNN, which is not there.
     put(torch.backends.cudnn, "is_acceptable", lambda tensor: False)
+    # These are types of C++'s, which know nothing of our seeds and of the virtual clock: stand-ins take their names.
+    # `torch.Generator` still gives one of PyTorch's own for any other device.
     put(torch, "Generator", generator_type(make))
     put(torch, "Event", streams.Event)
     put(torch, "Stream", streams.Stream)
@@ -38,9 +42,12 @@ def replace_timer() -> None:
     timer: Any = importlib.import_module("torch.utils.benchmark.utils.timer")
 
     def waiting() -> float:
-        module.synchronize()
+        device_module.synchronize()
+        # Looked up at each call: within `virtual_time` it is the virtual clock.
         return timeit.default_timer()
 
+    # The class took its clock as a default argument when it was loaded; a new function under the old name would come
+    # too late. The default itself is replaced.
     start = timer.Timer.__init__
     start.__defaults__ = tuple(waiting if value is time.perf_counter else value for value in start.__defaults__)
 
@@ -61,26 +68,27 @@ def answer_accelerator(machine: Machine) -> None:
 
     answers = {
         "current_accelerator": current_accelerator,
-        "is_available": module.is_available,
-        "device_count": module.device_count,
-        "current_device_index": module.current_device,
-        "current_device_idx": module.current_device,
-        "set_device_index": module.set_device,
-        "set_device_idx": module.set_device,
-        "synchronize": module.synchronize,
+        "is_available": device_module.is_available,
+        "device_count": device_module.device_count,
+        "current_device_index": device_module.current_device,
+        "current_device_idx": device_module.current_device,
+        "set_device_index": device_module.set_device,
+        "set_device_idx": device_module.set_device,
+        "synchronize": device_module.synchronize,
         "current_stream": streams.current_stream,
         "set_stream": streams.set_stream,
         "device_index": device_index,
-        "memory_allocated": module.memory_allocated,
-        "max_memory_allocated": module.max_memory_allocated,
-        "memory_reserved": module.memory_allocated,
-        "max_memory_reserved": module.max_memory_allocated,
-        "reset_peak_memory_stats": module.reset_peak_memory_stats,
-        "reset_accumulated_memory_stats": module.reset_peak_memory_stats,
-        "memory_stats": module.memory_stats,
-        "get_memory_info": module.mem_get_info,
-        "empty_cache": module.empty_cache,
+        "memory_allocated": device_module.memory_allocated,
+        "max_memory_allocated": device_module.max_memory_allocated,
+        "memory_reserved": device_module.memory_allocated,
+        "max_memory_reserved": device_module.max_memory_allocated,
+        "reset_peak_memory_stats": device_module.reset_peak_memory_stats,
+        "reset_accumulated_memory_stats": device_module.reset_peak_memory_stats,
+        "memory_stats": device_module.memory_stats,
+        "get_memory_info": device_module.mem_get_info,
+        "empty_cache": device_module.empty_cache,
     }
+    # Some of these names stand in both modules, some in one.
     for name, answer in answers.items():
         for owner in (torch.accelerator, torch.accelerator.memory):
             if hasattr(owner, name):
@@ -90,16 +98,20 @@ def answer_accelerator(machine: Machine) -> None:
 def answer_cuda() -> None:
     """Let `torch.cuda` answer for the machine; what it cannot answer raises `NotImplementedError`."""
     owners = (torch.cuda, torch.cuda.memory, torch.cuda.random, torch.cuda.streams)
-    for name, function in module.FUNCTIONS.items():
+    # PyTorch's own code calls some of these by the modules in which they are defined, so they are replaced there, too.
+    for name, function in device_module.FUNCTIONS.items():
         for owner in owners:
             if owner is torch.cuda or hasattr(owner, name):
                 put(owner, name, function)
-    put(torch.cuda, "default_generators", module.default_generators())
+    put(torch.cuda, "default_generators", device_module.default_generators())
     _legacy_types()
+    # These need no device, or are modules of their own.
     kept = {"amp", "profiler", "nvtx", "tunable", "check_error", "cudaStatus", "has_half", "has_magma"}
+    # Whatever is left would ask CUDA's driver, which is not there. An error that names the function is better than one
+    # of the driver's, and far better than a wrong answer.
     for name in torch.cuda.__all__:
         value = getattr(torch.cuda, name, None)
-        if callable(value) and name not in module.FUNCTIONS and name not in kept and not name.endswith("Tensor"):
+        if callable(value) and name not in device_module.FUNCTIONS and name not in kept and not name.endswith("Tensor"):
             put(torch.cuda, name, _refusal(name))
 
 
@@ -112,6 +124,7 @@ class _LegacyKind(type):
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         return cls.made_by(*args, **kwargs).cuda()
 
+    # `isinstance(t, torch.cuda.FloatTensor)` asks the class of the class; no tensor is derived from that type.
     def __instancecheck__(cls, thing: Any) -> bool:
         return type(thing) is SimTensor and thing.dtype is cls.dtype
 
@@ -119,6 +132,7 @@ class _LegacyKind(type):
 def _legacy_types() -> None:
     for dtype, word in LEGACY.items():
         name = f"{word}Tensor"
+        # `torch.FloatTensor` and its like make the tensor on the CPU; `.cuda()` then moves it, which is counted.
         made_by = getattr(torch, name)
         put(torch.cuda, name, _LegacyKind(name, (), {"made_by": staticmethod(made_by), "dtype": dtype}))
 
@@ -133,7 +147,7 @@ def _refusal(name: str) -> Any:
 
 
 def hide_others(kept: str = "") -> None:
-    """Hide every real accelerator, as if PyTorch were built for the CPU only; `kept` is the one that is simulated."""
+    """Hide CUDA, XPU, MTIA and MPS, as a PyTorch that was built for the CPU does; `kept` is the simulated one."""
 
     def no() -> bool:
         return False
@@ -141,6 +155,7 @@ def hide_others(kept: str = "") -> None:
     def none() -> int:
         return 0
 
+    # `_lazy_init` is what PyTorch calls before the first tensor is put on a device; there `.cuda()` has to fail.
     for name in {"cuda", "xpu", "mtia"} - {kept}:
         owner = getattr(torch, name, None)
         if owner is None:
@@ -149,6 +164,7 @@ def hide_others(kept: str = "") -> None:
             if hasattr(owner, function):
                 put(owner, function, answer)
     put(torch.backends.mps, "is_available", no)
+    # With one that is simulated, `torch.accelerator` must answer for that one.
     if kept:
         return
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import torch
 
+from grader.accelerator.facts import refuse_odd, unsupported
 from grader.accelerator.machine import DEVICE_TO_DEVICE, DEVICE_TO_HOST, HOST_TO_DEVICE, the_machine
 from grader.accelerator.pinning import is_pinned, pin_storage
-from grader.accelerator.plans import refuse_odd, unsupported
 from grader.accelerator.tensor import LEGACY, SimTensor, refresh, wrap
 
 
@@ -23,18 +23,23 @@ def copy_between(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     origin = source._inner if theirs else source
     if origin.layout is not torch.strided:
         raise unsupported(func, f"the source is {origin.layout}")
+    # First the numbers: what C++ finds wrong with them is raised before anything is counted.
     func(target, origin)
     nbytes = target.numel() * target.element_size()
     if ours and theirs and to._place is source._place:
+        # Within one device it is a kernel that reads and writes every byte.
         machine.launch("copy_", to._place.index, 0, 2 * nbytes)
     elif ours and theirs:
-        machine.copy(DEVICE_TO_DEVICE, to._place.index, nbytes, blocks=False)
+        machine.transfer(DEVICE_TO_DEVICE, to._place.index, nbytes, blocks=False)
     elif ours:
         pinned = is_pinned(origin)
-        machine.copy(HOST_TO_DEVICE, to._place.index, nbytes, pinned=pinned, blocks=not non_blocking)
+        machine.transfer(HOST_TO_DEVICE, to._place.index, nbytes, pinned=pinned, blocks=not non_blocking)
     else:
+        # To the host PyTorch waits for pageable memory whatever is asked: read too early, it would hold old numbers.
         pinned = is_pinned(target)
-        machine.copy(DEVICE_TO_HOST, source._place.index, nbytes, pinned=pinned, blocks=not (non_blocking and pinned))
+        machine.transfer(
+            DEVICE_TO_HOST, source._place.index, nbytes, pinned=pinned, blocks=not (non_blocking and pinned)
+        )
     return to
 
 
@@ -46,25 +51,27 @@ def _to_copy(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     options = {name: value for name, value in kwargs.items() if name not in ("device", "non_blocking", "pin_memory")}
     inner = source._inner if type(source) is SimTensor else source
     if device is not None and not machine.is_ours(device) and torch.device(device).type != "cpu":
+        # To `meta` and the like: no bytes of the device go anywhere.
         return func(inner, **options, device=device)
     made = func(inner, **options)
     refuse_odd(func, made)
     nbytes = made.numel() * made.element_size()
     non_blocking = bool(kwargs.get("non_blocking"))
     if device is not None and not machine.is_ours(device):
+        # PyTorch makes the target of such a copy in pinned memory, too.
         if non_blocking:
             pin_storage(made)
-        machine.copy(DEVICE_TO_HOST, source._place.index, nbytes, pinned=non_blocking, blocks=not non_blocking)
+        machine.transfer(DEVICE_TO_HOST, source._place.index, nbytes, pinned=non_blocking, blocks=not non_blocking)
         return made
     place = source._place if device is None else machine.devices[machine.index_of(device)]
     result = wrap(made, place)
     if type(source) is not SimTensor:
         pinned = is_pinned(inner)
-        machine.copy(HOST_TO_DEVICE, place.index, nbytes, pinned=pinned, blocks=not non_blocking)
+        machine.transfer(HOST_TO_DEVICE, place.index, nbytes, pinned=pinned, blocks=not non_blocking)
     elif place is source._place:
         machine.launch("_to_copy", place.index, 0, nbytes + inner.numel() * inner.element_size())
     else:
-        machine.copy(DEVICE_TO_DEVICE, place.index, nbytes, blocks=False)
+        machine.transfer(DEVICE_TO_DEVICE, place.index, nbytes, blocks=False)
     return result
 
 
@@ -73,6 +80,7 @@ def _set(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     shell = args[0]
     if type(shell) is not SimTensor:
         raise unsupported(func, "a CPU tensor cannot take the memory of the device")
+    # C++ would find nothing wrong: it is given what is inside, and that is all on the CPU.
     if any(isinstance(arg, torch.Tensor) and type(arg) is not SimTensor for arg in args):
         raise RuntimeError(
             f'Attempted to set the storage of a tensor on device "{shell.device}" to a storage on '
@@ -88,6 +96,7 @@ def _resize(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     func(*[arg._inner if type(arg) is SimTensor else arg for arg in args], **kwargs)
     if type(args[0]) is SimTensor:
         refresh(args[0])
+        # The storage may be longer now, and the device has to have room for it.
         args[0]._block.resized()
     return args[0]
 
@@ -98,6 +107,7 @@ def _pack(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     if type(source) is not SimTensor:
         raise unsupported(func, "the lengths are on the device, and the sequences are not")
     if type(lengths) is SimTensor:
+        # The lengths decide how the work is divided, so CUDA, too, takes them from the host and no other place.
         kind = LEGACY.get(lengths.dtype, str(lengths.dtype))
         raise RuntimeError(
             "'lengths' argument should be a 1D CPU int64 tensor, but got "

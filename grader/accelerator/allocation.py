@@ -25,6 +25,7 @@ class Memory:
 
     def room_for(self, nbytes: int) -> int:
         """The bytes that an allocation takes; raises `torch.OutOfMemoryError` if they are not there."""
+        # Up to a multiple: `//` rounds down, and away from zero where the number is negative.
         nbytes = -(-nbytes // self.granularity) * self.granularity
         if self.current + nbytes > self.capacity:
             raise torch.OutOfMemoryError(self._no_room(nbytes))
@@ -61,18 +62,22 @@ class Block:
         self.key: int = storage._cdata
         self.memory = memory
         self.blocks = blocks
+        # If there is no room, `take` raises and this block is deleted all the same; it must then give back nothing.
         self._taken = 0
         self._taken = memory.take(storage.nbytes())
         blocks[self.key] = weakref.ref(self)
 
     def resized(self) -> None:
         """The storage has another size now."""
+        # The old size is given back first: a storage that grows needs room for the new size only.
         self.memory.current -= self._taken
         self._taken = 0
         self._taken = self.memory.take(self.storage.nbytes())
 
     def __del__(self) -> None:
         self.memory.current -= self._taken
+        # Where the garbage collector breaks a circle, the weak reference is dead before this runs. By then another
+        # block of the same storage may stand there, and must stay.
         if self.blocks.get(self.key) is not None and self.blocks[self.key]() in (None, self):
             del self.blocks[self.key]
 

@@ -28,7 +28,7 @@ NO_KERNEL = {
 }
 """Operators that start no kernel: they give memory, or another look at it, or read a number."""
 
-_WAITS = {
+_SYNCS = {
     "_local_scalar_dense": "item",
     "equal": "equal",
     "_linalg_check_errors": "errors of linalg",
@@ -54,7 +54,7 @@ _INDEXING = {"index", "index_put", "index_put_", "_index_put_impl_", "_unsafe_in
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class Facts:
     """What is to know about an operator, read from its schema once."""
 
     name: str
@@ -69,7 +69,7 @@ class Plan:
     seeded: bool
     """It draws random numbers from the default generator without having an argument for it."""
     has_device: bool
-    waits: str
+    syncs_for: str
     """Why the host must wait for its outcome; "" if it need not."""
     pointwise: bool
     works: bool
@@ -80,16 +80,18 @@ class Plan:
 
 
 @functools.cache
-def plan_of(func: Any) -> Plan:
-    """The plan of an operator."""
+def facts_of(func: Any) -> Facts:
+    """The facts of an operator."""
     schema = func._schema
     name = func._overloadpacket.__name__
     arguments = schema.arguments
     names = tuple(argument.name for argument in arguments)
+    # Python sees the types of arguments as text.
     generator = next((i for i, argument in enumerate(arguments) if str(argument.type) == "Optional[Generator]"), -1)
     tags = func.tags
+    # Numbers on the device decide what comes out, or how large it is: the host has to wait for them.
     dynamic = torch.Tag.dynamic_output_shape in tags or torch.Tag.data_dependent_output in tags
-    return Plan(
+    return Facts(
         name=name,
         names=names,
         keywords=frozenset(argument.name for argument in arguments if argument.kwarg_only),
@@ -97,9 +99,10 @@ def plan_of(func: Any) -> Plan:
         generator=generator,
         seeded=generator < 0 and torch.Tag.nondeterministic_seeded in tags,
         has_device="device" in names,
-        waits=_WAITS.get(name, name if dynamic else ""),
+        syncs_for=_SYNCS.get(name, name if dynamic else ""),
         pointwise=_is_pointwise(func, name),
         works=name not in NO_KERNEL and not func.is_view,
+        # Outside inference mode autograd takes operators that are made of others apart before they come here.
         decomposes=torch._C._dispatch_has_kernel_for_dispatch_key(func.name(), "CompositeImplicitAutograd"),
         indexing=name in _INDEXING,
         flops=flop_registry.get(func._overloadpacket),
@@ -110,6 +113,7 @@ def _is_pointwise(func: Any, name: str) -> bool:
     plain = name.removesuffix("_")
     if torch.Tag.pointwise in func.tags or plain in _POINTWISE_TOO or plain.startswith("_foreach_"):
         return True
+    # Not every in-place form has the tag itself; then the operator that it is named for is asked.
     packet = getattr(ATEN, plain, None) if func.namespace == "aten" else None
     return packet is not None and any(
         torch.Tag.pointwise in getattr(packet, overload).tags for overload in packet.overloads()
@@ -119,6 +123,7 @@ def _is_pointwise(func: Any, name: str) -> bool:
 def refuse_odd(func: Any, value: torch.Tensor) -> None:
     """Raise unless what an operator gives is dense."""
     if value.layout is not torch.strided or value.is_nested or value.is_quantized or value.is_mkldnn:
+        # A shell has sizes and strides over one storage, which nothing but a dense tensor has.
         kind = "nested" if value.is_nested else "quantized" if value.is_quantized else str(value.layout)
         raise unsupported(func, f"its result is {kind}")
 

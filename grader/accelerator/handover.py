@@ -1,6 +1,7 @@
 """For programs that exchange tensors with a process where an accelerator is simulated.
 
-None of these calls a method that student code could have replaced on a tensor, and none counts anything.
+`is_simulated` and `describe` can be asked beside code that cannot be trusted: they call no method that it could have
+replaced on a tensor or a storage, and count nothing.
 """
 
 from __future__ import annotations
@@ -14,11 +15,14 @@ from torch._C import TensorBase
 from grader.accelerator.machine import the_machine
 from grader.accelerator.tensor import SimTensor, wrap
 
+# Taken when the package is loaded, before any code of a student runs, which could put something else under these names.
 _stride = TensorBase.stride
 _size = TensorBase.size
 _offset: Any = TensorBase.storage_offset
 _detach = TensorBase.detach
 _storage = TensorBase.untyped_storage
+_nbytes: Any = torch._C.StorageBase.nbytes  # type: ignore[attr-defined]
+_address: Any = torch._C.StorageBase._cdata.__get__  # type: ignore[attr-defined]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +69,7 @@ def to_device(tensor: torch.Tensor, index: int = 0) -> torch.Tensor:
         ValueError: the storage is on another index already.
     """
     place = the_machine().device(index)
+    # Detached: a shell wraps plain memory, and autograd follows the shell, not what is inside.
     made = wrap(_detach(tensor), place)
     return made.requires_grad_() if tensor.requires_grad else made
 
@@ -98,6 +103,7 @@ def describe(tensor: torch.Tensor) -> Described:
     """
     if type(tensor) is not SimTensor:
         raise TypeError("this is not a tensor on a simulated device")
+    # A plain look at an attribute would find a property first that somebody put on the class.
     state = object.__getattribute__(tensor, "__dict__")
     inner, place = state["_inner"], state["_place"]
     storage = _storage(inner)
@@ -107,23 +113,7 @@ def describe(tensor: torch.Tensor) -> Described:
         shape=tuple(_size(inner)),
         strides=tuple(_stride(inner)),
         offset=_offset(inner),
-        storage=storage._cdata,
-        storage_bytes=storage.nbytes(),
+        storage=_address(storage),
+        storage_bytes=_nbytes(storage),
         requires_grad=TensorBase.requires_grad.__get__(tensor),  # type: ignore[attr-defined]
     )
-
-
-def counters() -> dict[str, Any]:
-    """What was counted since the last reset, as plain numbers, dicts and lists; all devices together.
-
-    `launches`; `copies` and `copied_bytes` between host and device or between devices, and by direction
-    `host_to_device`, `device_to_host`, `device_to_device`, each with its `…_bytes`; `scalars_read` by `item`, `bool`
-    and the like; `waits`, and `waits_for` by reason; per index `allocated_bytes`, `current_bytes`, `peak_bytes`; the
-    virtual clock: `host_seconds`, and `device_seconds` per index.
-    """
-    return the_machine().counters()
-
-
-def reset_counters() -> None:
-    """Count from zero, with the virtual clock at 0; a peak starts at what is allocated now."""
-    the_machine().reset()

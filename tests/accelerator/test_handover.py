@@ -1,9 +1,11 @@
-"""The seam for programs that exchange tensors with a process where an accelerator is simulated."""
+"""What is there for programs that exchange tensors with a process where an accelerator is simulated."""
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 import torch
@@ -24,7 +26,7 @@ def test_tensors_are_put_on_the_device_without_a_copy() -> None:
     accelerator.reset_counters()
     again = accelerator.to_device(torch.empty(0).set_(storage, 1, (2,), (1,)), 1)
     found = accelerator.counters()
-    assert (found["copies"], found["launches"], found["current_bytes"]) == (0, 0, [0, 512])
+    assert (found["transfers"], found["launches"], found["current_bytes"]) == (0, 0, [0, 512])
     assert accelerator.describe(again).storage == accelerator.describe(whole).storage
     with pytest.raises(ValueError, match="this memory is on index 1 already"):
         accelerator.view_on_device(storage, torch.float32, (3,), (1,), 0, index=0)
@@ -43,7 +45,7 @@ def test_tensors_are_described_without_a_count() -> None:
     assert other.inner.tolist() == [[1, 4], [2, 5]]
     other.inner[0, 0] = 8
     found = accelerator.counters()
-    assert (found["copies"], found["launches"], found["waits"]) == (0, 0, 0)
+    assert (found["transfers"], found["launches"], found["syncs"]) == (0, 0, 0)
     assert base[0, 1].item() == 8
     assert accelerator.describe(torch.ones(1, device="sim", requires_grad=True)).requires_grad
 
@@ -55,10 +57,13 @@ def test_replaced_methods_are_not_called() -> None:
     kind = type(t)
     for name in ("stride", "size", "storage_offset", "untyped_storage", "detach"):
         setattr(torch.Tensor, name, lambda *args: 1 / 0)
-    kind.device = property(lambda self: "elsewhere")  # type: ignore[assignment, method-assign]
-    kind.shape = (9,)  # type: ignore[assignment, misc]
+    for name in ("nbytes", "_cdata"):
+        setattr(torch.UntypedStorage, name, property(lambda self: 1 / 0))
+    kind.device = property(lambda self: "elsewhere")  # type: ignore[assignment]
+    kind.shape = (9,)  # type: ignore[assignment]
     found = accelerator.describe(t)
     assert (found.device, found.shape, found.strides, found.offset) == ("sim:0", (2, 3), (3, 1), 0)
+    assert found.storage_bytes == 24
     with pytest.raises(TypeError):
         accelerator.describe(torch.ones(1))
 
@@ -71,6 +76,12 @@ def test_tensors_of_a_check_keep_their_gradients() -> None:
     assert t.is_leaf
     assert t.grad is not None
     assert t.grad.tolist() == [3, 3]
+
+
+def test_every_name_is_documented() -> None:
+    """The page about the accelerator names all that the package offers."""
+    page = (Path(__file__).parents[2] / "docs" / "accelerator.md").read_text(encoding="utf-8")
+    assert [name for name in accelerator.__all__ if not re.search(rf"\b{name}\b", page)] == []
 
 
 def test_it_needs_nothing_else_of_ours() -> None:

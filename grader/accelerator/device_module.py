@@ -33,6 +33,7 @@ class Properties:
     multi_processor_count: int
 
 
+# 8.0 is the first with bfloat16; code that asks for it then takes the way of an ordinary GPU.
 _CAPABILITY = (8, 0)
 
 
@@ -55,6 +56,7 @@ def init() -> None:
     """Nothing is left to do."""
 
 
+# `torch.manual_seed` asks for it by this name before it seeds the device.
 def _is_in_bad_fork() -> bool:
     return False
 
@@ -140,6 +142,7 @@ def mem_get_info(device: Any = None) -> tuple[int, int]:
 def memory_stats(device: Any = None) -> OrderedDict[str, int]:
     """The few statistics that are simulated, by CUDA's names."""
     memory = _place(device).memory
+    # CUDA has dozens more, about its cache and its blocks; a missing key is better than one that is made up.
     pairs = {"current": memory.current, "peak": memory.peak, "allocated": memory.total}
     return OrderedDict((f"allocated_bytes.all.{name}", value) for name, value in pairs.items())
 
@@ -216,6 +219,7 @@ FUNCTIONS: dict[str, Any] = {
     )
 } | {
     "_lazy_init": init,
+    # What is reserved is what tensors take: nothing is cached.
     "memory_reserved": memory_allocated,
     "max_memory_reserved": max_memory_allocated,
     "reset_max_memory_allocated": reset_peak_memory_stats,

@@ -7,14 +7,15 @@ from typing import Any, Literal
 import torch
 from torch.utils.backend_registration import _setup_privateuseone_for_python_backend
 
-from grader.accelerator import answers, arguments, operators, storages, training
+from grader.accelerator import arguments, operators, queries, storages, training
+from grader.accelerator.device_module import default_generators, make_module
 from grader.accelerator.machine import INNER, Machine, machine_or_none, set_machine
-from grader.accelerator.module import default_generators, make_module
 from grader.accelerator.spec import Spec
 
 Mode = Literal["sim", "cuda", "none"]
 
 
+# C++ may ask an accelerator these three things; the answers of the class above are errors.
 class _Hooks(torch._C._acc.PrivateUse1Hooks):
     def is_available(self) -> bool:
         return True
@@ -28,10 +29,11 @@ class _Hooks(torch._C._acc.PrivateUse1Hooks):
 
 
 def preload() -> None:
-    """Import all that `enable` needs, for a process that forks. Nothing is registered and no operator runs."""
+    """Import all that `enable` needs, for a process that forks. It registers and replaces nothing."""
     import torch.accelerator.memory
     import torch.utils.benchmark
 
+    # Both tables are made at first use and kept; made here, every forked child has them.
     torch.jit._builtins._get_builtin_table()
     torch.utils._device._device_constructors()
 
@@ -52,8 +54,9 @@ def enable(mode: Mode = "sim", *, indices: int = 2, spec: Spec | None = None) ->
         RuntimeError: an accelerator is simulated in this process already.
         ValueError: an unknown mode, or fewer than one index.
     """
+    # No machine: a device that is not there has nothing to count.
     if mode == "none":
-        answers.hide_others()
+        queries.hide_others()
         return None
     if mode not in ("sim", "cuda"):
         raise ValueError(f'mode is "sim", "cuda" or "none", not {mode!r}')
@@ -61,17 +64,22 @@ def enable(mode: Mode = "sim", *, indices: int = 2, spec: Spec | None = None) ->
         raise ValueError(f"indices is from 1 to 16, not {indices}")
     if machine_or_none() is not None:
         raise RuntimeError("the simulated accelerator is on already; a process has one, and for good")
+    # PrivateUse1 is the place that PyTorch keeps for devices that it does not know. It can be renamed once, and CUDA's
+    # name is taken, so the device is `sim` for C++ in every mode.
     _setup_privateuseone_for_python_backend(INNER, module := make_module(INNER), hook=_Hooks())
     machine = Machine(mode, indices, spec or Spec())
     set_machine(machine)
+    # After the machine is set, whose generators these are.
     vars(module)["default_generators"] = default_generators()
     _KEPT.append(operators.register())
-    answers.hide_others(kept=mode)
-    answers.answer_accelerator(machine)
+    # From here on functions of torch are replaced: C++ cannot be taught another name for the device, nor to answer
+    # for one that does not exist.
+    queries.hide_others(kept=mode)
+    queries.answer_accelerator(machine)
     if mode == "cuda":
-        answers.answer_cuda()
-    answers.replace_classes(machine)
-    answers.replace_timer()
+        queries.answer_cuda()
+    queries.replace_classes(machine)
+    queries.replace_timer()
     arguments.replace_functions(machine)
     arguments.replace_methods(machine)
     storages.replace_pinning()

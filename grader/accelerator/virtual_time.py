@@ -16,6 +16,7 @@ from grader.accelerator.machine import Machine, the_machine
 from grader.accelerator.tensor import SimTensor
 
 
+# A mode, since it sees the operators on plain tensors, too, which a class of tensors does not.
 class _HostWork(TorchDispatchMode):
     """Lets the virtual clock go on for operators on CPU tensors."""
 
@@ -33,11 +34,13 @@ class _HostWork(TorchDispatchMode):
         kwargs = kwargs or {}
         out = func(*args, **kwargs)
         tensors = [*_tensors(args), *_tensors(tuple(kwargs.values())), *_tensors((out,))]
+        # Work with a tensor of ours is the device's and on its clock already; views take no time worth telling.
         if tensors and not func.is_view and all(type(tensor) is not SimTensor for tensor in tensors):
             most = max(tensor.numel() for tensor in tensors)
             formula = flop_registry.get(func._overloadpacket)
             flops = formula(*args, **kwargs, out_val=out) if formula else most
             nbytes = sum(tensor.numel() * tensor.element_size() for tensor in tensors)
+            # The same formula as for a kernel, with the host's numbers: so the two can be compared.
             seconds = self.machine.spec.host_seconds(flops, nbytes)
             self.machine.clock.pass_time(seconds, func._overloadpacket.__name__)
         return out
@@ -71,6 +74,7 @@ def virtual_time() -> Iterator[Machine]:
     def sleep(seconds: float) -> None:
         machine.clock.pass_time(seconds, "sleep")
 
+    # `timeit` took its clock from `time` when it was loaded, so both are replaced.
     new: dict[tuple[Any, str], Any] = {(timeit, "default_timer"): now, (time, "sleep"): sleep}
     for name in ("perf_counter", "monotonic", "time", "process_time"):
         new[time, name] = now

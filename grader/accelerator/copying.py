@@ -1,0 +1,85 @@
+"""Deep copies and pickles of tensors on a simulated device."""
+
+from __future__ import annotations
+
+import copy
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+
+def deep_copy(tensor: Any, memo: dict[int, Any], wrap: Callable[..., Any]) -> Any:
+    """What `copy.deepcopy` gives.
+
+    Args:
+        tensor: one on a simulated device.
+        memo: what is copied already, by identity.
+        wrap: puts a CPU tensor into a shell on a device.
+    """
+    if id(tensor) in memo:
+        return memo[id(tensor)]
+    if not tensor.is_leaf:
+        raise RuntimeError(
+            "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the "
+            "moment.  If you were attempting to deepcopy a module, this may be because of a torch.nn.utils."
+            "weight_norm usage, see https://github.com/pytorch/pytorch/pull/103001"
+        )
+    # Through `memo` a storage is copied once, so that tensors that shared it share the copy.
+    storage = copy.deepcopy(tensor.untyped_storage(), memo)
+    with torch.no_grad():
+        inner = torch.empty(0, dtype=tensor.dtype, device="cpu").set_(
+            storage, tensor.storage_offset(), tensor.size(), tensor._inner.stride()
+        )
+        inner = _with_bits(inner, tensor._inner)
+    made = wrap(inner, tensor._place)
+    # Before the gradient and the attributes are copied: they may lead back to this tensor.
+    memo[id(tensor)] = made
+    made.requires_grad_(tensor.requires_grad)
+    if tensor.grad is not None:
+        made.grad = copy.deepcopy(tensor.grad, memo)
+    _keep_extras(tensor, made, memo)
+    return made
+
+
+def reduced(tensor: Any) -> Any:
+    """What pickles and files keep of a tensor: the same as of a tensor of any other device."""
+    # PyTorch's own functions are named, none of ours: a file can be read where this package is not. The storage tells
+    # the device, and `torch.save` writes that.
+    inner = tensor._inner
+    storage = tensor._typed_storage()
+    hooks: OrderedDict[Any, Any] = OrderedDict()
+    layout = (storage, inner.storage_offset(), tuple(inner.size()), inner.stride())
+    # The class of a parameter on the device is that of every tensor there; only this mark tells them apart.
+    if getattr(tensor, "_is_param", False):
+        whole = (torch._utils._rebuild_tensor_v2, (*layout, False, hooks))
+        return torch._utils._rebuild_parameter, (_Reduced(whole), tensor.requires_grad, hooks)
+    if inner.is_conj() or inner.is_neg():
+        bits = {name: True for name, on in (("conj", inner.is_conj()), ("neg", inner.is_neg())) if on}
+        return torch._utils._rebuild_tensor_v2, (*layout, tensor.requires_grad, hooks, bits)
+    return torch._utils._rebuild_tensor_v2, (*layout, tensor.requires_grad, hooks)
+
+
+class _Reduced:
+    """Pickles as what was given."""
+
+    def __init__(self, whole: Any) -> None:
+        self.whole = whole
+
+    def __reduce__(self) -> Any:
+        return self.whole
+
+
+def _with_bits(made: torch.Tensor, like: torch.Tensor) -> torch.Tensor:
+    if like.is_conj():
+        made = made.conj()
+    return torch._neg_view(made) if like.is_neg() else made
+
+
+def _keep_extras(old: Any, new: Any, memo: dict[int, Any]) -> None:
+    # What other code hung on the tensor is copied; what we hang on it was made for the new one.
+    own = {"_inner", "_place", "_block"}
+    for name, value in old.__dict__.items():
+        if name not in own:
+            setattr(new, name, copy.deepcopy(value, memo))

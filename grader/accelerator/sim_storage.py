@@ -1,0 +1,65 @@
+"""The storage of a tensor on a simulated device."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from grader.accelerator.machine import DEVICE_TO_HOST, the_machine
+
+
+class SimStorage(torch.UntypedStorage):
+    """The storage of a tensor on a simulated device: CPU memory that says where it is pretended to be."""
+
+    _place: torch.device
+
+    @property
+    def device(self) -> torch.device:  # type: ignore[override]
+        """The simulated device."""
+        return self._place
+
+    @property
+    def is_cuda(self) -> bool:
+        """Whether the device calls itself cuda."""
+        return self._place.type == "cuda"
+
+    def cpu(self) -> torch.UntypedStorage:
+        """A copy on the CPU."""
+        machine = the_machine()
+        machine.transfer(DEVICE_TO_HOST, machine.index_of(self._place), self.nbytes())
+        return plain_copy(self)
+
+    def clone(self) -> SimStorage:
+        """A copy on the same device."""
+        return as_storage(plain_copy(self), self._place)
+
+    def __deepcopy__(self, memo: dict[Any, Any]) -> SimStorage:
+        # Under the key and in the form that PyTorch's own storages use, so that both find each other's copies.
+        known = memo.setdefault("torch", {})
+        if self._cdata not in known:
+            known[self._cdata] = self.clone()
+        return known[self._cdata]  # type: ignore[no-any-return]
+
+    def __repr__(self) -> str:
+        return f"<torch.storage.UntypedStorage of size {self.nbytes()} on {self._place}>"
+
+
+def plain_copy(storage: Any) -> torch.UntypedStorage:
+    """The same bytes in new CPU memory."""
+    # `clone` of a storage would ask for its device, which is not that of its memory; so the bytes are copied by
+    # tensors.
+    made = torch.UntypedStorage(storage.nbytes(), device="cpu")  # whatever the default device is
+    to, source = (torch.empty(0, dtype=torch.uint8, device="cpu").set_(one) for one in (made, storage))
+    to.copy_(source)
+    return made
+
+
+def as_storage(storage: torch.UntypedStorage, place: torch.device) -> SimStorage:
+    """Make a storage one of a simulated device. Python keeps the object as long as the memory lives."""
+    if type(storage) is not SimStorage:
+        # PyTorch keeps one Python object for each storage. That object changes its class rather than being wrapped,
+        # so that two tensors that share memory give the same one, as on any device.
+        storage.__class__ = SimStorage
+        storage._place = place  # type: ignore[attr-defined]
+    return storage  # type: ignore[return-value]

@@ -1,0 +1,153 @@
+"""Random numbers, autograd and modules on the simulated device."""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from typing import Any
+
+import pytest
+import torch
+from accelerator.modes import grad_of, in_mode, raises
+from torch import nn
+from torch.utils import checkpoint
+
+# -- random numbers
+
+
+@in_mode("sim")
+def test_seeds() -> None:
+    """`torch.manual_seed` seeds every index; the numbers are not those of the CPU."""
+    drawn = {}
+    for device in ("cpu", "sim:0", "sim:1"):
+        torch.manual_seed(3)
+        drawn[device] = torch.rand(4, device=device).tolist()
+    assert drawn["sim:0"] == drawn["sim:1"]
+    assert drawn["sim:0"] != drawn["cpu"]
+    torch.manual_seed(3)
+    before = torch.get_rng_state()
+    nn.functional.dropout(torch.ones(8, device="sim"))
+    assert torch.equal(before, torch.get_rng_state())
+
+
+@in_mode("sim")
+def test_generators() -> None:
+    """A generator belongs to a device; one of another device is refused both ways."""
+    ours, theirs = torch.Generator(device="sim:1").manual_seed(5), torch.Generator()
+    assert (str(ours.device), ours.initial_seed(), theirs.device.type) == ("sim:1", 5, "cpu")
+    first = torch.randn(3, device="sim:1", generator=ours)
+    assert first.tolist() == torch.randn(3, device="sim:1", generator=ours.manual_seed(5)).tolist()
+    state = ours.get_state()
+    again = [torch.rand(2, device="sim:1", generator=ours).tolist(), ours.set_state(state)][0]
+    assert torch.rand(2, device="sim:1", generator=ours).tolist() == again
+    assert isinstance(ours, torch.Generator)
+    assert isinstance(theirs, torch.Generator)
+    with raises(RuntimeError, "Expected a 'sim' device type for generator but found 'cpu'"):
+        torch.rand(2, device="sim", generator=theirs)
+    with raises(RuntimeError, "Expected a 'cpu' device type for generator but found 'sim'"):
+        torch.rand(2, generator=ours)
+    with raises(RuntimeError, "Expected a 'cpu' device type for generator but found 'sim'"):
+        torch.ones(2).uniform_(generator=ours)
+
+
+# -- autograd and modules
+
+
+@in_mode("sim")
+def test_gradients_on_every_index() -> None:
+    """Gradients are on their leaf's device, also across devices and in a thread."""
+    leaf = torch.ones(3, device="sim:1", requires_grad=True)
+    (leaf * 2 + leaf.to("sim:0").to("sim:1") * leaf.cpu().to("sim:1")).sum().backward()
+    assert (grad_of(leaf).tolist(), str(grad_of(leaf).device)) == ([4, 4, 4], "sim:1")
+    host = torch.ones(2, requires_grad=True)
+    (host.to("sim") * 5).sum().backward()
+    assert (grad_of(host).tolist(), grad_of(host).device.type) == ([5, 5], "cpu")
+
+    def work() -> None:
+        leaf.grad = None
+        (leaf * 3).sum().backward()
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert grad_of(leaf).tolist() == [3, 3, 3]
+    assert torch.autograd.gradcheck(torch.tanh, torch.randn(3, device="sim", dtype=torch.float64, requires_grad=True))
+
+
+def _train(device: str) -> list[float]:
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Conv2d(1, 4, 3), nn.BatchNorm2d(4), nn.ReLU(), nn.Flatten(), nn.Linear(4 * 16, 3))
+    x, y = torch.randn(8, 1, 6, 6), torch.arange(8) % 3
+    optimizer = torch.optim.AdamW(model.parameters(), lr=0.01)
+    weight = model[0].weight
+    model.to(device)
+    assert weight is model[0].weight
+    losses = []
+    for _ in range(3):
+        optimizer.zero_grad()
+        loss = nn.functional.cross_entropy(model(x.to(device)), y.to(device))
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        losses.append(loss.item())
+    return losses
+
+
+@in_mode("sim")
+def test_training_is_that_of_the_cpu() -> None:
+    """A model is trained on the device as on the CPU; an optimizer made before the move still has its parameters."""
+    assert _train("sim:1") == pytest.approx(_train("cpu"), rel=1e-5)
+
+
+@in_mode("sim")
+def test_recurrent_layers() -> None:
+    """LSTM and GRU, whose cells are fused on accelerators, give what the CPU gives, backward included."""
+    for layer in (nn.LSTM, nn.GRU, nn.RNN):
+        torch.manual_seed(0)
+        model, x = layer(3, 4, num_layers=2, bidirectional=True), torch.rand(5, 2, 3)
+        wanted = model(x)[0]
+        wanted.pow(2).sum().backward()
+        grads = [grad_of(p).clone() for p in model.parameters()]
+        model.zero_grad()
+        out = model.to("sim")(x.to("sim"))[0]
+        out.pow(2).sum().backward()
+        assert torch.allclose(out.cpu(), wanted, atol=1e-6)
+        assert all(
+            torch.allclose(grad_of(p).cpu(), g, atol=1e-5) for p, g in zip(model.parameters(), grads, strict=True)
+        )
+
+
+@in_mode("sim")
+def test_model_goes_and_comes_back() -> None:
+    """A model moves to the device and back, even while a graph holds it; state dicts load across devices."""
+    model = nn.Linear(2, 2)
+    weight = model.weight
+    loss = model.to("sim")(torch.ones(1, 2, device="sim")).sum()
+    loss.backward()
+    assert str(grad_of(weight).device) == "sim:0"
+    model.cpu()
+    assert (model.weight is weight, weight.device.type, grad_of(weight).device.type) == (True, "cpu", "cpu")
+    other = nn.Linear(2, 2).to("sim:1")
+    other.load_state_dict(model.state_dict())
+    assert torch.equal(other.weight.cpu(), weight)
+    move: Any = model
+    assert move.sim(1) is model
+    assert str(next(model.parameters()).device) == "sim:1"
+
+
+@in_mode("sim")
+def test_functional_transforms() -> None:
+    """`vmap`, `torch.func.grad`, forward gradients, checkpoints and inference mode work."""
+    x = torch.arange(3.0, device="sim")
+    assert torch.vmap(lambda v: v * 2)(x).tolist() == [0, 2, 4]
+    assert torch.func.grad(lambda v: (v**2).sum())(x).tolist() == [0, 2, 4]
+    warnings.simplefilter("ignore", DeprecationWarning)  # PyTorch's own use of TorchScript
+    value, tangent = torch.func.jvp(lambda v: v**2, (x,), (torch.ones_like(x),))  # type: ignore[misc]
+    assert (value.tolist(), tangent.tolist()) == ([0, 1, 4], [0, 2, 4])
+    leaf = x.clone().requires_grad_()
+    checkpoint.checkpoint(torch.exp, leaf, use_reentrant=False).sum().backward()
+    assert torch.equal(grad_of(leaf), x.exp())
+    with torch.inference_mode():
+        assert torch.nn.functional.linear(x, x[None]).tolist() == [5]
+        assert x.reshape(3, 1).data_ptr() == x.data_ptr()
+        assert x.to("cpu").tolist() == [0, 1, 2]
