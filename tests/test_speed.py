@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from grader.check.accelerator import Accelerator
+from grader.check.devices import Accelerator
 from support import Function
 
 from grader.check.speed import as_fast_as, faster_than
