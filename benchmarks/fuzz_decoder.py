@@ -41,9 +41,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 with atheris.instrument_imports(include=["grader"]):  # only what is imported here: the wire imports nothing else
     import grader.wire.incoming
     import grader.wire.transport  # noqa: F401
+    from grader.wire.blocks import Block, array_bounds, span
     from grader.wire.describe import build_array, build_tensor
     from grader.wire.frames import HEADER, IN_DESCRIPTOR, MAGIC, Channel, Frame, Patience, ProtocolFault, WireError
-    from grader.wire.memory import Block, array_bounds, span
 
 from wire.test_fuzz import (
     CAPS,

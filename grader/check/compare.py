@@ -18,10 +18,10 @@ import torch
 
 from grader.check import show
 from grader.check.student import CannotJudge, Student, party_of
+from grader.wire.blocks import array_extent, span
 from grader.wire.describe import Claims
 from grader.wire.exchange import claims_of
 from grader.wire.incoming import copies
-from grader.wire.memory import array_extent, span
 
 _DEVICE = re.compile(r"(cpu|cuda|meta|mps|xpu|sim)(:[0-7])?")
 

@@ -2,10 +2,10 @@
 
 frames      one message on a stream: a header, a tree (JSON), data (raw memory)
 transport   how bytes travel: a socket that can carry descriptors, or a pair of pipes
-memory      where tensors and arrays lie, and blocks of memory that several of them share
+blocks      where tensors and arrays lie, and blocks of memory that several of them share
 describe    tensors and arrays as descriptions, and back
 plain       dtypes, devices, scalars, bytes and text, and back
-weight      how deep and wide containers are
+nesting     how deep and wide containers are
 exchange    what both ends know in common: objects by number, memory by block
 outgoing    one message being written
 incoming    one message being read

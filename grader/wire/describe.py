@@ -12,9 +12,9 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
+from grader.wire.blocks import Block, array_bounds, span
 from grader.wire.devices import device_of, plain
 from grader.wire.frames import ProtocolFault
-from grader.wire.memory import Block, array_bounds, span
 
 _DTYPE_NAMES = (
     *("bool", "uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64"),

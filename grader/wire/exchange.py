@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 import torch
 
+from grader.wire.blocks import Block
 from grader.wire.describe import NAMES, Claims
 from grader.wire.frames import Caps
-from grader.wire.memory import Block
 
 Leaf = torch.Tensor | np.ndarray
 

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 import torch
 
+from grader.wire.blocks import Block
 from grader.wire.describe import Claims, build_array, build_tensor, read_claims, whole
 from grader.wire.devices import arrived, placed
 from grader.wire.exchange import Exchange, HandleClaims, Known
 from grader.wire.frames import ProtocolFault
-from grader.wire.memory import Block
+from grader.wire.nesting import CONTAINERS, too_much
 from grader.wire.outgoing import Outgoing
 from grader.wire.plain import MAX_TEXT, constant
-from grader.wire.weight import CONTAINERS, too_much
 
 _MAX_NUMBER = 1 << 31
 _INLINE_INT = 1 << 63

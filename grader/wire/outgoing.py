@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 import torch
 
+from grader.wire.blocks import Block, Extent, array_extent, merge, storage_extent
 from grader.wire.describe import MAX_DIMS, describe_array, describe_tensor, odd_array, odd_tensor
 from grader.wire.devices import plain
 from grader.wire.exchange import Exchange, Known, Leaf, Remote
 from grader.wire.frames import Unsupported, check_tree
-from grader.wire.memory import Block, Extent, array_extent, merge, storage_extent
+from grader.wire.nesting import CONTAINERS, too_much
 from grader.wire.plain import MAX_INT_DIGITS, MAX_TEXT, plain_constant, plain_text
-from grader.wire.weight import CONTAINERS, too_much
 
 _INLINE_INT = 1 << 63
 _LARGE = 1 << 16
