@@ -2,7 +2,7 @@
 
 frames      a stream of bytes, perhaps with a descriptor: header, tree, data; what is a frame goes on to `incoming`
 incoming    a whole reply: objects, blocks, tensors, arrays, handles, containers, and a result or an exception
-geometry    one description of a tensor or an array, over a block of 64 bytes
+geometry    one row of a tensor or an array, over a block of 64 bytes
 
 Seeds are the replies of an honest worker, made here. An input is changed as a tree of JSON two times in three, and as
 bytes otherwise. What must hold: either a `ProtocolFault` comes out, or a value that is safe to use. Every tensor and
@@ -44,6 +44,7 @@ with atheris.instrument_imports(include=["grader"]):  # only what is imported he
     from grader.wire.blocks import Block, array_bounds, span
     from grader.wire.describe import build_array, build_tensor
     from grader.wire.frames import HEADER, IN_DESCRIPTOR, MAGIC, Channel, Frame, Patience, ProtocolFault, WireError
+    from grader.wire.rows import ArrayRow, ObjectRow, TensorRow
 
 from wire.test_fuzz import (
     CAPS,
@@ -109,16 +110,17 @@ class Sitting:
 
 
 def geometry(told: bytes) -> None:
-    """One description, over one block."""
-    description = parsed(told)
-    if not isinstance(description, list) or not description:
-        return
+    """One row, over one block."""
     block = Block.allocate(1, BLOCK, writable=True)
     block.write(memoryview(bytearray(range(BLOCK))))
-    build = build_array if description[0] == "array" else build_tensor
     with contextlib.suppress(ProtocolFault):
-        built = build(description, {1: block}, CAPS.data_bytes)
-        value = built[0] if isinstance(built, tuple) else built
+        row = ObjectRow.read([1, parsed(told)]).row
+        if isinstance(row, ArrayRow):
+            value: Any = build_array(row, {1: block}, CAPS.data_bytes)
+        elif isinstance(row, TensorRow):
+            value = build_tensor(row, {1: block}, CAPS.data_bytes)
+        else:
+            return
         is_inside(value, [block])
         elements(value)
         show(value)
@@ -234,8 +236,9 @@ def not_told(ours: Ours, tree: dict[str, Any]) -> Iterator[tuple[Any, Any]]:
     for leaf in ours.leaves:
         number = ours.exchange.number_of(leaf)
         assert number is not None
-        description = ours.exchange.known[number].description
-        if number not in changed and description[5 if description[0] == "tensor" else 4] not in blocks:
+        row = ours.exchange.known[number].row
+        assert row is not None
+        if number not in changed and row.block not in blocks:
             yield leaf, shown(leaf)
 
 

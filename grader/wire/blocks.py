@@ -9,13 +9,14 @@ from __future__ import annotations
 import ctypes
 import weakref
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import torch
 
-Owner = torch.UntypedStorage | npt.NDArray[Any]
+Array: TypeAlias = npt.NDArray[Any]
+Owner: TypeAlias = torch.UntypedStorage | Array
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ def storage_extent(storage: torch.UntypedStorage) -> Extent:
     return Extent(storage.data_ptr(), storage.nbytes(), storage)
 
 
-def array_extent(array: npt.NDArray[Any]) -> Extent:
+def array_extent(array: Array) -> Extent:
     """The memory of the array that owns what this one is a view of."""
     root: Any = array
     while isinstance(root.base, np.ndarray):
@@ -53,7 +54,7 @@ def array_extent(array: npt.NDArray[Any]) -> Extent:
     return Extent(start, size, root, writable=root.flags.writeable)
 
 
-def array_bounds(array: npt.NDArray[Any]) -> tuple[int, int]:
+def array_bounds(array: Array) -> tuple[int, int]:
     """Lowest address and number of bytes that the elements of an array span; strides may be negative."""
     start = array.__array_interface__["data"][0]
     low, high = span(array.shape, array.strides)
@@ -193,7 +194,7 @@ class Block:
             return torch.UntypedStorage(0, device="cpu")
         return torch.frombuffer(self._buffer(offset, size), dtype=torch.uint8).untyped_storage()
 
-    def array(self, offset: int, shape: tuple[int, ...], strides: tuple[int, ...], dtype: Any) -> npt.NDArray[Any]:
+    def array(self, offset: int, shape: tuple[int, ...], strides: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
         """An array over the block's memory. The caller has checked that it lies inside."""
         low, high = span(shape, strides)
         whole = np.frombuffer(self._buffer(offset + low, high - low + dtype.itemsize), dtype=np.uint8)

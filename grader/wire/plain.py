@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import torch
 
+from grader.wire.bounds import ProtocolFault
 from grader.wire.describe import DTYPES, NAMES, array_dtype
-from grader.wire.frames import ProtocolFault
+from grader.wire.tree import Plain
 
 MAX_INT_DIGITS = 1 << 16
-MAX_TEXT = 500
 _KINDS = "cpu|cuda|meta|mps|xpu|xla|hpu|mtia|hip|ipu|ve|vulkan|lazy|maia|privateuseone|sim"
 _DEVICE = re.compile(rf"({_KINDS})(:[0-9]{{1,3}})?")
 _TORCH_CONSTANTS = {
@@ -21,7 +21,7 @@ _TORCH_CONSTANTS = {
 }
 
 
-def plain_constant(obj: Any) -> list[Any] | None:
+def plain_constant(obj: object) -> list[Plain] | None:
     """What is neither a number nor a container, but has a name or a few parts."""
     if isinstance(obj, np.generic):
         return ["scalar", obj.dtype.str, obj.tobytes().hex()] if obj.dtype.kind in "biufc" else None
@@ -42,7 +42,7 @@ def plain_constant(obj: Any) -> list[Any] | None:
     return None
 
 
-def plain_text(text: str) -> Any:
+def plain_text(text: str) -> Plain:
     """A str as it is, unless JSON would join two of its surrogates into one character."""
     try:
         text.isascii() or text.encode()
@@ -51,7 +51,7 @@ def plain_text(text: str) -> Any:
     return text
 
 
-def constant(item: list[Any]) -> Any:  # noqa: C901  one table, a row for each kind
+def constant(item: list[Plain]) -> Any:  # noqa: C901  one table, a row for each kind
     """The inverse of `plain_constant`."""
     try:
         match item:

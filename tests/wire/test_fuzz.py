@@ -306,9 +306,10 @@ def survive(tree: dict[str, Any], data: bytes) -> bool:
     before = []
     for leaf in ours.leaves:
         number = ours.exchange.number_of(leaf)
-        told = ours.exchange.known[number].description
-        block = told[5] if told[0] == "tensor" else told[4]
-        if number not in changed and block not in blocks:
+        assert number is not None
+        row = ours.exchange.known[number].row
+        assert row is not None
+        if number not in changed and row.block not in blocks:
             before.append((leaf, shown(leaf)))
     start, memory = time.process_time(), peak()
     try:
