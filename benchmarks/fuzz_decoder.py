@@ -46,7 +46,7 @@ with atheris.instrument_imports(include=["grader"]):  # only what is imported he
     from grader.wire.frames import HEADER, IN_DESCRIPTOR, MAGIC, Channel, Frame, Patience, ProtocolFault, WireError
     from grader.wire.rows import ArrayRow, ObjectRow, TensorRow
 
-from wire.test_fuzz import (
+from wire.hostile import (
     CAPS,
     EXTREMES,
     MEGABYTES,
@@ -54,7 +54,6 @@ from wire.test_fuzz import (
     Ours,
     ask_again,
     at,
-    elements,
     first_numbers,
     honest_reply,
     peak,
@@ -62,6 +61,7 @@ from wire.test_fuzz import (
     shown,
     touch,
 )
+from wire.pair import bits
 
 from grader.check.show import show
 from grader.check.student import CannotJudge, Party, raised_by_student
@@ -122,7 +122,7 @@ def geometry(told: bytes) -> None:
         else:
             return
         is_inside(value, [block])
-        elements(value)
+        bits(value)
         show(value)
 
 
@@ -192,7 +192,7 @@ def take(tree: dict[str, Any], data: bytes, frame: Frame | None = None) -> None:
     ours = Ours()
     out = ours.ask()
     untouched = list(not_told(ours, tree))
-    constant = elements(ours.constant)
+    constant = bits(ours.constant)
     party = Party(Sitting())  # type: ignore[arg-type]
     try:
         result = party.read(frame or Frame(1, tree, memoryview(bytearray(data))), "your `total`", ours.exchange)
@@ -210,7 +210,7 @@ def take(tree: dict[str, Any], data: bytes, frame: Frame | None = None) -> None:
     for leaf, was in untouched:
         if shown(leaf) != was:
             raise Harm("an argument changed that the reply did not tell of")
-    if elements(ours.constant) != constant:
+    if bits(ours.constant) != constant:
         raise Harm("memory that is read-only was written")
     if taken:
         ours.exchange.end_call()

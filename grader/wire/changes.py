@@ -58,7 +58,7 @@ def change_array(exchange: Exchange, number: int, obj: Array, known: Known, row:
     if not isinstance(was, ArrayRow):
         raise ProtocolFault("an object cannot change its kind")
     if (was.dtype, was.block, was.offset) != (row.dtype, row.block, row.offset) or obj.size != array.size:
-        exchange.register(number, array).row = row  # NumPy moves no array to other memory: another takes its place
+        exchange.register(number, array).row = row  # an array cannot be moved
         return array
     known.row = row
     if obj.shape != array.shape:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from grader.wire.bounds import ProtocolFault
 from grader.wire.tree import Plain
 
+# Far above what fits into a message, and small enough that no product or sum of a few of them is slow to compute.
 MAX_NUMBER = 1 << 31
 MAX_SIZE = 1 << 48
-MAX_DIMS = 64
+MAX_DIMS = 64  # as in NumPy 2
 MAX_NAME = 200
 
 

@@ -30,7 +30,7 @@ Container: TypeAlias = list[Any] | dict[Any, Any] | set[Any]
 
 
 class Remote:
-    """Something that lives in a worker: a function, a class, an object. Known here only by its name on the wire."""
+    """Something that lives in a worker: a function, a class, an object. Known here by its name on the wire."""
 
     wire_name: list[Plain]
 
@@ -96,8 +96,8 @@ class Exchange:
     Args:
         asks: whether this is the asking end.
         caps: what one message may hold.
-        make_handle: builds what stands here for an object that stays at the other end (asking end only).
-        find: gives the object behind a name such as ("student", "total") (answering end only).
+        make_handle: builds what stands here for an object that stays at the other end (at the asking end).
+        find: gives the object behind a name such as ("student", "total") (at the answering end).
     """
 
     def __init__(

@@ -81,7 +81,7 @@ class Channel:
     def __init__(self, transport: Transport, caps: Caps | None = None) -> None:
         self._transport = transport
         self._caps = caps or Caps()
-        self.maps = False
+        self.maps = False  # whoever does not trust the other end must not: it could shorten the memory under a reader
 
     @property
     def shares_memory(self) -> bool:
@@ -114,6 +114,7 @@ class Channel:
         size = sum(len(part) for part in data)
         if size > self._caps.data_bytes:
             raise Unsupported(f"the values are too large to hand over ({size / 2**20:.0f} MB)")
+        # Small data in the stream: making memory takes more system calls than sending them along.
         descriptor = self._shared(data) if size > INLINE_BYTES else None
         try:
             if descriptor is None:

@@ -114,8 +114,9 @@ class Outgoing:
         for number, row in rows.items():
             known = exchange.known[number]
             was = known.row
-            if isinstance(was, TensorRow) and isinstance(row, TensorRow) and was._replace(claims=row.claims) != row:
-                known.before = None  # changed by this end, or moved
+            moved = isinstance(was, TensorRow) and isinstance(row, TensorRow) and was.not_claimed() != row.not_claimed()
+            if moved:  # or changed by this end
+                known.before = None
             known.row = row
         # A block that holds an original is retired when nothing else lies in it: the other end drops its own, and here
         # it is kept with its first bytes for as long as a reference may be given them.
@@ -136,8 +137,7 @@ class Outgoing:
         containers.update((number, row) for number, row in told.changed if isinstance(row, ContainerRow))
         if (reason := too_much(containers, caps)) is not None:
             raise Unsupported(f"{reason} to hand over")
-        # Written a second time to be measured, unless it is far from the caps: 200 is more than a leaf's row without
-        # its claims' texts, and small messages are what most calls send.
+        # Written a second time to be measured, unless it is small, as in most calls: a row has some 200 characters.
         if self._values.size + 200 * (len(told.new) + len(told.changed)) > _LARGE:
             tree = [self._items, told.plain(asks=self._exchange.asks)]
             check_tree(json.dumps(tree, separators=(",", ":")).encode("ascii"), caps)

@@ -26,7 +26,7 @@ NO_BLOCK = -1
 
 
 class Claims(NamedTuple):
-    """What a worker says of a tensor that its bytes do not show. Read through `grader.check`, never trusted.
+    """What a worker says of a tensor that its bytes do not show. Read through `grader.check`: a claim, no fact.
 
     Attributes:
         requires_grad: as on the tensor.
@@ -57,7 +57,7 @@ class Claims(NamedTuple):
         """Claims as they arrived. Others than these are passed over.
 
         Raises:
-            ProtocolFault: one of them is missing or of another type.
+            ProtocolFault: one of them is missing or of another type. No `grad_fn` is as good as null.
         """
         if not isinstance(value, dict):
             raise ProtocolFault("claims are not an object")
@@ -102,6 +102,10 @@ class TensorRow(NamedTuple):
     def block(self) -> int:
         """The number of its block."""
         return self.place.block
+
+    def not_claimed(self) -> tuple[object, ...]:
+        """All of it but the claims."""
+        return self.layout, self.place, self.grad
 
     def plain(self) -> list[Plain]:
         """The row of a message."""
@@ -175,6 +179,7 @@ class ContainerRow(NamedTuple):
     @classmethod
     def read(cls, value: object) -> ContainerRow:
         """A row as it arrived, or a `ProtocolFault`."""
+        # Not looked into here: it is weighed with the others first, and may be deep.
         kind, items = parts(value, 2)
         if not isinstance(kind, str) or kind not in CONTAINERS:
             raise ProtocolFault("an object of an unknown kind")
@@ -226,10 +231,10 @@ class BlockRow(NamedTuple):
     @classmethod
     def read(cls, value: object, caps: Caps) -> BlockRow:
         """A row as it arrived, or a `ProtocolFault`."""
+        # By the caps, before a block of that size is made. Whether the data hold as much is seen then.
         number, size, start, writable = parts(value, 4)
-        bytes_at_most = caps.data_bytes
-        sizes = whole(size, 0, bytes_at_most), whole(start, 0, bytes_at_most)
-        return cls(whole(number, 0, MAX_NUMBER), *sizes, bool(writable))
+        within = whole(size, 0, caps.data_bytes), whole(start, 0, caps.data_bytes)
+        return cls(whole(number, 0, MAX_NUMBER), *within, bool(writable))
 
 
 class Told(NamedTuple):
@@ -246,7 +251,7 @@ class Told(NamedTuple):
     new: list[ObjectRow]
     changed: list[ObjectRow]
     blocks: list[BlockRow]
-    forget: list[int] = []  # noqa: RUF012  never changed in place
+    forget: list[int] = []  # noqa: RUF012  nobody changes it in place
     fresh: bool = False
 
     def plain(self, *, asks: bool) -> dict[str, Plain]:
@@ -268,18 +273,17 @@ class Told(NamedTuple):
         """
         if not isinstance(value, dict):
             raise ProtocolFault("a message does not tell of its objects")
+        # Each object costs far more than its row has bytes, so they are counted before any is read.
         new = listed(value.get("new"))
         if len(new) > caps.objects:
             raise ProtocolFault("a message tells of too many objects")
-        told = cls(
+        return cls(
             [ObjectRow.read(row) for row in new],
             [ObjectRow.read(row) for row in listed(value.get("changed"))],
             [BlockRow.read(row, caps) for row in listed(value.get("blocks"))],
+            [] if asks else [whole(number, 0, MAX_NUMBER) for number in listed(value.get("forget"))],
+            not asks and bool(value.get("fresh")),
         )
-        if asks:
-            return told
-        forget = [whole(number, 0, MAX_NUMBER) for number in listed(value.get("forget"))]
-        return told._replace(forget=forget, fresh=bool(value.get("fresh")))
 
 
 def _block(value: object) -> int:

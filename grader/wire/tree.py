@@ -52,5 +52,5 @@ def parse_tree(text: bytes, caps: Caps) -> dict[str, Any]:
 
 
 def _parts(text: bytes) -> int:
-    """How many nodes the tree has at most: each stands behind a comma or a bracket, of which strings have some too."""
+    """How many values are in it at most: each stands behind a comma or a bracket, and strings may have some, too."""
     return text.count(b",") + text.count(b"[") + text.count(b"{")
