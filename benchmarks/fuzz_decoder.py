@@ -2,7 +2,7 @@
 
 frames      a stream of bytes, perhaps with a descriptor: header, tree, data; what is a frame goes on to `incoming`
 incoming    a whole reply: objects, blocks, tensors, arrays, handles, containers, and a result or an exception
-geometry    one description of a tensor or an array, over a block of 64 bytes
+geometry    one row of a tensor or an array, over a block of 64 bytes
 
 Seeds are the replies of an honest worker, made here. An input is changed as a tree of JSON two times in three, and as
 bytes otherwise. What must hold: either a `ProtocolFault` comes out, or a value that is safe to use. Every tensor and
@@ -41,11 +41,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 with atheris.instrument_imports(include=["grader"]):  # only what is imported here: the wire imports nothing else
     import grader.wire.incoming
     import grader.wire.transport  # noqa: F401
+    from grader.wire.blocks import Block, array_bounds, span
     from grader.wire.describe import build_array, build_tensor
     from grader.wire.frames import HEADER, IN_DESCRIPTOR, MAGIC, Channel, Frame, Patience, ProtocolFault, WireError
-    from grader.wire.memory import Block, array_bounds, span
+    from grader.wire.rows import ArrayRow, ObjectRow, TensorRow
 
-from wire.test_fuzz import (
+from wire.hostile import (
     CAPS,
     EXTREMES,
     MEGABYTES,
@@ -53,7 +54,6 @@ from wire.test_fuzz import (
     Ours,
     ask_again,
     at,
-    elements,
     first_numbers,
     honest_reply,
     peak,
@@ -61,6 +61,7 @@ from wire.test_fuzz import (
     shown,
     touch,
 )
+from wire.pair import bits
 
 from grader.check.show import show
 from grader.endings import CannotJudge, WorkerLost
@@ -110,18 +111,19 @@ class Sitting:
 
 
 def geometry(told: bytes) -> None:
-    """One description, over one block."""
-    description = parsed(told)
-    if not isinstance(description, list) or not description:
-        return
+    """One row, over one block."""
     block = Block.allocate(1, BLOCK, writable=True)
     block.write(memoryview(bytearray(range(BLOCK))))
-    build = build_array if description[0] == "array" else build_tensor
     with contextlib.suppress(ProtocolFault):
-        built = build(description, {1: block}, CAPS.data_bytes)
-        value = built[0] if isinstance(built, tuple) else built
+        row = ObjectRow.read([1, parsed(told)]).row
+        if isinstance(row, ArrayRow):
+            value: Any = build_array(row, {1: block}, CAPS.data_bytes)
+        elif isinstance(row, TensorRow):
+            value = build_tensor(row, {1: block}, CAPS.data_bytes)
+        else:
+            return
         is_inside(value, [block])
-        elements(value)
+        bits(value)
         show(value)
 
 
@@ -191,10 +193,10 @@ def take(tree: dict[str, Any], data: bytes, frame: Frame | None = None) -> None:
     ours = Ours()
     out = ours.ask()
     untouched = list(not_told(ours, tree))
-    constant = elements(ours.constant)
-    party = Side(Sitting())  # type: ignore[arg-type]
+    constant = bits(ours.constant)
+    side = Side(Sitting())  # type: ignore[arg-type]
     try:
-        result = party.read(frame or Frame(1, tree, memoryview(bytearray(data))), "your `total`", ours.exchange)
+        result = side.read(frame or Frame(1, tree, memoryview(bytearray(data))), "your `total`", ours.exchange)
     except (ProtocolFault, CannotJudge, WorkerLost):
         result, taken = None, False
     except Exception as error:
@@ -209,7 +211,7 @@ def take(tree: dict[str, Any], data: bytes, frame: Frame | None = None) -> None:
     for leaf, was in untouched:
         if shown(leaf) != was:
             raise Harm("an argument changed that the reply did not tell of")
-    if elements(ours.constant) != constant:
+    if bits(ours.constant) != constant:
         raise Harm("memory that is read-only was written")
     if taken:
         ours.exchange.end_call()
@@ -235,8 +237,9 @@ def not_told(ours: Ours, tree: dict[str, Any]) -> Iterator[tuple[Any, Any]]:
     for leaf in ours.leaves:
         number = ours.exchange.number_of(leaf)
         assert number is not None
-        description = ours.exchange.known[number].description
-        if number not in changed and description[5 if description[0] == "tensor" else 4] not in blocks:
+        row = ours.exchange.known[number].row
+        assert row is not None
+        if number not in changed and row.block not in blocks:
             yield leaf, shown(leaf)
 
 

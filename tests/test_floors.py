@@ -44,7 +44,7 @@ FLOORS: dict[str, set[str]] = {
     },
     "__main__": {"cli"},
 }
-"""What each room may import of ours, the lowest first. `lanes` starts `session` and `worker` by name, never by import."""
+"""What each room may import of ours, the lowest first. `lanes` starts `session` and `worker` by name, not by import."""
 
 PACKAGES = {f"grader.{path.parent.name}" for path in PACKAGE.glob("*/__init__.py")}
 
@@ -158,12 +158,12 @@ def test_one_module_knows_the_paths_of_a_course() -> None:
             continue
         tree = ast.parse(path.read_text(encoding="utf-8"))
         for call in (node for node in ast.walk(tree) if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div)):
-            texts = [part.value for part in ast.walk(call) if isinstance(part, ast.Constant)]
-            known += [f"{path.name}: {text}" for text in texts if str(text).startswith(words)]
+            texts = [str(part.value) for part in ast.walk(call) if isinstance(part, ast.Constant)]
+            known += [f"{path.name}: {text}" for text in texts if text.startswith(words)]
         for node in ast.walk(tree):
             if isinstance(node, ast.Call) and ast.unparse(node.func) == "Path":
-                texts = [part.value for part in ast.walk(node) if isinstance(part, ast.Constant)]
-                known += [f"{path.name}: {text}" for text in texts if str(text).startswith(words)]
+                texts = [str(part.value) for part in ast.walk(node) if isinstance(part, ast.Constant)]
+                known += [f"{path.name}: {text}" for text in texts if text.startswith(words)]
             if isinstance(node, ast.Constant) and isinstance(node.value, str) and "\n" not in node.value:
                 bad = node.value.startswith(("exercises/", "solutions/")) or node.value.endswith(("/exercise.yaml",))
                 known += [f"{path.name}: {node.value}"] * bad

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 import pytest
 import torch
@@ -13,7 +14,7 @@ from grader.endings import CheckFailed
 
 LEAN = "def total(x):\n    return x.neg_().sum().neg()\n"
 FAT = "def total(x):\n    y = torch.cat([x, x, x, x])\n    return y.sum() / 4\n"
-HOW = {"size": 4_000_000, "at_most": 1.5, "rtol": 1e-3, "atol": 1.0}
+HOW: dict[str, Any] = {"size": 4_000_000, "at_most": 1.5, "rtol": 1e-3, "atol": 1.0}
 
 from_outside = pytest.mark.skipif(sys.platform != "linux", reason="memory of a process is read from /proc")
 

@@ -160,7 +160,10 @@ class Reader(html.parser.HTMLParser):
     def handle_endtag(self, tag: str) -> None:
         self.found.append(("/", tag))
 
-    handle_comment = handle_decl = handle_pi = unknown_decl = lambda self, data: self.found.append((data,))
+    def _note(self, data: str) -> None:
+        self.found.append((data,))
+
+    handle_comment = handle_decl = handle_pi = unknown_decl = _note  # type: ignore[assignment]
 
 
 @given(TEXTS)

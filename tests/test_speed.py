@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from grader.check.devices import Accelerator
 from support import Function
 
+from grader.check.devices import Accelerator
 from grader.check.speed import as_fast_as, faster_than
 from grader.endings import CheckFailed, WorkerLost
 from grader.remote.ratio import Ratio
@@ -92,7 +92,7 @@ def test_too_slow_is_told_in_a_sentence(function: Function) -> None:
 def test_a_slow_one_to_beat(function: Function) -> None:
     """The other direction: so many times as fast as a slow one."""
     slow = function(REFERENCE, "given", "the reference's")
-    how = {"size": 100, "rtol": 1e-4, "atol": 1e-4}
+    how: dict[str, Any] = {"size": 100, "rtol": 1e-4, "atol": 1e-4}
     found = faster_than(function(writing(100)), slow, random_vector, at_least=100, **how)
     assert 1 / found.value == pytest.approx(1000)
     with pytest.raises(CheckFailed, match="only 20 times as fast as the loop you were given; at least 100 is asked"):

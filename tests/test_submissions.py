@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from support import Function, grade_one
-from support import Grade, grader_of, message, verdicts
+from support import Function, Grade, grade_one, grader_of, message, verdicts
 
 from grader.endings import WorkerLost
 from grader.lanes.lane import Lane

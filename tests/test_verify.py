@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from support import COURSES, run_grade
+from support import COURSES, FORK, run_grade
 
 from grader.course.load import load_course
 from grader.verify.run import verify
@@ -215,7 +215,7 @@ def test_planted_faults(group: str, tmp_path: Path) -> None:
     for fault in TOGETHER[group]:
         FAULTS[fault][0](root)
     course = load_course(root)
-    proofs = verify(course, course.exercises[:1], "fork", 8, print)
+    proofs = verify(course, course.exercises[:1], FORK, 8, print)
     problems = [problem for proof in proofs for problem in proof.problems]
     for fault in TOGETHER[group]:
         assert any(FAULTS[fault][1] in problem for problem in problems), (fault, problems)
@@ -243,7 +243,7 @@ def test_new_course_lacks_only_what_its_author_must_write(tmp_path: Path) -> Non
     assert "wrote exercises/02_memory/predict_offsets/predict_offsets.py" in ran.stdout
     course = load_course(home)
     assert course.exercises[0].number == "02-1"
-    (proof,) = verify(course, course.exercises, "fork", 4, print)
+    (proof,) = verify(course, course.exercises, FORK, 4, print)
     assert [problem.split(": ", 1)[1] for problem in proof.problems] == [
         "the docstring is not written; state the task and its rules",
         *(f"hints: hint {n} is not written; write where to look, which rule, nearly the code" for n in (1, 2, 3)),

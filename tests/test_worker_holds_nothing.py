@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import pytest
 from support import Grade, grader_of
@@ -81,7 +82,7 @@ def bare_lane(tiny: Course) -> Iterator[Callable[[str], Lane]]:
         yield lane
 
 
-def look(grade: Grade) -> dict[str, object]:
+def look(grade: Grade) -> dict[str, Any]:
     import json
 
     graded = grade(SPY)

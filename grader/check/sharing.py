@@ -13,8 +13,8 @@ from grader.check import show
 from grader.check.kinds import has_shape, is_tensor, pair, require
 from grader.check.properties import claims, strides_of
 from grader.endings import CheckFailed
+from grader.wire.blocks import array_extent, span
 from grader.wire.incoming import copies
-from grader.wire.memory import array_extent, span
 
 
 def shares_memory(one: Any, other: Any) -> bool:

@@ -28,6 +28,7 @@ from grader.remote.student import RemoteFunction
 from grader.wire.exchange import Exchange
 from grader.wire.frames import ProtocolFault
 from grader.wire.outgoing import Outgoing
+from grader.wire.rows import ArrayRow, TensorRow, Told
 
 _ALIGNMENT = 64
 _PREPARE_S = 10.0
@@ -64,18 +65,16 @@ class Inputs:
     def __init__(self, args: Sequence[Any], *, in_place: bool = False) -> None:
         out = Outgoing(Exchange(asks=True))
         values = [out.value(arg) for arg in args]
-        told, self.data = out.finish()
+        told, self.data = out.tell()
         self.starts = _aligned([len(part) for part in self.data])
         self.size = self.starts.pop()
-        rows = told["blocks"]
-        blocks = [[row[0], row[1], start, row[3]] for row, start in zip(rows, self.starts, strict=True)]
-        leaves = [row for row in told["new"] if row[1][0] in ("tensor", "array")]
-        rest = [row for row in told["new"] if row[1][0] not in ("tensor", "array")]
-        empty: dict[str, Any] = {"new": [], "changed": [], "blocks": [], "forget": [], "fresh": False}
-        self.shapes = {"do": "prepare", "objects": {**empty, "new": leaves, "blocks": blocks}}
+        blocks = [row._replace(start=start) for row, start in zip(told.blocks, self.starts, strict=True)]
+        leaves = [new for new in told.new if isinstance(new.row, (TensorRow, ArrayRow))]
+        rest = [new for new in told.new if not isinstance(new.row, (TensorRow, ArrayRow))]
+        self.shapes = {"do": "prepare", "objects": Told(leaves, [], blocks).plain(asks=True)}
         self.numbers = {"do": "go", "args": values, "kwargs": {}, "in_place": in_place}
-        self.numbers["objects"] = {**empty, "new": rest}
-        self.places = {str(row[0]): row[2] for row in blocks}
+        self.numbers["objects"] = Told(rest, [], []).plain(asks=True)
+        self.places = {str(row.number): row.start for row in blocks}
 
     def whole(self) -> bytes:
         """All numbers in one piece."""

@@ -1,20 +1,20 @@
-"""Tensors and arrays as plain descriptions, and back. What arrives is checked for bounds before memory is touched."""
+"""Tensors and arrays as rows, and back. What arrives is checked for bounds before memory is touched."""
 
 from __future__ import annotations
 
 import math
 import re
 import warnings
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import torch
 
+from grader.wire.blocks import Array, Block, span
+from grader.wire.bounds import ProtocolFault
+from grader.wire.checked import MAX_NAME
 from grader.wire.devices import device_of, plain
-from grader.wire.frames import ProtocolFault
-from grader.wire.memory import Block, array_bounds, span
+from grader.wire.rows import NO_BLOCK, ArrayRow, Claims, Layout, Place, TensorRow
 
 _DTYPE_NAMES = (
     *("bool", "uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64"),
@@ -27,39 +27,13 @@ NAMES: dict[torch.dtype, str] = {dtype: name for name, dtype in DTYPES.items()}
 with warnings.catch_warnings(action="ignore"):  # warns once of being experimental: now, not in the midst of a check
     torch.empty(0, dtype=torch.complex32)
 
+# Numbers of a fixed size alone: neither objects, whose bytes are addresses, nor text, dates or records.
 _ARRAY_DTYPE = re.compile(r"[<>|][biufc][0-9]{1,2}")
-MAX_DIMS = 64
-_MAX_SIZE = 1 << 48
-_MAX_NAME = 200
-
-
-@dataclass(frozen=True)
-class Claims:
-    """What a worker says of a tensor that its bytes do not show. Read through `grader.check`, never trusted.
-
-    Attributes:
-        requires_grad: as on the tensor.
-        is_leaf: as on the tensor.
-        grad_fn: class name of the node that made it, or None.
-        is_conj: whether it was a lazily conjugated view.
-        is_neg: whether it was a lazily negated view.
-        version: in-place changes since it crossed, or since it was made.
-        device: where it was, such as "cpu".
-        type: "Tensor" or "Parameter".
-    """
-
-    requires_grad: bool = False
-    is_leaf: bool = True
-    grad_fn: str | None = None
-    is_conj: bool = False
-    is_neg: bool = False
-    version: int = 0
-    device: str = "cpu"
-    type: str = "Tensor"
 
 
 def odd_tensor(tensor: torch.Tensor) -> str | None:
     """Why a tensor cannot be handed over, or None if it can."""
+    # A subclass may run code of its own whenever it is asked something, so it is asked no further.
     behind = plain(tensor)
     if behind is tensor and type(tensor) not in (torch.Tensor, torch.nn.Parameter):
         return f"a subclass of torch.Tensor ({type(tensor).__name__})"
@@ -84,30 +58,35 @@ def _can_be_lazy(dtype: torch.dtype, *, conj: bool, neg: bool) -> bool:
     return not conj and (not neg or dtype in (torch.float16, torch.bfloat16, torch.float32, torch.float64))
 
 
-def odd_array(array: npt.NDArray[Any]) -> str | None:
+def odd_array(array: Array) -> str | None:
     """Why an array cannot be handed over, or None if it can."""
     if type(array) is not np.ndarray:
         return f"a subclass of numpy.ndarray ({type(array).__name__})"
     return None if _ARRAY_DTYPE.fullmatch(array.dtype.str) else f"an array of dtype {array.dtype}"
 
 
-def describe_tensor(tensor: torch.Tensor, block: Block | None, base_version: int, grad: Any) -> list[Any]:
-    """A tensor as a description; `grad` is its gradient as a value of the tree, or None."""
+def layout_of(tensor: torch.Tensor) -> Layout:
+    """How a tensor lies in its storage; of a dtype that has no name here, the name is empty."""
+    return Layout(NAMES.get(tensor.dtype, ""), tuple(tensor.shape), tensor.stride(), int(tensor.storage_offset()))
+
+
+def describe_tensor(tensor: torch.Tensor, block: Block | None, base_version: int, grad: int | None) -> TensorRow:
+    """A tensor as a row; `grad` is the number of its gradient, if it has one."""
     behind = plain(tensor)
     storage = behind.untyped_storage()
-    place = [-1, 0, 0] if block is None else [block.number, storage.data_ptr() - block.start, storage.nbytes()]
-    claims = {
-        "requires_grad": tensor.requires_grad,
-        "is_leaf": tensor.is_leaf,
-        "grad_fn": None if tensor.grad_fn is None else type(tensor.grad_fn).__name__[:_MAX_NAME],
-        "is_conj": behind.is_conj(),
-        "is_neg": behind.is_neg(),
-        "version": 0 if tensor.is_inference() else tensor._version - base_version,
-        "device": _device(tensor),
-        "type": "Parameter" if isinstance(tensor, torch.nn.Parameter) else "Tensor",
-    }
-    geometry = [NAMES[behind.dtype], list(behind.shape), list(behind.stride()), behind.storage_offset()]
-    return ["tensor", *geometry, *place, claims, grad]
+    place = Place() if block is None else Place(block.number, storage.data_ptr() - block.start, storage.nbytes())
+    claims = Claims(
+        tensor.requires_grad,
+        tensor.is_leaf,
+        None if tensor.grad_fn is None else type(tensor.grad_fn).__name__[:MAX_NAME],
+        behind.is_conj(),
+        behind.is_neg(),
+        # Counted from when the tensor came here: the number itself is another one at each end.
+        0 if tensor.is_inference() else tensor._version - base_version,
+        _device(tensor),
+        "Parameter" if isinstance(tensor, torch.nn.Parameter) else "Tensor",
+    )
+    return TensorRow(layout_of(behind), place, claims, grad)
 
 
 def _device(tensor: torch.Tensor) -> str:
@@ -116,78 +95,72 @@ def _device(tensor: torch.Tensor) -> str:
     return device_of(tensor) or (claims.device if isinstance(claims, Claims) else str(tensor.device))
 
 
-def describe_array(array: npt.NDArray[Any], block: Block | None) -> list[Any]:
-    """An array as a description."""
+def describe_array(array: Array, block: Block | None) -> ArrayRow:
+    """An array as a row."""
     start = array.__array_interface__["data"][0]
-    place = [-1, 0] if block is None else [block.number, start - block.start]
-    return ["array", array.dtype.str, list(array.shape), list(array.strides), *place, array.flags.writeable]
+    number, offset = (NO_BLOCK, 0) if block is None else (block.number, start - block.start)
+    return ArrayRow(array.dtype.str, array.shape, array.strides, number, offset, array.flags.writeable)
 
 
-def build_tensor(description: list[Any], blocks: dict[int, Block], max_bytes: int) -> tuple[torch.Tensor, Claims]:
-    """The tensor that a description tells of, without history, over the memory of its block.
+def build_tensor(row: TensorRow, blocks: dict[int, Block], max_bytes: int) -> torch.Tensor:
+    """The tensor that a row tells of, without history, over the memory of its block.
 
     Raises:
-        ProtocolFault: the description does not fit its block, or claims more than `max_bytes`.
+        ProtocolFault: the row does not fit its block, or claims more than `max_bytes`.
     """
-    _, name, shape, strides, offset, number, start, size, claims, grad = _of_length(description, 10)
-    if grad is not None and not (isinstance(grad, list) and [type(part) for part in grad] == [str, int]):
-        raise ProtocolFault("a gradient is no object that has a number")
-    dtype = DTYPES.get(name) if isinstance(name, str) else None
+    (name, shape, strides, offset), claims = row.layout, row.claims
+    dtype = DTYPES.get(name)
     if dtype is None:
         raise ProtocolFault("unknown dtype")
-    shape, strides = _sizes(shape), _sizes(strides)
-    offset, start, size = (whole(value, 0, _MAX_SIZE) for value in (offset, start, size))
+    # All of it is computed here, before PyTorch sees any: Python's integers do not overflow.
     if len(shape) != len(strides):
         raise ProtocolFault("shape and strides differ in length")
-    if math.prod(shape) * dtype.itemsize > max_bytes:
+    if math.prod(shape) * dtype.itemsize > max_bytes:  # expanded by strides of 0, it may be more than its memory
         raise ProtocolFault(f"a tensor of shape {shape} is too large")
-    block = _block(number, blocks)
-    if start + size > (block.size if block else 0):
+    block = _block(row.place.block, blocks)
+    if row.place.start + row.place.size > (block.size if block else 0):
         raise ProtocolFault("a storage lies outside its block")
     needed = offset + span(shape, strides)[1] + 1 if math.prod(shape) else 0
-    if needed * dtype.itemsize > size:
+    if needed * dtype.itemsize > row.place.size:
         raise ProtocolFault("a tensor lies outside its storage")
-    storage = block.storage(start, size) if block else torch.UntypedStorage(0, device="cpu")
+    storage = block.storage(row.place.start, row.place.size) if block else torch.UntypedStorage(0, device="cpu")
     tensor = torch.empty(0, dtype=dtype, device="cpu").set_(storage, offset, shape, strides)
-    read = read_claims(claims)
-    if not _can_be_lazy(dtype, conj=read.is_conj, neg=read.is_neg):
+    # A lazy view of a dtype that has none can be made, but whatever reads it fails, in the midst of a check.
+    if not _can_be_lazy(dtype, conj=claims.is_conj, neg=claims.is_neg):
         raise ProtocolFault("a lazily conjugated or negated view of a dtype that has none")
-    if read.is_conj:
+    if claims.is_conj:
         tensor = torch._conj(tensor)
-    if read.is_neg:
+    if claims.is_neg:
         tensor = torch._neg_view(tensor)
-    return tensor, read
+    return tensor
 
 
-def build_array(description: list[Any], blocks: dict[int, Block], max_bytes: int) -> npt.NDArray[Any]:
-    """The array that a description tells of, over the memory of its block.
+def build_array(row: ArrayRow, blocks: dict[int, Block], max_bytes: int) -> Array:
+    """The array that a row tells of, over the memory of its block.
 
     Raises:
-        ProtocolFault: the description does not fit its block, or claims more than `max_bytes`.
+        ProtocolFault: the row does not fit its block, or claims more than `max_bytes`.
     """
-    _, name, shape, strides, number, offset, writable = _of_length(description, 7)
-    dtype = array_dtype(name)
-    shape, strides = _sizes(shape), _sizes(strides, low=-_MAX_SIZE)
-    offset = whole(offset, 0, _MAX_SIZE)
+    dtype, shape, strides = array_dtype(row.dtype), row.shape, row.strides
     if len(shape) != len(strides) or math.prod(shape) * dtype.itemsize > max_bytes:
         raise ProtocolFault(f"an array of shape {shape} with strides {strides} is not possible or too large")
-    block = _block(number, blocks)
-    if not math.prod(shape):
+    block = _block(row.block, blocks)
+    if not math.prod(shape):  # whatever its strides: nothing of it is ever read
         array = _empty_array(shape, dtype)
     elif block is None:
         raise ProtocolFault("an array lies outside its block")
     else:
         low, high = span(shape, strides)
-        if offset + low < 0 or offset + high + dtype.itemsize > block.size:
+        if row.offset + low < 0 or row.offset + high + dtype.itemsize > block.size:
             raise ProtocolFault("an array lies outside its block")
-        array = block.array(offset, shape, strides, dtype)
-    if not writable or (block and not block.writable):
+        array = block.array(row.offset, shape, strides, dtype)
+    if not row.writable or (block and not block.writable):
         array.flags.writeable = False
     return array
 
 
-def array_dtype(name: Any) -> np.dtype[Any]:
-    """The dtype of a name such as "<f4". Only such names: NumPy warns of some others, and evaluates yet others."""
+def array_dtype(name: object) -> np.dtype[Any]:
+    """The dtype of a name such as "<f4". Of others, NumPy warns of some and evaluates some: it is not asked."""
     if not isinstance(name, str) or not _ARRAY_DTYPE.fullmatch(name):
         raise ProtocolFault("unknown array dtype")
     try:
@@ -196,50 +169,17 @@ def array_dtype(name: Any) -> np.dtype[Any]:
         raise ProtocolFault("unknown array dtype") from None
 
 
-def _empty_array(shape: tuple[int, ...], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+def _empty_array(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
     try:
         return np.empty(shape, dtype)
-    except ValueError as error:
+    except ValueError as error:  # NumPy multiplies the other dimensions, though one of them is 0
         raise ProtocolFault(f"an array of shape {shape} is not possible: {error}") from None
 
 
-def read_claims(claims: Any) -> Claims:
-    """Claims as they should be; whatever is missing or of another type is a fault."""
-    if not isinstance(claims, dict):
-        raise ProtocolFault("claims are not an object")
-    flags = {name: claims.get(name) for name in ("requires_grad", "is_leaf", "is_conj", "is_neg")}
-    texts = {name: claims.get(name) for name in ("device", "type")}
-    grad_fn = claims.get("grad_fn")
-    if not all(isinstance(flag, bool) for flag in flags.values()) or not all(
-        isinstance(text, str) and len(text) <= _MAX_NAME for text in (*texts.values(), grad_fn or "")
-    ):
-        raise ProtocolFault("claims are of the wrong type")
-    return Claims(**flags, **texts, grad_fn=grad_fn, version=whole(claims.get("version"), -_MAX_SIZE, _MAX_SIZE))  # type: ignore[arg-type]
-
-
-def whole(value: Any, low: int, high: int) -> int:
-    """An integer within bounds, or a `ProtocolFault`."""
-    if type(value) is not int or not low <= value <= high:
-        raise ProtocolFault("a number is missing or out of bounds")
-    return value
-
-
-def _sizes(value: Any, low: int = 0) -> tuple[int, ...]:
-    if not isinstance(value, list) or len(value) > MAX_DIMS:
-        raise ProtocolFault("not a shape")
-    return tuple(whole(item, low, _MAX_SIZE) for item in value)
-
-
-def _of_length(description: list[Any], length: int) -> list[Any]:
-    if len(description) != length:
-        raise ProtocolFault("a description has the wrong length")
-    return description
-
-
-def _block(number: Any, blocks: dict[int, Block]) -> Block | None:
-    if number == -1:
+def _block(number: int, blocks: dict[int, Block]) -> Block | None:
+    if number == NO_BLOCK:
         return None
-    block = blocks.get(whole(number, 0, 1 << 31))
+    block = blocks.get(number)
     if block is None:
         raise ProtocolFault("unknown block")
     return block
@@ -247,17 +187,14 @@ def _block(number: Any, blocks: dict[int, Block]) -> Block | None:
 
 __all__ = [
     "DTYPES",
-    "MAX_DIMS",
     "NAMES",
     "Claims",
-    "array_bounds",
     "array_dtype",
     "build_array",
     "build_tensor",
     "describe_array",
     "describe_tensor",
+    "layout_of",
     "odd_array",
     "odd_tensor",
-    "read_claims",
-    "whole",
 ]

@@ -25,6 +25,8 @@ def _nothing() -> None:
     pass
 
 
+# A process has at most one kind of accelerator. So these are of the process, and are not handed through every table and
+# message.
 _look: Look = _as_it_is
 _place: Place | None = None
 _arrived: Callable[[], None] = _nothing

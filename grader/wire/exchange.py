@@ -5,8 +5,8 @@ when a check drops a tensor, the worker is told to forget it. The answering end 
 holds strongly, so that what a check still has is still there. Containers are known for one call.
 
 Every message carries the blocks whose bytes changed since both ends last agreed, new objects, and known objects whose
-description changed. So the same object in gives the same object out, a changed argument is changed at the asking end
-(by copy), and what shares memory at one end shares it at the other.
+rows changed. So the same object in gives the same object out, a changed argument is changed at the asking end (by
+copy), and what shares memory at one end shares it at the other.
 """
 
 from __future__ import annotations
@@ -14,25 +14,25 @@ from __future__ import annotations
 import weakref
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import torch
 
-from grader.wire.describe import NAMES, Claims
-from grader.wire.frames import Caps
-from grader.wire.memory import Block
+from grader.wire.blocks import Block
+from grader.wire.bounds import Caps
+from grader.wire.describe import layout_of
+from grader.wire.rows import Claims, ContainerRow, LeafRow, TensorRow
+from grader.wire.tree import Plain
 
-Leaf = torch.Tensor | np.ndarray
-
-_BLOCK_OF: dict[str, Callable[[list[Any]], int]] = {"tensor": lambda row: row[5], "array": lambda row: row[4]}
-"""Where a description names the block of its object."""
+Leaf: TypeAlias = torch.Tensor | np.ndarray
+Container: TypeAlias = list[Any] | dict[Any, Any] | set[Any]
 
 
 class Remote:
-    """Something that lives in a worker: a function, a class, an object. Known here only by its name on the wire."""
+    """Something that lives in a worker: a function, a class, an object. Known here by its name on the wire."""
 
-    wire_name: list[Any]
+    wire_name: list[Plain]
 
 
 @dataclass(frozen=True)
@@ -44,15 +44,44 @@ class HandleClaims:
     text: str
 
 
-@dataclass
+class Before(NamedTuple):
+    """A tensor as it was before the other end gave it another shape, storage or gradient, and its block then."""
+
+    tensor: torch.Tensor
+    block: int
+
+
+@dataclass(slots=True)
 class Known:
-    """What an end knows of one object: how to reach it, and its description when both ends last agreed."""
+    """A tensor, an array or a handle that has a number.
+
+    Attributes:
+        refer: gives it, or None if it is gone.
+        row: how it was when both ends last agreed; None of a handle, which does not change.
+        base_version: of a tensor when it came here.
+        before: what a reference is given, if the other end changed more than elements.
+    """
 
     refer: Callable[[], Any]
-    description: Any = None
+    row: LeafRow | None = None
     base_version: int = 0
-    before: tuple[torch.Tensor, int] | None = None
-    """As it was before the other end gave it another shape, storage or gradient, and the number of its block then."""
+    before: Before | None = None
+
+
+@dataclass(slots=True)
+class KnownContainer:
+    """A container that has a number, and how it was when both ends last agreed."""
+
+    refer: Callable[[], Any]
+    row: ContainerRow
+
+
+class Changed(NamedTuple):
+    """A container that the other end changed: a copy of it as it was before, and its items as they were told."""
+
+    obj: Container
+    before: Container
+    told: Container
 
 
 def claims_of(tensor: torch.Tensor) -> Claims | None:
@@ -67,8 +96,8 @@ class Exchange:
     Args:
         asks: whether this is the asking end.
         caps: what one message may hold.
-        make_handle: builds what stands here for an object that stays at the other end (asking end only).
-        find: gives the object behind a name such as ("student", "total") (answering end only).
+        make_handle: builds what stands here for an object that stays at the other end (at the asking end).
+        find: gives the object behind a name such as ("student", "total") (at the answering end).
     """
 
     def __init__(
@@ -76,19 +105,21 @@ class Exchange:
         *,
         asks: bool,
         caps: Caps | None = None,
-        make_handle: Callable[[int, HandleClaims], Any] | None = None,
-        find: Callable[[str, str], Any] | None = None,
+        make_handle: Callable[[int, HandleClaims], object] | None = None,
+        find: Callable[[str, str], object] | None = None,
     ) -> None:
         self.asks = asks
         self.caps = caps or Caps()
         self.make_handle = make_handle
         self.find = find
         self.known: dict[int, Known] = {}
-        self.numbers: dict[int, int] = {}
+        self.containers: dict[int, KnownContainer] = {}
+        self.numbers: dict[int, int] = {}  # by `id`, which may belong to another object by now: `number_of` looks again
         self.blocks: dict[int, Block] = {}
+        # Blocks from which the other end moved a tensor of ours away. A reference is still given what was in them.
         self.retired: dict[int, Block] = {}
-        self.containers: dict[int, Known] = {}
-        self.changed_containers: dict[int, tuple[Any, Any, Any]] = {}
+        # By `id` too. A check may hand over what student code changed, and the reference must get it as it was.
+        self.changed_containers: dict[int, Changed] = {}
         self.fresh = False
         self._next = 0 if asks else 1
 
@@ -106,20 +137,23 @@ class Exchange:
         known = self.known.get(number) or self.containers.get(number)
         return known.refer() if known else None
 
-    def number_of(self, obj: Any) -> int | None:
+    def number_of(self, obj: object) -> int | None:
         """The number of an object, or None if it has none."""
         number = self.numbers.get(id(obj))
         return number if number is not None and self.look_up(number) is obj else None
 
-    def register(self, number: int, obj: Any, *, container: bool = False) -> Known:
-        """Give an object its number."""
-        if container or not self.asks:
-            known = Known(lambda: obj)
-        else:
-            known = Known(weakref.ref(obj))
-        (self.containers if container else self.known)[number] = known
+    def register(self, number: int, obj: object) -> Known:
+        """Give a tensor, an array or a handle its number."""
+        # A table that held a check's tensors would keep all that a loop over a hundred calls ever made. The worker's
+        # must hold: what it returned may be garbage there, while the check still has it and hands it over again.
+        known = self.known[number] = Known(weakref.ref(obj) if self.asks else lambda: obj)
         self.numbers[id(obj)] = number
         return known
+
+    def register_container(self, number: int, obj: object, row: ContainerRow) -> None:
+        """Give a container its number, for this call. It is held at both ends: a list cannot be held weakly."""
+        self.containers[number] = KnownContainer(lambda: obj, row)
+        self.numbers[id(obj)] = number
 
     def forget(self, numbers: Iterable[int]) -> None:
         """Drop objects."""
@@ -130,9 +164,7 @@ class Exchange:
 
     def drop_blocks(self) -> None:
         """Drop blocks in which nothing known lies: the other end has dropped them, too."""
-        used = {
-            _BLOCK_OF[known.description[0]](known.description) for known in self.known.values() if known.description
-        }
+        used = {known.row.block for known in self.known.values() if known.row is not None}
         self.blocks = {number: block for number, block in self.blocks.items() if number in used}
 
     def end_call(self) -> None:
@@ -140,6 +172,8 @@ class Exchange:
         if self.containers:
             self.containers = {}
             self.forget(())
+        # During a call the memory is held, so that no address in the tables can become another object's. Between calls
+        # it goes with the check's own tensors.
         if self.asks:
             for block in (*self.blocks.values(), *self.retired.values()):
                 block.release()
@@ -158,6 +192,8 @@ class Exchange:
         """
         for block in (*self.retired.values(), *self.blocks.values()):
             if block.first is not None and block.last != block.first and block.holds(start, size):
+                # As the other end told it, and not written here since. Held for the look alone: a reference's copy
+                # must not keep memory that the check has dropped.
                 as_told = block.hold() and block.read() == block.last
                 block.release()
                 if as_told:
@@ -171,19 +207,18 @@ class Exchange:
         """
         number = self.number_of(obj)
         known = None if number is None else self.known[number]
-        if known is None or known.before is None:
+        if known is None or known.before is None or not isinstance(known.row, TensorRow):
             return obj
-        _, name, shape, strides, offset, block_number, start, _, _, grad = known.description
-        block = self.blocks.get(block_number)
-        geometry = (NAMES.get(obj.dtype), list(obj.shape), list(obj.stride()), obj.storage_offset())
-        moved = block is not None and obj.untyped_storage().data_ptr() != block.start + start
-        same_grad = not obj.is_leaf or (None if grad is None else self.look_up(grad[1])) is obj.grad
-        return known.before[0] if geometry == (name, shape, strides, offset) and not moved and same_grad else obj
+        row = known.row
+        block = self.blocks.get(row.place.block)
+        moved = block is not None and obj.untyped_storage().data_ptr() != block.start + row.place.start
+        same_grad = not obj.is_leaf or (None if row.grad is None else self.look_up(row.grad)) is obj.grad
+        return known.before.tensor if layout_of(obj) == row.layout and not moved and same_grad else obj
 
     def original_container(self, obj: Any) -> Any:
         """A container as it was before the other end changed it."""
-        before = self.changed_containers.get(id(obj))
-        return before[1] if before and before[0] is obj and _same_items(before[2], obj) else obj
+        changed = self.changed_containers.get(id(obj))
+        return changed.before if changed and changed.obj is obj and _same_items(changed.told, obj) else obj
 
 
 def _same_items(one: Any, other: Any) -> bool:

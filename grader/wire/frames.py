@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import json
-import mmap
 import os
-import stat
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
+
+from grader.wire.bounds import Caps, ChannelClosed, ProtocolFault, Unsupported, WireError
+from grader.wire.shared import check_shared, make_shared, map_shared, read_shared
+from grader.wire.tree import parse_tree, write_tree
 
 MAGIC = b"TGR1"
 HEADER = struct.Struct("<4sIIQ")
@@ -24,22 +25,6 @@ INLINE_BYTES = 256 * 1024
 
 Patience = Callable[[], float]
 """Seconds that a wait may last before the patience is asked again; raises when there is none left."""
-
-
-class WireError(Exception):
-    """A message could not be sent or received."""
-
-
-class ProtocolFault(WireError):
-    """The other side said something that this protocol has no room for."""
-
-
-class ChannelClosed(WireError):
-    """The other side is gone."""
-
-
-class Unsupported(WireError):
-    """A value of ours cannot be handed over; the message says why."""
 
 
 class Transport(Protocol):
@@ -70,19 +55,6 @@ class Transport(Protocol):
 
 
 @dataclass(frozen=True)
-class Caps:
-    """What one message may hold at most. Checked before anything is allocated."""
-
-    tree_bytes: int = 16 << 20
-    tree_nodes: int = 1_000_000
-    data_bytes: int = 1 << 30
-    objects: int = 100_000
-    depth: int = 64
-    expanded: int = 2_000_000
-    """Leaves of a tree when shared containers are counted each time they occur."""
-
-
-@dataclass(frozen=True)
 class Frame:
     """One message as it arrived.
 
@@ -109,7 +81,7 @@ class Channel:
     def __init__(self, transport: Transport, caps: Caps | None = None) -> None:
         self._transport = transport
         self._caps = caps or Caps()
-        self.maps = False
+        self.maps = False  # whoever does not trust the other end must not: it could shorten the memory under a reader
 
     @property
     def shares_memory(self) -> bool:
@@ -128,7 +100,7 @@ class Channel:
     def send(
         self,
         number: int,
-        tree: dict[str, Any],
+        tree: Mapping[str, object],
         data: Sequence[bytes | memoryview] = (),
         patience: Patience | None = None,
     ) -> None:
@@ -138,11 +110,11 @@ class Channel:
             Unsupported: the message is larger than the caps.
             ChannelClosed: the other side is gone.
         """
-        text = json.dumps(tree, separators=(",", ":")).encode("ascii")
+        text = write_tree(tree, self._caps)
         size = sum(len(part) for part in data)
-        check_tree(text, self._caps)
         if size > self._caps.data_bytes:
             raise Unsupported(f"the values are too large to hand over ({size / 2**20:.0f} MB)")
+        # Small data in the stream: making memory takes more system calls than sending them along.
         descriptor = self._shared(data) if size > INLINE_BYTES else None
         try:
             if descriptor is None:
@@ -156,7 +128,7 @@ class Channel:
                 os.close(descriptor)
 
     def send_mapped(
-        self, number: int, tree: dict[str, Any], descriptor: int, size: int, patience: Patience | None = None
+        self, number: int, tree: Mapping[str, object], descriptor: int, size: int, patience: Patience | None = None
     ) -> None:
         """Send one frame whose data is memory that both ends share from now on. The caller keeps the descriptor.
 
@@ -164,24 +136,13 @@ class Channel:
             Unsupported: the message is larger than the caps.
             ChannelClosed: the other side is gone.
         """
-        text = json.dumps(tree, separators=(",", ":")).encode("ascii")
-        check_tree(text, self._caps)
+        text = write_tree(tree, self._caps)
         header = HEADER.pack(MAGIC, number, len(text), size | IN_DESCRIPTOR | MAPPED)
         self._transport.write([header, text], descriptor, patience)
 
     def _shared(self, data: Sequence[bytes | memoryview]) -> int | None:
-        if not self._transport.carries_descriptors or self.maps:  # a worker may make no such memory: none counts it
-            return None
-        descriptor = os.memfd_create("block", os.MFD_CLOEXEC)
-        try:
-            for part in data:
-                rest = memoryview(part)
-                while rest:
-                    rest = rest[os.write(descriptor, rest) :]
-        except OSError:  # the worker's own file limit: the bytes go through the socket instead
-            os.close(descriptor)
-            return None
-        return descriptor
+        # A worker may make no such memory: no limit of its own counts it.
+        return make_shared(data) if self._transport.carries_descriptors and not self.maps else None
 
     def receive(self, patience: Patience | None = None) -> Frame:
         """Wait for one frame.
@@ -194,6 +155,7 @@ class Channel:
         self._transport.read_into(memoryview(header), patience)
         descriptor = self._transport.take_descriptor()
         try:
+            # The header first, and alone. Nothing of the size that it announces is allocated before the caps are asked.
             magic, number, tree_size, size = HEADER.unpack(header)
             shared, mapped = bool(size & IN_DESCRIPTOR), bool(size & MAPPED)
             size &= ~(IN_DESCRIPTOR | MAPPED)
@@ -203,6 +165,7 @@ class Channel:
                 raise ProtocolFault(f"a frame of {tree_size} + {size} bytes is larger than allowed")
             text = bytearray(tree_size)
             self._transport.read_into(memoryview(text), patience)
+            # Memory of a worker is copied: while it is mapped, the worker could change what has been checked already.
             if descriptor is not None:
                 check_shared(descriptor, size)
             if descriptor is not None and mapped:
@@ -226,60 +189,19 @@ class Channel:
         self._transport.close()
 
 
-def check_shared(descriptor: int, size: int) -> None:
-    """Refuse a descriptor that is not memory of that size: a read of anything else could wait for ever."""
-    status = os.fstat(descriptor)
-    if not stat.S_ISREG(status.st_mode) or status.st_size < size:
-        raise ProtocolFault("shared memory is shorter than announced, or something else")
-
-
-def read_shared(descriptor: int, view: memoryview) -> None:
-    """Copy shared memory. Read, never mapped: the sender could shorten it under a mapping and kill us."""
-    done = 0
-    while done < len(view):
-        try:
-            count = os.preadv(descriptor, [view[done:]], done)
-        except OSError as error:
-            raise ProtocolFault(f"shared memory cannot be read: {error}") from None
-        if count == 0:
-            raise ProtocolFault("shared memory is shorter than announced")
-        done += count
-
-
-def map_shared(descriptor: int, size: int) -> memoryview:
-    """Shared memory itself, its pages present already where the system can see to that."""
-    if not size:
-        return memoryview(bytearray())
-    flags = mmap.MAP_SHARED | getattr(mmap, "MAP_POPULATE", 0)
-    return memoryview(mmap.mmap(descriptor, size, flags=flags))
-
-
-def check_tree(text: bytes, caps: Caps) -> None:
-    """Refuse a tree of ours that the other side would refuse.
-
-    Raises:
-        Unsupported: it is too long or has too many parts.
-    """
-    if len(text) > caps.tree_bytes or _parts(text) > caps.tree_nodes:
-        raise Unsupported(f"the values are too large to hand over ({len(text) / 2**20:.0f} MB, {_parts(text)} parts)")
-
-
-def _parts(text: bytes) -> int:
-    return text.count(b",") + text.count(b"[") + text.count(b"{")
-
-
-def parse_tree(text: bytes, caps: Caps) -> dict[str, Any]:
-    """Read the tree of a frame.
-
-    Raises:
-        ProtocolFault: it is not JSON, not an object, or has too many nodes.
-    """
-    if _parts(text) > caps.tree_nodes:
-        raise ProtocolFault("a message has too many parts")
-    try:
-        tree = json.loads(text)
-    except (ValueError, RecursionError):
-        raise ProtocolFault("a message is not valid JSON") from None
-    if not isinstance(tree, dict):
-        raise ProtocolFault("a message is not an object")
-    return tree
+__all__ = [
+    "HEADER",
+    "INLINE_BYTES",
+    "IN_DESCRIPTOR",
+    "MAGIC",
+    "MAPPED",
+    "Caps",
+    "Channel",
+    "ChannelClosed",
+    "Frame",
+    "Patience",
+    "ProtocolFault",
+    "Transport",
+    "Unsupported",
+    "WireError",
+]

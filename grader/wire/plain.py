@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 import torch
 
+from grader.wire.bounds import ProtocolFault
 from grader.wire.describe import DTYPES, NAMES, array_dtype
-from grader.wire.frames import ProtocolFault
+from grader.wire.tree import Plain
 
 MAX_INT_DIGITS = 1 << 16
-MAX_TEXT = 500
+# PyTorch warns of some other kinds, and is not asked about any text at all.
 _KINDS = "cpu|cuda|meta|mps|xpu|xla|hpu|mtia|hip|ipu|ve|vulkan|lazy|maia|privateuseone|sim"
 _DEVICE = re.compile(rf"({_KINDS})(:[0-9]{{1,3}})?")
 _TORCH_CONSTANTS = {
@@ -21,8 +22,9 @@ _TORCH_CONSTANTS = {
 }
 
 
-def plain_constant(obj: Any) -> list[Any] | None:
+def plain_constant(obj: object) -> list[Plain] | None:
     """What is neither a number nor a container, but has a name or a few parts."""
+    # As bytes: exact for every dtype, and for every NaN.
     if isinstance(obj, np.generic):
         return ["scalar", obj.dtype.str, obj.tobytes().hex()] if obj.dtype.kind in "biufc" else None
     if isinstance(obj, complex):
@@ -42,8 +44,9 @@ def plain_constant(obj: Any) -> list[Any] | None:
     return None
 
 
-def plain_text(text: str) -> Any:
+def plain_text(text: str) -> Plain:
     """A str as it is, unless JSON would join two of its surrogates into one character."""
+    # JSON writes surrogates one by one and joins a pair when it reads. Two that stood apart here would be one there.
     try:
         text.isascii() or text.encode()
     except UnicodeEncodeError:
@@ -51,8 +54,9 @@ def plain_text(text: str) -> Any:
     return text
 
 
-def constant(item: list[Any]) -> Any:  # noqa: C901  one table, a row for each kind
+def constant(item: list[Plain]) -> Any:  # noqa: C901  one table, a row for each kind
     """The inverse of `plain_constant`."""
+    # What a pattern lets through may still be refused by what it is given to, in one of a few ways. All are faults.
     try:
         match item:
             case ["int", str(digits)] if len(digits) <= MAX_INT_DIGITS + 3:

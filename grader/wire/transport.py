@@ -29,6 +29,7 @@ class SocketTransport:
 
     def write(self, parts: Sequence[bytes | memoryview], descriptor: int | None, patience: Patience | None) -> None:
         """Send all parts, and a descriptor with the first byte."""
+        # Sent with the first bytes and not again: the other side looks for it once it has the header.
         ancillary = []
         if descriptor is not None:
             ancillary = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [descriptor]))]
@@ -52,6 +53,7 @@ class SocketTransport:
     def read_into(self, view: memoryview, patience: Patience | None) -> None:
         """Fill the view, keeping the last descriptor that came along and closing any other."""
         while view:
+            # Room for a few descriptors, though one at most is expected: the system drops those that do not fit.
             try:
                 count, ancillary, _, _ = self._sock.recvmsg_into([view], socket.CMSG_SPACE(4 * 4))
             except BlockingIOError:
@@ -65,6 +67,7 @@ class SocketTransport:
             view = view[count:]
 
     def _keep(self, ancillary: Sequence[tuple[int, int, bytes]]) -> None:
+        # All that came are open here now, whether anybody asked for them or not, and a worker may send any number.
         for level, kind, payload in ancillary:
             if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
                 self._descriptors.extend(memoryview(payload[: len(payload) // 4 * 4]).cast("i"))
@@ -76,6 +79,7 @@ class SocketTransport:
         return self._descriptors.pop() if self._descriptors else None
 
     def _wait(self, event: int, patience: Patience | None) -> None:
+        # Asked again when it has run out: a deadline may be of the worker's CPU time, which lags behind the clock.
         poll = select.poll()
         poll.register(self._sock, event)
         while not poll.poll(None if patience is None else max(0.0, patience()) * 1000):
@@ -162,6 +166,7 @@ class PatientPipes:
             thread.start()
 
     def _read_on(self) -> None:
+        # Into a queue that is bounded: whoever sends faster than we read must wait, as over a pipe without a thread.
         while True:
             try:
                 chunk = os.read(self._read_fd, _CHUNK)
@@ -199,7 +204,7 @@ class PatientPipes:
                 chunk = self._arrived.get(timeout=None if patience is None else max(0.0, patience()))
             except queue.Empty:
                 continue
-            if not chunk:
+            if not chunk:  # put back, for whoever asks once more
                 self._arrived.put(b"")
                 raise ChannelClosed("the other side closed the channel")
             return chunk

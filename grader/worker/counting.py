@@ -22,7 +22,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from grader.accelerator.clock import Clock
 from grader.accelerator.machine import machine_or_none
-from grader.wire.memory import array_bounds
+from grader.wire.blocks import array_bounds
 
 _COLLECTIVES = ("c10d", "_c10d_functional", "_c10d_functional_autograd")
 _NO_COLLECTIVES = ("wait_tensor", "_wrap_tensor_autograd")

@@ -15,8 +15,8 @@ describe = outgoing.describe_tensor
 def elsewhere(tensor, *args):
     told = describe(tensor, *args)
     if tensor.dim() == 2:
-        told[8]["device"] = "cuda TOLD_BY_DEVICE"
-        told[8]["grad_fn"] = told[8]["type"] = "TOLD_BY_DEVICE"
+        lie = {"device": "cuda TOLD_BY_DEVICE", "grad_fn": "TOLD_BY_DEVICE", "type": "TOLD_BY_DEVICE"}
+        told = told._replace(claims=told.claims._replace(**lie))
     return told
 
 

@@ -14,8 +14,8 @@ describe = outgoing.describe_tensor
 
 def huge(tensor, *args):
     told = describe(tensor, *args)
-    told[2:5] = [1 << 45, 1 << 45, 4], [4, 4, 1], 1 << 40
-    return told
+    lie = {"shape": [1 << 45, 1 << 45, 4], "strides": [4, 4, 1], "offset": 1 << 40}
+    return told._replace(layout=told.layout._replace(**lie))
 
 
 def more(x):

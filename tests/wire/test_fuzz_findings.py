@@ -18,7 +18,7 @@ def asked(*arguments: Any) -> tuple[Exchange, list[Any], Outgoing]:
     """An exchange that waits for a reply, the numbers of what it handed over, and what keeps that alive."""
     exchange = Exchange(asks=True)
     out = Outgoing(exchange)
-    items = [out.value(argument) for argument in arguments]
+    items: list[Any] = [out.value(argument) for argument in arguments]
     out.finish()
     return exchange, [item[1] for item in items], out
 
@@ -52,8 +52,11 @@ def test_a_container_is_told_once(first: Any) -> None:
     """What is told a second time, as something small, is not what is weighed: the first would be hashed for hours."""
     exchange, _, out = asked()
     small = [[first if number == 1 else number, ["tuple", []]] for number, _ in tower()]
-    for told in ({"new": [*tower(), *small]}, {"new": tower(), "changed": small}):
-        assert refused(exchange, **told) == "a container is told twice, or cannot change like that"
+    reason = "a container is told twice, or cannot change like that"
+    if type(first) is not int:  # no number at all, though it equals one
+        reason = "a number is missing or out of bounds"
+    assert refused(exchange, new=[*tower(), *small]) == reason
+    assert refused(exchange, new=tower(), changed=small) == reason
     del out
 
 
@@ -74,8 +77,9 @@ def test_a_gradient_is_an_object_or_none(grad: Any) -> None:
     """A gradient that is told of a tensor that can have none is not kept either: it would be compared, however deep."""
     x = torch.ones(3, requires_grad=True) * 2
     exchange, (number,), out = asked(x)
-    description = exchange.known[number].description
-    changed = [number, [*description[:9], grad]]
+    row = exchange.known[number].row
+    assert row is not None
+    changed = [number, [*row.plain()[:-1], grad]]
     assert refused(exchange, changed=[changed]) == "a gradient is no object that has a number"
     del out
 

@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
 
-from grader.wire.frames import Caps
+from grader.wire.bounds import Caps
+from grader.wire.rows import HASHED, ContainerRow
 
 _ENTRIES = 100_000
-CONTAINERS = ("list", "tuple", "dict", "set", "frozenset", "size", "slice", "range")
-HASHED = ("dict", "set", "frozenset")
 
 
-def too_much(containers: dict[int, list[Any]], caps: Caps) -> str | None:
+def too_much(containers: Mapping[int, ContainerRow], caps: Caps) -> str | None:
     """Why some containers cannot be one message: one of them holds itself, is deep or huge. None if they can.
 
     Args:
-        containers: a description for each number; a part ["known", number] may be another of them.
+        containers: a row for each number; an item ["known", number] may be another of them.
         caps: what a message may hold.
     """
     weights: dict[int, tuple[int, int]] = {}
 
     def weigh(number: int, level: int) -> tuple[int, int]:
         """Depth and number of leaves of a container, every shared part counted where it occurs."""
+        # Weighed once each, so that a hundred bytes which stand for a billion leaves take no billion steps.
         if number not in weights:
-            if level > caps.depth:
+            if level > caps.depth:  # which a container that holds itself reaches, too
                 raise OverflowError("containers are nested too deeply")
             kind, items = containers[number]
             if kind in HASHED and len(items) > _ENTRIES:
@@ -39,8 +39,10 @@ def too_much(containers: dict[int, list[Any]], caps: Caps) -> str | None:
             weights[number] = depth + 1, leaves
         return weights[number]
 
+    # Hashing walks through all that a key holds, every time, and shared parts again and again. So what is hashed is
+    # counted together, while lists may share what they like.
     try:
-        total = sum(weigh(number, 1)[1] for number, (kind, _) in containers.items() if kind in HASHED)
+        total = sum(weigh(number, 1)[1] for number, row in containers.items() if row.kind in HASHED)
         for number in containers:
             weigh(number, 1)
     except OverflowError as error:

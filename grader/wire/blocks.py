@@ -9,13 +9,14 @@ from __future__ import annotations
 import ctypes
 import weakref
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import torch
 
-Owner = torch.UntypedStorage | npt.NDArray[Any]
+Array: TypeAlias = npt.NDArray[Any]
+Owner: TypeAlias = torch.UntypedStorage | Array
 
 
 @dataclass(frozen=True)
@@ -42,8 +43,9 @@ def storage_extent(storage: torch.UntypedStorage) -> Extent:
     return Extent(storage.data_ptr(), storage.nbytes(), storage)
 
 
-def array_extent(array: npt.NDArray[Any]) -> Extent:
+def array_extent(array: Array) -> Extent:
     """The memory of the array that owns what this one is a view of."""
+    # By the owner, not by what this view shows of it: two views that do not overlap may have a third across both.
     root: Any = array
     while isinstance(root.base, np.ndarray):
         root = root.base
@@ -53,7 +55,7 @@ def array_extent(array: npt.NDArray[Any]) -> Extent:
     return Extent(start, size, root, writable=root.flags.writeable)
 
 
-def array_bounds(array: npt.NDArray[Any]) -> tuple[int, int]:
+def array_bounds(array: Array) -> tuple[int, int]:
     """Lowest address and number of bytes that the elements of an array span; strides may be negative."""
     start = array.__array_interface__["data"][0]
     low, high = span(array.shape, array.strides)
@@ -72,6 +74,8 @@ def _writable(owner: Owner) -> bool:
 
 def merge(extents: list[Extent]) -> list[list[Extent]]:
     """Group extents so that those which overlap stand together."""
+    # Overlaps are no relation of two alone: what links one storage with the next may be a third, such as the array that
+    # both were made of. All of them must then share memory at the other end, so all of them become one block.
     groups: list[list[Extent]] = []
     end = -1
     for extent in sorted(extents, key=lambda extent: extent.start):
@@ -135,6 +139,7 @@ class Block:
 
     def release(self) -> None:
         """Hold the memory weakly, so that it goes when nobody else holds it."""
+        # By its owners, since neither end may guess from an address alone whether it is still the same memory.
         if self._released is None:
             self._released = [
                 (extent.start, extent.size, weakref.ref(extent.owner), extent.writable) for extent in self.extents
@@ -143,6 +148,8 @@ class Block:
 
     def hold(self) -> bool:
         """Hold the memory again, and tell whether all of it is still there."""
+        # What holds memory may have gone in between, all of it or a part. The rest must still cover the block without a
+        # gap: bytes in a gap may belong to somebody else by now, and would be read and overwritten.
         if self._released is not None:
             alive = [(start, size, refer(), writable) for start, size, refer, writable in self._released]
             self.extents = [Extent(*row) for row in alive if row[2] is not None]  # type: ignore[arg-type]
@@ -176,6 +183,8 @@ class Block:
 
     def storage(self, offset: int, size: int) -> torch.UntypedStorage:
         """The storage at a range of the block: the one that is there, or one that shares its memory."""
+        # One storage for each range, however many tensors are told on it: a check may compare `untyped_storage()`, and
+        # what is resized through one of them must be so for all.
         key = (offset, size)
         storage = self._storages.get(key)
         if storage is None:
@@ -193,13 +202,14 @@ class Block:
             return torch.UntypedStorage(0, device="cpu")
         return torch.frombuffer(self._buffer(offset, size), dtype=torch.uint8).untyped_storage()
 
-    def array(self, offset: int, shape: tuple[int, ...], strides: tuple[int, ...], dtype: Any) -> npt.NDArray[Any]:
+    def array(self, offset: int, shape: tuple[int, ...], strides: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
         """An array over the block's memory. The caller has checked that it lies inside."""
         low, high = span(shape, strides)
         whole = np.frombuffer(self._buffer(offset + low, high - low + dtype.itemsize), dtype=np.uint8)
         return np.ndarray(shape, dtype, whole, -low, strides)
 
     def _buffer(self, offset: int, size: int) -> Any:
+        # Whatever is made over these bytes must keep their owner alive, for the block lets go of it between calls.
         start = self.start + offset
         for extent in self.extents:
             if extent.holds(start, size):
