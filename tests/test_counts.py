@@ -7,7 +7,7 @@ import torch
 from support import Function
 
 from grader.check.costs import (
-    count_operations,
+    count_ops,
     no_loop,
     no_new_storage,
     no_warning,
@@ -37,7 +37,7 @@ def one(function: Function, body: str, before: str = "", device: str = "none") -
 def test_operations_are_counted_by_name(function: Function) -> None:
     """Each operator that runs is counted, ours are not, and the report gets the number."""
     total = one(function, "return (x * 2 + 1).sum()")
-    assert count_operations(total, X) == {"mul": 1, "add": 1, "sum": 1}
+    assert count_ops(total, X) == {"mul": 1, "add": 1, "sum": 1}
     assert total.side.counters == {"ops": 3}
     assert float(count(total, X).result) == float((X * 2 + 1).sum())
 
@@ -46,7 +46,7 @@ def test_operations_are_counted_by_name(function: Function) -> None:
 def test_defaults_of_the_student_do_not_matter(function: Function, before: str) -> None:
     """Our own operations are what they are under any default dtype and device, and nobody is accused of anything."""
     counts = count(one(function, "return x * 2", before, device="sim"), X)
-    assert (counts.operations, counts.bytes, counts.transfers) == ({"mul": 1}, 400, 0)
+    assert (counts.ops, counts.bytes, counts.transfers) == ({"mul": 1}, 400, 0)
 
 
 def test_a_loop_is_found_by_growth(function: Function) -> None:
@@ -90,7 +90,7 @@ HIDDEN_LOOP = "with hidden():\n    y = x.new_zeros(())\n    for v in x:\n       
 def test_a_hidden_loop_shows_in_the_other_hook(function: Function, before: str) -> None:
     """Operators that are hidden from the dispatch mode are still uses of PyTorch in Python."""
     hidden = one(function, HIDDEN_LOOP, before)
-    assert count_operations(hidden, X).total() < 5
+    assert count_ops(hidden, X).total() < 5
     with pytest.raises(CheckFailed, match="uses PyTorch more often the larger its input is"):
         no_loop(hidden, SMALL, LARGE)
 
@@ -100,26 +100,25 @@ def test_a_hidden_loop_shows_in_the_other_hook(function: Function, before: str) 
     [
         pytest.param(
             "import sys\n"
-            "sys.modules['grader.worker.counting']._Operators.__torch_dispatch__ = "
+            "sys.modules['grader.worker.hooks'].Operators.__torch_dispatch__ = "
             "lambda self, func, types, args=(), kwargs=None: func(*args, **(kwargs or {}))",
             id="mode replaced",
         ),
         pytest.param(
             "import sys\n"
-            "counting = sys.modules['grader.worker.counting']\n"
-            "account = counting._Operators._account\n"
-            "counting._Operators._account = lambda *a: None\n"
-            "class Fixed(counting.Counter):\n"
+            "hooks = sys.modules['grader.worker.hooks']\n"
+            "hooks.Operators._account = lambda *a: None\n"
+            "class Fixed(hooks.Counter):\n"
             "    def __setitem__(self, key, value): super().__setitem__('sum', 1)\n"
-            "counting.Counter = Fixed",
+            "hooks.Counter = Fixed",
             id="counter replaced",
         ),
         pytest.param(
             "import collections\ncollections.Counter.__setitem__ = None\nimport sys\n"
             "import gc\n"
             "probe = next(o for o in gc.get_objects() if 'Namespace' in str(type(o)) and hasattr(o, 'poisoned'))\n"
-            "probe.count = lambda f, b, a, args, kwargs: (f(*args, **kwargs), dict(operations={'sum': 1}, uses=1, "
-            "escapes={}, bytes=0, peak=0, transfers=0, transferred=0, waits=0, collectives={}, sent=0, writes=0))",
+            "probe.count = lambda f, b, a, args, kwargs: (f(*args, **kwargs), dict(ops={'sum': 1}, uses=1, "
+            "escapes={}, bytes=0, peak=0, transfers=0, transferred=0, syncs=0, collectives={}, sent=0, versions=0))",
             id="probe replaced",
         ),
     ],
@@ -133,7 +132,7 @@ def test_a_silenced_counter_is_noticed(function: Function, cheat: str) -> None:
 def test_replacing_the_probe_module_does_nothing(function: Function) -> None:
     """Probes are taken before student code is loaded."""
     cheat = "import sys\nsys.modules['grader.worker.own_probes'].count = lambda *a: 1 / 0"
-    assert count_operations(one(function, "return x.sum()", cheat), X).total() == 1
+    assert count_ops(one(function, "return x.sum()", cheat), X).total() == 1
 
 
 def test_made_up_counts_are_refused(function: Function) -> None:
@@ -148,7 +147,7 @@ def count(*a):
     return result, told
 probe.count = count
 """
-    for change in ("bytes=-1", "operations={'sum': 1.5}", "operations=[1]", "uses='many'", "waits=2**70"):
+    for change in ("bytes=-1", "ops={'sum': 1.5}", "ops=[1]", "uses='many'", "syncs=2**70"):
         with pytest.raises(CheckFailed, match="could not be counted"):
             count(one(function, "return x.sum()", cheat.replace("CHANGE", change)), X)
     named = one(function, "return x.sum()", cheat.replace("CHANGE", "escapes={'CANARY': 3}, collectives={'CANARY': 1}"))
@@ -195,7 +194,7 @@ def test_no_new_storage(function: Function) -> None:
 
 def test_hidden_memory_shows_in_the_canary(function: Function) -> None:
     """Switching off the count of memory removes ours too."""
-    cheat = "import sys\nsys.modules['grader.worker.counting']._Memory.see = lambda self, storages: None"
+    cheat = "import sys\nsys.modules['grader.worker.hooks']._Memory.see = lambda self, storages: None"
     with pytest.raises(CheckFailed, match="tampered with"):
         no_new_storage(one(function, "return x.clone()", cheat), X)
 
@@ -218,9 +217,9 @@ def test_copies_and_waits_of_an_accelerator(function: Function) -> None:
     body = "y = x.to('sim')\nz = y.to('sim:1')\nz.sum().item()\nz.tolist()\nreturn z.cpu()"
     moves = one(function, body, device="sim")
     counts = count(moves, X)
-    assert (counts.transfers, counts.transferred, counts.waits) == (4, 1600, 4)
+    assert (counts.transfers, counts.transferred, counts.syncs) == (4, 1600, 4)
     with pytest.raises(CheckFailed, match="waits more than once for a device") as failed:
-        uses_at_most(moves, (X,), transfers=4, waits=1)
+        uses_at_most(moves, (X,), transfers=4, syncs=1)
     counted, axis, *drawn = failed.value.story.splitlines()[1:]
     assert counted == "counted 4, at most 1 is asked"
     assert axis.strip().startswith("|0 ns")
@@ -230,7 +229,7 @@ def test_copies_and_waits_of_an_accelerator(function: Function) -> None:
     assert moves.side.counters == {"transfers": 4, "syncs": 4}
     loop = one(function, "return [v.item() for v in x.to('sim')]", device="sim")
     with pytest.raises(CheckFailed, match="waits for a device more often the larger its input is"):
-        same_count(loop, SMALL, LARGE, of="waits")
+        same_count(loop, SMALL, LARGE, of="syncs")
 
 
 @pytest.mark.parametrize(
@@ -278,7 +277,7 @@ def test_switching_off_both_counts_of_copies_is_noticed(function: Function) -> N
     cheat = (
         "import sys\nfrom grader.accelerator.machine import Machine\n"
         "Machine.transfer = Machine.wait = lambda *args, **kwargs: None\n"
-        "sys.modules['grader.worker.counting']._Operators._move = lambda *args: None"
+        "sys.modules['grader.worker.hooks'].Operators._move = lambda *args: None"
     )
     with pytest.raises(CheckFailed, match="tampered with"):
         uses_at_most(one(function, "return x.to('sim').cpu()", cheat, device="sim"), (X,), transfers=1)
@@ -321,9 +320,9 @@ def test_hidden_collectives_leave_the_canary_alone_and_the_uses_grow(function: F
 
 def test_writes_in_place(function: Function) -> None:
     """In-place changes of arguments are counted, through views too."""
-    assert count(one(function, "x[:3].zero_()\nx += 1\nreturn x"), X).writes == 2
+    assert count(one(function, "x[:3].zero_()\nx += 1\nreturn x"), X).versions == 2
     with pytest.raises(CheckFailed, match="writes into its arguments"):
-        uses_at_most(one(function, "x.sub_(1).add_(1)\nreturn x"), (X,), writes=0)
+        uses_at_most(one(function, "x.sub_(1).add_(1)\nreturn x"), (X,), versions=0)
 
 
 def test_writes_behind_the_version_are_seen_by_value(function: Function) -> None:
@@ -332,7 +331,7 @@ def test_writes_behind_the_version_are_seen_by_value(function: Function) -> None
 
     x = X.clone()
     with pytest.raises(CheckFailed, match="was changed"), unchanged(x):
-        uses_at_most(one(function, "x.numpy()[0] = 7.0\nreturn x.sum()"), (x,), writes=0)
+        uses_at_most(one(function, "x.numpy()[0] = 7.0\nreturn x.sum()"), (x,), versions=0)
 
 
 # -- ways out, garbage, warnings ----------------------------------------------------------------------------------
@@ -410,7 +409,7 @@ def test_the_reference_can_be_counted(function: Function) -> None:
     x = X.clone()
     count(mine, x)
     counts = count(theirs, x)
-    assert counts.operations == {"add": 1, "sum": 1}
+    assert counts.ops == {"add": 1, "sum": 1}
     assert float(counts.result) == float((X + 1).sum())
     theirs.side.originals = None
 

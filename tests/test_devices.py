@@ -46,7 +46,7 @@ def check_placed(student, reference, accelerator):
 def check_waits(student, accelerator):
     '''Waits as often for many'''
     small, large = accelerator.put(torch.ones(3)), accelerator.put(torch.ones(30))
-    same_count(student.waits, (small,), (large,), of="waits")
+    same_count(student.waits, (small,), (large,), of="syncs")
 
 
 @check("C1", device="sim")

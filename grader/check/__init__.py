@@ -13,7 +13,7 @@ Each raises `endings.CheckFailed`, whose text teaches. Student code is asked thr
 """
 
 from grader.check.costs import (
-    count_operations,
+    count_ops,
     no_loop,
     no_new_storage,
     no_warning,
@@ -45,7 +45,7 @@ __all__ = [
     "claims",
     "copies",
     "count",
-    "count_operations",
+    "count_ops",
     "faster_than",
     "gradcheck",
     "gradients",

@@ -14,22 +14,22 @@ from grader.remote.student import RemoteFunction
 
 _LOOP = 2, 20
 _LIMITS = {
-    "operations": ("ops", "runs more than {} operation{s}", "runs operations of PyTorch"),
-    "bytes": ("bytes", "makes more than {} bytes of new memory", "makes new memory"),
-    "peak": ("peak", "needs more than {} bytes of new memory at a time", "needs new memory"),
-    "transfers": ("transfers", "copies more than {} between devices", "copies between devices"),
-    "transferred": ("transferred", "copies more than {} bytes between devices", "copies between devices"),
-    "waits": ("syncs", "waits more than {} for a device", "waits for a device"),
-    "collectives": ("collectives", "calls more than {} collective{s}", "calls collectives"),
-    "sent": ("sent", "hands more than {} bytes to collectives", "hands tensors to collectives"),
-    "escapes": ("escapes", "takes numbers out of PyTorch more than {}", "takes numbers out of PyTorch"),
-    "writes": ("versions", "writes more than {} into its arguments", "writes into its arguments"),
+    "ops": ("runs more than {} operation{s}", "runs operations of PyTorch"),
+    "bytes": ("makes more than {} bytes of new memory", "makes new memory"),
+    "peak": ("needs more than {} bytes of new memory at a time", "needs new memory"),
+    "transfers": ("copies more than {} between devices", "copies between devices"),
+    "transferred": ("copies more than {} bytes between devices", "copies between devices"),
+    "syncs": ("waits more than {} for a device", "waits for a device"),
+    "collectives": ("calls more than {} collective{s}", "calls collectives"),
+    "sent": ("hands more than {} bytes to collectives", "hands tensors to collectives"),
+    "escapes": ("takes numbers out of PyTorch more than {}", "takes numbers out of PyTorch"),
+    "versions": ("writes more than {} into its arguments", "writes into its arguments"),
 }
-"""For each count: its name in the report, what is said where it is above a limit, and above 0."""
+"""For each count: what is said where it is above a limit, and above 0."""
 
-_TIMES = ("transfers", "waits", "escapes", "writes")
+_TIMES = ("transfers", "syncs", "escapes", "versions")
 
-_ON_DEVICES = ("transfers", "transferred", "waits")
+_ON_DEVICES = ("transfers", "transferred", "syncs")
 
 
 def uses_at_most(function: RemoteFunction, args: tuple[Any, ...], **limits: int) -> Counts:
@@ -38,7 +38,7 @@ def uses_at_most(function: RemoteFunction, args: tuple[Any, ...], **limits: int)
     Args:
         function: a function of the student's.
         args: its arguments.
-        limits: any of operations, bytes, peak, transfers, transferred, waits, collectives, sent, escapes, writes.
+        limits: any of ops, bytes, peak, transfers, transferred, syncs, collectives, sent, escapes, versions.
 
     Raises:
         CheckFailed: it costs more.
@@ -48,7 +48,7 @@ def uses_at_most(function: RemoteFunction, args: tuple[Any, ...], **limits: int)
         raise ValueError(f"there is no count {', '.join(sorted(unknown))}; there are {', '.join(_LIMITS)}")
     counts = count(function, *args)
     for name, most in limits.items():
-        _, above, above_none = _LIMITS[name]
+        above, above_none = _LIMITS[name]
         found = counts.total(name)
         report(function, name, found)
         often = _often(most) if name in _TIMES else f"{most:,}"
@@ -61,11 +61,11 @@ def uses_at_most(function: RemoteFunction, args: tuple[Any, ...], **limits: int)
     return counts
 
 
-def count_operations(function: RemoteFunction, *args: Any, **kwargs: Any) -> Counter[str]:
+def count_ops(function: RemoteFunction, *args: Any, **kwargs: Any) -> Counter[str]:
     """How often each PyTorch operator was dispatched in one call, by name, with gradients off."""
     counts = count(function, *args, **kwargs)
-    report(function, "operations", counts.operations.total())
-    return counts.operations
+    report(function, "ops", counts.ops.total())
+    return counts.ops
 
 
 def no_loop(
@@ -82,11 +82,11 @@ def no_loop(
     Returns:
         The operations of the large call.
     """
-    few, many = same_count(function, small, large, of="operations", slack=slack)
+    few, many = same_count(function, small, large, of="ops", slack=slack)
     if many.uses > _LOOP[0] * few.uses + _LOOP[1] + slack:
         public = f"`{function}` uses PyTorch more often the larger its input is: a loop in Python"
         raise CheckFailed(public, f"{public}\nsmall input  {few.uses} times\nlarge input  {many.uses} times")
-    return many.operations
+    return many.ops
 
 
 def same_count(
@@ -98,7 +98,7 @@ def same_count(
         function: a function of the student's.
         small: its arguments.
         large: arguments about ten times as large.
-        of: the count: operations, transfers, waits, collectives or escapes.
+        of: the count: ops, transfers, syncs, collectives or escapes.
         slack: how many more are allowed.
 
     Returns:
@@ -108,13 +108,13 @@ def same_count(
     count_small, count_large = few.total(of), many.total(of)
     report(function, of, count_large)
     if count_large > count_small + slack:
-        does = {"operations": "runs more operations", "collectives": "calls more collectives"}.get(
-            of, f"{_LIMITS[of][2]} more often"
+        does = {"ops": "runs more operations", "collectives": "calls more collectives"}.get(
+            of, f"{_LIMITS[of][1]} more often"
         )
         public = f"`{function}` {does} the larger its input is: a loop in Python"
         detail = getattr(many, of)
         top = ", ".join(f"{name} {n} times" for name, n in detail.most_common(3)) if isinstance(detail, Counter) else ""
-        word = of if of in ("operations", "collectives") else "times"
+        word = {"ops": "operations", "collectives": "collectives"}.get(of, "times")
         raise CheckFailed(
             public,
             f"{public}\nsmall input  {count_small} {word}\nlarge input  {count_large} {word}"
@@ -159,8 +159,7 @@ def no_warning(function: RemoteFunction, *args: Any, **kwargs: Any) -> Any:
 def report(function: RemoteFunction, name: str, found: int) -> None:
     """Note a count for the report, the largest of a check."""
     counters = function.side.counters
-    word = _LIMITS[name][0] if name in _LIMITS else name
-    counters[word] = max(found, counters.get(word, 0))
+    counters[name] = max(found, counters.get(name, 0))
 
 
 def _drawn(counts: Counts, name: str) -> str:

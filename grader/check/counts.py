@@ -11,7 +11,7 @@ from __future__ import annotations
 import random
 import re
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import torch
@@ -20,6 +20,7 @@ from grader.endings import CheckFailed
 from grader.remote.probe import built_in
 from grader.remote.spans import Spans, read_spans
 from grader.remote.student import RemoteFunction
+from grader.wire.cost import Cost
 
 _CANARIES = ("airy_ai", "bessel_j0", "bessel_j1", "bessel_y0", "bessel_y1", "entr", "erfcx", "i0e", "i1", "ndtri")
 """Operators that no exercise needs, each of which runs by itself."""
@@ -38,32 +39,32 @@ class Counts:
     """What one call cost, as the worker claims.
 
     Attributes:
-        operations: operators that PyTorch dispatched, by name, with gradients off.
+        ops: operators that PyTorch dispatched, by name, with gradients off.
         uses: uses of PyTorch in Python, those among them that run no operator.
         escapes: how numbers left PyTorch: tolist, numpy, dlpack, item, float, int, complex, storage, data_ptr.
         bytes: of new storages, all together.
         peak: bytes of new storages that were alive at a time, after any operator.
         transfers: copies between devices.
         transferred: bytes copied between devices.
-        waits: how often the program waited for a device.
+        syncs: how often the program waited for a device.
         collectives: by name.
         sent: bytes handed to collectives.
-        writes: in-place changes of the arguments.
+        versions: in-place changes of the arguments.
         spans: what host and devices did in virtual time, where an accelerator is simulated.
         result: what the call gave.
     """
 
-    operations: Counter[str]
+    ops: Counter[str]
     uses: int
     escapes: Counter[str]
     bytes: int
     peak: int
     transfers: int
     transferred: int
-    waits: int
+    syncs: int
     collectives: Counter[str]
     sent: int
-    writes: int
+    versions: int
     spans: Spans
     result: Any
 
@@ -92,9 +93,9 @@ def _canary() -> list[list[Any]]:
 
 def _read(told: dict[Any, Any], result: Any) -> Counts | None:
     """The counts, if they are counts at all. Names that a worker made up could tell a hidden input."""
-    names = {*Counts.__dataclass_fields__, "span_count"} - {"spans", "result"}
+    names = {field.name for field in fields(Cost)} - {"spans"}
     numbers = {name: told.get(name) for name in names}
-    tables = ("operations", "escapes", "collectives")
+    tables = ("ops", "escapes", "collectives")
     for name, value in numbers.items():
         values = list(value.values()) if name in tables and isinstance(value, dict) else [value]
         if not all(type(number) is int and 0 <= number < _MOST for number in values):
@@ -110,7 +111,7 @@ def _known(table: str, counts: dict[Any, int]) -> Counter[str]:
     found: Counter[str] = Counter()
     for name, number in counts.items():
         text = str(name)
-        if table == "operations":
+        if table == "ops":
             ours = text.isidentifier() and hasattr(torch.ops.aten, text)
         else:
             ours = text in _ESCAPES if table == "escapes" else _COLLECTIVES.fullmatch(text) is not None
@@ -120,17 +121,17 @@ def _known(table: str, counts: dict[Any, int]) -> Counter[str]:
 
 def _without(counts: Counts, canary: tuple[list[Any], ...], function: RemoteFunction) -> Counts:
     """The same without our own operators and copies, all of which must be there."""
-    operations, own = Counter(counts.operations), Counter[str]()
+    ops, own = Counter(counts.ops), Counter[str]()
     for name, elements, times in canary:
-        operations["ones"] -= times
-        operations[f"special_{name}"] -= times
-        operations["_to_copy"] -= times
+        ops["ones"] -= times
+        ops[f"special_{name}"] -= times
+        ops["_to_copy"] -= times
         own["bytes"] += 2 * times * elements * _FLOAT_BYTES
         own["transfers"] += times
         own["transferred"] += times * elements * _FLOAT_BYTES
-        own["waits"] += times
+        own["syncs"] += times
     rest = {name: getattr(counts, name) - number for name, number in own.items()}
-    if any(number < 0 for number in (*operations.values(), *rest.values())):
+    if any(number < 0 for number in (*ops.values(), *rest.values())):
         raise CheckFailed(f"the counting of what `{function}` does was tampered with")
     fields = {name: getattr(counts, name) for name in Counts.__dataclass_fields__}
-    return Counts(**{**fields, **rest, "operations": +operations})
+    return Counts(**{**fields, **rest, "ops": +ops})

@@ -37,7 +37,7 @@ def test_frames_arrive_as_they_were_sent(kind: str, size: int) -> None:
     """A tree and data of any size, in any number of parts, arrive unchanged, in both directions."""
     tree = {"text": "é\ud800" * 10, "rows": [[1, None, 2.5]]}
     data = os.urandom(size)
-    parts = [data[: size // 3], memoryview(data)[size // 3 :], b""]
+    parts: list[bytes | memoryview] = [data[: size // 3], memoryview(data)[size // 3 :], b""]
     with opened(kind) as (ours, theirs):
         for one, other in ((ours, theirs), (theirs, ours)):
             sender = in_background(functools.partial(one.send, 7, tree, parts, patience(20)))

@@ -2,7 +2,7 @@ import ast
 
 import torch
 
-from grader.check import CannotJudge, CheckFailed, check, count_operations, is_instance, require, same_values, source
+from grader.check import CannotJudge, CheckFailed, check, count_ops, is_instance, require, same_values, source
 
 
 def plain(value):
@@ -139,7 +139,7 @@ def runs_no_operation(cases):
     if not working:
         raise CannotJudge("both functions give wrong answers so far; how they get them is judged later")
     for function, args in working:
-        found = count_operations(function, *args)
+        found = count_ops(function, *args)
         require(not found, f"`{function}` runs PyTorch operations ({', '.join(found)}); work the answer out instead")
 
 

@@ -7,7 +7,7 @@ from grader.check import (
     CannotJudge,
     check,
     claims,
-    count_operations,
+    count_ops,
     on_device,
     require,
     same_dtype,
@@ -149,7 +149,7 @@ def check_copied_once(student, rng):
     first = _moved(student, batch, "meta")
     if any(isinstance(first[key], torch.Tensor) for key in ("pixels", "labels")):
         raise CannotJudge("the tensors do not go to the device that is asked for, so their copies cannot be counted")
-    seen = count_operations(student.to_device, dict(batch), "meta")
+    seen = count_ops(student.to_device, dict(batch), "meta")
     # A copy to another device is one operation; `empty_like(...).copy_(...)` makes the same in two.
     copies = sum(count for name, count in seen.items() if name in ("_to_copy", "clone", "copy", "copy_"))
     require(copies <= 2, f"{copies} copies are made of 2 tensors, one of each is asked")
