@@ -107,10 +107,14 @@ def test_numbers_come_with_go(start: str, request: pytest.FixtureRequest) -> Non
 import sys
 serve = sys.modules["grader.worker.serve"]._Submission
 seen = []
-def prepare(self, tree, incoming):
+real = serve._done
+def done(self, request, incoming):
+    if type(request).__name__ != "Prepare":
+        return real(self, request, incoming)
     leaves = [known.refer() for known in self._timed.known.values()]
-    seen[:] = [str(type(leaf)) + str(leaf.any()) for leaf in leaves] + [len(self._timed.containers), "args" in tree]
-serve._prepare = prepare
+    more = [len(self._timed.containers), hasattr(request, "args")]
+    seen[:] = [str(type(leaf)) + str(leaf.any()) for leaf in leaves] + more
+serve._done = done
 def total(x, a, rest, k):
     return seen, x.sum(), a, rest, k
 """

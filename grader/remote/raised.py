@@ -8,12 +8,9 @@ from dataclasses import dataclass
 
 from grader.endings import WorkerLost
 from grader.model import Verdict
-from grader.wire.frames import ProtocolFault
+from grader.wire.requests import FrameRow, RaisedRow
 
 _NO_MEMORY = re.compile(r"can't allocate memory|not enough memory|Unable to allocate|out of memory", re.IGNORECASE)
-_MOST_FRAMES = 50
-_MOST_TEXT = 2100
-_MOST_NAME = 300
 _SHOWN_FRAMES = 3
 
 
@@ -24,7 +21,7 @@ class Raised:
     Attributes:
         type: class name.
         text: its message.
-        frames: file, line, function and source text, outermost first, of the submission's own files.
+        frames: in the submission's own files, outermost first.
         what: what was called, such as "your `total`".
         owner: whose code it was: "your" or "the reference's".
         builtin: name of the nearest builtin type.
@@ -33,41 +30,22 @@ class Raised:
 
     type: str
     text: str
-    frames: tuple[tuple[str, int, str, str], ...]
+    frames: tuple[FrameRow, ...]
     what: str
     owner: str
     builtin: str
     signature: str | None = None
+
+    @classmethod
+    def of(cls, row: RaisedRow, what: str, owner: str) -> Raised:
+        """That of a claim, which does not say what was called."""
+        return cls(row.type, row.text, row.frames, what, owner, row.builtin, row.signature)
 
 
 def raised_by_student(error: BaseException) -> Raised | None:
     """What student code raised, or None if the exception is not from student code."""
     raised = error.__dict__.get("_raised")
     return raised if isinstance(raised, Raised) else None
-
-
-def read_raised(told: object, what: str, owner: str) -> Raised:
-    """The claim as it should be.
-
-    Raises:
-        ProtocolFault: it is described wrongly.
-    """
-    if not isinstance(told, dict) or not isinstance(told.get("frames"), list) or len(told["frames"]) > _MOST_FRAMES:
-        raise ProtocolFault("an exception is described wrongly")
-    frames = []
-    for row in told["frames"]:
-        match row:
-            case [str(file), int(line), str(function), str(text)]:
-                frames.append((file[:_MOST_NAME], line, function[:_MOST_NAME], text[:_MOST_TEXT]))
-            case _:
-                raise ProtocolFault("an exception is described wrongly")
-    signature = told.get("signature")
-    kind, text = (str(told.get(key, ""))[:_MOST_TEXT] for key in ("type", "text"))
-    builtin = getattr(builtins, str(told.get("builtin")), None)
-    if not isinstance(builtin, type) or not issubclass(builtin, BaseException):
-        raise ProtocolFault("an exception is described wrongly")
-    signature = signature[:_MOST_NAME] if isinstance(signature, str) else None
-    return Raised(kind, text, tuple(frames), what, owner, builtin.__name__, signature)
 
 
 def exception_of(raised: Raised) -> BaseException:

@@ -10,13 +10,16 @@ from typing import Any
 
 from grader.endings import CannotJudge, WorkerLost
 from grader.model import Device, Limits, Speed, Verdict
-from grader.remote.raised import exception_of, load_message, raised_by_student, read_raised
+from grader.remote.raised import Raised, exception_of, load_message, raised_by_student
 from grader.remote.sitting import Sitting
 from grader.remote.worker import Starter
+from grader.wire import requests
 from grader.wire.exchange import Exchange, HandleClaims, Remote
 from grader.wire.frames import Frame, ProtocolFault
 from grader.wire.incoming import Incoming, copies
 from grader.wire.outgoing import Outgoing
+
+_MOST_REASON = 300
 
 PauseTimer = Callable[[], Callable[[], None]]
 """Stops a clock; what it gives lets it go on."""
@@ -128,10 +131,12 @@ class Side:
         self.sitting.close()
         self.exchange, self._names, self._probes, self._seeded = self._new_exchange(), None, set(), False
         sitting = self.sitting
-        tree = {"do": "load", "module": sitting.module, "secret": sitting.secret, "device": sitting.device}
         what = f"{sitting.owner} {sitting.module}.py"
+        out = Outgoing(self.exchange)
+        files = out.value(dict(sitting.files))
+        request = requests.Load(sitting.module, sitting.secret, sitting.device.value, files)
         try:
-            names = self._request(tree, {"files": dict(sitting.files)}, sitting.limits.load_s, what)
+            names = self._ask(request, out, sitting.limits.load_s, what)
         except Exception as error:
             raised = raised_by_student(error)
             if raised is None:
@@ -153,36 +158,37 @@ class Side:
             copied = copies(*own, *kwargs.values(), originals=self.originals.exchange)
             args = tuple(arg if isinstance(arg, Remote) else copied[i] for i, arg in enumerate(args))
             kwargs = dict(zip(kwargs, copied[len(args) :], strict=True))
-        values = {"function": function, "args": list(args), "kwargs": kwargs}
-        return self._request({"do": "call"}, values, self.sitting.limits.call_s, what)
+        out = Outgoing(self.exchange)
+        request = requests.Call(
+            out.value(function),
+            [out.value(arg) for arg in args],
+            {name: out.value(value) for name, value in kwargs.items()},
+        )
+        return self._ask(request, out, self.sitting.limits.call_s, what)
 
     def get(self, obj: Any, name: str, what: str) -> Any:
         """Read an attribute of something that lives in the worker."""
         self.names()
-        return self._request({"do": "get", "name": name}, {"object": obj}, self.sitting.limits.call_s, what)
+        out = Outgoing(self.exchange)
+        return self._ask(requests.Get(out.value(obj), name), out, self.sitting.limits.call_s, what)
 
     def load_probe(self, name: str, source: str) -> None:
         """Send a probe's source, once for each worker."""
         self.names()
         if name not in self._probes:
-            limit = self.sitting.limits.load_s
-            self._request({"do": "probe", "module": name}, {"source": source}, limit, f"the probe {name}")
+            out = Outgoing(self.exchange)
+            request = requests.LoadProbe(name, out.value(source))
+            self._ask(request, out, self.sitting.limits.load_s, f"the probe {name}")
             self._probes.add(name)
 
-    def _request(self, tree: dict[str, Any], values: dict[str, Any], seconds: float, what: str) -> Any:
-        out = Outgoing(self.exchange)
-        for key, value in values.items():
-            if key == "args":
-                tree[key] = [out.value(item) for item in value]
-            elif key == "kwargs":
-                tree[key] = {name: out.value(item) for name, item in value.items()}
-            else:
-                tree[key] = out.value(value)
-        tree["objects"], data = out.finish()
-        if not self._seeded:
-            tree["seed"], self._seeded = _workers_seed(self.seed), True
+    def _ask(self, request: requests.Request, out: Outgoing, seconds: float, what: str) -> Any:
+        """Send a request whose values were written; give what came of it, or raise what student code raised."""
+        objects, data = out.finish()
+        seed = None if self._seeded else _workers_seed(self.seed)
+        self._seeded = True
+        asked = requests.Asked(request, objects, seed)
         with self.not_counted():
-            frame = self.sitting.ask(tree, data, seconds, what)
+            frame = self.sitting.ask(asked, data, seconds, what)
         try:
             return self.read(frame, what)
         except ProtocolFault as fault:
@@ -214,15 +220,14 @@ class Side:
             ProtocolFault: it is no reply.
             CannotJudge: the value cannot be handed over.
         """
-        tree = frame.tree
-        incoming = Incoming(exchange or self.exchange, tree.get("objects"), frame.data)
-        if "raised" in tree:
-            raise exception_of(read_raised(tree["raised"], what, self.sitting.owner))
-        if "unsupported" in tree:
-            raise CannotJudge(f"{what} returned something that cannot be graded\n{str(tree['unsupported'])[:300]}")
-        if "result" not in tree:
-            raise ProtocolFault("a reply without a result")
-        return incoming.value(tree["result"])
+        # Objects and memory first: what student code did to its arguments before it raised counts, too.
+        incoming = Incoming(exchange or self.exchange, frame.tree.get("objects"), frame.data)
+        reply = requests.Reply.read(frame.tree)
+        if reply.raised is not None:
+            raise exception_of(Raised.of(reply.raised, what, self.sitting.owner))
+        if reply.unsupported is not None:
+            raise CannotJudge(f"{what} returned something that cannot be graded\n{reply.unsupported[:_MOST_REASON]}")
+        return incoming.value(reply.result)
 
 
 class RemoteObject(Remote):

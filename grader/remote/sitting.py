@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from typing import Any
 
 from grader.endings import WorkerLost
 from grader.model import Device, Limits, Verdict
 from grader.remote.worker import Starter, Worker
 from grader.wire.frames import Frame
+from grader.wire.requests import Asked, Load
 
 _LOSSES_OF_ONE = 2
 _LOSSES_OF_ALL = 4
@@ -87,7 +87,7 @@ class Sitting:
 
     def ask(
         self,
-        tree: dict[str, Any],
+        asked: Asked,
         data: list[bytes],
         seconds: float,
         what: str,
@@ -103,9 +103,9 @@ class Sitting:
             raise self.lost
         worker = self.live_worker()
         try:
-            return worker.ask(tree, data, seconds, what, shared)
+            return worker.ask(asked, data, seconds, what, shared)
         except WorkerLost as lost:
-            self.lose(lost, what, in_load=tree["do"] == "load")
+            self.lose(lost, what, in_load=isinstance(asked.request, Load))
             raise
 
     def lose(self, lost: WorkerLost, what: str = "", *, in_load: bool = False) -> None:

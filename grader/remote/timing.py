@@ -28,6 +28,7 @@ from grader.remote.student import RemoteFunction
 from grader.wire.exchange import Exchange
 from grader.wire.frames import ProtocolFault
 from grader.wire.outgoing import Outgoing
+from grader.wire.requests import Asked, Go, Prepare
 from grader.wire.rows import ArrayRow, TensorRow, Told
 
 _ALIGNMENT = 64
@@ -71,10 +72,20 @@ class Inputs:
         blocks = [row._replace(start=start) for row, start in zip(told.blocks, self.starts, strict=True)]
         leaves = [new for new in told.new if isinstance(new.row, (TensorRow, ArrayRow))]
         rest = [new for new in told.new if not isinstance(new.row, (TensorRow, ArrayRow))]
-        self.shapes = {"do": "prepare", "objects": Told(leaves, [], blocks).plain(asks=True)}
-        self.numbers = {"do": "go", "args": values, "kwargs": {}, "in_place": in_place}
-        self.numbers["objects"] = Told(rest, [], []).plain(asks=True)
+        self.args = values
+        self.in_place = in_place
+        self.shapes = Asked(Prepare(), Told(leaves, [], blocks).plain(asks=True))
+        self.rest = Told(rest, [], []).plain(asks=True)
         self.places = {str(row.number): row.start for row in blocks}
+
+    def go(self, function: list[Any], *, inline: bool) -> Asked:
+        """The request for the call that was prepared.
+
+        Args:
+            function: what is called, by its name on the wire.
+            inline: whether the numbers come along; else they are in shared memory.
+        """
+        return Asked(Go(function, self.args, self.in_place, self.places if inline else {}), self.rest)
 
     def whole(self) -> bytes:
         """All numbers in one piece."""
@@ -132,12 +143,12 @@ class TimedSide:
         late = self._late()
         worker = sitting.live_worker()
         function = ["named", "probe:", "last"] if idle else self._name
-        tree = {**inputs.numbers, "function": function, "bytes": {}}
         descriptor = _memory(inputs.size) if worker.channel.shares_memory and inputs.size else None
+        go = inputs.go(function, inline=descriptor is None)
         try:
             if descriptor is None:
                 sitting.ask(inputs.shapes, [bytes(inputs.size)], _PREPARE_S, what)
-                tree, parts = {**tree, "bytes": inputs.places}, [inputs.whole()]
+                parts = [inputs.whole()]
                 cpu, away, wall = self._cpu(), self._away(), time.perf_counter()
             else:
                 sitting.ask(inputs.shapes, [], _PREPARE_S, what, (descriptor, inputs.size))
@@ -145,7 +156,7 @@ class TimedSide:
                 cpu, away, wall = self._cpu(), self._away(), time.perf_counter()
                 for start, part in zip(inputs.starts, inputs.data, strict=True):
                     os.pwrite(descriptor, part, start)
-            frame = sitting.ask(tree, parts, seconds, what)
+            frame = sitting.ask(go, parts, seconds, what)
             self._reply_cpu, away_after, wall_after = self._cpu(), self._away(), time.perf_counter()
         finally:
             if descriptor is not None:

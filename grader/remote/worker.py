@@ -10,13 +10,14 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 from grader.endings import WorkerLost
 from grader.model import Limits, Verdict
 from grader.process import clock
 from grader.process.sweep import sweep
 from grader.wire.frames import Channel, ChannelClosed, Frame, ProtocolFault
+from grader.wire.requests import Asked
 
 GRACE_S = 2.0
 LONGEST_WAIT_S = 1.0
@@ -59,7 +60,7 @@ class Worker:
 
     def ask(
         self,
-        tree: dict[str, Any],
+        asked: Asked,
         data: list[bytes],
         seconds: float,
         what: str,
@@ -68,7 +69,7 @@ class Worker:
         """Send a request and wait for its reply.
 
         Args:
-            tree: the request.
+            asked: the request.
             data: its memory blocks.
             seconds: CPU seconds allowed.
             what: for messages, such as "your `total`".
@@ -81,9 +82,9 @@ class Worker:
         patience = self._patience(seconds, what)
         try:
             if shared is None:
-                self.channel.send(number, tree, data, patience)
+                self.channel.send(number, asked.plain(), data, patience)
             else:
-                self.channel.send_mapped(number, tree, *shared, patience)
+                self.channel.send_mapped(number, asked.plain(), *shared, patience)
             frame = self.channel.receive(patience)
             if frame.number != number:
                 raise ProtocolFault("a reply to another request")

@@ -20,6 +20,7 @@ from grader.endings import CannotJudge, CheckFailed, Inconclusive, WorkerLost
 from grader.model import BROKEN_MESSAGE, Check, Verdict
 from grader.remote.raised import Raised, frame_lines, raised_by_student
 from grader.remote.side import Side
+from grader.wire.requests import FrameRow
 
 _DID_NOT_RAISE = re.compile(r"DID NOT RAISE.*?(\w+)'?>?\)?$")
 _DISK_FULL = re.compile(r"\[Errno (27|28|122)\]")  # EFBIG, ENOSPC, EDQUOT
@@ -164,7 +165,8 @@ def _verified(raised: Raised, files: Mapping[str, bytes]) -> Raised:
     known = {(file, name): _has_word(texts[file], name) for file, _, name, _ in raised.frames}
     for file, line, function, _ in raised.frames:
         if 0 < line <= len(lines_of[file]):
-            frames.append((file, line, function if known[file, function] else "", lines_of[file][line - 1]))
+            name = function if known[file, function] else ""
+            frames.append(FrameRow(file, line, name, lines_of[file][line - 1]))
     return Raised(raised.type, raised.text, tuple(frames), raised.what, raised.owner, raised.builtin, raised.signature)
 
 

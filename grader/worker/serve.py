@@ -11,7 +11,6 @@ import signal
 import sys
 import traceback
 import types
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +21,9 @@ from grader.wire.exchange import Exchange
 from grader.wire.frames import Channel, ChannelClosed, Frame, Unsupported
 from grader.wire.incoming import Incoming
 from grader.wire.outgoing import Outgoing
+from grader.wire.requests import Asked, Call, FrameRow, Get, Go, Load, LoadProbe, Prepare, RaisedRow, Reply, Request
+from grader.wire.rows import Told
+from grader.wire.tree import Plain
 from grader.worker import device, own_probes
 
 NO_MEMORY = 71
@@ -37,8 +39,6 @@ _CALLABLE: tuple[type, ...] = (
 _TIMERS = (signal.ITIMER_REAL, signal.ITIMER_VIRTUAL, signal.ITIMER_PROF) if hasattr(signal, "setitimer") else ()
 _SET_TIMER: Any = getattr(signal, "setitimer", None)  # as it is before student code is loaded
 
-Reply = tuple[dict[str, Any], list[bytes]]
-
 
 def serve(channel: Channel, folder: str) -> None:
     """Answer requests until the channel closes."""
@@ -50,13 +50,13 @@ def serve(channel: Channel, folder: str) -> None:
                 frame = channel.receive()
             except (MemoryError, OSError):  # what student code keeps leaves no room for the next arguments
                 os._exit(NO_MEMORY)
-            tree, data = worker.answer(frame)
+            reply, data = worker.answer(frame)
             _flush()
             _stop_timers()
             try:
-                channel.send(frame.number, tree, data)
+                channel.send(frame.number, reply.plain(), data)
             except Unsupported as error:
-                channel.send(frame.number, *_unsupported(error))
+                channel.send(frame.number, _unsupported(error).plain())
 
 
 class _Submission:
@@ -72,63 +72,69 @@ class _Submission:
         self._exchange = Exchange(asks=False, find=self._find)
         self._timed = self._exchange
 
-    def answer(self, frame: Frame) -> Reply:
+    def answer(self, frame: Frame) -> tuple[Reply, list[bytes]]:
         """The reply to one request. Whatever student code raises is part of the reply."""
-        tree = frame.tree
-        arriving, leaving = self._tables(tree["do"])
+        asked = Asked.read(frame.tree)
+        arriving, leaving = self._tables(asked.request)
         try:
-            incoming = Incoming(arriving, tree["objects"], frame.data, mapped=frame.mapped)
-            if (seed := tree.get("seed")) is not None:
-                _seed_everything(seed)
+            incoming = Incoming(arriving, asked.objects, frame.data, mapped=frame.mapped)
+            if asked.seed is not None:
+                _seed_everything(asked.seed)
+            raised = result = None
             try:
-                result = self._operation(tree["do"])(tree, incoming)
+                value = self._done(asked.request, incoming)
                 out = Outgoing(leaving)
-                reply = {"result": out.value(result)}
+                result = out.value(value)
             except Unsupported:
                 raise
             except BaseException as error:  # SystemExit and its kin are answers too
                 out = Outgoing(leaving)  # what it did to its arguments before it raised is told
-                reply = {"raised": self._raised(error)}
-            reply["objects"], blocks = out.finish()
+                raised = self._raised(error)
+            objects, blocks = out.finish()
         except Unsupported as error:
-            return _unsupported(error)
+            return _unsupported(error), []
         finally:
             arriving.end_call()
-        return reply, blocks
+        return Reply(objects, result, raised), blocks
 
-    def _tables(self, operation: str) -> tuple[Exchange, Exchange]:
+    def _tables(self, request: Request) -> tuple[Exchange, Exchange]:
         """The tables for what arrives and for what leaves.
 
-        A timed call has tables of its own, which hold nothing of earlier calls. `prepare` gives its arguments their
-        shape; `go` brings their numbers, and its reply tells of the result alone.
+        A timed call has tables of its own, which hold nothing of earlier calls. `Prepare` gives its arguments their
+        shape; `Go` brings their numbers, and its reply tells of the result alone.
         """
-        if operation == "prepare":
+        if isinstance(request, Prepare):
             self._timed = Exchange(asks=False, find=self._find)
-        if operation in ("prepare", "go"):
+        if isinstance(request, (Prepare, Go)):
             return self._timed, Exchange(asks=False)
         return self._exchange, self._exchange
 
-    def _operation(self, name: str) -> Callable[[dict[str, Any], Incoming], Any]:
-        return {
-            "load": self._load,
-            "probe": self._load_probe,
-            "call": self._call,
-            "get": self._get,
-            "prepare": self._prepare,
-            "go": self._go,
-        }[name]
+    def _done(self, request: Request, incoming: Incoming) -> Any:
+        """What comes of a request."""
+        match request:
+            case Load():
+                return self._load(request, incoming)
+            case LoadProbe():
+                return self._load_probe(request, incoming)
+            case Call(function, args, kwargs):
+                return self._call(function, args, kwargs, incoming)
+            case Get(obj, name):
+                return getattr(incoming.value(obj), name)
+            case Go():
+                return self._go(request, incoming)
+        return None  # the arguments of a timed call have their shapes now
 
-    def _load(self, tree: dict[str, Any], incoming: Incoming) -> dict[str, str]:
+    def _load(self, asked: Load, incoming: Incoming) -> dict[str, str]:
         """Write the files into the empty folder, import the module, tell its public names and their kinds."""
-        device.show(tree["device"])
-        files: dict[str, bytes] = incoming.value(tree["files"])
+        device.show(asked.device)
+        files: dict[str, bytes] = incoming.value(asked.files)
         for name, text in files.items():
             path = Path(self._folder, *name.split("/"))
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(text)
         sys.path.append(self._folder)
-        self._module = _import_file(tree["module"], Path(self._folder, tree["module"] + ".py"))
-        if tree["secret"]:  # the reference: nothing that another worker could find
+        self._module = _import_file(asked.module, Path(self._folder, asked.module + ".py"))
+        if asked.secret:  # the reference: nothing that another worker could find
             for name in files:
                 Path(self._folder, *name.split("/")).unlink()
         mine = dict(vars(self._module))
@@ -136,58 +142,53 @@ class _Submission:
         first = sorted(kinds, key=lambda name: kinds[name] != "callable")  # what checks call, should there be too many
         return {name: kinds[name] for name in first[:_MAX_NAMES]}
 
-    def _load_probe(self, tree: dict[str, Any], incoming: Incoming) -> None:
-        name, source = tree["module"], incoming.value(tree["source"])
+    def _load_probe(self, asked: LoadProbe, incoming: Incoming) -> None:
+        name, source = asked.module, incoming.value(asked.source)
         module = types.ModuleType(name)
         module.__dict__["__file__"] = name + ".py"
         sys.modules[name] = module
         exec(compile(source, name + ".py", "exec"), module.__dict__)  # noqa: S102  the course's own code
         self._probes[name] = module
 
-    def _call(self, tree: dict[str, Any], incoming: Incoming) -> Any:
-        function = incoming.value(tree["function"])
-        args = [incoming.value(item) for item in tree["args"]]
-        kwargs = {name: incoming.value(item) for name, item in tree["kwargs"].items()}
+    def _call(self, named: Plain, given: list[Plain], by_name: dict[str, Plain], incoming: Incoming) -> Any:
+        function = incoming.value(named)
+        args = [incoming.value(item) for item in given]
+        kwargs = {name: incoming.value(item) for name, item in by_name.items()}
         try:
             return function(*args, **kwargs)
         except TypeError as error:
             error.__dict__["_signature"] = _signature(function)
             raise
 
-    def _prepare(self, tree: dict[str, Any], incoming: Incoming) -> None:
-        """The arguments of a timed call have their shapes now. Their numbers come with `go`."""
-
-    def _go(self, tree: dict[str, Any], incoming: Incoming) -> Any:
+    def _go(self, asked: Go, incoming: Incoming) -> Any:
         """Make the call that was prepared; the numbers are in shared memory, or come along."""
         for number, block in self._timed.blocks.items():
-            if (start := tree["bytes"].get(str(number))) is not None:
+            if (start := asked.places.get(str(number))) is not None:
                 block.write(incoming.data[start : start + block.size])
-        result = self._call(tree, incoming)
-        return [result, [incoming.value(item) for item in tree["args"]]] if tree["in_place"] else result
-
-    def _get(self, tree: dict[str, Any], incoming: Incoming) -> Any:
-        return getattr(incoming.value(tree["object"]), tree["name"])
+        result = self._call(asked.function, asked.args, {}, incoming)
+        return [result, [incoming.value(item) for item in asked.args]] if asked.in_place else result
 
     def _find(self, space: str, name: str) -> Any:
         if space == "student":
             return getattr(self._module, name) if name else self._module
         return getattr(self._probes[space.removeprefix("probe:")], name)
 
-    def _raised(self, error: BaseException) -> dict[str, Any]:
+    def _raised(self, error: BaseException) -> RaisedRow:
         """An exception as plain data: names of its type and nearest builtin, bounded text, the student's own lines."""
         frames = []
         if isinstance(error, SyntaxError) and error.filename and self._is_own(error.filename):
-            frames.append([self._own_name(error.filename), error.lineno or 0, "", _cut(error.text or "")])
+            frames.append(FrameRow(self._own_name(error.filename), error.lineno or 0, "", _cut(error.text or "")))
         for frame in traceback.extract_tb(error.__traceback__)[-10 * _MAX_FRAMES :]:
             if self._is_own(frame.filename):
-                frames.append([self._own_name(frame.filename), frame.lineno or 0, frame.name, _cut(frame.line or "")])
-        return {
-            "type": _cut(type(error).__name__.lstrip("_")),  # torch.linalg.LinAlgError calls itself _LinAlgError
-            "builtin": _nearest_builtin(type(error)),
-            "text": _text(error),
-            "frames": frames[-_MAX_FRAMES:],
-            "signature": error.__dict__.get("_signature") if not frames else None,
-        }
+                place = self._own_name(frame.filename), frame.lineno or 0
+                frames.append(FrameRow(*place, frame.name, _cut(frame.line or "")))
+        return RaisedRow(
+            type=_cut(type(error).__name__.lstrip("_")),  # torch.linalg.LinAlgError calls itself _LinAlgError
+            builtin=_nearest_builtin(type(error)),
+            text=_text(error),
+            frames=tuple(frames[-_MAX_FRAMES:]),
+            signature=error.__dict__.get("_signature") if not frames else None,
+        )
 
     def _is_own(self, filename: str) -> bool:
         return os.path.isabs(filename) and os.path.realpath(filename).startswith(self._folder + os.sep)
@@ -227,7 +228,7 @@ def _seed_everything(seed: int) -> None:
 
 
 def _unsupported(error: Unsupported) -> Reply:
-    return {"unsupported": _cut(str(error)), "objects": {"new": [], "changed": [], "blocks": []}}, []
+    return Reply(Told([], [], []).plain(asks=False), unsupported=_cut(str(error)))
 
 
 def _nearest_builtin(kind: type[BaseException]) -> str:

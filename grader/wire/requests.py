@@ -1,0 +1,207 @@
+"""What a check process asks of a worker, and what the worker answers: records, to plain data and back.
+
+A field of the type `Plain` that stands for a value, a check's or a student's, is as `Outgoing.value` wrote it. It is
+read with the objects that the same message tells of.
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Mapping
+from typing import NamedTuple, TypeAlias
+
+from grader.wire.bounds import ProtocolFault
+from grader.wire.tree import Plain
+
+_MOST_FRAMES = 50
+_MOST_TEXT = 2100
+_MOST_NAME = 300
+
+
+class Load(NamedTuple):
+    """Write the files into the empty folder and import the module; answered with its public names and their kinds.
+
+    Attributes:
+        module: its name.
+        secret: whether the files must not stay on disk while the worker lives.
+        device: what its code is to see.
+        files: a dict of bytes by relative name.
+    """
+
+    module: str
+    secret: bool
+    device: str
+    files: Plain
+
+
+class LoadProbe(NamedTuple):
+    """Run the source of a probe, a str, as a module of that name."""
+
+    module: str
+    source: Plain
+
+
+class Call(NamedTuple):
+    """Call a function."""
+
+    function: Plain
+    args: list[Plain]
+    kwargs: dict[str, Plain]
+
+
+class Get(NamedTuple):
+    """Read an attribute of an object."""
+
+    object: Plain
+    name: str
+
+
+class Prepare(NamedTuple):
+    """Make the arguments of a timed call; their numbers come with `Go`."""
+
+
+class Go(NamedTuple):
+    """Make the call that was prepared.
+
+    Attributes:
+        function: what is called.
+        args: what was prepared, and plain values.
+        in_place: whether the arguments come back beside the result.
+        places: where the bytes of each block begin in the data, if they do not lie in shared memory; by block.
+    """
+
+    function: Plain
+    args: list[Plain]
+    in_place: bool
+    places: dict[str, int]
+
+
+Request: TypeAlias = Load | LoadProbe | Call | Get | Prepare | Go
+
+_REQUESTS: Mapping[str, type[Request]] = {kind.__name__: kind for kind in (Load, LoadProbe, Call, Get, Prepare, Go)}
+
+
+class Asked(NamedTuple):
+    """A whole request.
+
+    Attributes:
+        request: what is asked.
+        objects: the objects and memory that it needs, as `rows.Told` writes them.
+        seed: what student code's generators are seeded with first, or None.
+    """
+
+    request: Request
+    objects: Plain
+    seed: int | None = None
+
+    def plain(self) -> dict[str, Plain]:
+        """The tree of a frame."""
+        own: dict[str, Plain] = {"do": type(self.request).__name__, "objects": self.objects, "seed": self.seed}
+        return {**own, **self.request._asdict()}
+
+    @classmethod
+    def read(cls, tree: Mapping[str, Plain]) -> Asked:
+        """A request as it arrived: from the check process, which a worker trusts."""
+        fields = dict(tree)
+        kind, objects, seed = _REQUESTS[str(fields.pop("do"))], fields.pop("objects"), fields.pop("seed")
+        return cls(kind(**fields), objects, seed)  # type: ignore[arg-type]
+
+
+class FrameRow(NamedTuple):
+    """One line of student code on the way to where something was raised."""
+
+    file: str
+    line: int
+    function: str
+    text: str
+
+
+class RaisedRow(NamedTuple):
+    """What student code raised, as the worker claims it.
+
+    Attributes:
+        type: class name.
+        builtin: name of the nearest builtin type.
+        text: its message.
+        frames: in the submission's own files, outermost first.
+        signature: of a function that refused its arguments, or None.
+    """
+
+    type: str
+    builtin: str
+    text: str
+    frames: tuple[FrameRow, ...]
+    signature: str | None = None
+
+    def plain(self) -> dict[str, Plain]:
+        """As JSON data."""
+        return {**self._asdict(), "frames": [list(frame) for frame in self.frames]}
+
+    @classmethod
+    def read(cls, told: object) -> RaisedRow:
+        """The claim, with every text cut to what a message has room for.
+
+        Raises:
+            ProtocolFault: it is described wrongly.
+        """
+        if not isinstance(told, dict) or not isinstance(told.get("frames"), list) or len(told["frames"]) > _MOST_FRAMES:
+            raise ProtocolFault("an exception is described wrongly")
+        frames = []
+        for row in told["frames"]:
+            match row:
+                case [str(file), int(line), str(function), str(text)]:
+                    frames.append(FrameRow(file[:_MOST_NAME], line, function[:_MOST_NAME], text[:_MOST_TEXT]))
+                case _:
+                    raise ProtocolFault("an exception is described wrongly")
+        # It is raised again as this type, so it must be one, and no class of anybody's own making.
+        builtin = getattr(builtins, str(told.get("builtin")), None)
+        if not isinstance(builtin, type) or not issubclass(builtin, BaseException):
+            raise ProtocolFault("an exception is described wrongly")
+        kind, message, signature = (told.get(key) for key in ("type", "text", "signature"))
+        return cls(
+            str(kind or "")[:_MOST_TEXT],
+            builtin.__name__,
+            str(message or "")[:_MOST_TEXT],
+            tuple(frames),
+            signature[:_MOST_NAME] if isinstance(signature, str) else None,
+        )
+
+
+class Reply(NamedTuple):
+    """The answer to a request: one of three.
+
+    Attributes:
+        objects: the objects and memory that it tells of.
+        result: what came of it, if `raised` and `unsupported` are None.
+        raised: what student code raised.
+        unsupported: why the result cannot be handed over.
+    """
+
+    objects: object
+    result: object = None
+    raised: RaisedRow | None = None
+    unsupported: str | None = None
+
+    def plain(self) -> dict[str, object]:
+        """The tree of a frame."""
+        if self.raised is not None:
+            return {"raised": self.raised.plain(), "objects": self.objects}
+        if self.unsupported is not None:
+            return {"unsupported": self.unsupported, "objects": self.objects}
+        return {"result": self.result, "objects": self.objects}
+
+    @classmethod
+    def read(cls, tree: Mapping[str, object]) -> Reply:
+        """A reply as it arrived: a claim.
+
+        Raises:
+            ProtocolFault: it is no reply.
+        """
+        objects = tree.get("objects")
+        if "raised" in tree:
+            return cls(objects, raised=RaisedRow.read(tree["raised"]))
+        if "unsupported" in tree:
+            return cls(objects, unsupported=str(tree["unsupported"]))
+        if "result" not in tree:
+            raise ProtocolFault("a reply without a result")
+        return cls(objects, tree["result"])
