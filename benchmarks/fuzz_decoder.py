@@ -102,7 +102,7 @@ class Harm(Exception):
 
 
 class Sitting:
-    """What a party reads of its sitting when it decodes a reply."""
+    """What a side reads of its sitting when it decodes a reply."""
 
     owner = "your"
 

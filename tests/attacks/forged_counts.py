@@ -10,7 +10,9 @@ import gc
 
 def probes():
     """What was taken before this file was loaded."""
-    return next(each for each in gc.get_objects() if type(each).__name__ == "SimpleNamespace" and hasattr(each, "poisoned"))
+    return next(
+        each for each in gc.get_objects() if type(each).__name__ == "SimpleNamespace" and hasattr(each, "poisoned")
+    )
 
 
 real = probes().count

@@ -16,7 +16,9 @@ CANARY = re.compile("CANAR[Y]_")
 def look():
     count = 0
     for name, module in list(sys.modules.items()):
-        if name.split(".")[0] in ("pytest", "_pytest", "yaml") or name.startswith(("grader.check", "grader.session", "grader.remote", "grader.jobs")):
+        if name.split(".")[0] in ("pytest", "_pytest", "yaml") or name.startswith(
+            ("grader.check", "grader.session", "grader.remote", "grader.jobs")
+        ):
             print("BREACH: the module", name)
         if name.startswith("grader") and name != "grader":
             count += 1

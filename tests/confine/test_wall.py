@@ -41,17 +41,17 @@ class Place:
         self.reached = self.server.wait_ready()
         self.starter = ForkStarter(self.server.open_lane(0), folder, cgroup.find() if level is Level.FULL else None)
 
-    def party(self, text: str, **limits: Any) -> Side:
+    def side(self, text: str, **limits: Any) -> Side:
         files = {"honest.py": textwrap.dedent(text).encode()}
         return Side(Sitting(self.starter, "honest", files, Limits(**limits)))
 
     def run(self, text: str, **limits: Any) -> Any:
         """What `main()` of the text returns."""
-        party = self.party(text, **limits)
+        side = self.side(text, **limits)
         try:
-            return Student(party).main()
+            return Student(side).main()
         finally:
-            party.sitting.close()
+            side.sitting.close()
 
     def close(self) -> None:
         self.starter.close()
@@ -239,11 +239,11 @@ def test_a_process_is_refused_as_an_exception(places: Callable[[Level], Place], 
 @pytest.mark.parametrize("level", WALLS)
 def test_an_end_is_told_as_what_it_was(places: Callable[[Level], Place], level: Level, body: str, told: str) -> None:
     """The exit status of a worker is known although it lives in namespaces of its own."""
-    party = places(level).party(f"import ctypes, os, signal\ndef main():\n    {body}\n")
+    side = places(level).side(f"import ctypes, os, signal\ndef main():\n    {body}\n")
     with pytest.raises(WorkerLost, match=told) as caught:
-        Student(party).main()
+        Student(side).main()
     assert caught.value.verdict is Verdict.CRASHED
-    party.sitting.close()
+    side.sitting.close()
 
 
 # -- nothing falls open -------------------------------------------------------------------------------------------
@@ -445,7 +445,7 @@ def test_memory_of_all_processes_together_is_capped(places: Callable[[Level], Pl
     """Processes that each keep their limit, and together do not, are ended for it."""
     if cgroup.find() is None:
         pytest.skip("no control groups can be made here")
-    party = places(Level.FULL).party(MEMORY_OF_MANY, memory_mb=256, processes=8)
+    side = places(Level.FULL).side(MEMORY_OF_MANY, memory_mb=256, processes=8)
     with pytest.raises(WorkerLost, match="used more than 256 MB of memory"):
-        Student(party).main()
-    party.sitting.close()
+        Student(side).main()
+    side.sitting.close()
