@@ -60,6 +60,7 @@ def test_reports(graded: Path) -> None:
     """One report for each author, in a folder that only its owner reads; one secret seed for all."""
     reports = {path.stem: json.loads(path.read_text()) for path in (graded / "reports").glob("*.json")}
     assert set(reports) == {"ada", "bo", "crash", "=evil()", "Zoë K"}
+    assert {report["handin"] for report in reports.values()} == {None}
     assert stat.S_IMODE(graded.stat().st_mode) == 0o700
     assert len({report["environment"]["seed"] for report in reports.values()}) == 1
     assert reports["Zoë K"]["exercises"][1]["state"] == "not_started"
@@ -76,7 +77,7 @@ def test_printed_table(graded: Path) -> None:
 
 
 def test_grading_again_gives_the_same(graded: Path) -> None:
-    """A second run into the same folder uses the same seed and gives the same gradebook."""
+    """A second run uses the same seed; of a hand-in it grades the exercises, and the reports name it."""
     before = (graded / "gradebook.csv").read_text()
     arguments = ["batch", str(graded.parent / "in"), "--out", str(graded), "--handin", "week1"]
     ran = run_grade(*arguments, cwd=COURSES / "tiny")
@@ -84,3 +85,6 @@ def test_grading_again_gives_the_same(graded: Path) -> None:
     assert [line.split(",")[:2] for line in (graded / "gradebook.csv").read_text().split("\n")] == [
         line.split(",")[:2] for line in before.split("\n")
     ]
+    reports = [json.loads(path.read_text()) for path in (graded / "reports").glob("*.json")]
+    assert {report["handin"] for report in reports} == {"week1"}
+    assert {tuple(row["id"] for row in report["exercises"]) for report in reports} == {("double",)}

@@ -1,0 +1,35 @@
+"""The check process starts light, and what is printed in it does not reach the host."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from support import COURSES, FORK, grader_of
+
+from grader.course.load import load_course
+from grader.lanes.open import open_lane
+
+LOUD = """
+import os, sys
+print("printed at import")
+sys.stdout.flush()
+os.write(1, b"TGR1 written at import")
+os.system("echo from a shell")
+"""
+RIGHT = "def double(x):\n    return 2 * x\n\n\ndef double_(x):\n    return x.mul_(2)\n"
+
+
+def test_what_a_check_file_prints_at_import_is_not_the_protocol(tmp_path: Path) -> None:
+    """Neither a print, nor a write to the descriptor, nor a program that it starts disturbs the channel."""
+    root = Path(shutil.copytree(COURSES / "tiny", tmp_path / "course"))
+    for path in (
+        root / "exercises/01_basics/double/check_double.py",
+        root / "solutions/01_basics/double/check_double.py",
+    ):
+        path.write_text(LOUD + path.read_text())
+    course = load_course(root)
+    with open_lane(course.exercises[:1], FORK) as lane:
+        graded = grader_of(course, lane, tmp_path)(RIGHT)
+    assert graded.score.earned == graded.score.possible
+    assert graded.output == ""
