@@ -24,7 +24,7 @@ def describe_machine(setup: Setup, reached: Level | None) -> Environment:
         os=f"{platform.system()} {platform.release()} {platform.machine()}",
         device="cuda" if setup.accelerator is Device.CUDA else "cpu",
         threads=1,
-        seed=setup.seed,
+        seed=None if setup.secret else setup.seed,
         start=setup.start.value,
         confinement=reached.word if reached is not None else None,
         grader=metadata.version("tensorgrade"),

@@ -140,7 +140,7 @@ class _Task:
         if missing := self.submission.problems.get(exercise.id):
             outcomes = [Outcome(check.id, Verdict.SKIPPED, missing) for check in checks]
             return replace(_graded(exercise, checks, outcomes), state="not_started")
-        run = self.lane.run(exercise, self.submission.files[exercise.id], self.sheet.setup.seed, self._keep())
+        run = self.lane.run(exercise, self.submission.files[exercise.id], self._seed(), self._keep())
         return self._finished(_graded(exercise, checks, run.outcomes, output=run.output))
 
     def repeat(self, before: GradedExercise) -> GradedExercise:
@@ -151,7 +151,7 @@ class _Task:
             open_ = {outcome.check for outcome in outcomes if outcome.verdict is Verdict.INCONCLUSIVE}
             if not open_:
                 break
-            run = self.lane.run(self.exercise, files, self.sheet.setup.seed, self._keep(), only=open_)
+            run = self.lane.run(self.exercise, files, self._seed(), self._keep(), only=open_)
             again = {outcome.check: outcome for outcome in run.outcomes}
             outcomes = [_later(outcome, again.get(outcome.check)) for outcome in outcomes]
         checks = [row.check for row in before.checks]
@@ -163,6 +163,9 @@ class _Task:
             return graded
         rows = tuple(replace(row, score=replace(row.score, earned=0)) for row in graded.checks)
         return replace(graded, checks=rows, score=replace(graded.score, earned=0), state="not_started")
+
+    def _seed(self) -> int:
+        return self.sheet.setup.seed_of(self.submission.author)
 
     def _keep(self) -> Keep | None:
         """Where inputs are kept, and how that and the student's folder are typed, each from where the student is."""

@@ -7,6 +7,7 @@ check process -> host    `Collected` once, then for each job an `Outcome` for ea
 
 from __future__ import annotations
 
+import hmac
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -37,7 +38,8 @@ class Setup:
             can use.
         least: the level of confinement below which no student code is run.
         most: the level above which nothing is tried.
-        seed: of all random inputs.
+        seed: of all random inputs, where nobody need be kept from knowing them: a student's own copy, `grade verify`.
+        secret: in its place, of a run over many authors: from it and the author come the inputs.
     """
 
     start: Start
@@ -45,6 +47,16 @@ class Setup:
     least: Level = Level.NONE
     most: Level = Level.FULL
     seed: int = 0
+    secret: bytes = b""
+
+    def seed_of(self, author: str) -> int:
+        """The seed of one author's inputs: with a secret, 256 bits that tell nothing of it, nor of another author's.
+
+        Authors get different inputs, so that what one worker sees of a hidden input is of no use to another.
+        """
+        if not self.secret:
+            return self.seed
+        return int.from_bytes(hmac.digest(self.secret, author.encode("utf-8", "surrogateescape"), "sha256"), "big")
 
 
 @dataclass(frozen=True)
@@ -129,7 +141,7 @@ class Job:
     Attributes:
         exercise: its id.
         files: the submission's files by relative name.
-        seed: the run's seed.
+        seed: of the author's inputs.
         keep: where large inputs of failing shown checks are kept, or None.
         only: ids of the checks to run, or None for all: those that were inconclusive are repeated.
     """

@@ -19,6 +19,7 @@ from grader.report.as_json import write_json, write_whole
 
 _REPORTS = "reports"
 _SEED_FILE = "seed"
+_SECRET_BYTES = 32
 _LONGEST_NAME = 200
 _SHORTENED = 40
 
@@ -32,7 +33,7 @@ def grade_batch(
     """Grade every author's folder and write the reports and the gradebook.
 
     Args:
-        sheet: what is to be graded; its seed is the batch's own, which is kept in `out`.
+        sheet: what is to be graded; its secret is the batch's own, which is kept in `out`.
         folder: has one folder for each author.
         out: where reports go; made with mode 0700.
         on_report: told each report with its place and the number of all.
@@ -44,7 +45,7 @@ def grade_batch(
     authors = find_authors(folder)
     out.mkdir(mode=0o700, parents=True, exist_ok=True)
     (out / _REPORTS).mkdir(exist_ok=True)
-    sheet = replace(sheet, setup=replace(sheet.setup, seed=_batch_seed(out)))
+    sheet = replace(sheet, setup=replace(sheet.setup, secret=_batch_secret(out)))
     reports: list[Report] = []
     open_: list[tuple[int, Submission]] = []
     with open_lane(sheet.exercises, sheet.setup, hidden=(folder, out)) as lane:
@@ -87,14 +88,17 @@ def _file_name(author: str) -> str:
     return f"{author[:_SHORTENED]}-{hashlib.sha256(os.fsencode(author)).hexdigest()[:16]}"
 
 
-def _batch_seed(out: Path) -> int:
-    """One secret seed for all authors, kept with the reports and used again when they are graded again."""
+def _batch_secret(out: Path) -> bytes:
+    """The secret that all inputs come from, kept with the reports and used again when they are graded again."""
     path = out / _SEED_FILE
     if not path.exists():
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(descriptor, "w", encoding="ascii") as file:
-            file.write(f"{secrets.randbits(48)}\n")
+            file.write(f"{secrets.token_hex(_SECRET_BYTES)}\n")
     try:
-        return int(path.read_text(encoding="ascii"))
+        secret = bytes.fromhex(path.read_text(encoding="ascii"))
     except ValueError:
-        raise GraderError(f"{path} does not hold the batch's seed; restore it, or grade into a new folder") from None
+        secret = b""
+    if len(secret) != _SECRET_BYTES:
+        raise GraderError(f"{path} does not hold the batch's secret; restore it, or grade into a new folder")
+    return secret

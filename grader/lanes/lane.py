@@ -147,7 +147,7 @@ class Lane:
         Args:
             exercise: one of this lane's.
             files: the submission's files by name.
-            seed: the run's seed.
+            seed: of the author's inputs; see `Setup.seed_of`.
             keep: where large inputs of failing shown checks go, if anywhere.
             only: ids of the checks to run, if not all: those that were inconclusive are repeated.
 

@@ -85,7 +85,7 @@ class Environment:
         os: system, release and architecture.
         device: what checks of devices ran on: "cuda", or "cpu", where an accelerator is simulated.
         threads: of each worker.
-        seed: of all random inputs.
+        seed: of all random inputs; None where it is a secret, which no author may get.
         start: how workers were started.
         confinement: the level that was reached; None if no student code was run.
         grader: version of this package.
@@ -97,7 +97,7 @@ class Environment:
     os: str
     device: str
     threads: int
-    seed: int
+    seed: int | None
     start: str
     confinement: str | None
     grader: str

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -21,8 +20,8 @@ from grader.wire.outgoing import Outgoing
 
 _MOST_REASON = 300
 
-PauseTimer = Callable[[], Callable[[], None]]
-"""Stops a clock; what it gives lets it go on."""
+Leave = Callable[[], Callable[[], None]]
+"""Told when a worker is asked; what it gives, when it has answered."""
 
 
 @dataclass
@@ -40,13 +39,13 @@ class Side:
 
     Attributes:
         sitting: whose worker is asked.
-        seed: of the check; the worker is given one that is derived from it.
+        seed: what student code's generators are seeded with, in each check.
         originals: of the reference: the student's side, whose arguments it is given as they were before the call.
         recording: whether calls are taken down, for the lines that reproduce them.
         calls: what the check called.
         counters: counts for the report, by name.
         speed: what was measured, for the report.
-        pause_timer: stops the clock over the check's own code, and gives what lets it go on.
+        leave: told when a worker is asked; gives what is told when it has answered.
     """
 
     sitting: Sitting
@@ -56,7 +55,7 @@ class Side:
     calls: list[Call] = field(default_factory=list)
     counters: dict[str, int] = field(default_factory=dict)
     speed: list[Speed] = field(default_factory=list)
-    pause_timer: PauseTimer | None = None
+    leave: Leave | None = None
 
     def __post_init__(self) -> None:
         self.exchange = self._new_exchange()
@@ -86,25 +85,25 @@ class Side:
         return self.sitting.device
 
     def begin_check(
-        self, seed: int, limits: Limits | None = None, pause_timer: PauseTimer | None = None, *, recording: bool
+        self, seed: int, limits: Limits | None = None, leave: Leave | None = None, *, recording: bool
     ) -> None:
         """A new check: its seed, nothing in common yet, nothing called.
 
         Args:
             seed: of the check.
             limits: for its calls, if not those from before.
-            pause_timer: see `Side`.
+            leave: see `Side`.
             recording: see `Side`.
         """
         self.sitting.begin_check(limits)
-        self.pause_timer = pause_timer or self.pause_timer
+        self.leave = leave or self.leave
         self.exchange.reset()
         self.seed, self._seeded = seed, False
         self.recording, self.calls, self.counters, self.speed = recording, [], {}, []
 
     def fresh(self) -> Side:
         """The same side with a worker of its own, for timed calls. Close its sitting."""
-        return Side(self.sitting.fresh(), self.seed, pause_timer=self.pause_timer)
+        return Side(self.sitting.fresh(), self.seed, leave=self.leave)
 
     def _new_exchange(self) -> Exchange:
         return Exchange(asks=True, make_handle=self.remote_object)
@@ -184,7 +183,7 @@ class Side:
     def _ask(self, request: requests.Request, out: Outgoing, seconds: float, what: str) -> Any:
         """Send a request whose values were written; give what came of it, or raise what student code raised."""
         objects, data = out.finish()
-        seed = None if self._seeded else _workers_seed(self.seed)
+        seed = None if self._seeded else self.seed
         self._seeded = True
         asked = requests.Asked(request, objects, seed)
         with self.not_counted():
@@ -201,7 +200,7 @@ class Side:
     @contextmanager
     def not_counted(self) -> Iterator[None]:
         """Time that a worker takes is not counted as the check's own."""
-        resume = self.pause_timer() if self.pause_timer else None
+        resume = self.leave() if self.leave else None
         try:
             yield
         finally:
@@ -251,8 +250,3 @@ class RemoteObject(Remote):
     def __repr__(self) -> str:
         """What it is, as far as the worker says."""
         return f"<{self._claims.text or 'an object of type ' + self._claims.type}>"
-
-
-def _workers_seed(seed: int) -> int:
-    """What a worker is seeded with: from it nobody can tell what the check draws from its own."""
-    return int.from_bytes(hashlib.sha256(f"worker/{seed}".encode()).digest()[:6], "big")

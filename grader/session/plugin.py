@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
@@ -25,7 +25,7 @@ from grader.session.checks import CollectedCheck, collected_check
 from grader.session.decide import Comparison, Ended, decide
 from grader.session.printed import Printed
 from grader.session.reproduce import reproduce
-from grader.session.seeds import derived_seed
+from grader.session.seeds import InputStream
 from grader.session.sides import Sides
 from grader.session.timer import Timer
 
@@ -104,7 +104,7 @@ class CheckSession:
         self._student: Side | None = None
         self._reference: Side | None = None
         self._exercise: PlannedExercise | None = None
-        self._rng_seed = 0
+        self._inputs: InputStream | None = None
         self._excinfo: pytest.ExceptionInfo[BaseException] | None = None
         self._comparison: Comparison | None = None
         self._timer = Timer()
@@ -180,7 +180,8 @@ class CheckSession:
         assert self._exercise is not None
         check, student = row.check, self._student
         started = time.monotonic()
-        seed = self._rng_seed = derived_seed(job.seed, check)
+        self._inputs = InputStream(job.seed, check)
+        seed = self._inputs.workers_seed()
         self._begin(student, seed, recording=check.shown, limit=row.call_s)
         if self._reference is not None:
             self._begin(self._reference, seed, recording=False, limit=None)
@@ -200,9 +201,13 @@ class CheckSession:
     def _begin(self, side: Side, seed: int, *, recording: bool, limit: float | None) -> None:
         assert self._exercise is not None
         limits = self._exercise.limits
-        side.begin_check(
-            seed, replace(limits, call_s=limit) if limit else limits, self._timer.pause, recording=recording
-        )
+        side.begin_check(seed, replace(limits, call_s=limit) if limit else limits, self._leave, recording=recording)
+
+    def _leave(self) -> Callable[[], None]:
+        """A worker is asked: the check's own clock stands still, and what it knows then tells of no later input."""
+        assert self._inputs is not None
+        self._inputs.renew()
+        return self._timer.pause()
 
     def _ended(self, item: pytest.Function) -> Ended:
         if self._excinfo is None:
@@ -254,10 +259,9 @@ class CheckSession:
 
     @pytest.fixture
     def rng(self) -> Rng:
-        """A generator seeded from the run's seed and the check's id."""
-        rng = Rng()
-        rng.manual_seed(self._rng_seed)
-        return rng
+        """A generator of this check's inputs, which only the run, the author and the check's id decide."""
+        assert self._inputs is not None
+        return self._inputs.rng
 
     @pytest.fixture
     def accelerator(self) -> Accelerator:

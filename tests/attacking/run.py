@@ -144,7 +144,7 @@ def _run_batch(
 ) -> Batch:
     out, told = work / f"out-{name}", work / f"told-{name}.json"
     out.mkdir(mode=0o700)
-    (out / "seed").write_text(f"{_SEED}\n", encoding="ascii")
+    (out / "seed").write_text(f"{_SEED:064x}\n", encoding="ascii")
     watch = [sys.executable, "-I", str(Path(keeper.__file__)), str(told), str(_LONGEST_S), str(work)]
     grade = [sys.executable, "-m", "grader", "batch", str(school / of), "--out", str(out), "--course", str(course)]
     ran = subprocess.run(

@@ -57,12 +57,15 @@ def test_gradebook(graded: Path) -> None:
 
 
 def test_reports(graded: Path) -> None:
-    """One report for each author, in a folder that only its owner reads; one secret seed for all."""
+    """One report for each author, in a folder that only its owner reads; none tells the secret that the inputs come from."""
     reports = {path.stem: json.loads(path.read_text()) for path in (graded / "reports").glob("*.json")}
     assert set(reports) == {"ada", "bo", "crash", "=evil()", "Zoë K"}
     assert {report["handin"] for report in reports.values()} == {None}
     assert stat.S_IMODE(graded.stat().st_mode) == 0o700
-    assert len({report["environment"]["seed"] for report in reports.values()}) == 1
+    assert {report["environment"]["seed"] for report in reports.values()} == {None}
+    secret = (graded / "seed").read_text().strip()
+    assert len(bytes.fromhex(secret)) == 32
+    assert not [path for path in (graded / "reports").iterdir() if secret in path.read_text()]
     assert reports["Zoë K"]["exercises"][1]["state"] == "not_started"
     crashed = {row["verdict"] for row in reports["crash"]["exercises"][0]["checks"]}
     assert crashed == {"crashed"}
@@ -88,3 +91,11 @@ def test_grading_again_gives_the_same(graded: Path) -> None:
     reports = [json.loads(path.read_text()) for path in (graded / "reports").glob("*.json")]
     assert {report["handin"] for report in reports} == {"week1"}
     assert {tuple(row["id"] for row in report["exercises"]) for report in reports} == {("double",)}
+
+
+def test_a_broken_secret_is_told(graded: Path, tmp_path: Path) -> None:
+    """A seed file that was written over stops a batch, before anybody gets other inputs than before."""
+    (tmp_path / "seed").write_text("123\n")
+    ran = run_grade("batch", str(graded.parent / "in"), "--out", str(tmp_path), cwd=COURSES / "tiny")
+    assert ran.returncode == 3
+    assert "does not hold the batch's secret; restore it, or grade into a new folder" in ran.stderr

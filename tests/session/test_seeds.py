@@ -1,0 +1,86 @@
+"""Inputs cannot be told from what was seen of earlier ones, nor from another author's."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+import torch
+from support import FORK
+
+from grader.model import Check
+from grader.session.seeds import InputStream, twister_state
+
+CHECK = Check("small", "double", "T")
+
+
+def draws(stream: InputStream) -> list[int]:
+    return [stream.rng.integer(0, 2**31 - 1) for _ in range(8)]
+
+
+def test_the_same_seed_gives_the_same_inputs() -> None:
+    """For the same check, as often as a worker is asked."""
+    one, other = InputStream(7, CHECK), InputStream(7, CHECK)
+    for _ in range(3):
+        assert draws(one) == draws(other)
+        one.renew()
+        other.renew()
+
+
+def test_everything_that_is_known_of_a_check_changes_its_inputs() -> None:
+    """The seed, the exercise, and the check's id."""
+    streams = [
+        InputStream(7, CHECK),
+        InputStream(8, CHECK),
+        InputStream(7, replace(CHECK, id="large")),
+        InputStream(7, replace(CHECK, exercise="total")),
+    ]
+    assert len({tuple(draws(stream)) for stream in streams}) == 4
+
+
+def test_what_was_drawn_decides_nothing_that_comes() -> None:
+    """After a worker was asked, the inputs are the same however much was drawn before: there is no link to follow."""
+    little, much = InputStream(7, CHECK), InputStream(7, CHECK)
+    much.rng.normal(100_000)
+    little.renew()
+    much.renew()
+    assert draws(little) == draws(much)
+
+
+def test_no_seed_of_32_bits_gives_the_state() -> None:
+    """All 624 words come from the stream. PyTorch uses them as the twister that Python has, too."""
+    raw = random.Random(1).randbytes(4 * 624)
+    generator = torch.Generator()
+    generator.set_state(twister_state(raw))
+    words = [int.from_bytes(raw[4 * i : 4 * i + 4], "little") for i in range(624)]
+    words[0] |= 0x80000000
+    twin = random.Random()
+    twin.setstate((3, (*words, 624), None))
+    drawn = torch.randint(0, 2**20, (2000,), generator=generator).tolist()
+    assert drawn == [twin.getrandbits(32) % 2**20 for _ in range(2000)]
+
+
+def test_numbers_are_as_random_as_they_should_be() -> None:
+    """Normal and uniform numbers have their means and deviations."""
+    rng = InputStream(3, CHECK).rng
+    normal, uniform = rng.normal(100_000), rng.uniform(100_000)
+    assert abs(float(normal.mean())) < 0.02
+    assert abs(float(normal.std()) - 1) < 0.02
+    assert abs(float(uniform.mean()) - 0.5) < 0.01
+
+
+def test_a_worker_is_seeded_with_something_else() -> None:
+    """Its seed is none that a check's inputs could be made with, and differs from check to check."""
+    one, other = InputStream(7, CHECK), InputStream(7, replace(CHECK, id="large"))
+    assert one.workers_seed() != other.workers_seed()
+    assert one.workers_seed() != InputStream(8, CHECK).workers_seed()
+    assert one.workers_seed() < 2**48
+
+
+def test_authors_of_a_batch_get_different_inputs() -> None:
+    """From the secret and the author; a student's own copy has one seed, so that a run can be repeated."""
+    batch = replace(FORK, secret=b"s" * 32)
+    assert batch.seed_of("ada") == batch.seed_of("ada")
+    assert len({batch.seed_of(author) for author in ("ada", "bo", "Zo\udcff")}) == 3
+    assert batch.seed_of("ada") != replace(batch, secret=b"t" * 32).seed_of("ada")
+    assert replace(FORK, seed=5).seed_of("ada") == replace(FORK, seed=5).seed_of("bo") == 5
