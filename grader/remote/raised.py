@@ -52,6 +52,7 @@ def read_raised(told: object, what: str, owner: str) -> Raised:
     Raises:
         ProtocolFault: it is described wrongly.
     """
+    # A worker may say anything here. The shape is checked before any of it is used, and every text is cut.
     if not isinstance(told, dict) or not isinstance(told.get("frames"), list) or len(told["frames"]) > _MOST_FRAMES:
         raise ProtocolFault("an exception is described wrongly")
     frames = []
@@ -63,6 +64,7 @@ def read_raised(told: object, what: str, owner: str) -> Raised:
                 raise ProtocolFault("an exception is described wrongly")
     signature = told.get("signature")
     kind, text = (str(told.get(key, ""))[:_MOST_TEXT] for key in ("type", "text"))
+    # By name from our own `builtins`, and an exception at that: nothing of the worker's becomes a type here.
     builtin = getattr(builtins, str(told.get("builtin")), None)
     if not isinstance(builtin, type) or not issubclass(builtin, BaseException):
         raise ProtocolFault("an exception is described wrongly")
@@ -72,6 +74,8 @@ def read_raised(told: object, what: str, owner: str) -> Raised:
 
 def exception_of(raised: Raised) -> BaseException:
     """The exception as its plain builtin type, marked as coming from student code."""
+    # A limit that was met is no exception of the student's: WorkerLost derives from BaseException, so a check that
+    # expects a RuntimeError does not take one of these for it.
     if (raised.type == "BlockingIOError" and "[Errno 11]" in raised.text) or "can't start new thread" in raised.text:
         return WorkerLost(
             Verdict.OVER_LIMIT, f"{raised.what} started more processes or threads than the exercise allows"
@@ -99,6 +103,7 @@ def load_message(module: str, raised: Raised) -> str:
 def frame_lines(raised: Raised) -> list[str]:
     """Where student code raised: the innermost lines of its own files."""
     lines = []
+    # A recursion passes the same line many times; it is told once.
     places = {(file, line): (function, text) for file, line, function, text in raised.frames}
     for (file, line), (function, text) in list(places.items())[-_SHOWN_FRAMES:]:
         place = f"    {file}, line {line}" + (f", in {function}" if function and function != "<module>" else "")
