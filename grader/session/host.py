@@ -35,6 +35,7 @@ class Host:
             frame = self._channel.receive()
         except ChannelClosed:
             return None
+        # Answers bear the number of the job they belong to.
         self._number = frame.number
         return from_frame(frame.tree, frame.data)
 
