@@ -100,5 +100,6 @@ def findings(found: Mapping[str, str]) -> list[Finding]:
 
 def reached(rows: Sequence[Finding]) -> Level:
     """The highest level whose promises all hold, and those of the levels below."""
+    # A level is the worth of its weakest promise: ten that hold do not make up for one that does not.
     broken = [row.promise.level for row in rows if row.found]
     return Level(max(Level.NONE, min(broken) - 1)) if broken else Level.FULL
