@@ -51,6 +51,7 @@ def _code_lines(source: str) -> list[str]:
             complete = True
         elif not complete and token.type != tokenize.NL:
             first.append(token)
+    # The docstring is the task. Its wording may be mended without making anybody's file a submission.
     if first and all(token.type == tokenize.STRING for token in first):
         del lines[first[0].start[0] - 1 : first[-1].end[0]]
     return lines
