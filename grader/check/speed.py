@@ -1,4 +1,4 @@
-"""What a check says about speed: a ratio to another solution, measured side by side. Never seconds.
+"""What a check says about speed: a ratio to another solution, measured side by side.
 
 What cannot be decided in time is `inconclusive`: the host runs such a check again when the machine is quiet. Where the
 CPU clock of another process cannot be read (macOS, Windows), the ratio is told as advice and nothing is decided.

@@ -15,7 +15,7 @@ class Level(IntEnum):
     REDUCED = 1
     """Files are hidden, the network and other processes are out of reach, no process can be started."""
     FULL = 2
-    """Nothing of the machine is seen but the interpreter and its packages; all that is left is gone with the worker."""
+    """Of the machine's files those are seen that the interpreter needs; all that is left is gone with the worker."""
 
     @property
     def word(self) -> str:

@@ -1,4 +1,4 @@
-"""The root that workers see: the interpreter, its packages, a few devices, a private folder, and nothing else."""
+"""The root that workers see: interpreter, packages, system libraries, a few devices and settings, a private folder."""
 
 from __future__ import annotations
 

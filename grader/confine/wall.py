@@ -91,7 +91,7 @@ class Reduced(Bare):
         kernel.die_with_parent()
 
     def confine(self, limits: WorkerLimits, folder: str) -> str:
-        """Go into the empty folder, with limits; then see nothing but it and the interpreter, and start no process."""
+        """Go into the empty folder, with limits; then open files in it and the interpreter's, and start no process."""
         super().confine(limits, folder)
         # Landlock first, the filters last: they hold for every step after them.
         self._landlock.apply(self._landlock.make_ruleset(self._readable, [folder, *self._devices]))
@@ -100,7 +100,7 @@ class Reduced(Bare):
 
 
 class Full:
-    """Namespaces, a root without anything else, Landlock where the kernel has it, system-call filters.
+    """Namespaces, a root of their own, Landlock where the kernel has it, system-call filters.
 
     Args:
         proc: a descriptor of a proc file system, to measure with.

@@ -236,7 +236,7 @@ def _log_ratio(mine: Sequence[float], other: Sequence[float], idle: float) -> fl
 
 
 def _net(times: Sequence[float], idle: float) -> float:
-    """The lowest times, without the asking and answering; never nothing."""
+    """The lowest times, without the asking and answering; a twentieth of them at least."""
     # Subtracting can leave nothing of a very short call. A twentieth stays, so that logarithms exist and no ratio is
     # made of noise alone.
     gross = _lowest(times)

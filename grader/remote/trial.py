@@ -62,7 +62,7 @@ class Trial:
         return decide(self.limit, self._laps, lambda: time.monotonic() > until or not self.cpu_clock)
 
     def _laps(self) -> Iterator[Lap]:
-        """Laps from a fresh pair of workers. A warm-up lap is given only where it is hopeless already."""
+        """Laps from a fresh pair of workers. Warm-up laps are left out, except where one is hopeless already."""
         with _Sides(self) as sides:
             self.cpu_clock = sides.have_cpu_clock()
             # The first calls in a process import late, fill caches and grow the heap. They are small, so that a loop

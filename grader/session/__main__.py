@@ -2,7 +2,7 @@
 
 With a descriptor, workers are forked by the worker server behind that socket; without, they are spawned.
 
-What is imported here at the top is small and prints nothing. Torch and pytest come later, when standard output is no
+What is imported here at the top is small. Torch and pytest come later, when standard output is no
 longer the channel: whatever they, or a check file, print at import does not reach the host.
 """
 

@@ -1,4 +1,4 @@
-"""The host, at the other end of the channel. Standard library and records: imported before torch is."""
+"""The host, at the other end of the channel. Imported before torch is, and imports what is light itself."""
 
 from __future__ import annotations
 
