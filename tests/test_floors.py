@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import grader
+from grader.course import templates
 
 PACKAGE = Path(grader.__file__).parent
 
@@ -168,6 +170,28 @@ def test_one_module_knows_the_paths_of_a_course() -> None:
                 bad = node.value.startswith(("exercises/", "solutions/")) or node.value.endswith(("/exercise.yaml",))
                 known += [f"{path.name}: {node.value}"] * bad
     assert known == []
+
+
+@pytest.mark.parametrize(
+    ("room", "others"), [("confine", {"py_landlock", "pyseccomp"}), ("process", set()), ("records", set())]
+)
+def test_rooms_that_stand_by_themselves(room: str, others: set[str]) -> None:
+    """What starts processes needs the standard library; what confines them also py-landlock, and pyseccomp once."""
+    used = set()
+    for path in (path for path in FILES if room_of(path) == room):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            used |= {name.split(".")[0] for name in names}
+    assert used - sys.stdlib_module_names - {"grader"} == others
+
+
+def test_check_files_need_one_package_of_ours() -> None:
+    """The checks of the pretend courses, and those that `grade new` lays out, import `grader.check` alone of ours."""
+    texts = [path.read_text(encoding="utf-8") for path in Path(__file__).parent.glob("courses/**/check_*.py")]
+    texts += [templates.SHOWN_CHECKS, templates.HIDDEN_CHECKS]
+    used = {found[1] for text in texts for found in re.finditer(r"^\s*(?:from|import) (grader\S*)", text, re.MULTILINE)}
+    assert used == {"grader.check"}
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from grader.endings import CheckFailed
 from grader.remote.probe import built_in
 from grader.remote.student import RemoteFunction
 
+# Up to twice as many uses for ten times the input, and twenty more, are no loop.
 _LOOP = 2, 20
 _LIMITS = {
     "ops": ("runs more than {} operation{s}", "runs operations of PyTorch"),
@@ -46,12 +47,14 @@ def uses_at_most(function: RemoteFunction, args: tuple[Any, ...], **limits: int)
     """
     if unknown := set(limits) - set(_LIMITS):
         raise ValueError(f"there is no count {', '.join(sorted(unknown))}; there are {', '.join(_LIMITS)}")
+    # All counts come from one call, so that they tell of the same work.
     counts = count(function, *args)
     for name, most in limits.items():
         above, above_none = _LIMITS[name]
         found = counts.total(name)
         report(function, name, found)
         often = _often(most) if name in _TIMES else f"{most:,}"
+        # The limit may be told of a hidden input, what was counted may not: it can tell the input's size.
         public = f"`{function}` {above.format(often, s='' if most == 1 else 's') if most else above_none}"
         detail = getattr(counts, name)
         inner = f": {dict(detail.most_common(5))}" if isinstance(detail, Counter) else ""
@@ -83,6 +86,8 @@ def no_loop(
         The operations of the large call.
     """
     few, many = same_count(function, small, large, of="ops", slack=slack)
+    # The other hook's view. Who hides operators from the one is seen by the other, whose growth is looser because
+    # asking for a shape is a use as well.
     if many.uses > _LOOP[0] * few.uses + _LOOP[1] + slack:
         public = f"`{function}` uses PyTorch more often the larger its input is: a loop in Python"
         raise CheckFailed(public, f"{public}\nsmall input  {few.uses} times\nlarge input  {many.uses} times")
@@ -104,6 +109,7 @@ def same_count(
     Returns:
         All counts of both calls.
     """
+    # Two sizes and no fixed number: what an honest answer costs differs, that it does not grow is the same for all.
     few, many = count(function, *small), count(function, *large)
     count_small, count_large = few.total(of), many.total(of)
     report(function, of, count_large)
@@ -135,6 +141,7 @@ def stays_in_torch(function: RemoteFunction, *args: Any) -> None:
     report(function, "escapes", counts.escapes.total())
     names = " and ".join(f"`{name}`" for name in counts.escapes)
     require(not counts.escapes, f"`{function}` takes numbers out of PyTorch (by {names})")
+    # Who hides the name from the hook still loses the gradient.
     keeps_graph(function, *args)
 
 
@@ -146,6 +153,7 @@ def poisoned(function: RemoteFunction, *args: Any, **kwargs: Any) -> Any:
 def no_warning(function: RemoteFunction, *args: Any, **kwargs: Any) -> Any:
     """The call causes no warning, and switches none off. Gives its result."""
     answer = built_in(function, "warned", [list(args), kwargs], args, kwargs)
+    # A worker may answer anything; what is not of this shape is no answer.
     match answer:
         case [result, list() as told, bool() as heard] if all(isinstance(row, list) and len(row) == 2 for row in told):
             report(function, "warnings", len(told))
@@ -159,6 +167,7 @@ def no_warning(function: RemoteFunction, *args: Any, **kwargs: Any) -> Any:
 def report(function: RemoteFunction, name: str, found: int) -> None:
     """Note a count for the report, the largest of a check."""
     counters = function.side.counters
+    # A check may count several calls; the report has one number of each name.
     counters[name] = max(found, counters.get(name, 0))
 
 

@@ -87,6 +87,8 @@ def count(function: RemoteFunction, *args: Any, **kwargs: Any) -> Counts:
 
 
 def _canary() -> list[list[Any]]:
+    # Chosen anew for each call and by chance that no seed repeats: canaries that were known in advance could be counted
+    # without running.
     chance = random.SystemRandom()  # no verdict depends on it
     return [[chance.choice(_CANARIES), chance.randint(1, 16), chance.randint(1, 4)]]
 
@@ -98,6 +100,7 @@ def _read(told: dict[Any, Any], result: Any) -> Counts | None:
     tables = ("ops", "escapes", "collectives")
     for name, value in numbers.items():
         values = list(value.values()) if name in tables and isinstance(value, dict) else [value]
+        # `type` and not `isinstance`: True would pass for 1.
         if not all(type(number) is int and 0 <= number < _MOST for number in values):
             return None
         if name in tables:
@@ -115,6 +118,7 @@ def _known(table: str, counts: dict[Any, int]) -> Counter[str]:
             ours = text.isidentifier() and hasattr(torch.ops.aten, text)
         else:
             ours = text in _ESCAPES if table == "escapes" else _COLLECTIVES.fullmatch(text) is not None
+        # An unknown name still counts, under a name of ours: a new operator of PyTorch's must not make a loop free.
         found[text if ours else "other"] += number
     return found
 
@@ -126,11 +130,14 @@ def _without(counts: Counts, canary: tuple[list[Any], ...], function: RemoteFunc
         ops["ones"] -= times
         ops[f"special_{name}"] -= times
         ops["_to_copy"] -= times
+        # Each time makes two tensors of floats, `ones` and the operator's result; and copies the second to another
+        # device, which waits for it.
         own["bytes"] += 2 * times * elements * _FLOAT_BYTES
         own["transfers"] += times
         own["transferred"] += times * elements * _FLOAT_BYTES
         own["syncs"] += times
     rest = {name: getattr(counts, name) - number for name, number in own.items()}
+    # Fewer than we ran ourselves: somebody has changed the count.
     if any(number < 0 for number in (*ops.values(), *rest.values())):
         raise CheckFailed(f"the counting of what `{function}` does was tampered with")
     fields = {name: getattr(counts, name) for name in Counts.__dataclass_fields__}

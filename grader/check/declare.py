@@ -40,12 +40,14 @@ def check(
     Raises:
         ValueError: a category, share or device that does not exist.
     """
+    # Found when the file is read, and so before any submission is.
     if category not in CATEGORIES:
         raise ValueError(f"category {category!r} is none of {', '.join(CATEGORIES)}")
     if share < 0:
         raise ValueError("a share cannot be negative")
     if device not in list(Device):
         raise ValueError(f"device {device!r} is none of {', '.join(Device)}")
+    # A mark and not a wrapper, so that a check stays an ordinary pytest function, with its fixtures and parameters.
     return pytest.mark.graded(Declared(contract, category, share, shown, try_this, call_s, Device(device)))
 
 

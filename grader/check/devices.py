@@ -44,5 +44,7 @@ class Accelerator:
             index: of the device.
         """
         copy = tensor.detach().clone()
+        # This process has no such device. The wire takes a tensor's device from its claims, so the worker puts it
+        # there.
         copy.__dict__["_claims"] = Claims(device=self.device(index))
         return copy

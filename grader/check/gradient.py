@@ -25,6 +25,7 @@ def gradients(function: RemoteFunction, *args: Any) -> list[torch.Tensor | None]
         if raised is not None and "requires grad" in raised.text:  # PyTorch's refusal to go to NumPy with a graph
             raise CheckFailed(_LEFT.format(function)) from None
         raise
+    # A worker may answer anything; the list must be one and have a place for each argument.
     match answer:
         case [_, list() as grads] if len(grads) == len(args):
             return grads
@@ -33,6 +34,7 @@ def gradients(function: RemoteFunction, *args: Any) -> list[torch.Tensor | None]
 
 def keeps_graph(function: RemoteFunction, *args: Any) -> None:
     """The result depends on the tensor arguments through PyTorch alone: nothing went through a list or NumPy."""
+    # Without a floating-point argument there is no gradient to lose, and nothing is asked.
     wanted = [arg for arg in args if isinstance(arg, torch.Tensor) and arg.dtype.is_floating_point]
     grads = gradients(function, *args)
     found = [grad for grad in grads if grad is not None]

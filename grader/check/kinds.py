@@ -53,6 +53,7 @@ def is_array(yours: Any, what: str = "the result") -> None:
 
 def is_instance(yours: Any, kind: type, what: str = "the result") -> None:
     """The value is of a plain Python type; bool is no int here."""
+    # In Python True is an int; an exercise that asks for a number does not mean that.
     fits = isinstance(yours, kind) and not (kind is int and isinstance(yours, bool))
     is_kind(fits, yours, show.with_article(kind.__name__), what)
 
@@ -70,6 +71,7 @@ def pair(head: str, asked: Any, yours: Any, first: str = "asked", second: str = 
 
 def type_name(remote: Any) -> str:
     """The class name of an object that stays with the worker, as the worker says; of anything else, its own."""
+    # What stands here for a remote object has one class for all; its claims have the student's.
     told = getattr(remote, "_claims", None)
     return str(getattr(told, "type", type(remote).__name__))
 

@@ -23,6 +23,8 @@ from grader.remote.student import RemoteFunction
 from grader.remote.timing import Inputs, TimedSide
 from grader.remote.trial import NewInputs
 
+# Seen from outside, a process grows for many reasons. The limit lies well above them, and well below a copy of large
+# arguments.
 _SLACK = 4 << 20
 _SLACK_SHARE = 8
 _SMALL = 1024
@@ -60,6 +62,7 @@ def as_lean_as(
     same_values(mine.result, theirs.result, rtol=rtol, atol=atol)
     public = f"`{function}` needs more than {at_most:g} times the memory of the reference"
     if theirs.peak == 0:
+        # Any multiple of nothing is nothing, so the limit as such would be no help in a message.
         public = f"`{function}` makes new memory; the reference makes none"
     story = f"{public}\nyours {mine.peak:,} bytes at the peak, the reference {theirs.peak:,}"
     require(mine.peak <= at_most * theirs.peak + _SMALL, public, story)
@@ -78,8 +81,11 @@ def releases(function: RemoteFunction, *args: Any) -> None:
     require(type(answer) is int and answer >= 0, f"what `{function}` keeps could not be counted")
     public = f"`{function}` keeps memory that nobody needs any more"
     require(answer == 0, public, f"{public}: {answer:,} bytes")
+    # The count sees storages of PyTorch's. Numbers that are kept in a list or a NumPy array show in the process alone,
+    # and only where they are many.
     if (each := _bytes(args)) >= _SEEN:
         with closing(TimedSide(function)) as side:
+            # The first calls grow the heap for good, also where nothing is kept.
             for _ in range(_FIRST_CALLS):
                 side.call(Inputs(args))
             before = side.resident()
@@ -87,6 +93,7 @@ def releases(function: RemoteFunction, *args: Any) -> None:
                 side.call(Inputs(args))
             after = side.resident()
         grown = after[0] - before[0] if before is not None and after is not None else 0
+        # Half of what keeping every argument would come to: a heap is untidy, but not by so much.
         require(grown < each * _MORE_CALLS // 2, public, f"{public}: {grown >> 20} MB in {_MORE_CALLS} calls")
 
 
@@ -100,7 +107,9 @@ def _look_from_outside(
     """Compare the growth of three fresh workers: one calls the function, one the reference, one nothing."""
     mine, result = _growth(function, args, few)
     theirs, _ = _growth(reference, args, few)
+    # What sending the arguments and the result takes is measured by a call that does nothing, and left out.
     idle, _ = _growth(reference, (*args, result), few, idle=True)
+    # A system that does not tell: the count, which has passed already, is all there is.
     if mine is None or theirs is None or idle is None:
         return
     results, arguments = _bytes(result), _bytes(args)
@@ -116,6 +125,7 @@ def _growth(
 ) -> tuple[int | None, Any]:
     """By how many bytes a fresh worker grows at the most in one call, and the result. A small call comes first."""
     with closing(TimedSide(function)) as side:
+        # What a process makes for its first call is no need of the function's.
         side.call(Inputs(few))
         before = side.resident()
         result = side.call(Inputs(args), idle=idle).result

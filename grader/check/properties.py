@@ -27,6 +27,7 @@ def same_shape(yours: Any, asked: Any, what: str = "the result") -> None:
 def same_dtype(yours: Any, asked: Any, what: str = "the result") -> None:
     """The dtypes are equal; `asked` is a tensor, an array or a dtype."""
     has_shape(yours, what)
+    # By name, as PyTorch and NumPy have types of their own for the same dtype.
     wanted = str(getattr(asked, "dtype", asked)).removeprefix("torch.")
     if show.dtype(yours) != wanted:
         text = f"{what} has dtype {show.dtype(yours)}, {wanted} is asked"
@@ -60,6 +61,7 @@ def claims(tensor: torch.Tensor) -> Claims:
     told = claims_of(tensor)
     if told is not None:
         return told
+    # What a check builds with `accelerator.put` has claims; any other tensor of its own is here, and can be asked.
     return Claims(requires_grad=tensor.requires_grad, is_leaf=tensor.is_leaf, device=str(tensor.device))
 
 

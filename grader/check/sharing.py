@@ -19,6 +19,7 @@ from grader.wire.incoming import copies
 
 def shares_memory(one: Any, other: Any) -> bool:
     """Whether two tensors or arrays lie in the same storage, overlapping or not."""
+    # Addresses compare well: what shared memory in the worker shares it here, as the wire sends a storage once.
     first, second = _place(one), _place(other)
     return first[1] > 0 and first[0] < second[0] + second[1] and second[0] < first[0] + first[1]
 
@@ -46,6 +47,7 @@ def is_view_of(yours: Any, base: torch.Tensor, what: str = "the result", base_na
 @contextmanager
 def unchanged(*values: Any, what: str = "the argument") -> Iterator[None]:
     """What runs inside leaves the values as they are: numbers, shape, strides, dtype, and no in-place change."""
+    # Copied together, so that values which share memory still do, and shapes and strides stay.
     before = copies(*values)
     layouts = [_layout(value) for value in values]
     yield
@@ -55,6 +57,8 @@ def unchanged(*values: Any, what: str = "the argument") -> Iterator[None]:
         if not _equal(value, old):
             story = pair(f"{what} was changed", show.show(old), show.show(value), "before", "after")
             raise CheckFailed(f"{what} was changed", story)
+        # Written and written back leaves equal numbers. The worker counts writes in place, which is a claim, so it is
+        # asked last.
         version = claims(value).version if isinstance(value, torch.Tensor) else 0
         require(version <= 0, f"{what} was written to in place, even if its numbers are the same now")
 
@@ -100,5 +104,6 @@ def _equal(value: Any, old: Any) -> bool:
 
 
 def _bits(value: torch.Tensor) -> bytes:
+    # Bit for bit: NaN is not equal to itself, and -0.0 is equal to 0.0.
     plain = value.detach().resolve_conj().resolve_neg().contiguous().flatten()
     return bytes(plain.view(torch.uint8).numpy().tobytes()) if plain.numel() else b""

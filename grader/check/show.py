@@ -40,6 +40,7 @@ def _sequence(value: tuple[Any, ...] | list[Any]) -> str:
 
 
 def _tensor(value: torch.Tensor) -> str:
+    # On one line: PyTorch breaks and aligns its own lines, which a message would break again.
     text = " ".join(repr(value.detach().resolve_conj().resolve_neg()).split())
     plain = value.dtype in (torch.float32, torch.int64, torch.bool, torch.complex64)
     return text if "dtype=" in text or plain else f"{text[:-1]}, dtype={value.dtype})"
@@ -112,6 +113,7 @@ def as_source(value: Any) -> str | None:
         text = repr(value)
     except ValueError:  # an int of more than 4300 digits
         return None
+    # `<...>` is what objects are called that no text makes again.
     return text if len(text) <= _LINE and not text.startswith("<") else None
 
 
@@ -123,6 +125,7 @@ def placed_source(value: torch.Tensor, text: str) -> str:
 
 
 def _array_source(value: np.ndarray[Any, Any]) -> str:
+    # Written by its transpose, so that the array that a student makes has the same strides.
     if value.ndim > 1 and value.flags.f_contiguous and not value.flags.c_contiguous:
         return f"{_array_source(value.T)}.T"
     return f"np.array({value.tolist()!r}, dtype={value.dtype.str!r})"
@@ -138,6 +141,7 @@ def _tensor_source(value: torch.Tensor) -> str:
     if plain.numel() == 0:
         return f"torch.empty({shape(value)}, dtype={value.dtype})"
     if not plain.is_contiguous() and _dense(plain):
+        # The same for tensors: numbers in the order of memory, then the dimensions put in their places.
         order = _by_stride(plain)
         back = tuple(order.index(dim) for dim in range(plain.dim()))
         inner = plain.permute(order).contiguous()

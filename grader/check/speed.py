@@ -1,4 +1,4 @@
-"""What a check says about speed: a ratio to another solution, measured side by side. Never seconds.
+"""What a check says about speed: a ratio to another solution, measured side by side.
 
 What cannot be decided in time is `inconclusive`: the host runs such a check again when the machine is quiet. Where the
 CPU clock of another process cannot be read (macOS, Windows), the ratio is told as advice and nothing is decided.
@@ -50,8 +50,10 @@ def as_fast_as(
     found = trial.decide()
     span = f"between {_number(found.low)} and {_number(found.high)}"
     told = f"{_times(found.value)} as long as the reference ({span}); at most {at_most:g} is asked"
+    # Noted before anything is decided: the report tells the ratio, whether it passed or not.
     _note(function, found, "the reference", told)
     _advise_only(trial, told)
+    # No verdict is better than a wrong one: the host repeats the check when the machine is quiet.
     if found.below is None:
         raise Inconclusive(
             f"the machine is too busy to tell whether `{function}` is at most {at_most:g} times slower than the "
@@ -93,6 +95,7 @@ def faster_than(
         CheckFailed: it is not that much faster, or a timed result is wrong.
         Inconclusive: the machine is too busy to tell.
     """
+    # One comparison serves both: so many times as fast is a limit below 1 on the same ratio.
     trial = _trial(function, slow, inputs, size, 1 / at_least, in_place, rtol, atol)
     found = trial.decide()
     span = f"between {_number(1 / found.high)} and {_number(1 / found.low)}"
@@ -121,6 +124,7 @@ def _trial(
     atol: float | None,
 ) -> Trial:
     def same_results(mine: Any, theirs: Any) -> None:
+        # Each timed result is compared, as a fast function may be a wrong one.
         same_values(mine, theirs, "the result of a timed call", rtol=rtol, atol=atol)
 
     return Trial(function, other, inputs, size, limit, same_results, in_place)
@@ -154,6 +158,7 @@ def _note(function: RemoteFunction, found: Ratio, against: str, told: str) -> No
 
 
 def _too_slow(function: RemoteFunction, head: str, found: Ratio, span: str) -> CheckFailed:
+    # By CPU time alone sleep is free; a function that sleeps is told so, as its milliseconds would look fine.
     if found.waits:
         head = f"`{function}` sleeps, or works in other processes, for longer than it may take"
     return CheckFailed(
@@ -173,6 +178,7 @@ def _number(value: float) -> str:
     """Three digits, and no more than can be believed: 1,590, 71, 7.1, 0.71."""
     if math.isinf(value):
         return "any number of"
+    # A measurement with six digits would be taken for one.
     rounded = _rounded(value)
     return f"{rounded:,.0f}" if rounded >= 10 else f"{rounded:g}"
 

@@ -42,6 +42,7 @@ def same_values(
     """
     if isinstance(asked, (list, tuple, dict)):
         _same_items(yours, asked, what, rtol, atol)
+    # bool is an int to Python, and is compared below as what it is: True is not 1 here.
     elif isinstance(asked, (torch.Tensor, np.ndarray, np.generic, int, float, complex)) and not isinstance(asked, bool):
         _same_numbers(yours, asked, what, rtol, atol)
     elif type(yours) is not type(asked) or yours != asked:
@@ -70,6 +71,7 @@ def same(
 
 def _same_items(yours: Any, asked: Any, what: str, rtol: float | None, atol: float | None) -> None:
     keys = asked.keys() if isinstance(asked, dict) else range(len(asked))
+    # The plain kind: a tuple is asked, and any tuple will do, a named one too.
     kind = next(base for base in (list, tuple, dict) if isinstance(asked, base))
     is_kind(isinstance(yours, kind), yours, show.with_article(kind.__name__), what)
     text = f"{what} has {len(yours)} items, {len(asked)} are asked"
@@ -77,6 +79,7 @@ def _same_items(yours: Any, asked: Any, what: str, rtol: float | None, atol: flo
         isinstance(item, (torch.Tensor, np.ndarray)) for item in (asked.values() if isinstance(asked, dict) else asked)
     )
     story = pair(f"{what} is not what is asked", show.show(asked), show.show(yours))
+    # The number of items of plain values tells of a hidden input; how many tensors come back is a rule of the exercise.
     if len(yours) != len(asked):
         raise CheckFailed(f"{what} has the wrong number of items" if simple else text, story)
     for key in keys:
@@ -98,7 +101,9 @@ def _same_numbers(yours: Any, asked: Any, what: str, rtol: float | None, atol: f
     if isinstance(yours, int) and yours.bit_length() >= sys.float_info.max_exp:  # no float is as large
         head = f"{what} has the wrong value"
         raise CheckFailed(head, pair(head, show.show(asked), show.show(yours)))
+    # Compared as tensors of one kind, wherever they came from; kind and dtype have checks of their own.
     mine, wanted = _as_tensor(yours), _as_tensor(asked)
+    # PyTorch would broadcast here, and call a column equal to a row.
     if mine.shape != wanted.shape:
         text = f"{what} cannot be compared: its shape is wrong"
         raise CannotJudge(pair(text, show.shape(wanted), show.shape(mine)))
@@ -122,9 +127,11 @@ def _differences(
     exact = not any(t.dtype.is_floating_point or t.dtype.is_complex for t in (mine, wanted))
     if exact:
         wrong = mine.to(torch.int64) != wanted.to(torch.int64)
+        # int64 does not hold its upper half, where two numbers may become one. As floats they are apart.
         if torch.uint64 in (mine.dtype, wanted.dtype):
             wrong |= mine.double() != wanted.double()
         return wrong, (mine.double() - wanted.double()).abs()
+    # In float64, so that the comparison adds no rounding of its own.
     wide = torch.complex128 if mine.dtype.is_complex or wanted.dtype.is_complex else torch.float64
     a, b = mine.to(wide), wanted.to(wide)
     error = (a - b).abs()
@@ -170,6 +177,7 @@ def _as_tensor(value: Any) -> torch.Tensor:
     if isinstance(value, torch.Tensor):
         return value.detach().resolve_conj().resolve_neg()
     if isinstance(value, (np.ndarray, np.generic)):
+        # PyTorch takes no arrays in another byte order, or with negative strides.
         native = np.array(value)
         plain = {"g": np.dtype("f8"), "G": np.dtype("c16")}.get(native.dtype.char, native.dtype.newbyteorder("="))
         with np.errstate(over="ignore"):  # PyTorch has no long doubles

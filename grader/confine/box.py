@@ -40,6 +40,7 @@ def furnish(proc: int, around: int) -> None:
     view.mount_private(DISK_MB, FILES)
     with contextlib.suppress(PermissionError):  # filtered in some containers; then it keeps the container's name
         socket.sethostname("worker")
+    # A new network has a loopback device that is down. Ranks of one worker talk over it.
     _loopback_up()
 
 
@@ -53,8 +54,11 @@ def hold() -> None:
 
     It stays traceable, or nobody could join; what lives in the box has no system call to trace with.
     """
+    # It was root in here so as to furnish the place, and needs nothing of that to wait.
     kernel.drop_capabilities()
     kernel.forbid_new_privileges()
+    # `sigwait` takes signals that are blocked; a child that ends between two rounds stays pending. Nothing else may
+    # interrupt this process, which is ended by SIGKILL from outside.
     signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
     while True:
         signal.sigwait({signal.SIGCHLD})

@@ -10,6 +10,7 @@ from typing import NoReturn
 
 from grader.confine import box, kernel
 
+# The kernel has limits on the number of namespaces; one that was just left may still count.
 _PAUSES_S = (0.01, 0.05, 0.2, 0.5, 1.0, 2.0)
 _FAILED = 77
 
@@ -19,6 +20,7 @@ class Boxes:
 
     def __init__(self, proc: int) -> None:
         self._proc = proc
+        # Names our own namespace for `setns`, with no proc file system in this root to name it by.
         self._here = os.pidfd_open(os.getpid())
         self._coming: tuple[int, int] | None = None
         self._ready: list[int] = []
@@ -36,6 +38,7 @@ class Boxes:
         descriptor = self._ready.pop() if self._ready else self._finish_at_last()
         socket.send_fds(server, [b"box"], [descriptor])
         os.close(descriptor)
+        # After the handing over, so that it is made while the server forks.
         self._start()
 
     def _finish_at_last(self) -> int:
@@ -53,17 +56,22 @@ class Boxes:
         pid = os.fork()
         if pid == 0:
             self._be_a_box(write)
+        # Back to our own: whatever is forked later would otherwise be born into this box.
         kernel.setns(self._here, kernel.CLONE_NEWPID)
+        # Ours closed, so that reading ends when the box has said its word, or died without one.
         os.close(write)
         self._coming = os.pidfd_open(pid), read
 
     def _be_a_box(self, told: int) -> NoReturn:
         try:
             signal.set_wakeup_fd(-1)
+            # What the launcher holds, the sockets to the server among them, is none of the box's business.
             kernel.close_all_but(told, self._proc)
             box.furnish(self._proc, 0)
+            # Not before it has its final user: a change of user makes the kernel forget this.
             kernel.die_with_parent()
             os.write(told, b"k")
+            # The pipe, too: the other end reads until it is closed.
             kernel.close_all_but()
             box.hold()
         except OSError as error:

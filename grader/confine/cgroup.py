@@ -31,6 +31,7 @@ class Groups:
     def sweep(self) -> None:
         """Remove what graders that were killed have left."""
         for folder in dict.fromkeys((self.memory, self.pids)):
+            # The number of the grader is part of the name, so that what belongs to a living one is left alone.
             for left in folder.glob(f"{_PREFIX}-*-*"):
                 if not os.path.exists(f"/proc/{left.name.split('-')[1]}"):
                     with contextlib.suppress(OSError):  # another grader was quicker, or something still lives in it
@@ -51,9 +52,11 @@ class Groups:
         group = Group(self.memory / name, self.pids / name, self.version)
         for folder in dict.fromkeys((group.memory, group.pids)):
             folder.mkdir()
+        # Limits first, the process last: at no time is it in a group without them.
         size = str(memory_mb * _MIB)
         if self.version == 1:
             (group.memory / "memory.limit_in_bytes").write_text(size)
+            # Without swap, memory is what was allowed and not a multiple of it.
             with contextlib.suppress(FileNotFoundError):  # swap is not accounted for here
                 (group.memory / "memory.memsw.limit_in_bytes").write_text(size)
         else:
@@ -110,6 +113,8 @@ def find(mounts: str = "/proc/self/mountinfo", own: str = "/proc/self/cgroup") -
         kind, options = words[words.index("-") + 1], words[-1].split(",")
         for name in _CONTROLLERS:
             if kind == "cgroup" and name in options:
+                # This process's own group in that tree: new ones are made below it, so that caps around us hold for
+                # them.
                 path = next((row[2] for row in paths if name in row[1].split(",")), "/")
                 folders[name] = Path(words[4] + path.rstrip("/"))
         if kind == "cgroup2":

@@ -44,6 +44,7 @@ _SECCOMP_MODE_FILTER = 2
 _CAPABILITY_VERSION_3 = 0x20080522
 _MOST_DESCRIPTORS = 1 << 16
 
+# Imported on every system, for its names; nothing is called elsewhere than on Linux.
 _LIBC: Any = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
 
 
@@ -92,6 +93,7 @@ def set_mount_flags(target: str, flags: int, *, recursive: bool) -> None:
 def enter_root(folder: str) -> None:
     """Make a mounted folder the root of this mount namespace, and let go of the old root; see pivot_root(2)."""
     os.chdir(folder)
+    # Onto itself: the old root then lies above the new one, and can be taken off without a folder to put it in.
     _check(_LIBC.pivot_root(b".", b"."), "pivot_root")
     _check(_LIBC.umount2(b".", _MNT_DETACH), "umount2")
     os.chdir("/")
@@ -106,6 +108,7 @@ def map_user(proc: int, inside: int, outside: int, group_outside: int) -> None:
         outside: user in the namespace around it.
         group_outside: group in the namespace around it.
     """
+    # An unprivileged process must give up `setgroups` before it may map a group.
     for name, text in (
         ("setgroups", "deny"),
         ("uid_map", f"{inside} {outside} 1"),
@@ -161,6 +164,7 @@ def filter_system_calls(program: bytes) -> None:
 
 def close_all_but(*kept: int) -> None:
     """Close every descriptor from 3 on but these."""
+    # The gaps between those that are kept; 0, 1 and 2 are each caller's own affair.
     start = 3
     for descriptor in sorted(kept):
         os.closerange(start, descriptor)
@@ -169,6 +173,7 @@ def close_all_but(*kept: int) -> None:
 
 
 def _prctl(option: int, value: int) -> None:
+    # As longs, all of them: the kernel looks at the whole of each, and refuses what is not 0 where it knows no meaning.
     rest = (ctypes.c_ulong(number) for number in (value, 0, 0, 0))
     _check(_LIBC.prctl(option, *rest), f"prctl {option}")
 

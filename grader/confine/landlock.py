@@ -23,6 +23,7 @@ from py_landlock.landlock_sys import (
 )
 
 _READ = AccessFs.READ_FILE | AccessFs.READ_DIR
+# Device files lead past every other rule, and ioctl on a terminal types into it.
 _NEVER = AccessFs.EXECUTE | AccessFs.MAKE_CHAR | AccessFs.MAKE_BLOCK | AccessFs.IOCTL_DEV
 _OF_FILES = AccessFs.READ_FILE | AccessFs.WRITE_FILE | AccessFs.TRUNCATE
 
@@ -46,6 +47,7 @@ def make_ruleset(readable: Sequence[str], writable: Sequence[str]) -> int:
         RulesetError: the kernel refuses.
         FileNotFoundError: there is no such path.
     """
+    # What this version of Landlock does not know cannot be asked of it; what it knows is refused unless allowed below.
     version = get_abi_version()
     supported = get_supported_fs(version)
     rules = create_ruleset(RulesetAttr(handled_access_fs=supported, scoped=get_supported_scope(version)))
@@ -53,6 +55,7 @@ def make_ruleset(readable: Sequence[str], writable: Sequence[str]) -> int:
         for path in paths:
             descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
             try:
+                # The kernel refuses a rule that gives a file rights which only folders have.
                 allowed = access if os.path.isdir(path) else access & _OF_FILES
                 add_rule(rules, PathBeneathAttr(allowed_access=allowed, parent_fd=descriptor))
             finally:

@@ -48,6 +48,7 @@ def main() -> None:
     kernel.die_with_parent()
     if os.getppid() != int(sys.argv[2]):  # it was gone before we asked
         return
+    # From here on: if the host dies, this does, and with it all that it holds.
     plan = from_text(sys.argv[1])
     assert isinstance(plan, LaunchPlan)
     refused = _try_inner(plan) if plan.most is Level.FULL else "not asked for"
@@ -71,6 +72,7 @@ def _readable(plan: LaunchPlan) -> tuple[str, ...] | None:
 
 def _try_inner(plan: LaunchPlan) -> str:
     """Start the inner process and end as it ends. Comes back only with the reason why there is none."""
+    # The pipe closes without a word once the command runs, as `exec` closes it. A word is a reason why it does not.
     read, write = os.pipe()
     pid = os.fork()
     if pid == 0:
@@ -86,6 +88,7 @@ def _try_inner(plan: LaunchPlan) -> str:
     code = _exit_code(pid)
     if reason:
         return reason
+    # The host sees this process alone. It is to end as the command did, by the same signal.
     if code > _BY_SIGNAL:
         with contextlib.suppress(OSError, ValueError):  # SIGKILL has no other meaning to take back
             signal.signal(code - _BY_SIGNAL, signal.SIG_DFL)
@@ -95,16 +98,20 @@ def _try_inner(plan: LaunchPlan) -> str:
 
 def _inner(plan: LaunchPlan, told: int) -> NoReturn:
     kernel.die_with_parent()
+    # Kept from the outside: the new root is mounted over it, and measuring and mapping users need one.
     proc = os.open("/proc", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     os.chdir("/")
+    # Tried before anything is built: without a filter for this processor all else would be in vain.
     seccomp.load("base")
     if _may_mount():
         _enter_as_root(plan.view)
     else:
+        # Without root's rights a user namespace comes first: in it one has the rights to make the others.
         user, group = os.getuid(), os.getgid()
         kernel.unshare(kernel.CLONE_NEWUSER | _WORLD)
         kernel.map_user(proc, 0, user, group)
         build(plan.view)
+    # A process namespace begins with the next child, which is process 1 of it; when that one ends, all do.
     pid = os.fork()
     if pid == 0:
         kernel.die_with_parent()
@@ -124,6 +131,7 @@ def _enter_as_root(view: View) -> None:
     """Build the root with root's rights, which may be needed to reach the interpreter; then be a stranger."""
     me = os.getpid()
     ours, theirs = socket.socketpair()
+    # From inside one may map no user but one's own, and this is to be another.
     helper = os.fork()
     if helper == 0:  # stays outside, where it may write any map
         ours.close()
@@ -134,6 +142,7 @@ def _enter_as_root(view: View) -> None:
     theirs.close()
     kernel.unshare(kernel.CLONE_NEWNS)
     build(view)
+    # Root's further groups would open files to a stranger.
     os.setgroups([])
     kernel.unshare(kernel.CLONE_NEWUSER)
     ours.send(b"g")
@@ -144,6 +153,7 @@ def _enter_as_root(view: View) -> None:
         raise OSError("the user map could not be written")
     os.setresgid(0, 0, 0)
     os.setresuid(0, 0, 0)
+    # The change of user took them away, and the boxes' user maps are written there.
     kernel.own_proc_files()
     kernel.unshare(_WORLD)
 
@@ -175,11 +185,13 @@ def _only(plan: LaunchPlan, proc: int, told: int) -> NoReturn:
 def _first(plan: LaunchPlan, proc: int, told: int) -> NoReturn:
     """Start the worker server, and make boxes for it until it ends."""
     boxes = Boxes(proc)
+    # Before the server is started: where no box can be made, the reason goes to the host, and another level is tried.
     boxes.try_one()
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     woken, wake = socket.socketpair()
     for end in (woken, wake):
         end.setblocking(False)
+    # Deaths arrive as bytes on a socket, beside the server's requests; process 1 must reap whatever is left to it.
     signal.signal(signal.SIGCHLD, lambda *_: None)
     signal.set_wakeup_fd(wake.fileno())
     server = os.fork()
@@ -187,6 +199,7 @@ def _first(plan: LaunchPlan, proc: int, told: int) -> NoReturn:
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         for descriptor in (theirs.fileno(), proc):
+            # Everything else is closed by `exec`.
             os.set_inheritable(descriptor, True)
         _become(plan, Launched(proc=proc, boxes=theirs.fileno()))
     theirs.close()
@@ -202,6 +215,7 @@ def _first(plan: LaunchPlan, proc: int, told: int) -> NoReturn:
             elif ours.recv(16):
                 boxes.hand_over(ours)
             else:
+                # The server's end is closed; it is about to end, and is reaped above.
                 selector.unregister(ours)
 
 

@@ -15,7 +15,7 @@ class Level(IntEnum):
     REDUCED = 1
     """Files are hidden, the network and other processes are out of reach, no process can be started."""
     FULL = 2
-    """Nothing of the machine is seen but the interpreter and its packages; all that is left is gone with the worker."""
+    """Of the machine's files those are seen that the interpreter needs; all that is left is gone with the worker."""
 
     @property
     def word(self) -> str:
@@ -100,5 +100,6 @@ def findings(found: Mapping[str, str]) -> list[Finding]:
 
 def reached(rows: Sequence[Finding]) -> Level:
     """The highest level whose promises all hold, and those of the levels below."""
+    # A level is the worth of its weakest promise: ten that hold do not make up for one that does not.
     broken = [row.promise.level for row in rows if row.found]
     return Level(max(Level.NONE, min(broken) - 1)) if broken else Level.FULL

@@ -49,6 +49,7 @@ def limit_resources(limits: WorkerLimits, address_space: int = 0, tasks: int = 0
         return
     import resource
 
+    # Soft and hard alike, so that student code cannot raise them again.
     hard = {
         resource.RLIMIT_CPU: limits.cpu_s,
         resource.RLIMIT_FSIZE: limits.file_mb * _MIB,
@@ -61,6 +62,7 @@ def limit_resources(limits: WorkerLimits, address_space: int = 0, tasks: int = 0
         hard[resource.RLIMIT_MEMLOCK] = 0
         hard[resource.RLIMIT_MSGQUEUE] = 0
         hard[resource.RLIMIT_RTPRIO] = 0
+    # A machine may allow less than is asked for; to raise that takes rights that we do not have.
     for what, limit in hard.items():
         _, ceiling = resource.getrlimit(what)
         allowed = limit if ceiling == resource.RLIM_INFINITY else min(limit, ceiling)

@@ -47,6 +47,7 @@ _WITHOUT_A_ROOT = """
 """
 """Refused where no namespaces keep these to the worker itself. Landlock does not cover them."""
 
+# The flags of `clone` that make namespaces. In one of its own a process is root, and reaches much more of the kernel.
 _NAMESPACES = (0x80, 0x00020000, 0x02000000, 0x04000000, 0x08000000, 0x10000000, 0x20000000, 0x40000000)
 _CLONE_THREAD = 0x00010000
 _FAMILIES = {1, 2, 10, 16}  # AF_UNIX, AF_INET, AF_INET6, AF_NETLINK: kept to the worker's own network namespace
@@ -62,6 +63,7 @@ def _base() -> Iterator[tuple[int, str, list[tuple[int, str, int, int]]]]:
     yield errno.ENOSYS, "clone3", []  # its flags lie in memory, where no filter can look; libc falls back to clone
     for flag in _NAMESPACES:
         yield errno.EPERM, "clone", [(0, "MASKED_EQ", flag, flag)]
+    # The kernel looks at the lower half of these arguments. A rule on the whole could be passed by with a bit above.
     for command in _TERMINAL_INPUT:
         yield errno.EPERM, "ioctl", [(1, "MASKED_EQ", 0xFFFFFFFF, command)]
     for family in set(range(_LAST_FAMILY)) - _FAMILIES:
@@ -72,6 +74,7 @@ def _base() -> Iterator[tuple[int, str, list[tuple[int, str, int, int]]]]:
 
 def _alone() -> Iterator[tuple[int, str, list[tuple[int, str, int, int]]]]:
     """Rules for a worker that may have threads and no child processes."""
+    # EAGAIN, as where a limit on processes is met: Python tells that as an error that programs know.
     for name in ("fork", "vfork"):
         yield errno.EAGAIN, name, []
     yield errno.EAGAIN, "clone", [(0, "MASKED_EQ", _CLONE_THREAD, 0)]
@@ -100,6 +103,7 @@ def build(name: str, architecture: str) -> bytes:
     if machine != seccomp.system_arch():
         rules.add_arch(machine)
         rules.remove_arch(seccomp.system_arch())
+    # A processor of 64 bits also takes calls of 32, under other numbers, which these rules do not mean.
     rules.set_attr(seccomp.Attr.ACT_BADARCH, seccomp.KILL_PROCESS)
     for number, call, conditions in RULES[name]():
         known = seccomp.resolve_syscall(machine, call)

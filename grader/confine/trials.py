@@ -58,6 +58,7 @@ def _imports(targets: Targets) -> str:
 
 def _private_folder(targets: Targets) -> str:
     del targets
+    # Honest code must still work. A wall that stops it is no better than one with a hole.
     for folder in (".", tempfile.gettempdir()):
         path = Path(folder, "probe.txt")
         path.write_text("written", encoding="ascii")
@@ -72,6 +73,7 @@ def _threads(targets: Targets) -> str:
     threading.Thread(target=done.set).start()
     if not done.wait(5):
         return "a thread did not run"
+    # By name: this package does not import torch, and the worker has it already.
     torch = importlib.import_module("torch")
     before = torch.get_num_threads()
     torch.set_num_threads(2)
@@ -132,6 +134,7 @@ def _change_packages(targets: Targets) -> str:
 def _network(targets: Targets) -> str:
     with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", targets.port), timeout=1):
         return "a port of the machine could be reached"
+    # Connecting a datagram socket sends nothing. It asks the kernel for a route, which there must not be.
     for family, address in ((socket.AF_INET, _NOWHERE), (socket.AF_INET6, "2001:db8::1")):
         with contextlib.suppress(OSError), socket.socket(family, socket.SOCK_DGRAM) as sock:
             sock.connect((address, 9))
@@ -184,6 +187,7 @@ def _see_processes(targets: Targets) -> str:
 def _execute(targets: Targets) -> str:
     del targets
     libc = ctypes.CDLL(None, use_errno=True)
+    # A path that does not exist: where the call is let through, it fails for that reason and not by the filter.
     libc.execve(b"/nowhere/at/all", None, None)
     number = ctypes.get_errno()
     return "" if number in (errno.EPERM, errno.EACCES) else f"execve is let through ({errno.errorcode[number]})"
@@ -263,6 +267,7 @@ _PROBES: dict[str, Callable[[Targets], str]] = {
 def leave_a_daemon() -> None:
     """Start a process that leaves the session and lives on for a while, holding every descriptor; see `daemons`."""
     with contextlib.suppress(OSError):
+        # Twice forked and in a session of its own, it has no tie to the worker that a signal could follow.
         if os.fork() == 0:
             with contextlib.suppress(OSError):
                 os.setsid()

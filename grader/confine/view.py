@@ -1,4 +1,4 @@
-"""The root that workers see: the interpreter, its packages, a few devices, a private folder, and nothing else."""
+"""The root that workers see: interpreter, packages, system libraries, a few devices and settings, a private folder."""
 
 from __future__ import annotations
 
@@ -39,6 +39,7 @@ COPIED = ("/proc/cpuinfo",)
 """What PyTorch reads to learn which instructions it may use."""
 
 _SETTINGS = ("/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime", "/etc/timezone")
+# Programs ask for the user's name and home; without these files that raises in honest code.
 _WRITTEN = {
     "etc/passwd": "student:x:1000:1000:student:/home/student:/bin/false\n",
     "etc/group": "student:x:1000:\n",
@@ -69,6 +70,7 @@ class View:
         places = {place for path in named for place in (path, os.path.realpath(path))}
         parts = {part for place in places if os.path.exists(place) for part in _without(place, hidden)}
         found: list[str] = []
+        # The outermost first: what is inside a folder that is shown already need not be shown again.
         for part in sorted(parts, key=lambda path: (path.count("/"), path)):
             if not any(part.startswith(outer + "/") for outer in found if not os.path.islink(outer)):
                 found.append(part)
@@ -93,7 +95,9 @@ def build(view: View) -> None:
         OSError: the kernel refuses a step.
     """
     root = "/proc"
+    # Before anything is mounted: afterwards /proc is covered.
     folders, copies = view.folders(), {path: Path(path).read_bytes() for path in COPIED}
+    # Private, or each mount would appear on the machine outside as well.
     kernel.mount("", "/", "", kernel.MS_REC | kernel.MS_PRIVATE)
     kernel.mount("tmpfs", root, "tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV, _SKELETON)
     for path in folders:
@@ -103,6 +107,7 @@ def build(view: View) -> None:
         os.makedirs(os.path.dirname(root + path), exist_ok=True)
         Path(root + path).write_bytes(content)
     kernel.enter_root(root)
+    # Last, when all is in its place.
     kernel.set_mount_flags("/", kernel.MOUNT_ATTR_RDONLY, recursive=False)
 
 
@@ -120,6 +125,7 @@ def _show(root: str, path: str) -> None:
     else:
         _touch(target)
     kernel.mount(path, target, "", kernel.MS_BIND | kernel.MS_REC)
+    # Recursive: a folder may hold mounts of its own, which come along and would stay writable.
     flags = kernel.MOUNT_ATTR_RDONLY | kernel.MOUNT_ATTR_NOSUID | kernel.MOUNT_ATTR_NODEV
     kernel.set_mount_flags(target, flags, recursive=True)
 

@@ -63,6 +63,7 @@ class Bare:
 
     def end(self, pid: int) -> None:
         """End the session; what has left it goes on."""
+        # A worker that was just forked may not have made its session yet, so it is also ended by itself.
         for kill in (os.killpg, os.kill):
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 kill(pid, signal.SIGKILL)
@@ -90,15 +91,16 @@ class Reduced(Bare):
         kernel.die_with_parent()
 
     def confine(self, limits: WorkerLimits, folder: str) -> str:
-        """Go into the empty folder, with limits; then see nothing but it and the interpreter, and start no process."""
+        """Go into the empty folder, with limits; then open files in it and the interpreter's, and start no process."""
         super().confine(limits, folder)
+        # Landlock first, the filters last: they hold for every step after them.
         self._landlock.apply(self._landlock.make_ruleset(self._readable, [folder, *self._devices]))
         seccomp.apply([*self._filters, *self._alone, signals_to_itself_only(os.getpid())])
         return folder
 
 
 class Full:
-    """Namespaces, a root without anything else, Landlock where the kernel has it, system-call filters.
+    """Namespaces, a root of their own, Landlock where the kernel has it, system-call filters.
 
     Args:
         proc: a descriptor of a proc file system, to measure with.
@@ -115,6 +117,7 @@ class Full:
         self._alone = seccomp.load("alone")
         self._landlock = landlock
         writable = [PRIVATE_PARENT, *(f"/dev/{name}" for name in DEVICES)]
+        # Built once, here; a worker inherits the descriptor and applies it in one call.
         self._rules = landlock.make_ruleset(["/"], writable) if landlock.abi() else None
         self._box_of: dict[int, int] = {}
         self._box: int | None = None
@@ -127,9 +130,11 @@ class Full:
         if not descriptors:
             sys.exit("no more namespaces can be made for workers")
         (self._box,) = descriptors
+        # A process joins a process namespace by being born there; the rest of the box it can join itself.
         kernel.setns(self._box, kernel.CLONE_NEWPID)
         pid = os.fork()
         if pid:
+            # Back to our own: once this box has ended, nothing could be forked into its namespace.
             kernel.setns(self._here, kernel.CLONE_NEWPID)
             self._box_of[pid] = self._box
         return pid
@@ -139,6 +144,7 @@ class Full:
         os.setsid()
         if self._box is not None:
             kernel.setns(self._box, kernel.OF_A_BOX)
+        # Joining a user namespace gave it all rights in there; no step from here on needs them.
         kernel.drop_capabilities()
         kernel.forbid_new_privileges()
         kernel.forbid_tracing()
@@ -160,6 +166,7 @@ class Full:
         """End the box, and all that is in it."""
         box = self._box_of.pop(pid, None)
         if box is not None:
+            # Process 1 of the box; the kernel ends all others in its namespace, wherever they hid.
             signal.pidfd_send_signal(box, signal.SIGKILL)
             os.close(box)
 
@@ -167,6 +174,7 @@ class Full:
 def signals_to_itself_only(pid: int) -> bytes:
     """A filter without which `tgkill` could reach others: libc uses it to end itself, in `abort` for one."""
     number = {"x86_64": 234, "aarch64": 131}[os.uname().machine]
+    # By hand, as the number of this process is part of it: the filters of the package are built ahead.
     rows = (
         (0x20, 0, 0, 0),  # load the number of the call
         (0x15, 0, 3, number),  # tgkill?

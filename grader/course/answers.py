@@ -53,6 +53,7 @@ def read_answer(exercise: Exercise, path: Path) -> Answer:
         return Answer(path, source, "", "")  # a file that does not load may be an answer, but tells nothing
     doc = ast.get_docstring(tree) or ""
     caught_by, keeps = _CAUGHT_BY.search(doc), _KEEPS.search(doc)
+    # The lines for us come last; the sentence is what stands above the first of them.
     first = min((found.start() for found in (caught_by, keeps) if found), default=len(doc))
     if keeps:
         names = [name.strip() for name in keeps[1].split(",")]
@@ -76,6 +77,7 @@ def _kept(exercise: Exercise, path: Path, tree: ast.Module, names: list[str]) ->
 
 
 def _text(source: str, node: ast.stmt) -> str:
+    # A decorator belongs to its function, and stands above the line that Python gives it.
     first = min([node.lineno, *(decorator.lineno for decorator in getattr(node, "decorator_list", []))])
     return "\n".join(source.splitlines()[first - 1 : node.end_lineno])
 

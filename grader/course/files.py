@@ -16,6 +16,7 @@ class _Loader(yaml.SafeLoader):
     """YAML as everyone reads it, but a key that stands twice is an error."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        # YAML takes the last of two equal keys in silence, so a line that somebody wrote would do nothing.
         keys = [self.construct_object(key, deep=True) for key, _ in node.value]
         for key in keys:
             if keys.count(key) > 1:
@@ -27,6 +28,7 @@ class _Loader(yaml.SafeLoader):
 def read_yaml(path: Path, shown_as: str, problems: list[str]) -> dict[Any, Any] | None:
     """A file as a mapping; None where it is none, with the problem added."""
     try:
+        # Bytes, so that YAML finds out the encoding and tells of a wrong one as of any other problem.
         data = yaml.load(path.read_bytes(), _Loader)  # noqa: S506  a subclass of the safe loader
     except OSError as error:
         problems.append(f"{shown_as}: cannot be read ({error.strerror})")
@@ -70,6 +72,7 @@ def _known_keys(kind: type[BaseModel], location: tuple[Any, ...]) -> list[str]:
         if isinstance(part, int):
             continue
         annotation: Any = kind.model_fields[part].annotation
+        # A key may be optional or a list; what is looked for is the schema inside.
         inner = [annotation, *getattr(annotation, "__args__", ())]
         inner += [arg for item in inner for arg in getattr(item, "__args__", ())]
         found = [item for item in inner if isinstance(item, type) and issubclass(item, BaseModel)]

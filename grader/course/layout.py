@@ -117,6 +117,7 @@ def find_course(start: Path) -> Path:
     Raises:
         CourseError: there is none.
     """
+    # From the inside out, as with git: a command works from any folder of a course.
     for folder in (start, *start.parents):
         if (folder / COURSE_FILE).is_file():
             return folder
@@ -135,6 +136,7 @@ def answers(folder: Path) -> tuple[Path, ...]:
 
 def stray_files(course: Course) -> list[str]:
     """Files under exercises/ and solutions/ that have no place in a course, as paths from its root."""
+    # A file with a misspelt name is read by nobody, and its author would believe that it counts.
     known = set(_known_files(course))
     found = [path for top in (_SHOWN, _STAFF) for path in (course.root / top).rglob("*") if path.is_file()]
     relative = [path.relative_to(course.root) for path in found if "__pycache__" not in path.parts]

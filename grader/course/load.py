@@ -33,6 +33,7 @@ def load_course(root: Path) -> Course:
     if file is None:
         raise CourseError(*problems)
     problems += _requirement_problems(file.requires)
+    # From the defaults to the course to the exercise: each says only what differs.
     limits = _limits(Limits(), file.limits)
     modules = []
     for entry in file.modules:
@@ -50,6 +51,7 @@ def load_course(root: Path) -> Course:
         for entry in file.handins
     )
     course = Course(file.title, root, tuple(modules), handins)
+    # What no file can tell by itself: ids and numbers that must be unique, names that must exist.
     problems += _cross_problems(file, course)
     if problems:
         raise CourseError(*problems)
@@ -65,6 +67,7 @@ def _load_exercise(root: Path, places: Places, limits: Limits, problems: list[st
     )
     if not shown_checks.is_file() and not hidden_checks.is_file():
         problems.append(f"{places.shown.as_posix()}: there are no checks; write {shown_checks.name}")
+    # A missing starter is told by `grade verify`; the course still loads.
     source = starter.read_bytes() if starter.is_file() else b""
     withheld = Withheld(file.withheld.checks, file.withheld.shares) if file.withheld else Withheld()
     return Exercise(
@@ -89,6 +92,7 @@ def _load_exercise(root: Path, places: Places, limits: Limits, problems: list[st
         right=answers(root / places.right),
         contract=contract_lines(source.decode("utf-8", "replace")),
         limits=_limits(limits, file.limits),
+        # In a full copy the hidden checks are there, and nothing is withheld.
         withheld=Withheld() if hidden_checks.is_file() else withheld,
     )
 

@@ -49,6 +49,7 @@ def new_exercise(root: Path, name: str) -> list[Path]:
     course, places = load_course(root), Places(module, id)
     if id in [exercise.id for exercise in course.exercises] or (root / places.shown).exists():
         raise CourseError(f"the exercise {id} exists; choose another name, an id is unique in the course")
+    # First, because it may refuse: no file has been written then.
     _list_in_course(root / COURSE_FILE, module, id, known=[item.id for item in course.modules])
     title = id.replace("_", " ").capitalize()
     numbers = [exercise.number for exercise in course.exercises]
@@ -70,6 +71,7 @@ def new_exercise(root: Path, name: str) -> list[Path]:
     written = _write(filled)
     if not (root / SCHEMAS).is_dir():
         written += write_schemas(root / SCHEMAS)
+    # Loaded anew, so that what was laid out is a course, and its digest is that of the file.
     for exercise in load_course(root).exercises:
         if exercise.id == id:
             write_digest(exercise)
@@ -108,6 +110,7 @@ def _list_in_course(path: Path, module: str, id: str, known: list[str]) -> None:
     if module not in known:
         title = re.sub(r"^[0-9]+_", "", module).replace("_", " ").capitalize()
         entry = f"  - folder: {module}\n    title: {title}\n    exercises: [{id}]\n"
+        # As text, not as YAML: writing that anew would lose an author's comments and order.
         found = re.search(r"^modules:[^\n]*\n((?:[ #-][^\n]*\n|\n)*)", text, re.MULTILINE)
         listed = found[1].rstrip("\n") + "\n" if found and found[1].strip() else ""
         new = text[: found.start()] + f"modules:\n{listed}{entry}" + text[found.end() :] if found else text

@@ -13,6 +13,7 @@ Count = Annotated[int, Field(gt=0)]
 
 
 class _Strict(BaseModel):
+    # A misspelt key would otherwise be left out in silence, and a limit be the default's.
     model_config = ConfigDict(extra="forbid")
 
 

@@ -28,7 +28,7 @@ def starter_digest(text: bytes) -> str:
     """Digest of a starter's code: blank lines, comments, the module's docstring and line ends do not count.
 
     So a starter whose text was mended is still untouched in the hands of a student who has the older one. The text may
-    be a hostile student's: it is cut into tokens and never parsed.
+    be a hostile student's: it is cut into tokens and not parsed.
     """
     plain = text.decode("utf-8-sig", "replace").replace("\r\n", "\n").replace("\r", "\n")
     try:
@@ -51,6 +51,7 @@ def _code_lines(source: str) -> list[str]:
             complete = True
         elif not complete and token.type != tokenize.NL:
             first.append(token)
+    # The docstring is the task. Its wording may be mended without making anybody's file a submission.
     if first and all(token.type == tokenize.STRING for token in first):
         del lines[first[0].start[0] - 1 : first[-1].end[0]]
     return lines

@@ -44,6 +44,7 @@ def examine(setup: Setup) -> Examination:
         "user": _user(),
         "workers start by": machine.start,
     }
+    # With no least level: what is missing is to be shown, not refused.
     with closing(open_source(setup.start, WallPlan())) as source:
         return Examination(facts, source.wait_ready())
 

@@ -82,6 +82,7 @@ class Lane:
             env=clean_environment(),
             start_new_session=True,
         )
+        # The check process holds it now. When that dies the socket closes, and the server ends the lane's workers.
         if supply.server:
             supply.server.close()
         stdin, stdout = self._process.stdin, self._process.stdout
@@ -124,6 +125,7 @@ class Lane:
             collected = self._receive(_until(time.monotonic() + START_S))
         except (ChannelClosed, _Late):
             raise StartError(f"the check process did not start: {tail(self._log)}") from None
+        # Not before the checks are there: both processes import torch at the same time.
         self._source.wait_ready()
         assert isinstance(collected, Collected)
         if not collected.accelerators:
@@ -189,6 +191,7 @@ class Lane:
                 output = message.output
                 break
             assert isinstance(message, Outcome)
+            # Once its workers were ended from outside, what a check says is a consequence of that.
             outcomes[message.check] = message if not late else _too_late(message.check, exercise)
         missing = {check.id: _too_late(check.id, exercise) if late else _gone(check, detail) for check in checks}
         return Run([outcomes.get(check.id) or missing[check.id] for check in checks], output)
@@ -209,6 +212,7 @@ class Lane:
     def _end_process(self) -> None:
         if self._process is None:
             return
+        # Killed first, so that it starts no further worker while those that are known are ended.
         self._process.kill()
         for pid in self._spawned:  # a worker that was not forked does not end with its check process
             kill(pid)
@@ -221,6 +225,7 @@ class Lane:
 
     def close(self) -> None:
         """End the check process in good order if it has no work, then whatever is left."""
+        # With work in hand it would go on until its deadline; without, it ends by itself when the channel closes.
         if self._process is not None and not self._busy:
             self._channel.close_writing()
             with contextlib.suppress(subprocess.TimeoutExpired):

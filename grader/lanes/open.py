@@ -38,8 +38,10 @@ def open_lanes(
     if (setup.accelerator, setup.start) == (Device.CUDA, Start.FORK):
         raise StartError("a forked worker cannot use CUDA; take --start spawn with --device cuda")
     own = {folder for exercise in exercises for folder in exercise.module_folders}
+    # A real file of the course, for the probes: what workers must not read is tried with what they would like to.
     first = next((path for exercise in exercises if (path := exercise.hidden_checks or exercise.shown_checks)), None)
     plan = WallPlan.of(setup, (*hidden, *sorted(own)), first)
+    # Closed in the opposite order: the lanes before the source, from which their workers come.
     with ExitStack() as stack:
         source = open_source(setup.start, plan)
         stack.callback(source.close)

@@ -118,6 +118,7 @@ class WorkerServer:
     def wait_ready(self) -> Reached:
         """Wait until it has imported torch and tried how well workers are confined."""
         if self._reached is None:
+            # Two answers: that torch is imported, and then, on demand, what workers can do.
             refused = self._told(Ready).refused
 
             def ask(targets: TryWall) -> tuple[Mapping[str, str], str]:
@@ -156,6 +157,7 @@ class WorkerServer:
             ours.close()
             raise StartError(f"the worker server did not start: {tail(self._log)}") from None
         finally:
+            # Handed over or not, our copy goes: the server is to be the only one to hold it.
             theirs.close()
         return ours
 
@@ -179,6 +181,7 @@ class FreshInterpreters:
         self._plan = plan
         self._reached: Reached | None = None
         self._trial: subprocess.Popen[bytes] | None = None
+        # Nothing to try: the level is known, and a spare interpreter would be for nothing.
         if not has_walls():
             self._command = (*isolated("grader.worker", "spawned", to_text(Launched())),)
             return
@@ -216,6 +219,7 @@ class FreshInterpreters:
             awake = from_tree(channel.receive(patience).tree)
             assert isinstance(awake, Awake)
             channel.send(0, to_tree(Birth(asked.folders[0], limits, asked.targets)))
+            # A word of its own, so that a wall which fails is told apart from probes that do.
             channel.receive(patience)  # it is confined
             told = from_tree(channel.receive(patience).tree)
             assert isinstance(told, Found)

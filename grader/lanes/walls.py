@@ -82,6 +82,7 @@ class Reached:
     def missing(self, level: Level) -> list[str]:
         """What keeps this machine from a level: for each cause a sentence with what to do."""
         broken = [row for row in self.findings if row.found and row.promise.level <= level]
+        # One remedy for many promises is told once, with the names of them all.
         lines = [f"the kernel refuses: {self.refused}"] if self.refused and level is Level.FULL else []
         for remedy in dict.fromkeys(row.promise.remedy for row in broken):
             names = "; ".join(f"{row.promise.name} ({row.found})" for row in broken if row.promise.remedy == remedy)
@@ -116,6 +117,7 @@ def try_out(plan: WallPlan, ask: Callable[[TryWall], tuple[Mapping[str, str], st
     with _targets(plan) as targets:
         found, refused = ask(targets)
     rows = findings(found)
+    # More may hold by chance than was asked for; what was not built is not promised.
     result = Reached(min(reached(rows), plan.most), rows, refused)
     result.require(plan.least)
     return result
@@ -137,6 +139,7 @@ def _targets(plan: WallPlan) -> Iterator[TryWall]:
     """A folder, a port and an abstract Unix socket of the host's, for probes to reach for."""
     with (
         tempfile.TemporaryDirectory(prefix="grade-probes-") as folder,
+        # Things of the host's that really are there: a port that nobody listens on would prove nothing.
         socket.create_server(("127.0.0.1", 0)) as server,
         socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as abstract,
     ):

@@ -24,11 +24,13 @@ def worker_limits(limits: Limits, room_mb: int = 0) -> WorkerLimits:
         limits: of the exercise.
         room_mb: MiB of address space besides, which is not used memory.
     """
+    # The kernel counts CPU time over a worker's whole life, so what it is given there is the exercise's, not a call's.
     return WorkerLimits(math.ceil(limits.exercise_s), limits.memory_mb + room_mb, limits.file_mb, limits.processes)
 
 
 def new_places(root: Path, number: int) -> tuple[Path, Path]:
     """An empty folder for the worker and a file for its output, which is not in that folder."""
+    # The output lies outside of the folder, which student code may fill and empty as it likes.
     folder, output = root / f"w{number}", root / f"w{number}.out"
     folder.mkdir(mode=0o700)
     output.touch(mode=0o600)
@@ -47,6 +49,7 @@ def once_confined(worker: Worker) -> Worker:
     Raises:
         WorkerLost: it never said so.
     """
+    # Until then no line of the submission has run, so the loss is `broken` and costs nobody a point.
     try:
         worker.channel.receive(birth_patience())
     except ChannelClosed:
@@ -72,6 +75,7 @@ def birth_patience() -> Patience:
 
 def ended_early(worker: Worker) -> WorkerLost:
     """What to raise for a worker that ended before it was confined; it is closed."""
+    # Read before it is closed: closing removes the output.
     said = worker.read_output(_SAID_BYTES)
     code = worker.life.exit_code()
     worker.close()

@@ -43,18 +43,23 @@ class ForkStarter:
 
     def start_worker(self, limits: Limits, *, spared: bool = False) -> Worker:
         """A fork of the server."""
+        # A number of the lane's own, as a pid means nothing here: the server may live in a process namespace.
         number = next(self._numbers)
         folder, output = new_places(self._root, number)
         ours, theirs = socket.socketpair()
         sink = os.open(output, os.O_WRONLY | os.O_APPEND)
         asked = StartWorker(number, str(folder), worker_limits(limits), spared)
         socket.send_fds(self._server, [to_text(asked).encode()], [theirs.fileno(), sink])
+        # The server has its copies. With ours gone the channel closes when the worker ends, whatever it did.
         theirs.close()
         os.close(sink)
+        # The socket also tells of the ends of earlier workers, in any order; `_listen` sorts that out.
         while number not in self._pidfds:
             self._listen(WARM_UP_S)
         life = _Forked(_pid_of(self._pidfds.pop(number)), number, self)
         worker = Worker(Channel(SocketTransport(ours), caps_of(limits)), life, folder, output, limits)
+        # Set from here: control groups are not seen behind the wall. Nothing of a submission has been sent yet, so the
+        # cap holds before any of it runs.
         if self._groups is not None:
             life.group = self._enclosed(self._groups, life, limits)
         return once_confined(worker)
@@ -68,6 +73,7 @@ class ForkStarter:
 
     def exit_code(self, number: int) -> int | None:
         """Wait a moment for a worker's end."""
+        # The channel closes a little before the server has reaped the process and told how it ended.
         until = time.monotonic() + GRACE_S
         while number not in self._codes and (left := until - time.monotonic()) > 0:
             try:
@@ -78,6 +84,7 @@ class ForkStarter:
 
     def kill(self, number: int) -> None:
         """Tell the server to end a worker."""
+        # By the server, which alone knows the box: a pid of ours could be another process's by now.
         if number not in self._codes:
             with contextlib.suppress(OSError):
                 self._server.send(to_text(EndWorker(number)).encode())
@@ -104,6 +111,7 @@ class ForkStarter:
     def close(self) -> None:
         """Wait for the ends of all workers, then close the socket; the server ends whatever this lane left."""
         with contextlib.suppress(OSError):  # the server is gone, and its workers with it
+            # The last folders are removed when the ends are told; then nothing of the lane is left on the disk.
             for number in list(self._clean_ups):
                 self.exit_code(number)
         self._server.close()
@@ -112,6 +120,7 @@ class ForkStarter:
 def _pid_of(pidfd: int) -> int:
     """A process's number in our own process namespace, which may not be the server's; see proc_pid_fdinfo(5)."""
     try:
+        # A pidfd names this very process, whatever number it has where; our /proc tells the one that holds here.
         with open(f"/proc/self/fdinfo/{pidfd}", encoding="ascii") as file:
             return next(int(line.split()[1]) for line in file if line.startswith("Pid:"))
     finally:

@@ -24,6 +24,7 @@ class Probe:
 
     def __getattr__(self, name: str) -> RemoteFunction:
         """A function of the probe file."""
+        # Sent at the first use, and once more after a lost worker; `Side` knows which worker has it.
         self._side.load_probe(self._name, self._path.read_text(encoding="utf-8"))
         return RemoteFunction(self._side, name, f"probe:{self._name}")
 
@@ -43,6 +44,7 @@ def built_in(
     if not isinstance(function, RemoteFunction):
         raise TypeError(f"{name} wants a function of the student's, such as student.total")
     side = function.side
+    # The lines that reproduce a failure are for students: they tell of the student's function, not of a probe.
     if side.recording:
         function.note(args, kwargs)
     return side.call(RemoteFunction(side, name, "probe:"), (function, *values), {}, function.what)

@@ -50,6 +50,8 @@ def raised_by_student(error: BaseException) -> Raised | None:
 
 def exception_of(raised: Raised) -> BaseException:
     """The exception as its plain builtin type, marked as coming from student code."""
+    # A limit that was met is no exception of the student's: WorkerLost derives from BaseException, so a check that
+    # expects a RuntimeError does not take one of these for it.
     if (raised.type == "BlockingIOError" and "[Errno 11]" in raised.text) or "can't start new thread" in raised.text:
         return WorkerLost(
             Verdict.OVER_LIMIT, f"{raised.what} started more processes or threads than the exercise allows"
@@ -77,6 +79,7 @@ def load_message(module: str, raised: Raised) -> str:
 def frame_lines(raised: Raised) -> list[str]:
     """Where student code raised: the innermost lines of its own files."""
     lines = []
+    # A recursion passes the same line many times; it is told once.
     places = {(file, line): (function, text) for file, line, function, text in raised.frames}
     for (file, line), (function, text) in list(places.items())[-_SHOWN_FRAMES:]:
         place = f"    {file}, line {line}" + (f", in {function}" if function and function != "<module>" else "")

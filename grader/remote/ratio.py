@@ -115,6 +115,7 @@ class _Pair:
 
     def clearly(self, limit: float, factor: float) -> bool:
         """Whether it lies further from the limit than a factor (its logarithm), and there is no doubt on which side."""
+        # Logarithms, so that twice too slow and twice too fast are equally far from the limit.
         middle = math.log(limit)
         above = self.cpu() > middle
         dissent = sum((ratio > middle) is not above for ratio in self.each())
@@ -126,6 +127,7 @@ class _Pair:
         mine, other = (
             _net(times, self.idle or 0.0) for times in zip(*((lap.mine, lap.other) for lap in self.laps), strict=True)
         )
+        # A busy machine keeps both sides waiting. What the other side waits too is not held against the student.
         away = _lowest([lap.mine_away for lap in self.laps]) - _lowest([lap.other_away for lap in self.laps])
         whole = mine + away
         return whole > _WAITING[0] * mine and whole > _WAITING[1] * limit * other
@@ -151,12 +153,15 @@ def decide(limit: float, new_pair: Callable[[], Iterator[Lap]], out_of_time: Cal
         out_of_time: whether to stop without a decision.
     """
     pairs: list[_Pair] = []
+    # Time is looked at between pairs, and not before the first: a pair that was begun is measured to its end.
     while len(pairs) < MOST_PAIRS and not (pairs and out_of_time()):
         pairs.append(_run(limit, new_pair(), pairs[-1].idle if pairs else None))
         for pair in pairs:
+            # What asking costs is the machine's, not a pair's: the least that any saw holds for all, earlier ones too.
             pair.idle = pairs[-1].idle
         votes = sum(pair.vote(limit) for pair in pairs)
         found = _summary(limit, pairs, below=votes < 0)
+        # Sleep apart, the votes must agree with the median that is told, or a message would contradict its verdict.
         if abs(votes) >= LEAD and (found.waits or (found.value < limit) == found.below):
             return found
     return _summary(limit, pairs, below=None)
@@ -186,6 +191,7 @@ def _run(limit: float, laps: Iterator[Lap], idle: float | None) -> _Pair:
             if _enough(pair, limit):
                 break
     finally:
+        # Laps come from a generator that holds two workers; closing it ends them, also when a check failed inside.
         close = getattr(laps, "close", None)
         if close is not None:
             close()
@@ -230,7 +236,9 @@ def _log_ratio(mine: Sequence[float], other: Sequence[float], idle: float) -> fl
 
 
 def _net(times: Sequence[float], idle: float) -> float:
-    """The lowest times, without the asking and answering; never nothing."""
+    """The lowest times, without the asking and answering; a twentieth of them at least."""
+    # Subtracting can leave nothing of a very short call. A twentieth stays, so that logarithms exist and no ratio is
+    # made of noise alone.
     gross = _lowest(times)
     return max(gross - idle, gross / 20, 1e-9)
 

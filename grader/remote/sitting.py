@@ -11,6 +11,8 @@ from grader.remote.worker import Starter, Worker
 from grader.wire.frames import Frame
 from grader.wire.requests import Asked, Load
 
+# One loss may be chance, such as a crash by a race. A function that is lost twice would be lost in every later check,
+# each time for a new worker and a whole deadline; four losses of whatever kind are enough of that.
 _LOSSES_OF_ONE = 2
 _LOSSES_OF_ALL = 4
 
@@ -68,11 +70,14 @@ class Sitting:
         Raises:
             WorkerLost: there will be no other.
         """
+        # Noted each time: a verdict is read from here, whatever the check did with the exception.
         if self._final is not None:
             self.lost = self._final
             raise self._final
         if self.worker is None:
             try:
+                # The reference's worker serves many submissions. It is spared when one author's exercise takes too
+                # long.
                 self.worker = self._starter.start_worker(self.limits, spared=self.secret)
             except WorkerLost as lost:
                 self.lose(lost)
@@ -82,6 +87,7 @@ class Sitting:
 
     def fresh(self) -> Sitting:
         """The same files, for a worker of its own. Close it."""
+        # Losses are counted anew: a timed call that is stopped on purpose must not use up what the checks may lose.
         own = (self._starter, self.module, self._files, self.limits, self.owner)
         return Sitting(*own, secret=self.secret, device=self.device)
 
@@ -121,15 +127,18 @@ class Sitting:
         self._losses[what] += 1
         if self._losses[what] >= _LOSSES_OF_ONE:
             self._given_up[what] = lost
+        # Each check loads anew after a loss. A load that ran out of its time would do so for every one of them.
         hopeless = in_load and (lost.verdict is Verdict.TIMED_OUT or what in self._given_up)
         if hopeless or self._losses.total() >= _LOSSES_OF_ALL:
             self._final = lost
+        # Closing removes the worker's output; what it printed so far is read first.
         self.outputs()
         self.close()
 
     def outputs(self) -> dict[int, str]:
         """The beginning of what each worker printed so far."""
         if self.worker is not None:
+            # One byte more than is shown, so that a reader can tell that something was cut off.
             self._outputs[self.lives] = self.worker.read_output(self.limits.shown_output_kb * 1024 + 1)
         return dict(self._outputs)
 

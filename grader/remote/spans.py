@@ -36,6 +36,7 @@ class Spans:
 
         if not self.rows:
             return ""
+        # The virtual clock has run since earlier calls; a message begins at 0.
         zero = self.rows[0][2]
         spans = [Span(name, place, start - zero, end - zero) for name, place, start, end in self.rows]
         more = f"\n{self.count - len(spans):,} more follow" if self.count > len(spans) else ""
@@ -48,6 +49,7 @@ def read_spans(told: Any, count: int) -> Spans | None:
         return None
     rows = []
     for row in told[:_ROWS]:
+        # One row that is none makes the whole a made-up list. A place that we do not know is only not named.
         match row:
             case [str(name), str(place), float(start), float(end)] if 0 <= start <= end < math.inf:
                 rows.append((_known(name), place if place in ("host", "0", "1") else "?", start, end))
@@ -61,5 +63,6 @@ def _known(name: str) -> str:
     if found is None:
         return "other"
     does, what = found.groups()
+    # Words of a worker's own could carry a hidden input into a message, so only ours and names of operators pass.
     ours = what in _OWN or (what.isidentifier() and hasattr(torch.ops.aten, what))
     return does + (what if ours else "other")

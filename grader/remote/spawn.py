@@ -48,6 +48,8 @@ class SpawnStarter:
     def _spawn(self) -> _Spawned:
         folder, output = new_places(self._root, next(self._numbers))
         with output.open("ab") as sink:
+            # Its output is what goes to standard error: standard input and output are the channel. A session of its own
+            # lets `kill` end what it started, too.
             process = subprocess.Popen(
                 [*self._command, str(os.getpid())],
                 stdin=subprocess.PIPE,
@@ -57,9 +59,11 @@ class SpawnStarter:
                 cwd=folder,
                 start_new_session=True,
             )
+        # Before anything else can fail: should this process be killed, the host ends what it knows of.
         self._on_start(process.pid)
         assert process.stdin is not None
         assert process.stdout is not None
+        # Duplicated, and Popen's own ends closed: the transport alone owns the channel.
         transport = PatientPipes(os.dup(process.stdout.fileno()), os.dup(process.stdin.fileno()))
         process.stdin.close()
         process.stdout.close()
@@ -68,6 +72,7 @@ class SpawnStarter:
     def start_worker(self, limits: Limits, *, spared: bool = False) -> Worker:
         """The warm spare; another is started to take its place."""
         del spared  # the host ends the whole lane
+        # Importing torch takes a while. A spare has had that time already; there is none after a start that failed.
         spare = self._spare or self._spawn()
         self._spare = None
         spare.channel.caps = caps_of(limits)
@@ -75,10 +80,13 @@ class SpawnStarter:
         try:
             awake = from_tree(spare.channel.receive(birth_patience()).tree)
             assert isinstance(awake, Awake)
+            # Inside a namespace the process that we started is a launcher; its worker says which number to measure,
+            # before it has loaded anything.
             spare.pid = awake.pid
             spare.channel.send(0, to_tree(Birth(str(spare.folder), worker_limits(limits, self._room_mb))))
         except ChannelClosed:
             raise ended_early(worker) from None
+        # Started now, so that it imports torch while this worker is at work.
         self._spare = self._spawn()
         return once_confined(worker)
 
@@ -104,6 +112,7 @@ class _Spawned:
             self.process.kill()
 
     def when_gone(self, clean_up: Callable[[], None]) -> None:
+        # There is no server here to tell of the end, so it is waited for: a folder is swept once nothing writes there.
         self.exit_code()
         clean_up()
 

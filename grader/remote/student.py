@@ -36,6 +36,7 @@ class RemoteFunction(Remote):
 
     def note(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Take a call down, for the lines that reproduce it."""
+        # Copies, as the function may change its arguments before the call is told.
         kept = dict(zip(kwargs, _kept(tuple(kwargs.values())), strict=True))
         self._side.calls.append(Call(self._name, _kept(args), kept))
 
@@ -50,6 +51,7 @@ class Student:
     __slots__ = ("_Student__side",)
 
     def __init__(self, side: Side) -> None:
+        # Under a mangled name in a slot: any plain attribute here would hide a student's function of that name.
         object.__setattr__(self, "_Student__side", side)
 
     def __getattr__(self, name: str) -> Any:
@@ -91,6 +93,7 @@ def source(student: Student) -> str:
 
 
 def _missing(side: Side, name: str) -> str:
+    # A misspelt name is mended by one word, so it is worth a guess.
     near = " and ".join(f"`{other}`" for other in difflib.get_close_matches(name, side.names(), n=2))
     hint = f"; it has {near}" if near else ""
     return f"{side.sitting.owner} {side.sitting.module}.py has no `{name}`{hint}"

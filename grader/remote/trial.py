@@ -62,19 +62,26 @@ class Trial:
         return decide(self.limit, self._laps, lambda: time.monotonic() > until or not self.cpu_clock)
 
     def _laps(self) -> Iterator[Lap]:
-        """Laps from a fresh pair of workers. A warm-up lap is given only where it is hopeless already."""
+        """Laps from a fresh pair of workers. Warm-up laps are left out, except where one is hopeless already."""
         with _Sides(self) as sides:
             self.cpu_clock = sides.have_cpu_clock()
+            # The first calls in a process import late, fill caches and grow the heap. They are small, so that a loop
+            # that takes minutes at full size is found out here.
             for _ in range(_WARM_LAPS):
                 lap = sides.lap(max(1, self.size // 10))
             if is_hopeless(lap, self.limit):
+                # A verdict that fails is to be told with a number near the truth, so `ratio` asks for a few laps even
+                # here.
                 yield lap
                 while not lap.stopped:
                     lap = sides.lap(max(1, self.size // 10))
                     yield lap
                 return
+            # From here on the other side's time is known, and with it when waiting longer cannot change the verdict.
             sides.stops = True
             lap = self._sized(sides)
+            # A lap in full size warms up as well and is not counted, except where the call was stopped: there will be
+            # no other.
             count = 0
             while not lap.stopped:
                 count += 1
@@ -89,6 +96,7 @@ class Trial:
             lap = sides.lap(self.size)
             if lap.stopped or min(1.0, self.limit) * (lap.other - (lap.idle or 0.0)) >= _LEAST_S:
                 break
+            # Later pairs keep the size that the first one found, so that all laps measure the same work.
             self.size *= 1 if self.sized else 2
         self.sized = True
         return lap
@@ -133,16 +141,20 @@ class _Sides:
         args = trial.inputs(size)
         inputs = Inputs(args, in_place=trial.in_place)
         self._turn += 1
+        # In turns, so that neither side always finds the caches as the other left them.
         theirs = self._call_other(inputs) if self._turn % 2 else None
         stop_s = self._stop_s()
         mine = self._call_mine(inputs, stop_s)
         theirs = theirs or self._call_other(inputs)
+        # While one side was called, the other could go on working after its reply. That counts for it.
         self._mine.add_late_work()
         self._other.add_late_work()
         self._other_s = theirs.cpu_s
         if mine is None:
             return Lap(stop_s, theirs.cpu_s, stopped=True)
+        # Every lap: an answer that is right in the first call and made up in later ones is fast, too.
         trial.same_results(mine.result, theirs.result)
+        # The call that does nothing takes the same arguments and gives back the same result, which is sent along.
         nothing = self._call_other(Inputs((*args, theirs.result), in_place=trial.in_place), idle=True) if idle else None
         self._other.add_late_work()
         return Lap(
@@ -158,6 +170,7 @@ class _Sides:
         try:
             return self._mine.call(inputs, seconds)
         except WorkerLost as lost:
+            # A submission that does not load in time has not been timed: that is a loss like any other.
             if lost.verdict is Verdict.TIMED_OUT and not lost.in_load:
                 return None
             raise
@@ -165,5 +178,6 @@ class _Sides:
     def _call_other(self, inputs: Inputs, *, idle: bool = False) -> Timing:
         try:
             return self._other.call(inputs, idle=idle)
+        # Anything but a loss of the student's: the check is broken, and nobody loses a point for our own solution.
         except WorkerLost as lost:
             raise RuntimeError(f"the other side of a comparison was lost: {lost.message}") from None

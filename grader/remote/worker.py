@@ -86,12 +86,14 @@ class Worker:
             else:
                 self.channel.send_mapped(number, asked.plain(), *shared, patience)
             frame = self.channel.receive(patience)
+            # One reply to one request. A second one, kept ready, would be read as the answer to the next question.
             if frame.number != number:
                 raise ProtocolFault("a reply to another request")
         except ChannelClosed:
             raise self._died(what) from None
         except ProtocolFault as error:
             raise WorkerLost(Verdict.CRASHED, f"{what} broke the connection to the grader ({error})") from None
+        # A call that printed much and answered between two looks is found out here.
         if self.printed() > self.limits.output_kb * 1024:
             raise self._flooded(what)
         return frame
@@ -101,8 +103,11 @@ class Worker:
         started, cpu_before = time.monotonic(), self.cpu_s()
 
         def wait() -> float:
+            # From outside, on our clock: student code could replace any clock that it is asked to read.
             used = self.cpu_s()
             cpu_left = math.inf if used is None or cpu_before is None else seconds - (used - cpu_before)
+            # Sleep takes no CPU time, so wall time must end it; a worker that merely waits for a core gets more of
+            # that.
             wall_left = seconds * self.limits.wall_factor - (time.monotonic() - started)
             if cpu_left <= 0 or wall_left <= 0:
                 raise WorkerLost(Verdict.TIMED_OUT, f"{what} did not finish in {seconds:g} seconds")
@@ -116,6 +121,8 @@ class Worker:
         return WorkerLost(Verdict.OVER_LIMIT, f"{what} printed more than {self.limits.output_kb / 1024:g} MB")
 
     def _died(self, what: str) -> WorkerLost:
+        # The order matters. A flood of output or a lack of memory may end a process in many ways, with any status;
+        # those are asked for first, as they say more than a signal does.
         code = self.life.exit_code()
         if self.printed() > self.limits.output_kb * 1024:
             return self._flooded(what)
@@ -128,6 +135,7 @@ class Worker:
         name = _signal_name(-code)
         if name == "SIGXFSZ":
             return WorkerLost(Verdict.OVER_LIMIT, f"{what} wrote more than {self.limits.file_mb} MB into a file")
+        # The kernel's soft and hard limit on CPU time are equal, and at the hard one it sends SIGKILL.
         if name == "SIGXCPU" or (name == "SIGKILL" and self._used_its_cpu()):
             return WorkerLost(Verdict.TIMED_OUT, f"{what} used up the CPU time of the whole exercise")
         return WorkerLost(Verdict.CRASHED, f"{what} crashed Python itself ({name})")
@@ -161,6 +169,7 @@ class Worker:
         self.life.kill()
         self.channel.close()
         self._printed.close()
+        # Not before it is gone: `sweep` wants a folder in which nothing changes.
         self.life.when_gone(self._remove_places)
 
     def _remove_places(self) -> None:

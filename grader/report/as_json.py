@@ -79,7 +79,8 @@ def write_json(path: Path, report: Report) -> None:
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Replace a file in one step, so that nobody ever reads half of it."""
+    """Replace a file in one step, so that a reader finds the old text or the new."""
+    # Beside its place, since a file can be put in another's place in one step within a file system only.
     draft = path.with_name(path.name + ".part")
     draft.write_text(text, encoding="utf-8", errors="backslashreplace", newline="")
     os.replace(draft, path)

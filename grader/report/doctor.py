@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from grader.confine.levels import Level
 from grader.report.safe import for_terminal
 
+# For types alone: what has to be shown is handed in, and `lanes` need not be imported for it.
 if TYPE_CHECKING:
     from grader.lanes.doctor import Examination
 
@@ -35,6 +36,7 @@ def doctor_lines(found: Examination) -> Iterator[str]:
     yield f"Confinement: {reached.level.word}"
     yield from _indented(_MEANING[reached.level], 2)
     if reached.level is not Level.FULL:
+        # Of the highest level, whatever was asked for: a reader decides what is worth doing.
         for line in reached.missing(Level.FULL):
             yield from _indented(line, 2)
         yield "  Another way to full: a container made for it; see docs/security.md"

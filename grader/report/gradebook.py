@@ -24,6 +24,7 @@ def gradebook_lines(exercises: Sequence[Exercise], reports: Sequence[Report]) ->
         row = "".join(f"{cells[exercise.id]:>{_CELL}}" for exercise in exercises)
         yield f"{row}{_points(report):>16}  {for_terminal(report.author, one_line=True)}"
     verdicts = [row.outcome.verdict for report in reports for graded in report.exercises for row in graded.checks]
+    # Undecided points look like lost ones in a column of numbers, so they are said in words.
     for verdict in (Verdict.NOT_RUN, Verdict.INCONCLUSIVE, Verdict.BROKEN):
         if count := verdicts.count(verdict):
             yield f"{count} checks are {verdict.value.replace('_', ' ')}: their points are undecided, not lost"

@@ -52,6 +52,7 @@ def for_csv(text: str) -> str:
     """
     line = _visible(text, "")
     first = unicodedata.normalize("NFKC", line).lstrip(" \t\"'")[:1]
+    # Looked at as a spreadsheet may: full-width signs as plain ones, and behind what it leaves out.
     guard = "'" if text[:1] in ("\t", "\r", "\n") or (first and first in _LEADS_FORMULA) else ""
     return guard + _AFTER_SEPARATOR.sub(lambda found: f"'{found[0]}", line)
 
@@ -114,6 +115,7 @@ def _visible(text: str, kept: str = "\n\t") -> str:
         return text
     out: list[str] = []
     marks = _MOST_MARKS  # nothing to put a mark on yet
+    # Character by character: what a mark does depends on what stands before it.
     for char in text:
         kind = unicodedata.category(char)
         if kind in ("Mn", "Me"):
@@ -135,6 +137,7 @@ def _code(text: str) -> str:
     if not text:
         return ""
     ticks = "`" * (1 + _longest_ticks(text))
+    # A reader of Markdown takes one blank from each end, and ticks at an end would join the fence.
     pad = " " if text[0] in " `" or text[-1] in " `" else ""
     return f"{ticks}{pad}{text}{pad}{ticks}" if text.strip(" ") else f"{ticks}{text}{ticks}"
 

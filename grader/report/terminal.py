@@ -46,6 +46,7 @@ def exercise_lines(graded: GradedExercise) -> Iterator[str]:
     exercise = graded.exercise
     score = f"{points_text(graded.score.earned)} / {points_text(graded.score.possible)} points"
     yield click.style(_row(f"{exercise.number} {exercise.title}", score), bold=True)
+    # One message at a time: the next thing to mend, not a wall of text.
     first = next((row for row in graded.checks if _needs_words(row)), None)
     if first is not None and _is_shared(first, graded.checks):
         yield from _message(first)
@@ -100,6 +101,7 @@ def _next(report: Report) -> Iterator[str]:
     ]
     started = [graded for graded in lost if graded.state == "started"]
     waiting = [graded for graded in report.exercises if graded.state == "not_started"]
+    # What was begun comes before what is new.
     if started:
         yield f"Next: mend {started[0].exercise.id}, then run  grade {started[0].exercise.id}"
     elif waiting:
@@ -111,6 +113,7 @@ def _next(report: Report) -> Iterator[str]:
 
 
 def _check_row(row: GradedCheck) -> str:
+    # The word says it all: colours are lost in a pipe, and to some readers.
     word, colour = _WORDS[row.outcome.verdict]
     kind = "" if row.check.shown else " (hidden)"
     title = _cut(for_terminal(row.check.title, one_line=True), _TITLE + 6 - len(kind)) + kind
@@ -143,6 +146,7 @@ def _message(row: GradedCheck) -> Iterator[str]:
 
 def _wrapped(line: str, indent: str) -> list[str]:
     """A long line wrapped under its own indentation; code is left alone, since a broken line would not run."""
+    # A message's own indentation is kept, so that what belongs together stays in one column.
     own = indent + line[: len(line) - len(line.lstrip())]
     if len(indent) + len(line) <= WIDTH or line.startswith("    "):
         return [indent + line]
@@ -185,6 +189,7 @@ def _row(left: str, right: str) -> str:
 def _cut(text: str, room: int) -> str:
     if columns(text) <= room:
         return text
+    # Room for the dots.
     kept = text[: room - 4]
     while columns(kept) > room - 4:  # characters of two columns
         kept = kept[:-1]

@@ -9,5 +9,5 @@ decide     from how a check ended to its verdict and its messages
 reproduce  lines that repeat a failing call in plain Python
 timer, printed, self_test    a timer over a check's own code; what a student printed; a proof that workers work
 
-It never imports student code, so that it stays clean: that runs in workers, and is asked through `grader.remote`.
+Student code is not imported here, so that it stays clean: that runs in workers, and is asked through `grader.remote`.
 """

@@ -2,7 +2,7 @@
 
 With a descriptor, workers are forked by the worker server behind that socket; without, they are spawned.
 
-What is imported here at the top is small and prints nothing. Torch and pytest come later, when standard output is no
+What is imported here at the top is small. Torch and pytest come later, when standard output is no
 longer the channel: whatever they, or a check file, print at import does not reach the host.
 """
 
@@ -29,6 +29,7 @@ def main() -> None:
 
 def _take_over_streams() -> Channel:
     """Keep the channel to the host for ourselves; whatever else writes to standard output writes to standard error."""
+    # Before torch and pytest are imported: whatever prints at import would otherwise write into the frames.
     read_fd, write_fd = os.dup(0), os.dup(1)
     null = os.open(os.devnull, os.O_RDONLY)
     os.dup2(null, 0)

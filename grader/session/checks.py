@@ -36,6 +36,7 @@ def collected_check(item: pytest.Function, exercise: str, *, shown: bool) -> Col
     told = declared_of(item.get_closest_marker) or Declared()
     text = (item.function.__doc__ or "").strip().splitlines()
     title = text[0].rstrip(".") if text else item.name
+    # Of a check with parameters pytest makes several, which one title could not tell apart.
     if "[" in item.name:
         title += f" [{item.name.split('[', 1)[1]}"
     check = Check(

@@ -70,8 +70,10 @@ def decide(
     if decision.verdict is Verdict.PASSED:
         return decision.verdict, "", ""
     detail = decision.story or decision.public
+    # The student is told that the fault is ours, and nothing of it: a trace of our code could hold a hidden input.
     if decision.verdict is Verdict.BROKEN:
         return decision.verdict, BROKEN_MESSAGE, f"{detail}\n{ended.trace}"[:_MAX_MESSAGE]
+    # What is not shown is told by its property alone; staff read the whole story in any case.
     text = detail if check.shown else decision.public
     rule = contract.get(check.contract)
     if rule and not decision.unreadable:
@@ -83,6 +85,8 @@ def decide(
 
 def _decide(ended: Ended, student: Side, reference: Side | None) -> _Decision:
     error = ended.error
+    # Losses are read from the sittings first, not from the exception: a check may have swallowed that. The reference
+    # comes before the student, so that our own fault costs nobody a point.
     if reference is not None and reference.sitting.lost is not None:
         return _Decision(Verdict.BROKEN, f"the reference was lost: {reference.sitting.lost.message}")
     lost = student.sitting.lost or (error if isinstance(error, WorkerLost) else None)
@@ -90,6 +94,7 @@ def _decide(ended: Ended, student: Side, reference: Side | None) -> _Decision:
         return _Decision(lost.verdict, lost.message, unreadable=lost.in_load)
     if error is None:
         return _Decision(Verdict.PASSED)
+    # Both sides raise in the same way; whose worker it was decides between a crash and a fault of ours.
     raised = raised_by_student(error)
     if raised is not None and reference is not None and raised.owner == reference.sitting.owner:
         return _Decision(Verdict.BROKEN, f"the reference raised {raised.type}: {raised.text}")
@@ -109,6 +114,7 @@ def _ended_by_the_check(error: BaseException, ended: Ended, student: Side) -> _D
         return _Decision(Verdict.NOT_RUN, str(error))
     if isinstance(error, pytest.fail.Exception):
         return _failed_by_pytest(str(error))
+    # A name that should be a function and is a number: the check stumbles over it, but it is the student's doing.
     if isinstance(error, TypeError) and (name := _called_value(error, ended.statement, student)):
         return _Decision(Verdict.SKIPPED, f"`{name}` in your file is a value, a function is asked")
     if isinstance(error, AssertionError):
@@ -126,6 +132,7 @@ def _called_value(error: TypeError, statement: str, student: Side) -> str:
 
 def _cannot_judge(error: CannotJudge) -> _Decision:
     text = str(error)
+    # Why a file does not load may be told in full: no hidden input is known to it yet.
     in_load = raised_by_student(error) is not None
     return _Decision(Verdict.SKIPPED, text if in_load else text.split("\n")[0], text, unreadable=in_load)
 
@@ -142,8 +149,10 @@ def _failed_by_pytest(text: str) -> _Decision:
 
 def _student_raised(raised: Raised) -> _Decision:
     lines = frame_lines(raised)
+    # A stub as it was given out. It loses the points, but is not told as a crash.
     if raised.type == "NotImplementedError":
         return _Decision(Verdict.SKIPPED, f"{raised.what} is not written yet (it raises NotImplementedError)")
+    # The nearest builtin type only: a class of the student's own could carry the hidden input in its name.
     public = f"{raised.what} raised {raised.builtin}"
     story = f"{raised.what} raised {raised.type}: {raised.text}"
     if raised.builtin == "OSError" and _DISK_FULL.search(raised.text):
@@ -160,6 +169,7 @@ def _student_raised(raised: Raised) -> _Decision:
 def _verified(raised: Raised, files: Mapping[str, bytes]) -> Raised:
     """The same with frames that exist in the submitted files, their text taken from there, and names that do."""
     frames = []
+    # A worker names its lines by number; their text comes from what was handed in, so that none can be made up.
     texts = {file: files.get(file, b"").decode("utf-8-sig", "replace") for file, *_ in raised.frames}
     lines_of = {file: text.splitlines() for file, text in texts.items()}
     known = {(file, name): _has_word(texts[file], name) for file, _, name, _ in raised.frames}

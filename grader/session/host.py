@@ -1,4 +1,4 @@
-"""The host, at the other end of the channel. Standard library and records: imported before torch is."""
+"""The host, at the other end of the channel. Imported before torch is, and imports what is light itself."""
 
 from __future__ import annotations
 
@@ -35,6 +35,7 @@ class Host:
             frame = self._channel.receive()
         except ChannelClosed:
             return None
+        # Answers bear the number of the job they belong to.
         self._number = frame.number
         return from_frame(frame.tree, frame.data)
 

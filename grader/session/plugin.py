@@ -32,6 +32,8 @@ from grader.session.timer import Timer
 _INI = Path(__file__).with_name("pytest.ini")
 _NO_CUDA = "needs a CUDA device; grade --device cuda uses one"
 _REPRODUCED = (Verdict.FAILED, Verdict.CRASHED, Verdict.TIMED_OUT, Verdict.OVER_LIMIT)
+# Each of these would do something of its own between checks: capture output, write files, install handlers or hooks,
+# print. Outcomes are told by `Host`, and the streams are the channel's.
 _PLUGINS_OFF = (
     "cacheprovider",
     "capture",
@@ -73,6 +75,7 @@ def run_session(
         sides: meets the students and the references; closed at the end.
         accelerator: what checks of devices run on.
     """
+    # Nothing that happens to be installed or set on this machine may change a verdict.
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     os.environ.pop("PYTEST_ADDOPTS", None)
     paths = [str(path) for item in planned for path in (item.shown_checks, item.hidden_checks) if path is not None]
@@ -83,6 +86,7 @@ def run_session(
     session = CheckSession(host, planned, sides, accelerator)
     try:
         if paths:
+            # One check file that cannot be read must not keep the others from being graded.
             options.append("--continue-on-collection-errors")
             pytest.main([*options, f"--rootdir={root}", *paths], plugins=[session])
         else:
@@ -159,7 +163,10 @@ class CheckSession:
                 if not self._has_device(check):
                     self._host.tell(Outcome(check.id, Verdict.NOT_RUN, _NO_CUDA))
                     continue
+                # pytest tears fixtures down by what comes next, so it is told of the next check that will really run.
                 following = (later.item for later in rows[number + 1 :] if self._has_device(later.check))
+                # The last moment at which no hidden input is known to the worker; what is printed from here on is not
+                # kept.
                 if not check.shown:
                     printed.close(self._sides.sittings())
                 device = Device.NONE if check.device is Device.NONE else self._accelerator.type
@@ -167,6 +174,7 @@ class CheckSession:
                 self._host.tell(self._run_check(row, next(following, None), job))
                 printed.note(self._sides.sittings())
         finally:
+            # Also when the job ends by an error of ours: the next author must not meet this one's workers.
             printed.close(self._sides.sittings())
             self._sides.part()
             self._student = None
@@ -183,6 +191,7 @@ class CheckSession:
         self._inputs = InputStream(job.seed, check)
         seed = self._inputs.workers_seed()
         self._begin(student, seed, recording=check.shown, limit=row.call_s)
+        # The same seed: a function that draws random numbers draws the same ones on both sides.
         if self._reference is not None:
             self._begin(self._reference, seed, recording=False, limit=None)
         self._excinfo = self._comparison = None
@@ -212,6 +221,7 @@ class CheckSession:
     def _ended(self, item: pytest.Function) -> Ended:
         if self._excinfo is None:
             return Ended(None)
+        # The innermost line of the check file itself: what a helper of ours looks like is no help to a student.
         own = [entry for entry in self._excinfo.traceback if Path(str(entry.path)) == item.path]
         statement = str(own[-1].statement) if own else ""
         comparison = self._comparison if isinstance(self._excinfo.value, AssertionError) else None

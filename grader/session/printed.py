@@ -26,6 +26,8 @@ class Printed:
         """
         if not self._closed:
             for place, sitting in enumerate(sittings):
+                # Each worker's output is read whole each time, from its beginning; so a later reading replaces an
+                # earlier one.
                 self._lives.update({(place, life): text for life, text in sitting.outputs().items()})
 
     def close(self, sittings: Iterable[Sitting]) -> None:

@@ -27,6 +27,7 @@ def reproduce(module: str, check: str, calls: Sequence[Call], keep: Keep | None,
         keep: where large inputs are kept, if anywhere.
         device: what the worker saw.
     """
+    # The last calls: a check ends at the first thing that does not hold, so the culprit is likely among them.
     written = [
         (call.name, _line(call, f"{check}-{number}", keep)) for number, call in enumerate(calls[-_MOST_CALLS:], 1)
     ]
@@ -55,6 +56,7 @@ def _argument(value: Any, name: str, keep: Keep | None) -> str | None:
     text = as_source(value)
     if text is not None or keep is None or not isinstance(value, (torch.Tensor, np.ndarray)):
         return text
+    # A check's id holds its parameters, which may be any text; this becomes a file name.
     safe = re.sub(r"[^A-Za-z0-9_-]+", "_", name)
     keep.folder.mkdir(parents=True, exist_ok=True)
     if isinstance(value, torch.Tensor):

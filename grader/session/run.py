@@ -29,6 +29,7 @@ def run(host: Host, plan: Plan, server: int | None) -> None:
         plan: what this process is there for.
         server: a descriptor of the socket to the worker server; None if workers are spawned.
     """
+    # There is a check process for each lane; threads of theirs would take the cores from the workers.
     torch.set_num_threads(1)
     rename_privateuse1_backend("sim")  # so that a check can name the devices of a simulated accelerator
     accelerator = Accelerator()
@@ -38,12 +39,14 @@ def run(host: Host, plan: Plan, server: int | None) -> None:
     if server is not None:
         groups = cgroup.find()
         if groups is not None:
+            # A grader that was killed could not remove its groups. Nobody else knows their names.
             groups.sweep()
         starter = ForkStarter(socket.socket(fileno=server), plan.root, groups)
     else:
         roomy = plan.accelerator is Device.CUDA
         starter = SpawnStarter(plan.root, plan.spawn, lambda pid: host.tell(Spawned(pid)), roomy=roomy)
     try:
+        # First of all: a machine on which no worker works must not look like a class of crashed submissions.
         self_test(starter)
         run_session(host, plan.exercises, Sides(starter), accelerator)
     finally:

@@ -25,6 +25,7 @@ class Sides:
 
     def meet(self, planned: PlannedExercise, job: Job, device: Device) -> tuple[Side, Side | None]:
         """The student's side and the reference's whose workers see this device; no reference if there is none here."""
+        # A process sees one accelerator for good, so a student has one worker for each that the checks ask for.
         if device not in self._students:
             self._students[device] = self._side_of_student(planned, job, device)
         student = self._students[device]
@@ -53,6 +54,7 @@ class Sides:
                 device=student.device,
             )
             self._references[key] = side
+        # The reference outlives the student; it is told anew whose arguments it is to get in their original state.
         side.originals = student
         return side
 

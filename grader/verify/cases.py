@@ -16,6 +16,7 @@ SEEDS = 20
 """How many seeds a right answer must pass with. Of these, and of a wrong answer's, the second half while all cores are
 busy: no verdict may hang on the load."""
 
+# Right answers must pass with every seed, so they get many. A wrong one is caught or not much sooner.
 _WRONG_SEEDS = 5
 _LEAST_WRONG, _LEAST_RIGHT = 2, 1
 
@@ -62,6 +63,7 @@ def cases_of(proof: Proof, checks: Sequence[Check], seeds: int) -> Iterator[Case
     if len(exercise.wrong) < _LEAST_WRONG:
         where = places.wrong.as_posix()
         proof.problems.append(f"{where}: there are {len(exercise.wrong)} wrong answers; write at least {_LEAST_WRONG}")
+    # The reference is proved like any other right answer: it is one more file that must pass.
     for path in ([exercise.reference] if exercise.reference else []) + list(exercise.right):
         kind = "reference" if path == exercise.reference else "right"
         answer = read_answer(exercise, path)
@@ -70,6 +72,7 @@ def cases_of(proof: Proof, checks: Sequence[Check], seeds: int) -> Iterator[Case
     for path in exercise.wrong:
         try:
             answer = read_answer(exercise, path)
+        # The others are still run: one file that cannot be read hides no other problem.
         except CourseError as error:
             proof.problems += [f"{places.wrong.as_posix()}/{problem}" for problem in error.problems]
             continue

@@ -25,6 +25,7 @@ def judge(proof: Proof, checks: Sequence[Check], found: Sequence[tuple[Case, Seq
     judges = {"starter": _judge_starter, "reference": _judge_right, "right": _judge_right, "wrong": _judge_wrong}
     told: set[tuple[Path, str]] = set()
     for case, outcomes in found:
+        # The longest of its runs, those on a busy machine among them.
         if case.kind == "reference":
             proof.seconds = max(proof.seconds, sum(outcome.seconds for outcome in outcomes))
         problem, unproved = judges[case.kind](case, checks, outcomes)
@@ -32,6 +33,7 @@ def judge(proof: Proof, checks: Sequence[Check], found: Sequence[tuple[Case, Seq
         proof.counts[case.kind] = (good + (problem is None), total + 1)
         if unproved and case.answer.path.name not in proof.unproved:
             proof.unproved.append(case.answer.path.name)
+        # Twenty seeds may show one problem twenty times; it is told with the first of them.
         if problem and (case.answer.path, problem) not in told:
             told.add((case.answer.path, problem))
             seed = "" if case.kind == "starter" else f" (first with --seed {case.seed})"
@@ -69,11 +71,13 @@ def _judge_right(case: Case, checks: Sequence[Check], outcomes: Sequence[Outcome
 def _judge_wrong(case: Case, checks: Sequence[Check], outcomes: Sequence[Outcome]) -> Judged:
     if (broken := _broken(outcomes)) is not None:
         return broken, False
+    # The check that is named, not just any: one that catches everything by accident proves nothing of the others.
     named = next(outcome for check, outcome in zip(checks, outcomes, strict=True) if check.id == case.answer.caught_by)
     if named.verdict is Verdict.NOT_RUN:
         return None, True
     if named.verdict is Verdict.INCONCLUSIVE:
         return f"it gets no verdict from check_{case.answer.caught_by}; make its measurement clearer", False
+    # Skipped loses the points, but says nothing of the mistake: the student would read the wrong message.
     if named.verdict is Verdict.SKIPPED:
         reason = named.message.split("\n")[0]
         return f"check_{case.answer.caught_by} could not judge it ({reason}; {_others(outcomes)}); name another", False

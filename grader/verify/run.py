@@ -54,6 +54,7 @@ def verify(
             say(f"running {len(busy)} submissions while all cores are busy")
             with _busy_cores(lanes_wanted):
                 found += runs.run_all(lanes, busy)
+        # When all else is done, and so in quiet, as a batch does it.
         found = [(case, runs.repeat(lanes[0], case, report)) for case, report in found]
         for proof in proofs:
             mine = [
@@ -92,6 +93,7 @@ class _Runs:
 
     def run_all(self, lanes: Sequence[Lane], cases: Sequence[Case]) -> list[tuple[Case, Report]]:
         """A report for each case, on all lanes at once."""
+        # As many threads as lanes, so a lane is always free for the thread that asks.
         free: queue.Queue[Lane] = queue.Queue()
         for lane in lanes:
             free.put(lane)
@@ -116,6 +118,7 @@ class _Runs:
 @contextmanager
 def _busy_cores(count: int) -> Iterator[None]:
     """Keep every core busy with processes that do nothing else."""
+    # Processes, as threads would wait for each other's lock and keep one core busy.
     spin = [sys.executable, "-I", "-S", "-c", "while True: pass"]
     spinners = [subprocess.Popen(spin, stdin=subprocess.DEVNULL) for _ in range(count)]
     try:

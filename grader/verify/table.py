@@ -26,6 +26,7 @@ def proof_lines(proofs: Sequence[Proof]) -> Iterator[str]:
     problems = [problem for proof in proofs for problem in proof.problems]
     yield ""
     for problem in problems:
+        # Paths and names in a problem are to be copied, so they are not broken.
         yield from textwrap.wrap(
             for_terminal(problem), WIDTH, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False
         )

@@ -48,6 +48,7 @@ def _starter_problems(exercise: Exercise) -> Iterator[str]:
         return
     doc = ast.get_docstring(tree, clean=False) or ""
     doc_lines = doc.count("\n") + 1 if doc else 0
+    # Lines with something in them; of the file, without those of the docstring.
     code_lines = sum(1 for line in text.decode().split("\n") if line.strip()) - sum(
         1 for line in doc.split("\n") if line.strip()
     )
@@ -99,6 +100,7 @@ def _shown_check_problems(exercise: Exercise) -> Iterator[str]:
     except SyntaxError:
         return  # told as a problem of collecting
     for node in ast.walk(tree):
+        # By its argument: that is how a check asks for the reference.
         if isinstance(node, ast.FunctionDef) and any(arg.arg == "reference" for arg in node.args.args):
             yield f"{where}: {node.name} uses the reference, which students do not have; state what is asked instead"
     staff = Places.of(exercise).staff.parts[0]

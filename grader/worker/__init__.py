@@ -6,6 +6,6 @@ requests (`serve`): load these files, call this function, run this probe beside 
 starts a fresh interpreter instead (`spawned`), which serves in the same way over its standard streams.
 
 A worker holds its channel, its output, an empty folder, and what the check process sent. It holds no check, no
-reference, no score, and no path or descriptor of one. Whatever it says is a claim. This package imports `grader.wire`
-and nothing else of ours.
+reference, no score, and no path or descriptor of one. Whatever it says is a claim. Of ours this package imports the
+wire, the confinement and the simulated accelerator: the table `FLOORS` in `tests/test_floors.py` holds that.
 """

@@ -38,12 +38,15 @@ def count(
         kwargs: its named arguments.
     """
     machine = _Machine()
+    # Tensors made in inference mode have no version to ask for.
     versions = [tensor._version for tensor in tensors([args, kwargs]) if not tensor.is_inference()]
     with torch.no_grad(), Operators([args, kwargs]) as operators:
         _sing(before, machine.place)
+        # The canaries' own memory must show in the total, and must not count for the peak.
         operators.memory.peak = 0
         with Uses() as uses, machine.recorded():
             result = function(*args, **kwargs)
+        # Read before the second canary: what is wanted is the peak of the call.
         peak = operators.memory.peak
         _sing(after, machine.place)
     now = [tensor._version for tensor in tensors([args, kwargs]) if not tensor.is_inference()]
@@ -84,6 +87,7 @@ class _Machine:
     """
 
     def __init__(self) -> None:
+        # Our own copies need another device to go to. Where there is none, this one takes a copy and holds no memory.
         self.place = torch.device("meta")
         self.spans: list[list[Any]] = []
         self.span_count = 0
@@ -124,11 +128,13 @@ def _sing(canary: Canary, place: torch.device) -> None:
 
 def kept(function: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> int:
     """Bytes of arguments, and of new storages, that are still alive when the result and the arguments are dropped."""
+    # Copies, because what came over the wire is held by the tables here and would be alive in any case.
     fresh, named = _fresh(args), {name: _fresh(value) for name, value in kwargs.items()}
     references = dict(map(watched, storages([fresh, named])))
     with torch.no_grad(), Operators([fresh, named]) as operators:
         function(*fresh, **named)
     del fresh, named
+    # What only a circle of references holds is not kept: it goes at the next collection.
     gc.collect()
     arguments = (size for reference, size in references.values() if not reference.expired())
     return int(operators.memory.alive()) + sum(arguments)
@@ -145,6 +151,8 @@ def poisoned(function: Callable[..., Any], args: list[Any], kwargs: dict[str, An
     torch._C._set_deterministic_algorithms(True, warn_only=True)  # the public function imports PyTorch's compiler
     torch.utils.deterministic.fill_uninitialized_memory = True  # type: ignore[attr-defined]
     try:
+        # All bits set: NaN in every floating type. Eight blocks of each size, freed at once, lie where the allocator
+        # looks first.
         for power in range(4, 20):
             dirt = [torch.full((1 << power,), 0xFF, dtype=torch.uint8, device="cpu") for _ in range(8)]
             del dirt

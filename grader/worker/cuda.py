@@ -41,6 +41,8 @@ class Mirrors:
         if not self._ours(tensor):
             return None
         with torch.no_grad(), torch.inference_mode(False):
+            # In the modes of plain PyTorch, whatever the student's code has switched on: a tensor that is made in
+            # inference mode could not be written to later.
             storage = tensor.untyped_storage()
             mirror = self._mirror_of(storage, tensor.device)
             host = _bytes(mirror.host, torch.device("cpu"))
@@ -53,6 +55,7 @@ class Mirrors:
         """A CPU tensor of a message on the device, over memory that its storage mirrors from now on."""
         host = tensor.untyped_storage()
         with torch.no_grad(), torch.inference_mode(False):
+            # Two tensors of one memory must share it on the device, too.
             for mirror in self._alive():
                 if mirror.host._cdata == host._cdata:
                     return _view(tensor, mirror.there(), mirror.place)
@@ -65,6 +68,7 @@ class Mirrors:
         with torch.no_grad(), torch.inference_mode(False):
             for mirror in self._alive():
                 host = _bytes(mirror.host, torch.device("cpu"))
+                # Where nothing was written, the device's own newer numbers must not be overwritten.
                 if mirror.last is None or not torch.equal(host, mirror.last):
                     _bytes(mirror.there(), mirror.place).copy_(host)
                     mirror.last = host.clone()
@@ -73,6 +77,7 @@ class Mirrors:
         for mirror in self._alive():
             if mirror.there()._cdata == storage._cdata and mirror.host.nbytes() == storage.nbytes():
                 return mirror
+        # The device's memory is held weakly: a mirror must not keep alive what the student has dropped.
         host = torch.UntypedStorage(storage.nbytes(), device="cpu")
         self._mirrors.append(_Mirror(host, StorageWeakRef(storage), place))
         return self._mirrors[-1]
@@ -97,5 +102,6 @@ def _view(like: torch.Tensor, storage: torch.UntypedStorage, place: torch.device
     """A tensor over other memory, which looks at it in the same way."""
     view = torch.empty(0, dtype=like.dtype, device=place)
     view = view.set_(storage, like.storage_offset(), like.shape, like.stride())
+    # Conjugation and negation are bits of the tensor, not numbers in memory; they are not copied with it.
     view = torch._conj(view) if like.is_conj() else view
     return torch._neg_view(view) if like.is_neg() else view

@@ -32,6 +32,7 @@ def show(mode: str) -> None:
         devices.use(mirrors.look, mirrors.place, mirrors.arrived)
     elif mode != "none":
         raise ValueError(f"there is no device mode {mode!r}")
+    # Where PyTorch finds none anyway, there is nothing to hide.
     elif torch.accelerator.is_available():
         accelerator.enable("none")
 

@@ -80,6 +80,7 @@ class Operators(TorchDispatchMode):
         name = func.overloadpacket.__name__
         self.counts[name] += 1
         result = func(*args, **(kwargs or {}))
+        # Our own looking at tensors is no use of PyTorch by the student, and must not show in the other hook.
         with torch._C.DisableTorchFunction():
             self._account(func, name, args, kwargs or {}, result)
         return result
@@ -87,6 +88,7 @@ class Operators(TorchDispatchMode):
     def _account(self, func: Any, name: str, args: Any, kwargs: Mapping[str, Any], result: Any) -> None:
         if func.namespace in _COLLECTIVES and name not in _NO_COLLECTIVES:
             self.collectives[name.strip("_")] += 1
+            # Receiving is a collective as well, and hands nothing over.
             self.sent += 0 if name == "recv_" else _sent(func, args, kwargs)
         elif name in _MOVES:
             self._move(args[0], args[1] if name != "_to_copy" else result, kwargs)
@@ -118,11 +120,15 @@ class _Memory:
         """Take note of what an operator gave back."""
         for storage in storages:
             key, start = storage._cdata, storage.data_ptr()
+            # Memory of an argument is not new, nor is a tensor over an array that was given: it has a storage of its
+            # own, at the array's address.
             if key in self._old or any(low <= start < low + size for low, size in self._arrays):
                 continue
             reference, size = self._live.get(key, (None, 0))
+            # Weak, so that counting keeps nothing alive; and an address that was freed may come again as new memory.
             if reference is None or reference.expired():
                 reference, size = StorageWeakRef(storage), 0
+            # A storage can grow in place; then only what was added is new.
             self.total += max(0, storage.nbytes() - size)
             self._live[key] = reference, storage.nbytes()
         self.peak = max(self.peak, self.alive())

@@ -24,12 +24,14 @@ def last(*args: Any) -> Any:
 def warned(function: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> tuple[Any, list[list[str]], bool]:
     """The result, category and text of each warning, and whether one of ours still came through at the end."""
     always = torch.is_warn_always_enabled()
+    # PyTorch gives many of its warnings once in a process, so the second check of it would hear nothing.
     torch.set_warn_always(True)
     try:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             result = function(*args, **kwargs)
             before = len(caught)
+            # Whoever silenced warnings for good has silenced this one, too.
             warnings.warn("canary", stacklevel=1)
             heard = len(caught) == before + 1
     finally:
@@ -44,11 +46,13 @@ def gradients(function: Callable[..., Any], *args: Any, **kwargs: Any) -> tuple[
     The result is reduced by `sum` if it is not a scalar. The gradient of an argument that is no floating-point tensor,
     or that the result does not depend on, is None.
     """
+    # New leaves, so that the gradients are those of this call, and nothing is added to a tensor of the check's.
     fresh = [_requiring(arg) for arg in args]
     result = function(*fresh, **kwargs)
     wanted = [arg for arg in fresh if isinstance(arg, torch.Tensor) and arg.requires_grad]
     if not isinstance(result, torch.Tensor) or not result.requires_grad:
         return result, [None] * len(args)
+    # `autograd.grad` rather than `backward`, which would leave gradients on the student's own parameters.
     found = iter(torch.autograd.grad(result.sum(), wanted, allow_unused=True))
     grads = [next(found) if isinstance(arg, torch.Tensor) and arg.requires_grad else None for arg in fresh]
     return result, grads

@@ -74,12 +74,15 @@ def run(host: socket.socket, launched: Launched) -> None:
         host: the host's socket.
         launched: what the launcher reached.
     """
+    # Before anything else: on such a machine every worker would hang, and every submission seem too slow.
     _check_parallel_operation()
     for name in _PRELOADED:
         importlib.import_module(name)
     device.preload()
     counting.warm_up()
     wall = _wall(launched)
+    # Frozen, the objects of the server are passed over by collections in workers, which would otherwise write to every
+    # page of theirs and so copy it.
     gc.collect()
     gc.freeze()
     _Server(host, wall, launched.refused).run()
@@ -99,6 +102,7 @@ def _check_parallel_operation() -> None:
         torch.set_num_threads(2)
         (torch.ones(300, 300) @ torch.ones(300, 300)).sum().item()
         os._exit(0)
+    # `waitpid` knows no deadline; a descriptor of the process can be waited for with one.
     pidfd = os.pidfd_open(pid)
     selector = selectors.DefaultSelector()
     selector.register(pidfd, selectors.EVENT_READ)
@@ -127,6 +131,8 @@ class _Server:
 
     def run(self) -> None:
         """Answer messages and reap workers until the host is gone."""
+        # A death becomes a byte on a socket, so one `select` waits for messages and deaths alike. Python writes that
+        # byte for signals that have a handler, so there is one, which does nothing.
         signal.signal(signal.SIGCHLD, lambda *_: None)
         signal.set_wakeup_fd(self._wake.fileno())
         self._selector.register(self._host, selectors.EVENT_READ, self._from_host)
@@ -175,12 +181,15 @@ class _Server:
             self._fork_spare()
         spare, self._spare = self._spare, None
         assert spare is not None
+        # Entered before it is told anything: should it die at once, its end has somebody to be told to.
         self._workers[spare.pid] = _Work(lane, asked.number, asked.spared)
         with contextlib.suppress(OSError):  # a spare that died is reaped and told like any other death
             socket.send_fds(spare.birth, [to_text(asked).encode()], descriptors)
         spare.birth.close()
+        # The server keeps no end of a worker's channel: the lane could not see it close.
         for descriptor in descriptors:
             os.close(descriptor)
+        # A descriptor and not a number: in the server's process namespace the worker has another number than outside.
         pidfd = os.pidfd_open(spare.pid)
         with contextlib.suppress(OSError):  # as in `_send`
             socket.send_fds(sock, [to_text(Started(asked.number)).encode()], [pidfd])
@@ -188,6 +197,7 @@ class _Server:
         self._fork_spare()
 
     def _on_wake(self, sock: socket.socket) -> None:
+        # Emptied before the dead are counted: whoever dies meanwhile writes a new byte, and is found next time.
         with contextlib.suppress(BlockingIOError):
             while sock.recv(4096):
                 pass
@@ -205,6 +215,7 @@ class _Server:
                 if work.lane in self._lanes:
                     code = os.waitstatus_to_exitcode(status)
                     _send(self._lanes[work.lane], Ended(work.number, code))
+            # A spare that died unused is no lane's loss; the next request forks another.
             elif self._spare is not None and self._spare.pid == pid:
                 self._spare.birth.close()
                 self._spare = None
@@ -216,10 +227,12 @@ class _Server:
 
     def _fork_spare(self) -> None:
         ours, birth = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        # Ahead of need: making namespaces, forking and giving up rights take longer than answering a request does.
         pid = self._wall.fork()
         if pid == 0:
             try:
                 _be_born(birth, self._wall)
+            # Whatever happens in there, the child must not come back into the server's loop.
             finally:
                 os._exit(70)
         birth.close()
@@ -228,8 +241,11 @@ class _Server:
 
 def _be_born(birth: socket.socket, wall: Wall) -> None:
     """The whole life of a forked worker, from its first statement."""
+    # Still the server's: a signal here would write into its socket, or into whatever has that number next.
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    # In this order: the wall still needs descriptors of the server's. From the next line on there is one left, so that
+    # no worker holds a lane's socket or another worker's.
     wall.give_up_rights()
     kernel.close_all_but(birth.fileno())
     message, descriptors = _receive(birth)
@@ -242,13 +258,16 @@ def _be_born(birth: socket.socket, wall: Wall) -> None:
     os.dup2(output_fd, 2)
     channel = socket.socket(fileno=os.dup2(channel_fd, 3) if channel_fd != 3 else 3)
     kernel.close_all_but(3)
+    # Its descriptor is closed by now. Were the object collected later, it would close the number's next owner.
     birth.detach()
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(encoding="utf-8", errors="backslashreplace")  # type: ignore[union-attr]
     folder = wall.confine(message.limits, message.folder)
     frames = Channel(SocketTransport(channel))
+    # Said once the last layer holds. The lane sends no submission before it has read this.
     frames.send(0, to_tree(Confined()))
     serve(frames, folder)
+    # Nothing of the student's is waited for or run any more: no thread, no function left with `atexit`.
     os._exit(0)
 
 

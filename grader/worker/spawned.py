@@ -24,6 +24,7 @@ def run(launched: Launched) -> None:
     Args:
         launched: what the launcher reached, if it was used.
     """
+    # The channel moves out of the way: what student code prints must not be read as frames.
     read_fd, write_fd = os.dup(0), os.dup(1)
     null = os.open(os.devnull, os.O_RDONLY)
     os.dup2(null, 0)
@@ -37,6 +38,7 @@ def run(launched: Launched) -> None:
     device.preload()
     wall = _wall(launched)
     channel = Channel(PipeTransport(read_fd, write_fd))
+    # Said before it knows anything of what is to be graded, so that one can wait in this state ahead of need.
     channel.send(0, to_tree(Awake(_pid_outside(launched), launched.refused)))
     wall.give_up_rights()
     birth = from_tree(channel.receive().tree)
@@ -49,6 +51,7 @@ def run(launched: Launched) -> None:
         channel.send(0, to_tree(Found(trials.try_all(birth.targets))))
     else:
         serve(channel, folder)
+    # As in a forked worker: no thread of the student's is waited for.
     os._exit(0)
 
 
@@ -63,6 +66,7 @@ def _pid_outside(launched: Launched) -> int:
     if launched.proc is None:
         return os.getpid()
     try:
+        # The proc file system of the namespaces around, handed in by the launcher, says it in their numbering.
         return int(os.readlink("self", dir_fd=launched.proc))
     finally:
         os.close(launched.proc)

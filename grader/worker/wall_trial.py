@@ -29,10 +29,12 @@ def try_wall(wall: Wall, asked: TryWall) -> dict[str, str]:
     pid = wall.fork()
     if pid == 0:
         try:
+            # As for an exercise that allows no process, which is what most of them do.
             _be_born(wall, write, asked.folders[0], 1, asked.targets.memory_mb)
             os.write(write, json.dumps(trials.try_all(asked.targets)).encode())
         finally:
             os._exit(0)
+    # With our own end open, reading would not end when the worker does.
     os.close(write)
     told = _read_all(read, _PROBES_S)
     wall.end(pid)
@@ -46,14 +48,18 @@ def _what_a_daemon_does(wall: Wall, folder: str, memory_mb: int) -> str:
     pid = wall.fork()
     if pid == 0:
         try:
+            # With processes allowed, where a wall allows any: else no daemon could be left, and the probe would show
+            # nothing.
             _be_born(wall, write, folder, 8, memory_mb)
             trials.leave_a_daemon()
             os.write(write, b"left")
         finally:
             os._exit(0)
     os.close(write)
+    # Waited for before its box is ended: it is to leave the daemon behind and go by itself, as a student's code would.
     os.waitpid(pid, 0)
     wall.end(pid)
+    # A daemon that lives on holds the pipe open.
     told = _read_all(read, _DAEMON_S)
     if told is None:
         return "a process stayed"

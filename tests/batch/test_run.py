@@ -57,7 +57,7 @@ def test_gradebook(graded: Path) -> None:
 
 
 def test_reports(graded: Path) -> None:
-    """One report for each author, in a folder that only its owner reads; none tells the secret that the inputs come from."""
+    """One report for each author, in a folder that only its owner reads; none tells where the inputs come from."""
     reports = {path.stem: json.loads(path.read_text()) for path in (graded / "reports").glob("*.json")}
     assert set(reports) == {"ada", "bo", "crash", "=evil()", "Zoë K"}
     assert {report["handin"] for report in reports.values()} == {None}

@@ -28,7 +28,10 @@ from grader.check import (
     shares_nothing,
     unchanged,
 )
+from grader.check.devices import Accelerator
 from grader.check.show import as_source, show
+from grader.model import Device
+from grader.remote.student import Student
 
 
 def failure(function: Any, *args: Any, **kwargs: Any) -> CheckFailed:
@@ -173,6 +176,26 @@ def test_other_helpers() -> None:
     assert "is not the argument itself" in failure(in_place, torch.ones(1), torch.ones(1)).public
     same_shape(torch.ones(2, 3), (2, 3))
     same_dtype(np.float32(1), torch.float32)
+
+
+def test_a_device_with_an_index_is_that_one() -> None:
+    """The type of a device fits any index; a name with an index fits itself alone."""
+    second = Accelerator(Device.CUDA, count=2).put(torch.ones(1), 1)
+    on_device(second, "cuda")
+    on_device(second, "cuda:1")
+    assert failure(on_device, second, "cuda:0").public == "the result is on cuda:1, cuda:0 is asked"
+
+
+def test_nan_is_equal_to_nan_alone() -> None:
+    """Where NaN is asked, a number is wrong, however loose the tolerance."""
+    nan = torch.tensor([float("nan")])
+    same_values(nan.clone(), nan)
+    assert failure(same_values, torch.zeros(1), nan, rtol=1e9, atol=1e9).public.startswith("the result has the wrong")
+
+
+def test_students_names_are_their_own() -> None:
+    """On `student` nothing of ours can hide a function of the student's: what there is has a mangled name."""
+    assert [name for name in dir(Student) if not name.startswith("__")] == ["_Student__side"]
 
 
 @pytest.mark.parametrize(
