@@ -17,7 +17,7 @@ test: install-dev lint
 quick: install-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/python -m pytest -q -n 2 tests/test_floors.py tests/test_score.py tests/test_grading.py tests/course tests/remote \
+	$(BIN)/python -m pytest -q -n 2 tests/test_floors.py tests/model tests/test_grading.py tests/course tests/remote \
 		tests/report tests/check/test_words.py tests/wire/test_rows.py tests/wire/test_values.py
 
 attacks: install-dev

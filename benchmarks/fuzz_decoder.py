@@ -64,7 +64,7 @@ from wire.hostile import (
 from wire.pair import bits
 
 from grader.check.show import show
-from grader.endings import CannotJudge, WorkerLost
+from grader.model.endings import CannotJudge, WorkerLost
 from grader.remote.raised import raised_by_student
 from grader.remote.side import Side
 

@@ -130,7 +130,7 @@ def verdict(starter: Any, ratio: float, kind: str) -> dict[str, Any]:
     import torch
 
     from grader.check.speed import as_fast_as
-    from grader.endings import CheckFailed, Inconclusive
+    from grader.model.endings import CheckFailed, Inconclusive
 
     mine = function(starter, kind, round(LIMIT * ratio * REFERENCE_TIMES), "your")
     reference = function(starter, kind, REFERENCE_TIMES, "the reference's")

@@ -15,9 +15,9 @@ from typing import Any
 
 from grader.check.devices import Accelerator
 from grader.course.load import load_course
-from grader.endings import CannotJudge
 from grader.jobs import Collected, Done, Job, PlannedExercise
 from grader.model import Device, Outcome, Verdict
+from grader.model.endings import CannotJudge
 from grader.remote.side import Side
 from grader.session.plugin import run_session
 from grader.session.sides import Sides

@@ -13,8 +13,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from grader.course.starter import starter_digest
-from grader.environment import describe_machine
 from grader.jobs import Keep, Setup
+from grader.lanes.environment import describe_machine
 from grader.lanes.lane import Lane
 from grader.model import (
     Check,
@@ -27,7 +27,7 @@ from grader.model import (
     Submission,
     Verdict,
 )
-from grader.score import score
+from grader.model.score import score
 
 REPEATS = 2
 """How often a check that was inconclusive is repeated."""

@@ -17,40 +17,33 @@ PACKAGE = Path(grader.__file__).parent
 
 FLOORS: dict[str, set[str]] = {
     "__init__": set(),
-    "errors": set(),
     "records": set(),
     "process": {"process"},
     "model": {"model"},
     "accelerator": {"accelerator"},
-    "endings": {"model"},
-    "score": {"model"},
     "confine": {"confine", "records"},
     "wire": {"wire"},
     "worker": {"worker", "wire", "confine", "accelerator"},
     "jobs": {"model", "confine", "records"},
-    "environment": {"model", "confine", "jobs"},
-    "remote": {"remote", "endings", "model", "wire", "confine", "process", "accelerator"},
-    "check": {"check", "remote", "endings", "model", "wire"},
-    "session": {"session", "check", "remote", "endings", "jobs", "model", "wire", "confine", "process"},
-    "course": {"course", "model", "errors"},
-    "intake": {"intake", "course", "model", "errors"},
-    "lanes": {"lanes", "jobs", "environment", "model", "errors", "wire", "confine", "process"},
-    "grading": {"lanes", "course", "environment", "jobs", "score", "model"},
-    "report": {"report", "lanes", "course", "confine", "score", "model"},
-    "export": {"export", "report", "score", "model"},
-    "batch": {"batch", "grading", "lanes", "intake", "report", "export", "model", "errors"},
-    "verify": {"verify", "grading", "lanes", "course", "report", "jobs", "model", "errors"},
-    "cli": {
-        *("cli", "batch", "verify", "grading", "lanes", "intake", "course", "report", "jobs", "confine"),
-        *("model", "errors"),
-    },
+    "remote": {"remote", "model", "wire", "confine", "process", "accelerator"},
+    "check": {"check", "remote", "model", "wire"},
+    "session": {"session", "check", "remote", "jobs", "model", "wire", "confine", "process"},
+    "course": {"course", "model"},
+    "intake": {"intake", "course", "model"},
+    "lanes": {"lanes", "jobs", "model", "wire", "confine", "process"},
+    "grading": {"lanes", "course", "jobs", "model"},
+    "report": {"report", "lanes", "course", "confine", "model"},
+    "export": {"export", "report", "model"},
+    "batch": {"batch", "grading", "lanes", "intake", "report", "export", "model"},
+    "verify": {"verify", "grading", "lanes", "course", "report", "jobs", "model"},
+    "cli": {"cli", "batch", "verify", "grading", "lanes", "intake", "course", "report", "jobs", "confine", "model"},
     "__main__": {"cli"},
 }
 """What each room may import of ours, the lowest first. `lanes` starts `session` and `worker` by name, not by import."""
 
 PACKAGES = {f"grader.{path.parent.name}" for path in PACKAGE.glob("*/__init__.py")}
 
-HOST = ("batch", "cli", "course", "environment", "export", "grading", "intake", "jobs", "lanes", "report", "verify")
+HOST = ("batch", "cli", "course", "export", "grading", "intake", "jobs", "lanes", "report", "verify")
 """The rooms that are imported where grading is started, besides those of plain data."""
 
 HOST_WIRE = {"grader.wire.frames", "grader.wire.transport"}

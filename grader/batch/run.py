@@ -9,12 +9,12 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from grader.errors import GraderError, SubmissionError
 from grader.export.gradebook_csv import gradebook_csv
 from grader.grading import Sheet, grade_submission, repeats
 from grader.intake.folder import read_submission
 from grader.lanes.open import open_lane
 from grader.model import Report, Submission
+from grader.model.errors import GraderError, SubmissionError
 from grader.report.as_json import write_json, write_whole
 
 _REPORTS = "reports"

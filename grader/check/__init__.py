@@ -31,7 +31,7 @@ from grader.check.properties import claims, on_device, same_dtype, same_layout, 
 from grader.check.sharing import in_place, is_view_of, shares, shares_memory, shares_nothing, unchanged
 from grader.check.speed import as_fast_as, faster_than
 from grader.check.values import same, same_values
-from grader.endings import CannotJudge, CheckFailed
+from grader.model.endings import CannotJudge, CheckFailed
 from grader.remote.student import source
 from grader.wire.incoming import copies
 

@@ -8,7 +8,7 @@ from typing import Any
 from grader.check.counts import Counts, count
 from grader.check.gradient import keeps_graph
 from grader.check.kinds import require
-from grader.endings import CheckFailed
+from grader.model.endings import CheckFailed
 from grader.remote.probe import built_in
 from grader.remote.student import RemoteFunction
 

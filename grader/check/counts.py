@@ -16,7 +16,7 @@ from typing import Any
 
 import torch
 
-from grader.endings import CheckFailed
+from grader.model.endings import CheckFailed
 from grader.remote.probe import built_in
 from grader.remote.spans import Spans, read_spans
 from grader.remote.student import RemoteFunction

@@ -8,7 +8,7 @@ import torch
 
 from grader.check import show
 from grader.check.kinds import require
-from grader.endings import CheckFailed
+from grader.model.endings import CheckFailed
 from grader.remote.probe import built_in
 from grader.remote.raised import raised_by_student
 from grader.remote.student import RemoteFunction

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 
 from grader.check import show
-from grader.endings import CheckFailed
+from grader.model.endings import CheckFailed
 from grader.remote.student import Student, side_of
 
 

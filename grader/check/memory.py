@@ -17,7 +17,7 @@ from grader.check.costs import report
 from grader.check.counts import count
 from grader.check.kinds import require
 from grader.check.values import same_values
-from grader.endings import CheckFailed
+from grader.model.endings import CheckFailed
 from grader.remote.probe import built_in
 from grader.remote.student import RemoteFunction
 from grader.remote.timing import Inputs, TimedSide

@@ -9,7 +9,7 @@ import torch
 
 from grader.check import show
 from grader.check.kinds import has_shape, is_tensor, pair, require
-from grader.endings import CheckFailed
+from grader.model.endings import CheckFailed
 from grader.wire.describe import Claims
 from grader.wire.exchange import claims_of
 

@@ -12,7 +12,7 @@ import torch
 from grader.check import show
 from grader.check.kinds import has_shape, is_tensor, pair, require
 from grader.check.properties import claims, strides_of
-from grader.endings import CheckFailed
+from grader.model.endings import CheckFailed
 from grader.wire.blocks import array_extent, span
 from grader.wire.incoming import copies
 

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from grader.check.values import same_values
-from grader.endings import CheckFailed, Inconclusive
 from grader.model import Speed
+from grader.model.endings import CheckFailed, Inconclusive
 from grader.remote.ratio import Ratio
 from grader.remote.student import RemoteFunction
 from grader.remote.trial import NewInputs, Trial

@@ -11,7 +11,7 @@ import torch
 from grader.check import show
 from grader.check.kinds import is_array, is_instance, is_kind, is_tensor, pair
 from grader.check.properties import claims, on_device, same_dtype, same_shape
-from grader.endings import CannotJudge, CheckFailed
+from grader.model.endings import CannotJudge, CheckFailed
 
 _TOLERANCES = {
     torch.float16: (1e-3, 1e-5),

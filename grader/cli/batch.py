@@ -51,7 +51,7 @@ def command(
 
 
 def _of_handin(course: Course, exercises: list[Exercise], name: str | None) -> list[Exercise]:
-    from grader.errors import CourseError
+    from grader.model.errors import CourseError
 
     if name is None:
         return exercises

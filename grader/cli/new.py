@@ -19,7 +19,7 @@ def command(name: str | None, course_folder: Path | None, schemas: Path | None) 
     with told_errors():
         from grader.course.layout import find_course
         from grader.course.scaffold import new_course, new_exercise, write_schemas
-        from grader.errors import CourseError
+        from grader.model.errors import CourseError
 
         written = []
         if course_folder:

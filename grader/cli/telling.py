@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from grader.errors import GraderError
+from grader.model.errors import GraderError
 
 if TYPE_CHECKING:
     from grader.model import Course, Exercise

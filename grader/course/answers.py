@@ -16,8 +16,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.errors import CourseError
 from grader.model import Exercise
+from grader.model.errors import CourseError
 
 _CAUGHT_BY = re.compile(r"^caught by:\s*(\S+)\s*$", re.MULTILINE)
 _KEEPS = re.compile(r"^keeps:\s*(.+?)\s*$", re.MULTILINE)

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.errors import CourseError
 from grader.model import Course, Exercise
+from grader.model.errors import CourseError
 
 COURSE_FILE = "course.yaml"
 EXERCISE_FILE = "exercise.yaml"

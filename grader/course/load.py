@@ -16,8 +16,8 @@ from packaging.requirements import InvalidRequirement, Requirement
 from grader.course.files import read_file, read_yaml, suggestion
 from grader.course.layout import COURSE_FILE, TOPICS, Places, answers
 from grader.course.schema import CourseFile, ExerciseFile, LimitsEntry
-from grader.errors import CourseError
 from grader.model import Course, Exercise, HandIn, Limits, Module, Withheld
+from grader.model.errors import CourseError
 
 _CONTRACT_LINE = re.compile(r"^\s*(C[0-9]+)[.:)]?\s+(\S.*)$")
 

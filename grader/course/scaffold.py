@@ -11,7 +11,7 @@ from grader.course.layout import COURSE_FILE, SCHEMAS, TOPICS, Places, page_of
 from grader.course.load import load_course
 from grader.course.schema import schemas
 from grader.course.starter import write_digest
-from grader.errors import CourseError
+from grader.model.errors import CourseError
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9_]*")
 

@@ -7,8 +7,8 @@ import io
 from collections.abc import Sequence
 
 from grader.model import Exercise, Report
+from grader.model.score import points_text
 from grader.report.safe import for_csv
-from grader.score import points_text
 
 
 def gradebook_csv(exercises: Sequence[Exercise], reports: Sequence[Report]) -> str:

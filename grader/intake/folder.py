@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from grader.course.layout import Places, is_ours
-from grader.errors import SubmissionError
 from grader.model import Exercise, Submission
+from grader.model.errors import SubmissionError
 
 _MAX_FILE_BYTES = 1 << 20
 _MAX_FILES = 50

@@ -4,5 +4,5 @@ open    lanes for exercises, all with one source of workers
 lane    one check process with its workers: a job in, outcomes out
 source  where workers come from: a worker server, or fresh interpreters
 walls   what confinement is asked for, and what was reached on this machine
-doctor  what this machine can do
+doctor  what this machine can do; `environment` is what a report says of it
 """

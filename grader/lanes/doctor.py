@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass
 
-from grader.environment import describe_machine
 from grader.jobs import Setup
+from grader.lanes.environment import describe_machine
 from grader.lanes.source import open_source
 from grader.lanes.walls import Reached, WallPlan
 

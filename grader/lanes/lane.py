@@ -16,11 +16,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from grader.errors import StartError
 from grader.jobs import Collected, Done, Job, Keep, Message, Plan, PlannedExercise, Spawned, from_frame, to_frame
 from grader.lanes.source import START_S, Source
 from grader.lanes.walls import Reached
 from grader.model import BROKEN_MESSAGE, Check, Device, Exercise, Outcome, Verdict
+from grader.model.errors import StartError
 from grader.process.end import GRACE_S, end, kill, tail
 from grader.process.start import clean_environment, isolated
 from grader.process.sweep import sweep

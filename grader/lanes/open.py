@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from grader.errors import StartError
 from grader.jobs import Setup, Start
 from grader.lanes.lane import Lane
 from grader.lanes.source import CAN_FORK, open_source
 from grader.lanes.walls import WallPlan
 from grader.model import Device, Exercise
+from grader.model.errors import StartError
 
 
 def default_start(accelerator: Device = Device.SIM) -> Start:

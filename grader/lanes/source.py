@@ -32,9 +32,9 @@ from grader.confine.messages import (
     to_text,
     to_tree,
 )
-from grader.errors import StartError
 from grader.jobs import Start
 from grader.lanes.walls import Reached, WallPlan, behind_wall, has_walls, try_out, unconfined
+from grader.model.errors import StartError
 from grader.process.end import end, tail
 from grader.process.start import isolated, workers_environment
 from grader.wire.frames import Channel, ChannelClosed, Patience

@@ -15,9 +15,9 @@ from pathlib import Path
 from grader.confine.levels import Finding, Level, findings, reached
 from grader.confine.messages import LaunchPlan, Targets, TryWall, to_text
 from grader.confine.view import View
-from grader.errors import ConfinementError
 from grader.jobs import Setup
 from grader.model import Device
+from grader.model.errors import ConfinementError
 from grader.process.start import interpreter_paths, isolated
 
 _MEMORY_MB = 512

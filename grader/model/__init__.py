@@ -1,4 +1,12 @@
-"""The nouns: frozen data without I/O, shared by the host and the check process. Standard library only."""
+"""The nouns: frozen data without I/O, shared by the host and the check process. Standard library only.
+
+course    a course and what is in it
+check     one check: what is declared of it, what became of it, what was measured
+report    a submission, and what grading makes of it
+score     outcomes → points
+endings   what a check can end with, as exceptions
+errors    what can go wrong that is ours or the course's to mend, as exceptions
+"""
 
 from grader.model.check import BROKEN_MESSAGE, CATEGORIES, Check, Device, Outcome, Speed, Verdict
 from grader.model.course import Course, Exercise, HandIn, Limits, Module, Withheld

@@ -8,8 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from grader.confine.limits import WorkerLimits
-from grader.endings import WorkerLost
 from grader.model import Limits, Verdict
+from grader.model.endings import WorkerLost
 from grader.remote.worker import LONGEST_WAIT_S, Worker
 from grader.wire.frames import Caps, ChannelClosed, Patience
 

@@ -6,8 +6,8 @@ import builtins
 import re
 from dataclasses import dataclass
 
-from grader.endings import WorkerLost
 from grader.model import Verdict
+from grader.model.endings import WorkerLost
 from grader.wire.requests import FrameRow, RaisedRow
 
 _NO_MEMORY = re.compile(r"can't allocate memory|not enough memory|Unable to allocate|out of memory", re.IGNORECASE)

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from grader.endings import CannotJudge, WorkerLost
 from grader.model import Device, Limits, Speed, Verdict
+from grader.model.endings import CannotJudge, WorkerLost
 from grader.remote.raised import Raised, exception_of, load_message, raised_by_student
 from grader.remote.sitting import Sitting
 from grader.remote.worker import Starter

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 
-from grader.endings import WorkerLost
 from grader.model import Device, Limits, Verdict
+from grader.model.endings import WorkerLost
 from grader.remote.worker import Starter, Worker
 from grader.wire.frames import Frame
 from grader.wire.requests import Asked, Load

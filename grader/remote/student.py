@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from typing import Any
 
-from grader.endings import CannotJudge
+from grader.model.endings import CannotJudge
 from grader.remote.side import Call, Side
 from grader.wire.exchange import Remote
 from grader.wire.frames import Unsupported

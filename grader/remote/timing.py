@@ -21,8 +21,8 @@ from typing import Any
 
 import pytest
 
-from grader.endings import WorkerLost
 from grader.model import Device, Verdict
+from grader.model.endings import WorkerLost
 from grader.process import clock
 from grader.remote.student import RemoteFunction
 from grader.wire.exchange import Exchange

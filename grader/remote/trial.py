@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from grader.endings import WorkerLost
 from grader.model import Verdict
+from grader.model.endings import WorkerLost
 from grader.remote.ratio import Lap, Ratio, decide, hopeless_s, is_hopeless
 from grader.remote.student import RemoteFunction
 from grader.remote.timing import Inputs, TimedSide, Timing

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from grader.endings import WorkerLost
 from grader.model import Limits, Verdict
+from grader.model.endings import WorkerLost
 from grader.process import clock
 from grader.process.sweep import sweep
 from grader.wire.frames import Channel, ChannelClosed, Frame, ProtocolFault

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.model import GradedCheck, GradedExercise, Report, Score
-from grader.score import in_points
+from grader.model.score import in_points
 
 VERSION = 1
 

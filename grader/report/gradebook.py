@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from grader.model import Exercise, Report, Verdict
+from grader.model.score import points_text
 from grader.report.safe import for_terminal
-from grader.score import points_text
 
 _CELL = 7
 

@@ -9,8 +9,8 @@ import click
 
 from grader.course.layout import Places
 from grader.model import GradedCheck, GradedExercise, Report, Verdict
+from grader.model.score import points_text
 from grader.report.safe import columns, for_terminal
-from grader.score import points_text
 
 WIDTH = 80
 _WORDS = {

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 import pytest
 
 from grader.check import show
-from grader.endings import CannotJudge, CheckFailed, Inconclusive, WorkerLost
 from grader.model import BROKEN_MESSAGE, Check, Verdict
+from grader.model.endings import CannotJudge, CheckFailed, Inconclusive, WorkerLost
 from grader.remote.raised import Raised, frame_lines, raised_by_student
 from grader.remote.side import Side
 from grader.wire.requests import FrameRow

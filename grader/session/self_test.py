@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from grader.endings import WorkerLost
 from grader.model import Limits
+from grader.model.endings import WorkerLost
 from grader.remote.side import Side
 from grader.remote.student import Student
 from grader.remote.worker import Starter

@@ -6,7 +6,7 @@ import signal
 import threading
 from collections.abc import Callable
 
-from grader.endings import CheckTimeout
+from grader.model.endings import CheckTimeout
 
 
 class Timer:

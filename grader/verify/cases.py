@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from grader.course.answers import Answer, read_answer
 from grader.course.layout import Places
-from grader.errors import CourseError
 from grader.model import Check, Exercise, Submission
+from grader.model.errors import CourseError
 from grader.verify.proof import Proof
 
 SEEDS = 20

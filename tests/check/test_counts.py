@@ -18,7 +18,7 @@ from grader.check.costs import (
 )
 from grader.check.counts import count
 from grader.check.values import same_values
-from grader.endings import CheckFailed
+from grader.model.endings import CheckFailed
 from grader.remote.student import RemoteFunction
 
 X = torch.arange(100.0)

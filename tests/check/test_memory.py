@@ -10,7 +10,7 @@ import torch
 from support import Function
 
 from grader.check.memory import as_lean_as, releases
-from grader.endings import CheckFailed
+from grader.model.endings import CheckFailed
 
 LEAN = "def total(x):\n    return x.neg_().sum().neg()\n"
 FAT = "def total(x):\n    y = torch.cat([x, x, x, x])\n    return y.sum() / 4\n"

@@ -14,7 +14,7 @@ from support import Function
 
 from grader.check.devices import Accelerator
 from grader.check.speed import as_fast_as, faster_than
-from grader.endings import CheckFailed, WorkerLost
+from grader.model.endings import CheckFailed, WorkerLost
 from grader.remote.ratio import Ratio
 from grader.remote.student import RemoteFunction
 from grader.remote.timing import Inputs, TimedSide, Timing

@@ -18,11 +18,11 @@ from support import COURSES
 
 from grader.confine import cgroup, landlock, seccomp, seccomp_rules
 from grader.confine.levels import PROMISES, Level, findings, reached
-from grader.endings import WorkerLost
-from grader.errors import ConfinementError
 from grader.lanes.source import FreshInterpreters, WorkerServer
 from grader.lanes.walls import WallPlan
 from grader.model import Limits, Verdict
+from grader.model.endings import WorkerLost
+from grader.model.errors import ConfinementError
 from grader.remote.fork import ForkStarter
 from grader.remote.side import Side
 from grader.remote.sitting import Sitting

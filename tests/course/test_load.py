@@ -11,7 +11,7 @@ from support import COURSES
 from grader.course.layout import find_course
 from grader.course.load import contract_lines, find_exercise, load_course
 from grader.course.starter import starter_digest
-from grader.errors import CourseError
+from grader.model.errors import CourseError
 
 
 @pytest.fixture

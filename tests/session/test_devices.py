@@ -10,10 +10,10 @@ import torch
 from support import COURSES, FORK, grader_of, run_grade
 
 from grader.course.load import load_course
-from grader.errors import ConfinementError, StartError
 from grader.jobs import Setup, Start
 from grader.lanes.open import open_lane
 from grader.model import Course, Device, Verdict
+from grader.model.errors import ConfinementError, StartError
 
 CHECKS = """
 import torch

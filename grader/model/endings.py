@@ -17,7 +17,7 @@ check can swallow them.
 
 from __future__ import annotations
 
-from grader.model import Verdict
+from grader.model.check import Verdict
 
 
 class CheckFailed(AssertionError):

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grader.model import Check, Outcome, Verdict
-from grader.score import divide, points_text, score
+from grader.model.score import divide, points_text, score
 
 
 @settings(deadline=None)

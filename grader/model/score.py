@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from grader.model import Check, GradedCheck, Outcome, Score, Verdict
+from grader.model.check import Check, Outcome, Verdict
+from grader.model.report import GradedCheck, Score
 
 
 def divide(points: int, shares: Sequence[int]) -> list[int]:
