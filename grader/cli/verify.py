@@ -14,15 +14,19 @@ from grader.cli.telling import Say, course_and_exercises, told_errors
 @click.argument("names", metavar="[EXERCISE]...", nargs=-1)
 @click.option("--seeds", type=click.IntRange(min=1), help="How many seeds right answers must pass with; by default 20.")
 @click.option("--write-digests", is_flag=True, help="First bring the digests of starters in exercise.yaml up to date.")
+@click.option("--losses", is_flag=True, help="Also show what each wrong answer loses, and on which rules.")
 @device_option
 @start_option
-def command(names: tuple[str, ...], seeds: int | None, write_digests: bool, device: str, start: str | None) -> None:
+def command(
+    names: tuple[str, ...], seeds: int | None, write_digests: bool, losses: bool, device: str, start: str | None
+) -> None:
     """Prove exercises: starters earn nothing, right answers pass, wrong ones are caught by the check they name."""
     say = Say()
     say("Verifying ...")
     with told_errors():
         from grader.course.starter import write_digest
         from grader.verify.cases import SEEDS
+        from grader.verify.losses import loss_lines
         from grader.verify.run import verify
         from grader.verify.table import proof_lines
 
@@ -33,5 +37,7 @@ def command(names: tuple[str, ...], seeds: int | None, write_digests: bool, devi
                     say(f"wrote the digest of {exercise.id}")
             course, exercises = course_and_exercises(names)
         proofs = verify(course, exercises, read_setup(start, device), seeds or SEEDS, say)
+        if losses:
+            say("", *loss_lines(proofs), "")
         say(*proof_lines(proofs))
     sys.exit(1 if any(proof.problems for proof in proofs) else 0)

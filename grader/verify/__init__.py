@@ -2,5 +2,5 @@
 
 Every violation is a sentence with the remedy. `text` looks at what can be read. `cases` says which files are run with
 which seeds, `run` runs them on all lanes with one warm worker server, and `judge` says what did not go as it should.
-`proof` is what was found of one exercise, `table` prints it.
+`proof` is what was found of one exercise, `table` prints it, and `losses` what wrong answers lose on which rules.
 """

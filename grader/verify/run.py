@@ -20,6 +20,7 @@ from grader.lanes.open import open_lanes
 from grader.model import Course, Exercise, Report
 from grader.verify.cases import Case, cases_of
 from grader.verify.judge import judge
+from grader.verify.losses import loss_of
 from grader.verify.proof import Proof
 from grader.verify.text import text_problems
 
@@ -63,6 +64,11 @@ def verify(
                 if case.exercise.id == proof.exercise.id
             ]
             judge(proof, lanes[0].checks_of(proof.exercise), mine)
+            proof.losses += [
+                loss_of(case, report.exercises[0])
+                for case, report in found
+                if (case.exercise.id, case.kind, case.seed) == (proof.exercise.id, "wrong", 0)
+            ]
     stray = [f"{path}: this file has no place in a course; remove it or mend its name" for path in stray_files(course)]
     if stray and proofs:
         proofs[0].problems += stray
