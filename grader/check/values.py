@@ -27,7 +27,7 @@ _TOLERANCES = {
 def same_values(
     yours: Any, asked: Any, what: str = "the result", *, rtol: float | None = None, atol: float | None = None
 ) -> None:
-    """The values are equal, within the tolerance of the less exact dtype; the dtypes may differ.
+    """The values are equal, within the tolerance of the asked dtype; the dtypes may differ.
 
     Args:
         yours: a tensor, array, number, or list, tuple or dict of them.
@@ -187,6 +187,23 @@ def _as_tensor(value: Any) -> torch.Tensor:
     return torch.tensor(value, dtype={int: torch.int64, float: torch.float64}.get(type(value), torch.complex128))
 
 
-def _tolerance(*dtypes: torch.dtype) -> tuple[float, float]:
-    known = [_TOLERANCES.get(dtype, (1e-1, 1e-1)) for dtype in dtypes if dtype.is_floating_point or dtype.is_complex]
-    return max(known, default=(0.0, 0.0))
+def _tolerance(mine: torch.dtype, wanted: torch.dtype) -> tuple[float, float]:
+    """Relative and absolute tolerance: those of the asked dtype, and no looser ones that the answer could choose.
+
+    An answer in float32 where float64 is asked loses the points of its dtype, and not those of its values as well.
+    Narrower dtypes widen nothing: of float8, whose steps are an eighth and more, anything would be close enough.
+    """
+    return max(_of_dtype(wanted), min(_of_dtype(mine), _TOLERANCES[torch.float32]))
+
+
+def _of_dtype(dtype: torch.dtype) -> tuple[float, float]:
+    if not _is_inexact(dtype):
+        return 0.0, 0.0
+    if dtype in _TOLERANCES:
+        return _TOLERANCES[dtype]
+    limits = torch.finfo(dtype)
+    return limits.eps, limits.smallest_normal
+
+
+def _is_inexact(dtype: torch.dtype) -> bool:
+    return dtype.is_floating_point or dtype.is_complex

@@ -70,7 +70,7 @@ def test_equal_things_pass() -> None:
     same(np.arange(3), np.arange(3))
     same((1, (2, 3)), (1, (2, 3)))
     same_values(torch.tensor([1.0, float("nan")]), torch.tensor([1.0, float("nan")]))
-    same_values(torch.tensor([0.1], dtype=torch.float16), torch.tensor([0.1], dtype=torch.float64))
+    same_values(torch.tensor([0.1], dtype=torch.float32), torch.tensor([0.1], dtype=torch.float64))
     same_values(torch.tensor([2**53 + 1]), torch.tensor([2**53 + 1]))
     same_values(3, 3.0)
     same_values(torch.ones(2, dtype=torch.complex64), torch.ones(2))
@@ -265,3 +265,29 @@ def test_declaration_refuses_what_does_not_exist(arguments: dict[str, Any], told
     """A wrong category, share or device is an error when the check file is read."""
     with pytest.raises(ValueError, match=told):
         check("C1", **arguments)
+
+
+@pytest.mark.parametrize(
+    "dtype", [torch.float16, torch.bfloat16, torch.float8_e4m3fn, torch.float8_e5m2, torch.int64, torch.bool]
+)
+def test_a_narrow_dtype_widens_no_tolerance(dtype: torch.dtype) -> None:
+    """How close is close enough is the asked dtype's to say: else zeros in float8 would be anything."""
+    asked = torch.tensor([0.011, 0.3, 1.7])
+    with pytest.raises(CheckFailed, match="wrong values"):
+        same_values(asked.to(dtype), asked)
+    with pytest.raises(CheckFailed, match="wrong values"):
+        same_values(torch.zeros(3).to(dtype), asked)
+    with pytest.raises(CheckFailed, match="wrong value"):
+        same_values(torch.tensor(0.3).to(dtype), 0.3)
+
+
+def test_the_asked_dtype_says_how_close() -> None:
+    """A tensor of a narrow dtype is compared in its own steps; float32 for float64 costs the dtype alone."""
+    exact = torch.tensor([0.1, 0.3, 1.7], dtype=torch.float64)
+    same_values(exact.float(), exact)
+    for dtype in (torch.float16, torch.bfloat16, torch.float8_e4m3fn):
+        asked = exact.to(dtype)
+        same_values(asked.clone(), asked)
+        same_values(asked.float() * (1 + torch.finfo(dtype).eps / 4), asked)
+        with pytest.raises(CheckFailed):
+            same_values(asked.float() * 1.5, asked)

@@ -30,6 +30,6 @@ def test_losses_are_told_by_rule(tiny: Course) -> None:
     loss = loss_of(case, GradedExercise(exercise, "started", rows, Score(350, 1000, 200)))
     assert (loss.name, loss.rule, dict(loss.lost), loss.on_others) == ("triples", "C1", {"C1": 400, "C2": 50}, 50)
     proof = Proof(exercise, losses=[loss])
-    head, row, share = loss_lines([proof])
+    _, row, share = loss_lines([proof])
     assert row.split() == ["01-1", "triples", "4.5", "C1", "4", "C2", "0.5"]
     assert share.startswith("11 % of all points lost")
