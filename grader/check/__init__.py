@@ -3,6 +3,7 @@
 declare                      what a check is: its rule, its share, what its worker sees
 kinds, properties, values    what a value is: its kind; its shape, dtype, device and layout; its numbers
 sharing, memory              views and copies, arguments that stay as they are; memory that is needed and kept
+calls, plain_python               what a call raises or answers; what a file imports, and answers without PyTorch
 gradient                     gradients, and whether numbers stayed in PyTorch
 counts, costs                what a call costs in operators, memory, copies and waits, and how much it may cost
 speed                        a ratio of CPU times to another solution
@@ -12,6 +13,7 @@ show                         values as text, for messages
 Each raises `endings.CheckFailed`, whose text teaches. Student code is asked through `grader.remote`.
 """
 
+from grader.check.calls import answers, calling, raises
 from grader.check.costs import (
     count_ops,
     no_loop,
@@ -25,12 +27,13 @@ from grader.check.costs import (
 from grader.check.counts import count
 from grader.check.declare import Rng, check
 from grader.check.gradient import gradcheck, gradients, keeps_graph
-from grader.check.kinds import is_array, is_instance, is_tensor, public_names, require, type_name
+from grader.check.kinds import is_array, is_instance, is_tensor, kind, public_names, require, type_name
 from grader.check.memory import as_lean_as, releases
+from grader.check.plain_python import imports_no, runs_no_operation
 from grader.check.properties import claims, on_device, same_dtype, same_layout, same_shape
 from grader.check.sharing import in_place, is_view_of, shares, shares_memory, shares_nothing, unchanged
 from grader.check.speed import as_fast_as, faster_than
-from grader.check.values import same, same_values
+from grader.check.values import agrees, plain, same, same_values
 from grader.model.endings import CannotJudge, CheckFailed
 from grader.remote.student import source
 from grader.wire.incoming import copies
@@ -39,8 +42,11 @@ __all__ = [
     "CannotJudge",
     "CheckFailed",
     "Rng",
+    "agrees",
+    "answers",
     "as_fast_as",
     "as_lean_as",
+    "calling",
     "check",
     "claims",
     "copies",
@@ -49,20 +55,25 @@ __all__ = [
     "faster_than",
     "gradcheck",
     "gradients",
+    "imports_no",
     "in_place",
     "is_array",
     "is_instance",
     "is_tensor",
     "is_view_of",
     "keeps_graph",
+    "kind",
     "no_loop",
     "no_new_storage",
     "no_warning",
     "on_device",
+    "plain",
     "poisoned",
     "public_names",
+    "raises",
     "releases",
     "require",
+    "runs_no_operation",
     "same",
     "same_count",
     "same_dtype",

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import torch
 
 from grader.check import show
-from grader.check.kinds import require
+from grader.check.kinds import is_tensor, require
 from grader.model.endings import CheckFailed
 from grader.remote.probe import built_in
 from grader.remote.raised import raised_by_student
 from grader.remote.student import RemoteFunction
+from grader.wire.incoming import copies
+
+_BELONGS = 1e-3
+"""How exact, relative and absolute, the product of gradient and arguments is: float32 sums of some hundred numbers."""
 
 _LEFT = "the result of `{}` has no gradient: numbers left PyTorch on the way (a list, NumPy, .item(), .detach(), .data)"
 
@@ -32,13 +37,33 @@ def gradients(function: RemoteFunction, *args: Any) -> list[torch.Tensor | None]
     raise CheckFailed(f"the gradients of `{function}` could not be read")
 
 
-def keeps_graph(function: RemoteFunction, *args: Any) -> None:
-    """The result depends on the tensor arguments through PyTorch alone: nothing went through a list or NumPy."""
+def keeps_graph(function: RemoteFunction, *args: Any, degree: float | None = None) -> None:
+    """The result depends on the tensor arguments through PyTorch alone: nothing went through a list or NumPy.
+
+    Args:
+        function: a function of the student's.
+        args: its arguments.
+        degree: of a result that grows by the factor c ** degree where all tensor arguments grow by c, such as 2 of a
+            sum of squares. Then gradient . x must be degree times the result, so a gradient that is only borrowed
+            from the arguments shows.
+    """
     # Without a floating-point argument there is no gradient to lose, and nothing is asked.
     wanted = [arg for arg in args if isinstance(arg, torch.Tensor) and arg.dtype.is_floating_point]
     grads = gradients(function, *args)
     found = [grad for grad in grads if grad is not None]
     require(not wanted or found, _LEFT.format(function))
+    if degree is None:
+        return
+    result = function(*copies(*args))
+    is_tensor(result)
+    products = [(grad.double() * arg.double()).sum() for grad, arg in zip(grads, args, strict=True) if grad is not None]
+    asked, belongs = degree * float(result.detach().double().sum()), float(sum(products))
+    public = "the gradient does not belong to the result"
+    require(
+        math.isclose(asked, belongs, rel_tol=_BELONGS, abs_tol=_BELONGS),
+        f"{public}: the numbers left PyTorch on the way",
+        f"{public}: gradient . x is {belongs:g}, {degree:g} times the result is {asked:g}",
+    )
 
 
 def gradcheck(function: RemoteFunction, *args: Any) -> None:

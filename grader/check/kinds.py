@@ -63,6 +63,11 @@ def has_shape(yours: Any, what: str) -> None:
     is_kind(hasattr(type(yours), "shape") and hasattr(type(yours), "dtype"), yours, "a tensor", what)
 
 
+def kind(value: Any) -> str:
+    """What a value is, in words for a message: "a tensor", "an int", "None (is a `return` missing?)"."""
+    return show.kind(value, public=True)
+
+
 def pair(head: str, asked: Any, yours: Any, first: str = "asked", second: str = "yours") -> str:
     """A head, and below it what is asked and what is there."""
     width = max(len(first), len(second)) + 2

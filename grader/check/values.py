@@ -69,6 +69,20 @@ def same(
     same_values(yours, asked, what, rtol=rtol, atol=atol)
 
 
+def agrees(yours: Any, asked: Any, *, rtol: float | None = None, atol: float | None = None) -> bool:
+    """Whether `same_values` passes. A question, for what a check asks only where the values are right."""
+    try:
+        same_values(yours, asked, rtol=rtol, atol=atol)
+    except (CheckFailed, CannotJudge):
+        return False
+    return True
+
+
+def plain(value: Any) -> Any:
+    """The same with tuples for lists, at every depth: for checks to which either of them is right."""
+    return tuple(plain(item) for item in value) if isinstance(value, (list, tuple)) else value
+
+
 def _same_items(yours: Any, asked: Any, what: str, rtol: float | None, atol: float | None) -> None:
     keys = asked.keys() if isinstance(asked, dict) else range(len(asked))
     # The plain kind: a tuple is asked, and any tuple will do, a named one too.

@@ -5,13 +5,16 @@ A wrong answer is written as a difference. Its docstring is the sentence, and en
     caught by: strides_of_views        the check that must catch it
     keeps: contiguous_strides, plain   what of the reference stays as it is, and is not written again
 
-What it keeps is put below its own text, so that what runs is a whole file, as a student would have written it.
+What it keeps is put below its own text, with the imports that this needs, so that what runs is a whole file, as a
+student would have written it.
 """
 
 from __future__ import annotations
 
 import ast
+import builtins
 import re
+import symtable
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -44,7 +47,7 @@ def read_answer(exercise: Exercise, path: Path) -> Answer:
     """Read a known answer of an exercise.
 
     Raises:
-        CourseError: what it keeps is not in the reference, or it writes that itself.
+        CourseError: what it keeps is not in the reference, or it writes that itself, or it lacks another name.
     """
     source = path.read_bytes()
     try:
@@ -58,22 +61,62 @@ def read_answer(exercise: Exercise, path: Path) -> Answer:
     if keeps:
         names = [name.strip() for name in keeps[1].split(",")]
         source = source.rstrip() + b"\n" + "".join(_kept(exercise, path, tree, names)).encode()
+        # A NameError is caught by any check, so it would look like the mistake that is meant.
+        if unknown := sorted(_undefined(source.decode())):
+            raise CourseError(f"{path.name}: keeps: nothing is called {', '.join(unknown)}; keep it too, or write it")
     return Answer(path, source, doc[:first].strip(), caught_by[1] if caught_by else "")
 
 
 def _kept(exercise: Exercise, path: Path, tree: ast.Module, names: list[str]) -> Iterator[str]:
-    """The text of each name in the reference."""
+    """The imports that the kept names need, then the text of each in the reference."""
     if exercise.reference is None:
         raise CourseError(f"{path.name}: keeps: there is no reference to keep anything of")
     text = exercise.reference.read_text(encoding="utf-8")
-    theirs = dict(_definitions(ast.parse(text)))
-    own = dict(_definitions(tree))
+    reference = ast.parse(text)
+    theirs, own = dict(_definitions(reference)), dict(_definitions(tree))
     for name in names:
         if name not in theirs:
             raise CourseError(f"{path.name}: keeps: the reference has no {name}; it has {', '.join(theirs)}")
         if name in own:
             raise CourseError(f"{path.name}: keeps: it writes {name} itself; remove one of the two")
-        yield f"\n\n{_text(text, theirs[name])}\n"
+    needed = set[str]().union(*(_used(theirs[name]) for name in names)) - dict(_imports(tree)).keys()
+    if imports := [line for name, line in _imports(reference) if name in needed]:
+        yield "\n" + "".join(f"{line}\n" for line in imports)
+    yield from (f"\n\n{_text(text, theirs[name])}\n" for name in names)
+
+
+def _used(node: ast.stmt) -> set[str]:
+    """The names that a statement mentions."""
+    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+
+
+def _imports(tree: ast.Module) -> Iterator[tuple[str, str]]:
+    """The names that a module imports at its top level, each with a statement that does it."""
+    for node in tree.body:
+        match node:
+            case ast.Import(names=names):
+                made: list[ast.stmt] = [ast.Import([alias]) for alias in names]
+            case ast.ImportFrom(module=module, names=names, level=level) if module != "__future__":
+                made = [ast.ImportFrom(module, [alias], level) for alias in names]
+            case _:
+                continue
+        for alias, statement in zip(names, made, strict=True):
+            yield alias.asname or alias.name.split(".")[0], ast.unparse(statement)
+
+
+def _undefined(source: str) -> set[str]:
+    """The names that a file asks for and that nothing in it gives a meaning to."""
+    tables = [symtable.symtable(source, "answer", "exec")]
+    asked, given = set[str](), {"__file__", *vars(builtins)}
+    while tables:
+        table = tables.pop()
+        tables += table.get_children()
+        for symbol in table.get_symbols():
+            if symbol.is_global() and symbol.is_referenced():
+                asked.add(symbol.get_name())
+            if (table.get_type() == "module" or symbol.is_global()) and (symbol.is_assigned() or symbol.is_imported()):
+                given.add(symbol.get_name())
+    return asked - given
 
 
 def _text(source: str, node: ast.stmt) -> str:

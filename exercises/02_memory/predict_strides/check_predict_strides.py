@@ -1,11 +1,4 @@
-import ast
-
-from grader.check import CannotJudge, CheckFailed, check, count_ops, is_instance, require, same_values, source
-
-
-def plain(value):
-    """The same with tuples for lists: which of them it is has a check of its own."""
-    return tuple(plain(item) for item in value) if isinstance(value, (list, tuple)) else value
+from grader.check import check, imports_no, is_instance, plain, require, runs_no_operation, same_values
 
 
 @check("C1", share=1)
@@ -48,39 +41,8 @@ def check_tuples(student):
 @check("C6", share=3)
 def check_plain_python(student):
     """Plain Python, without torch and NumPy"""
-    cases = [
+    imports_no(student, "torch", "numpy")
+    runs_no_operation(
         (student.contiguous_strides, ((2, 5),), (5, 1)),
         (student.transposed, ((2, 5), (5, 1), 0, 1), ((5, 2), (1, 5))),
-    ]
-    used = imported(source(student)) & {"torch", "numpy"}
-    require(not used, f"your file imports {' and '.join(sorted(used))}; the rule needs no help from there")
-    runs_no_operation(cases)
-
-
-def runs_no_operation(cases):
-    """Functions that answer right do so without PyTorch; of wrong answers it does not matter how they came about."""
-    working = [(function, args) for function, args, asked in cases if is_right(function(*args), asked)]
-    if not working:
-        raise CannotJudge("both functions give wrong answers so far; how they get them is judged later")
-    for function, args in working:
-        found = count_ops(function, *args)
-        require(not found, f"`{function}` runs PyTorch operations ({', '.join(found)}); work the answer out instead")
-
-
-def is_right(yours, asked):
-    try:
-        same_values(plain(yours), asked)
-    except (CheckFailed, CannotJudge):
-        return False
-    return True
-
-
-def imported(text):
-    """The packages that a file imports, anywhere in it."""
-    names = set()
-    for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.Import):
-            names |= {alias.name.split(".")[0] for alias in node.names}
-        elif isinstance(node, ast.ImportFrom):
-            names.add((node.module or "").split(".")[0])
-    return names
+    )

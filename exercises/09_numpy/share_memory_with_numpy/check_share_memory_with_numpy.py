@@ -1,7 +1,7 @@
 import numpy as np
 import torch
 
-from grader.check import check, is_array, is_tensor, require, same_values
+from grader.check import answers, check, is_array, is_tensor, require, same_values
 
 
 @check("C1")
@@ -44,10 +44,11 @@ def check_write_to_tensor(student):
 def check_twins(student):
     """A view shares memory, an equal copy does not"""
     a = np.array([1.0, 2.0, 3.0])
-    _answers(student.shares(a, torch.from_numpy(a)), True, "for torch.from_numpy(a)")
-    _answers(student.shares(a, torch.tensor(a)), False, "for torch.tensor(a), which has the same numbers elsewhere")
-
-
-def _answers(yours, asked, case):
-    require(isinstance(yours, (bool, np.bool_)), "`shares` must return True or False")
-    require(bool(yours) == asked, f"`shares` returns {bool(yours)} {case}; {asked} is asked")
+    answers(student.shares, a, torch.from_numpy(a), asked=True, case="for torch.from_numpy(a)")
+    answers(
+        student.shares,
+        a,
+        torch.tensor(a),
+        asked=False,
+        case="for torch.tensor(a), which has the same numbers elsewhere",
+    )

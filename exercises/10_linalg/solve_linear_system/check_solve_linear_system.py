@@ -1,7 +1,6 @@
-import pytest
 import torch
 
-from grader.check import CannotJudge, check, is_tensor, require, same_dtype, same_values
+from grader.check import CannotJudge, check, is_tensor, raises, require, same_dtype, same_values
 
 
 @check("C1")
@@ -46,12 +45,11 @@ def check_integers(student):
 @check("C5", category="error")
 def check_wide(student):
     """Refuses a matrix with more columns than rows"""
-    with pytest.raises(ValueError):
-        student.solve(torch.ones(2, 3), torch.ones(2))
+    raises(student.solve, torch.ones(2, 3), torch.ones(2), case="a matrix with more columns than rows")
 
 
 @check("C6", category="error")
 def check_equal_rows(student):
     """Refuses a matrix with two equal rows"""
-    with pytest.raises(ValueError):
-        student.solve(torch.tensor([[1.0, 2.0], [1.0, 2.0]]), torch.tensor([1.0, 1.0]))
+    matrix = torch.tensor([[1.0, 2.0], [1.0, 2.0]])
+    raises(student.solve, matrix, torch.tensor([1.0, 1.0]), case="a matrix with two equal rows")

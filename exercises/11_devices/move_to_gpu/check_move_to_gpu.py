@@ -1,20 +1,20 @@
 import torch
 
-from grader.check import check, require, same_values, type_name
+from grader.check import check, kind, require, same_values, type_name
 
 
 @check("C1", category="device")
 def check_kind(student):
     """best_device returns a torch.device"""
     device = student.best_device()
-    require(isinstance(device, torch.device), f"`best_device` returns {_kind(device)}, a torch.device is asked")
+    require(isinstance(device, torch.device), f"`best_device` returns {kind(device)}, a torch.device is asked")
 
 
 @check("C2")
 def check_small_batch(student):
     """Keeps the keys and the numbers of a batch"""
     result = student.to_device({"pixels": torch.ones(2, 3), "labels": torch.tensor([4, 7])}, "cpu")
-    require(isinstance(result, dict), f"`to_device` returns {_kind(result)}, a dict is asked")
+    require(isinstance(result, dict), f"`to_device` returns {kind(result)}, a dict is asked")
     require(list(result) == ["pixels", "labels"], "the result must have the keys of the batch, in the same order")
     same_values(result["pixels"], torch.ones(2, 3), "pixels")
     same_values(result["labels"], torch.tensor([4, 7]), "labels")
@@ -27,7 +27,7 @@ def check_goes_there(student):
     require(isinstance(result, dict) and "pixels" in result, "the result must be a dict with the key pixels")
     pixels = result["pixels"]
     # A tensor on "meta" has no numbers that could come here; what comes is a stand-in that knows its device.
-    place = str(pixels.device) if type_name(pixels) == "Tensor" else f"no tensor but {_kind(pixels)}"
+    place = str(pixels.device) if type_name(pixels) == "Tensor" else f"no tensor but {kind(pixels)}"
     require(place == "meta", f"the tensor is not on the device that is asked for\nasked  meta\nyours  {place}")
 
 
@@ -42,7 +42,3 @@ def check_other_values(student):
     require(result["files"] is files, "the list is not passed on as the very same object")
     epoch = result["epoch"]
     require(type(epoch) is int and epoch == 3, "the number is not passed on as it is")
-
-
-def _kind(value):
-    return "None (is a `return` missing?)" if value is None else f"a {type_name(value)}"

@@ -2,6 +2,7 @@ import numpy as np
 import torch
 
 from grader.check import (
+    answers,
     check,
     is_array,
     is_tensor,
@@ -13,6 +14,8 @@ from grader.check import (
     unchanged,
 )
 
+TENSOR_WINDOW = "a = np.zeros((3, 4)); t = tensor_view(a[:, ::2].T); t[0, 0] = 1; print(a)"
+ARRAY_WINDOW = "t = torch.zeros(3, 4); a = array_view(t[:, ::2].T); a[0, 0] = 1; print(t)"
 DTYPES = ("float64", "float32", "int64", "int32", "int16", "uint8", "bool", "complex64")
 
 
@@ -54,12 +57,7 @@ def check_array_shares(student, rng):
     no_new_storage(student.array_view, t)
 
 
-@check(
-    "C3",
-    category="memory",
-    share=2,
-    try_this="a = np.zeros((3, 4)); t = tensor_view(a[:, ::2].T); t[0, 0] = 1; print(a)",
-)
+@check("C3", category="memory", share=2, try_this=TENSOR_WINDOW)
 def check_tensor_of_window(student, rng):
     """tensor_view copies no slice and no transpose"""
     a = _array(rng, rng.integer(4, 7), rng.integer(5, 8))
@@ -67,12 +65,7 @@ def check_tensor_of_window(student, rng):
     _both_ways(a.T, student.tensor_view(a.T), rng, "tensor_view of a transpose", "the array")
 
 
-@check(
-    "C3",
-    category="memory",
-    share=2,
-    try_this="t = torch.zeros(3, 4); a = array_view(t[:, ::2].T); a[0, 0] = 1; print(t)",
-)
+@check("C3", category="memory", share=2, try_this=ARRAY_WINDOW)
 def check_array_of_window(student, rng):
     """array_view copies no slice and no transpose"""
     t = rng.normal(rng.integer(4, 7), rng.integer(5, 8))
@@ -103,10 +96,10 @@ def check_offsets(student, rng):
     a = _array(rng, size)
     t = torch.from_numpy(a)
     cut = rng.integer(3, size - 3)
-    _answers(student.shares(a[1:], t[cut:]), True, "although one window lies inside the other")
-    _answers(student.shares(a[cut:], t[: cut + 1]), True, "although the windows have one element in common")
-    _answers(student.shares(a[:cut], t[cut:]), False, "although one window ends where the other begins")
-    _answers(student.shares(a[cut:], t[:cut]), False, "although one window ends where the other begins")
+    answers(student.shares, a[1:], t[cut:], asked=True, case="although one window lies inside the other")
+    answers(student.shares, a[cut:], t[: cut + 1], asked=True, case="although the windows have one element in common")
+    answers(student.shares, a[:cut], t[cut:], asked=False, case="although one window ends where the other begins")
+    answers(student.shares, a[cut:], t[:cut], asked=False, case="although one window ends where the other begins")
 
 
 @check("C5", category="memory", try_this="a = np.zeros((3, 4)); t = torch.from_numpy(a); shares(a[:, ::2], t[:, 1::2])")
@@ -114,18 +107,24 @@ def check_columns(student, rng):
     """shares: columns that lie side by side"""
     a = _array(rng, rng.integer(3, 6), 2 * rng.integer(2, 4))
     t = torch.from_numpy(a)
-    _answers(student.shares(a[:, ::2], t[:, 1::2]), False, "for even and odd columns, which have no element in common")
-    _answers(student.shares(a[:, ::2], t[1:, :1]), True, "for windows that have part of a column in common")
-    _answers(student.shares(a.T, t[:, 1:]), True, "for a transpose and a slice of one array")
+    answers(
+        student.shares,
+        a[:, ::2],
+        t[:, 1::2],
+        asked=False,
+        case="for even and odd columns, which have no element in common",
+    )
+    answers(student.shares, a[:, ::2], t[1:, :1], asked=True, case="for windows that have part of a column in common")
+    answers(student.shares, a.T, t[:, 1:], asked=True, case="for a transpose and a slice of one array")
 
 
 @check("C5", category="memory", try_this="t = torch.zeros(4); shares(t.numpy(), t), shares(t.numpy().copy(), t)")
 def check_equal_numbers(student, rng):
     """shares: the same numbers in two places"""
     t = rng.normal(rng.integer(3, 6), rng.integer(3, 6))
-    _answers(student.shares(t.numpy().copy(), t), False, "for a copy with equal numbers")
-    _answers(student.shares(t.numpy(), t.clone()), False, "for a clone with equal numbers")
-    _answers(student.shares(t.numpy(), t), True, "for two views of the same memory")
+    answers(student.shares, t.numpy().copy(), t, asked=False, case="for a copy with equal numbers")
+    answers(student.shares, t.numpy(), t.clone(), asked=False, case="for a clone with equal numbers")
+    answers(student.shares, t.numpy(), t, asked=True, case="for two views of the same memory")
 
 
 @check("C6", category="memory", try_this="a = np.zeros(4); t = torch.from_numpy(a); shares(a, t); print(a, t._version)")
@@ -153,8 +152,3 @@ def _both_ways(mine, yours, rng, name, base_name):
     require((yours == fresh).all(), f"a write to {base_name} does not show in {name}: it is a copy")
     yours[...] = -fresh
     require((mine == -fresh).all(), f"a write to {name} does not show in {base_name}: it is a copy")
-
-
-def _answers(yours, asked, case):
-    require(isinstance(yours, (bool, np.bool_)), "`shares` must return True or False")
-    require(bool(yours) == asked, f"`shares` returns {bool(yours)} {case}; {asked} is asked")

@@ -1,3 +1,6 @@
+from functools import partial
+from itertools import product
+
 import torch
 
 from grader.check import (
@@ -8,12 +11,22 @@ from grader.check import (
     count_ops,
     gradients,
     is_tensor,
+    raises,
     require,
     same_dtype,
     same_shape,
     same_values,
     unchanged,
 )
+
+TRY_ONE_SIDE = "A = torch.randn(4, 4) + 4 * torch.eye(4); b = torch.randn(4); print(A @ solve(A, b) - b)"
+TRY_MANY_SIDES = "A = torch.randn(4, 4) + 4 * torch.eye(4); b = torch.randn(4, 2); print(A @ solve(A, b) - b)"
+TRY_HILBERT = "i = torch.arange(9.0); A = 1 / (i[:, None] + i + 1); b = A @ torch.ones(9); print(A @ solve(A, b) - b)"
+TRY_DEFAULT_DTYPE = "torch.set_default_dtype(torch.float64); solve(torch.eye(2).int(), torch.eye(2).int())"
+TRY_SINGULAR = "solve(torch.tensor([[1.0, 2.0], [2.0, 4.0]]), torch.tensor([3.0, 6.0]))"
+TRY_NO_INVERSE = "look in your file for inv, inverse, pinv, tensorinv and matrix_power"
+TRY_GRADIENTS = "b = torch.ones(2, requires_grad=True); solve(torch.eye(2), b).grad_fn"
+TRY_SPEED = "torch.utils.benchmark.Timer('solve(A, b)', globals=globals()).timeit(20), A torch.randn(400, 400)"
 
 INVERSES = {"linalg_inv_ex", "linalg_inv", "inverse", "linalg_pinv", "cholesky_inverse"}
 """What `torch.linalg.inv`, `inv_ex`, `pinv`, `matrix_power(A, -1)`, `tensorinv` and `torch.inverse` dispatch."""
@@ -22,45 +35,33 @@ LIMIT = 10
 """Allowed scaled residual. Measured over 40 seeds: elimination, QR and SVD reach 0.4, an inverse 400 million."""
 
 
-@check(
-    "C1", share=2, try_this="A = torch.randn(4, 4) + 4 * torch.eye(4); b = torch.randn(4); print(A @ solve(A, b) - b)"
-)
+@check("C1", share=2, try_this=TRY_ONE_SIDE)
 def check_one_side(student, rng):
     """Solves random systems with one right-hand side"""
     for dtype in (torch.float64, torch.float32):
-        A = _matrix(rng, rng.integer(3, 7), dtype)
-        b = rng.normal(len(A), dtype=dtype)
-        _solves(student, A, b)
+        _solves(student, *_system(rng, rng.integer(3, 7), dtype))
 
 
-@check(
-    "C1",
-    share=2,
-    try_this="A = torch.randn(4, 4) + 4 * torch.eye(4); b = torch.randn(4, 2); print(A @ solve(A, b) - b)",
-)
+@check("C1", share=2, try_this=TRY_MANY_SIDES)
 def check_many_sides(student, rng):
     """Solves random systems with several columns in b"""
     n = rng.integer(3, 6)
     for k in (2, n, n + 3):
-        A = _matrix(rng, n, torch.float64)
-        b = rng.normal(n, k, dtype=torch.float64)
-        _solves(student, A, b)
+        _solves(student, _matrix(rng, n), rng.normal(n, k, dtype=torch.float64))
 
 
 @check("C1", try_this="A = (torch.randn(4, 4) + 4 * torch.eye(4)).T; b = torch.randn(4); print(A @ solve(A, b) - b)")
 def check_views(student, rng):
     """Solves systems made of a transpose and a column"""
     n = rng.integer(3, 6)
-    A = _matrix(rng, n, torch.float64).T
-    b = rng.normal(n, 4, dtype=torch.float64)[:, 1]
-    _solves(student, A, b)
+    _solves(student, _matrix(rng, n).T, rng.normal(n, 4, dtype=torch.float64)[:, 1])
 
 
 @check("C1", try_this="solve(torch.tensor([[0.0, 1.0], [1.0, 0.0]]), torch.tensor([3.0, 4.0]))")
 def check_awkward_order(student, rng):
     """Solves systems with zeros on the diagonal of A"""
     n = rng.integer(3, 6)
-    A = _matrix(rng, n, torch.float64).roll(1, 0)
+    A = _matrix(rng, n).roll(1, 0)
     A.fill_diagonal_(0)
     _solves(student, A, rng.normal(n, dtype=torch.float64))
 
@@ -69,44 +70,33 @@ def check_awkward_order(student, rng):
 def check_shape(student, rng):
     """x has the shape of b"""
     n = rng.integer(3, 6)
-    A = _matrix(rng, n, torch.float64)
-    for shape, case in (
-        ((n,), "for a vector b"),
-        ((n, 1), "for a b with one column"),
-        ((n, n), "for a square b"),
-        ((n, n + 2), "for a b with more columns than rows"),
-    ):
-        same_shape(student.solve(A, rng.normal(*shape, dtype=torch.float64)), shape, f"x {case}")
+    A = _matrix(rng, n)
+    shapes = {"vector b": (n,), "b with one column": (n, 1), "square b": (n, n)}
+    for case, shape in {**shapes, "b with more columns than rows": (n, n + 2)}.items():
+        same_shape(student.solve(A, rng.normal(*shape, dtype=torch.float64)), shape, f"x for a {case}")
     one = torch.full((1, 1), 2.0)
     same_shape(student.solve(one, torch.ones(1)), (1,), "x for one equation and a vector b")
     same_shape(student.solve(one, torch.ones(1, 1)), (1, 1), "x for one equation and a b with one column")
 
 
-@check(
-    "C3",
-    share=3,
-    try_this="i = torch.arange(9.0); A = 1 / (i[:, None] + i + 1); b = A @ torch.ones(9); print(A @ solve(A, b) - b)",
-)
+@check("C3", share=3, try_this=TRY_HILBERT)
 def check_hilbert(student, rng):
     """Solves nearly singular systems exactly enough"""
     steps = torch.arange(10, dtype=torch.float64)
     A = 1 / (steps[:, None] + steps + 1)
     for shape in ((10,), (10, 3)):
-        b = A @ rng.normal(*shape, dtype=torch.float64)
-        _solves(student, A, b)
+        _solves(student, A, A @ rng.normal(*shape, dtype=torch.float64))
 
 
 @check("C4", category="dtype", try_this="solve(torch.eye(2).double(), torch.ones(2)).dtype")
 def check_promotes(student):
     """x has the promoted dtype"""
-    names = ("float32", "float64", "int64", "int32", "uint8")
-    for first in names:
-        for second in names:
-            A = torch.tensor([[2, 1], [1, 3]], dtype=getattr(torch, first))
-            b = torch.ones(2, dtype=getattr(torch, second))
-            asked = torch.promote_types(A.dtype, b.dtype)
-            asked = asked if asked.is_floating_point else torch.float32
-            same_dtype(student.solve(A, b), asked, f"x for a {first} matrix and a {second} vector")
+    for first, second in product(("float32", "float64", "int64", "int32", "uint8"), repeat=2):
+        A = torch.tensor([[2, 1], [1, 3]], dtype=getattr(torch, first))
+        b = torch.ones(2, dtype=getattr(torch, second))
+        asked = torch.promote_types(A.dtype, b.dtype)
+        asked = asked if asked.is_floating_point else torch.float32
+        same_dtype(student.solve(A, b), asked, f"x for a {first} matrix and a {second} vector")
 
 
 @check("C4", try_this="solve(torch.tensor([[3, 1], [1, 2]]), torch.tensor([[1], [1]]))")
@@ -114,17 +104,11 @@ def check_whole_numbers(student, rng):
     """Solves systems of integers"""
     n = rng.integer(3, 5)
     A = torch.randint(-3, 4, (n, n), generator=rng) + 12 * torch.eye(n, dtype=torch.int64)
-    b = torch.randint(-9, 10, (n, 2), generator=rng)
-    _solves(student, A, b)
-    c = rng.normal(n, dtype=torch.float64)
-    _solves(student, A, c)
+    _solves(student, A, torch.randint(-9, 10, (n, 2), generator=rng))
+    _solves(student, A, rng.normal(n, dtype=torch.float64))
 
 
-@check(
-    "C4",
-    category="dtype",
-    try_this="torch.set_default_dtype(torch.float64); solve(torch.eye(2).int(), torch.eye(2).int())",
-)
+@check("C4", category="dtype", try_this=TRY_DEFAULT_DTYPE)
 def check_default_dtype(student, probe):
     """Integers follow the default float dtype"""
     A, b = torch.tensor([[2, 1], [1, 3]]), torch.tensor([1, 1])
@@ -136,25 +120,23 @@ def check_default_dtype(student, probe):
 @check("C5", category="error", share=2, try_this="solve(torch.ones(2, 3, 3), torch.ones(2, 3))")
 def check_not_square(student, rng):
     """Refuses an A that is not a square matrix"""
-    _refuses(student, rng.normal(4, 3), rng.normal(4), "an A with more rows than columns")
-    _refuses(student, rng.normal(2, 4), rng.normal(2, 1), "an A with more columns than rows")
-    _refuses(student, rng.normal(3), rng.normal(3), "an A that is a vector")
-    _refuses(student, rng.normal(2, 3, 3), rng.normal(2, 3), "an A that is a batch of matrices")
+    raises(student.solve, rng.normal(4, 3), rng.normal(4), case="an A with more rows than columns")
+    raises(student.solve, rng.normal(2, 4), rng.normal(2, 1), case="an A with more columns than rows")
+    raises(student.solve, rng.normal(3), rng.normal(3), case="an A that is a vector")
+    raises(student.solve, rng.normal(2, 3, 3), rng.normal(2, 3), case="an A that is a batch of matrices")
 
 
 @check("C5", category="error", share=2, try_this="solve(torch.eye(3), torch.ones(2, 3, 1))")
 def check_misfit(student, rng):
     """Refuses a b that does not fit A"""
     A = _matrix(rng, 3, torch.float32)
-    _refuses(student, A, rng.normal(4), "a b with more entries than A has rows")
-    _refuses(student, A, rng.normal(2, 3), "a b with one right-hand side in each row instead of each column")
-    _refuses(student, A, torch.tensor(1.0), "a b that is a 0-dim tensor")
-    _refuses(student, A, rng.normal(2, 3, 1), "a b with three dimensions")
+    raises(student.solve, A, rng.normal(4), case="a b with more entries than A has rows")
+    raises(student.solve, A, rng.normal(2, 3), case="a b with one right-hand side in each row instead of each column")
+    raises(student.solve, A, torch.tensor(1.0), case="a b that is a 0-dim tensor")
+    raises(student.solve, A, rng.normal(2, 3, 1), case="a b with three dimensions")
 
 
-@check(
-    "C6", category="error", share=2, try_this="solve(torch.tensor([[1.0, 2.0], [2.0, 4.0]]), torch.tensor([3.0, 6.0]))"
-)
+@check("C6", category="error", share=2, try_this=TRY_SINGULAR)
 def check_singular(student, rng):
     """Refuses singular matrices"""
     n = rng.integer(3, 5)
@@ -162,15 +144,15 @@ def check_singular(student, rng):
     column = 2.0 ** torch.randperm(n, generator=rng)
     row = torch.randint(1, 9, (n,), generator=rng)
     dependent = column[:, None] * row
-    empty_column = _matrix(rng, n, torch.float64)
+    empty_column = _matrix(rng, n)
     empty_column[:, rng.integer(0, n - 1)] = 0
     for A, case in (
         (dependent, "an A whose rows are multiples of one row"),
         (empty_column, "an A with a column of zeros"),
         (torch.zeros(n, n), "an A of zeros"),
     ):
-        _refuses(student, A, A.sum(1), case)
-        _refuses(student, A, A.new_ones(n, 2), case)
+        raises(student.solve, A, A.sum(1), case=case)
+        raises(student.solve, A, A.new_ones(n, 2), case=case)
 
 
 @check("C6", try_this="solve(1e-20 * torch.eye(3), torch.ones(3))")
@@ -182,16 +164,11 @@ def check_small_numbers(student, rng):
     _solves(student, torch.diag(torch.tensor([1.0, 2.0**-70, 4.0])), rng.normal(3))
 
 
-@check(
-    "C7",
-    category="performance",
-    share=2,
-    try_this="look in your file for inv, inverse, pinv, tensorinv and matrix_power",
-)
+@check("C7", category="performance", share=2, try_this=TRY_NO_INVERSE)
 def check_no_inverse(student, rng):
     """Computes no inverse"""
     n = rng.integer(3, 6)
-    A, b = _matrix(rng, n, torch.float64), rng.normal(n, dtype=torch.float64)
+    A, b = _system(rng, n)
     x = student.solve(*copies(A, b))
     is_tensor(x, "x")
     if x.shape != b.shape or not _residual(A, b, x) <= 1e6:
@@ -203,20 +180,18 @@ def check_no_inverse(student, rng):
 @check("C8", category="memory", try_this="b = torch.ones(2); solve(2 * torch.eye(2), b); print(b)")
 def check_unchanged(student, rng):
     """Leaves A and b as they are"""
-    A = _matrix(rng, 4, torch.float64)
+    A = _matrix(rng, 4)
     for b in (rng.normal(4, dtype=torch.float64), rng.normal(4, 2, dtype=torch.float64)):
         with unchanged(A, what="A"), unchanged(b, what="b"):
             student.solve(A, b)
 
 
-@check(
-    "C9", category="gradient", share=2, try_this="b = torch.ones(2, requires_grad=True); solve(torch.eye(2), b).grad_fn"
-)
+@check("C9", category="gradient", share=2, try_this=TRY_GRADIENTS)
 def check_gradients(student, rng):
     """Gradients reach A and b"""
     n = rng.integer(3, 5)
     for shape in ((n,), (n, 2)):
-        A, b = _matrix(rng, n, torch.float64), rng.normal(*shape, dtype=torch.float64)
+        A, b = _matrix(rng, n), rng.normal(*shape, dtype=torch.float64)
         is_tensor(student.solve(*copies(A, b)), "x")
         to_matrix, to_sides = gradients(student.solve, *copies(A, b))
         require(to_matrix is not None, "no gradient reaches A")
@@ -228,26 +203,20 @@ def check_gradients(student, rng):
         same_values(to_matrix, -back @ x.T, "the gradient of A", rtol=1e-4, atol=1e-5)
 
 
-@check(
-    "C10",
-    category="performance",
-    share=2,
-    try_this="torch.utils.benchmark.Timer('solve(A, b)', globals=globals()).timeit(20), A torch.randn(400, 400)",
-)
+@check("C10", category="performance", share=2, try_this=TRY_SPEED)
 def check_speed(student, reference, rng):
     """Nearly as fast as our own answer"""
-    as_fast_as(
-        student.solve,
-        reference.solve,
-        lambda n: (_matrix(rng, n, torch.float64), rng.normal(n, dtype=torch.float64)),
-        size=400,
-        at_most=2.8,  # a determinant or a second factoring besides makes 2.2, an inverse 3.8, rows in Python 60
-        rtol=1e-6,
-        atol=1e-9,
-    )
+    # A determinant or a second factoring besides makes 2.2, an inverse 3.8, rows in Python 60.
+    system = partial(_system, rng)
+    as_fast_as(student.solve, reference.solve, system, size=400, at_most=2.8, rtol=1e-6, atol=1e-9)
 
 
-def _matrix(rng, n, dtype):
+def _system(rng, n, dtype=torch.float64):
+    """A matrix and one right-hand side."""
+    return _matrix(rng, n, dtype), rng.normal(n, dtype=dtype)
+
+
+def _matrix(rng, n, dtype=torch.float64):
     """A random matrix far from singular, and not symmetric."""
     return rng.normal(n, n, dtype=dtype) + 2 * n * torch.eye(n, dtype=dtype)
 
@@ -268,11 +237,3 @@ def _solves(student, A, b):
     residual = _residual(A, b, x)
     text = "A @ x is not close enough to b"
     require(residual <= LIMIT, text, f"{text}: {residual:.1e} times what rounding explains, {LIMIT} times is allowed")
-
-
-def _refuses(student, A, b, case):
-    try:
-        student.solve(A, b)
-    except ValueError:
-        return
-    require(False, f"`solve` accepts {case}; a ValueError is asked")

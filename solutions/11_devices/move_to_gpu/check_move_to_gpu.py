@@ -8,6 +8,7 @@ from grader.check import (
     check,
     claims,
     count_ops,
+    kind,
     on_device,
     require,
     same_dtype,
@@ -17,6 +18,8 @@ from grader.check import (
     unchanged,
     uses_at_most,
 )
+
+TRY_SIM_COPIED_ONCE = 't = to_device({"a": torch.ones(2)})["a"]; to_device({"a": t})["a"] is t'
 
 KINDS = {"cuda", "mps", "xpu", "mtia", "hpu", "npu", "xla", "hip", "sim"}
 
@@ -31,9 +34,7 @@ KINDS = {"cuda", "mps", "xpu", "mtia", "hpu", "npu", "xla", "hip", "sim"}
 @check("C1", category="device", try_this="best_device(), on a machine without a GPU")
 def check_no_accelerator(student):
     """best_device: the CPU where there is nothing else"""
-    device = student.best_device()
-    if not isinstance(device, torch.device):
-        raise CannotJudge(f"`best_device` returns {_kind(device)}, a torch.device is asked")
+    device = _device(student.best_device())
     require(device.type == "cpu", "`best_device` is not the CPU, although there is no accelerator here")
 
 
@@ -42,13 +43,9 @@ def check_built_for_one(student, probe):
     """best_device: no accelerator that is not there"""
     student.best_device()
     # As on a machine without a GPU whose PyTorch was built for one: `current_accelerator()` names it all the same.
-    device = probe.without_accelerator(student.best_device)
-    if not isinstance(device, torch.device):
-        raise CannotJudge(f"`best_device` returns {_kind(device)}, a torch.device is asked")
-    require(
-        device.type == "cpu",
-        "`best_device` is not the CPU where PyTorch was built for an accelerator, but the machine has none",
-    )
+    device = _device(probe.without_accelerator(student.best_device))
+    text = "`best_device` is not the CPU where PyTorch was built for an accelerator, but the machine has none"
+    require(device.type == "cpu", text)
 
 
 @check("C2", try_this='to_device({"a": torch.ones(2), "b": torch.zeros(3)}, "cpu")')
@@ -76,7 +73,7 @@ def check_keys(student, rng):
     keys = [names[int(i)] for i in torch.randperm(5, generator=rng)]
     batch = {key: rng.normal(2) if i % 2 else i for i, key in enumerate(keys)}
     result = student.to_device(dict(batch), "cpu")
-    require(isinstance(result, dict), f"`to_device` returns {_kind(result)}, a dict is asked")
+    require(isinstance(result, dict), f"`to_device` returns {kind(result)}, a dict is asked")
     require(set(result) == set(keys), "the keys are not those of the batch")
     require(list(result) == keys, "the keys are not in the order of the batch")
     require(student.to_device({}, "cpu") == {}, "for an empty batch an empty dict is asked")
@@ -126,8 +123,7 @@ def check_batch_unchanged(student, rng):
         tensors = [value for value in batch.values() if isinstance(value, torch.Tensor)]
         with unchanged(*tensors, what="a tensor of the batch"):
             result = student.to_device(batch, device)
-        require(list(batch) == list(before), "the keys of the batch were changed")
-        require(all(batch[key] is before[key] for key in before), "the batch holds other values than before the call")
+        _holds(batch, before)
         require(result is not batch, "the result is the batch itself, a new dict is asked")
 
 
@@ -170,7 +166,7 @@ def check_names_no_kind(student):
 def check_sim_best(student, accelerator):
     """best_device: the accelerator where there is one"""
     device = student.best_device()
-    require(isinstance(device, torch.device), f"`best_device` returns {_kind(device)}, a torch.device is asked")
+    require(isinstance(device, torch.device), f"`best_device` returns {kind(device)}, a torch.device is asked")
     require(device.type == accelerator.type, f"`best_device` is {device.type}, although there is an accelerator")
 
 
@@ -182,8 +178,7 @@ def check_sim_index(student, accelerator, rng):
         batch = _batch(rng)
         before = batch["pixels"].clone()
         result = _moved(student, batch, device)
-        for key in ("pixels", "labels"):
-            on_device(result[key], str(device), f"the tensor under {key}")
+        _both_on(result, str(device))
         same_values(result["pixels"], before, "the tensor under pixels")
 
 
@@ -191,16 +186,10 @@ def check_sim_index(student, accelerator, rng):
 def check_sim_left_out(student, accelerator, rng):
     """Without a device: to the accelerator"""
     for result in (_moved(student, _batch(rng)), _moved(student, _batch(rng), None)):
-        for key in ("pixels", "labels"):
-            on_device(result[key], accelerator.type, f"the tensor under {key}")
+        _both_on(result, accelerator.type)
 
 
-@check(
-    "C7",
-    category="performance",
-    device="sim",
-    try_this='t = to_device({"a": torch.ones(2)})["a"]; to_device({"a": t})["a"] is t',
-)
+@check("C7", category="performance", device="sim", try_this=TRY_SIM_COPIED_ONCE)
 def check_sim_copied_once(student, accelerator, rng):
     """Every tensor moves to the accelerator once"""
     batch = _batch(rng)
@@ -218,10 +207,24 @@ def check_sim_batch_stays(student, accelerator, rng):
     batch = _batch(rng)
     before = dict(batch)
     student.to_device(batch, accelerator.type)
+    _holds(batch, before)
+    _both_on(batch, "cpu", "the batch's own tensor")
+
+
+def _device(value):
+    if not isinstance(value, torch.device):
+        raise CannotJudge(f"`best_device` returns {kind(value)}, a torch.device is asked")
+    return value
+
+
+def _both_on(batch, device, what="the tensor"):
+    for key in ("pixels", "labels"):
+        on_device(batch[key], device, f"{what} under {key}")
+
+
+def _holds(batch, before):
     require(list(batch) == list(before), "the keys of the batch were changed")
     require(all(batch[key] is before[key] for key in before), "the batch holds other values than before the call")
-    for key in ("pixels", "labels"):
-        on_device(batch[key], "cpu", f"the batch's own tensor under {key}")
 
 
 def _batch(rng):
@@ -234,7 +237,7 @@ def _moved(student, batch, *args, **kwargs):
     """What `to_device` makes of a batch; the dict itself is a copy, so that the check keeps its own."""
     result = student.to_device(dict(batch), *args, **kwargs)
     if not isinstance(result, dict):
-        raise CannotJudge(f"`to_device` returns {_kind(result)}, a dict is asked")
+        raise CannotJudge(f"`to_device` returns {kind(result)}, a dict is asked")
     if any(key in batch and key not in result for key in ("pixels", "labels", "values")):
         raise CannotJudge("the result of `to_device` lacks a tensor of the batch")
     return result
@@ -263,7 +266,3 @@ def _names(node):
         case ast.ImportFrom(module=module, names=names):
             return {*(module or "").split("."), *(alias.name for alias in names)}
     return set()
-
-
-def _kind(value):
-    return "None (is a `return` missing?)" if value is None else f"a {type_name(value)}"

@@ -1,16 +1,8 @@
 """You cut the tuples at a, then at b, which needs a < b; the dims come in any order, and may be the same.
 
 caught by: swapped_sizes
+keeps: contiguous_strides
 """
-
-
-def contiguous_strides(shape):
-    strides = []
-    step = 1
-    for size in reversed(shape):
-        strides.insert(0, step)
-        step *= max(size, 1)
-    return tuple(strides)
 
 
 def transposed(shape, strides, a, b):

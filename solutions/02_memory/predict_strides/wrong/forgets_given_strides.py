@@ -1,16 +1,8 @@
 """You work the strides out from the shape; use the ones given, t need not be contiguous.
 
 caught by: any_strides
+keeps: contiguous_strides
 """
-
-
-def contiguous_strides(shape):
-    strides = []
-    step = 1
-    for size in reversed(shape):
-        strides.insert(0, step)
-        step *= max(size, 1)
-    return tuple(strides)
 
 
 def transposed(shape, strides, a, b):

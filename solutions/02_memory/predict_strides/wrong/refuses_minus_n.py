@@ -1,16 +1,8 @@
 """You stop one short: -1 to -n are the dims of n, so -n is the first dim and no error.
 
 caught by: negative
+keeps: contiguous_strides
 """
-
-
-def contiguous_strides(shape):
-    strides = []
-    step = 1
-    for size in reversed(shape):
-        strides.insert(0, step)
-        step *= max(size, 1)
-    return tuple(strides)
 
 
 def transposed(shape, strides, a, b):

@@ -1,16 +1,8 @@
 """You reverse all dims, which is right for two of them; a transpose swaps dims a and b alone.
 
 caught by: swapped_strides
+keeps: contiguous_strides
 """
-
-
-def contiguous_strides(shape):
-    strides = []
-    step = 1
-    for size in reversed(shape):
-        strides.insert(0, step)
-        step *= max(size, 1)
-    return tuple(strides)
 
 
 def transposed(shape, strides, a, b):

@@ -1,16 +1,8 @@
 """You swap the strides and leave the shape as it was; a transpose swaps both.
 
 caught by: swapped_sizes
+keeps: contiguous_strides
 """
-
-
-def contiguous_strides(shape):
-    strides = []
-    step = 1
-    for size in reversed(shape):
-        strides.insert(0, step)
-        step *= max(size, 1)
-    return tuple(strides)
 
 
 def transposed(shape, strides, a, b):

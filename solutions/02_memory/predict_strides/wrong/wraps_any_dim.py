@@ -1,16 +1,8 @@
 """You take dims modulo the rank, so a dim that does not exist becomes another one; raise IndexError.
 
 caught by: out_of_range
+keeps: contiguous_strides
 """
-
-
-def contiguous_strides(shape):
-    strides = []
-    step = 1
-    for size in reversed(shape):
-        strides.insert(0, step)
-        step *= max(size, 1)
-    return tuple(strides)
 
 
 def transposed(shape, strides, a, b):

@@ -1,6 +1,7 @@
 """You make the argument contiguous first, which copies every transpose and many slices; both sides know strides.
 
 caught by: tensor_of_window
+keeps: shares
 """
 
 import numpy as np
@@ -14,7 +15,3 @@ def tensor_view(a: np.ndarray) -> Tensor:
 
 def array_view(t: Tensor) -> np.ndarray:
     return t.contiguous().numpy()
-
-
-def shares(a: np.ndarray, t: Tensor) -> bool:
-    return np.shares_memory(a, t.numpy())

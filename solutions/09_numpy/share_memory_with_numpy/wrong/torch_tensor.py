@@ -1,6 +1,7 @@
 """You use `torch.tensor(a)`, which always copies; there is a function that looks at the memory of the array instead.
 
 caught by: write_to_array
+keeps: array_view, shares
 """
 
 import numpy as np
@@ -10,11 +11,3 @@ from torch import Tensor
 
 def tensor_view(a: np.ndarray) -> Tensor:
     return torch.tensor(a)
-
-
-def array_view(t: Tensor) -> np.ndarray:
-    return t.numpy()
-
-
-def shares(a: np.ndarray, t: Tensor) -> bool:
-    return np.shares_memory(a, t.numpy())

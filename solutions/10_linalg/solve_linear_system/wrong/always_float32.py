@@ -1,6 +1,7 @@
 """You convert everything to float32: float64 numbers lose half of their digits.
 
 caught by: promotes
+keeps: refuse_misfits
 """
 
 import torch
@@ -8,10 +9,7 @@ from torch import Tensor
 
 
 def solve(A: Tensor, b: Tensor) -> Tensor:
-    if A.dim() != 2 or A.shape[0] != A.shape[1]:
-        raise ValueError("A must be a square matrix")
-    if b.dim() not in (1, 2) or b.shape[0] != A.shape[0]:
-        raise ValueError("b does not fit A")
+    refuse_misfits(A, b)
     A, b = A.float(), b.float()
     try:
         return torch.linalg.solve(A, b)

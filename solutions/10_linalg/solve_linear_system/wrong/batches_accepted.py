@@ -1,6 +1,7 @@
 """You leave the shapes to the solver, which also takes batches; count the dimensions of A and b yourself.
 
 caught by: misfit
+keeps: promoted
 """
 
 import torch
@@ -8,10 +9,7 @@ from torch import Tensor
 
 
 def solve(A: Tensor, b: Tensor) -> Tensor:
-    dtype = torch.promote_types(A.dtype, b.dtype)
-    if not dtype.is_floating_point:
-        dtype = torch.get_default_dtype()
-    A, b = A.to(dtype), b.to(dtype)
+    A, b = promoted(A, b)
     if A.shape[-1] != A.shape[-2]:
         raise ValueError("A must be square")
     try:

@@ -1,6 +1,7 @@
 """You turn integers into float32 by name; the default float dtype may be another one.
 
 caught by: default_dtype
+keeps: refuse_misfits
 """
 
 import torch
@@ -8,10 +9,7 @@ from torch import Tensor
 
 
 def solve(A: Tensor, b: Tensor) -> Tensor:
-    if A.dim() != 2 or A.shape[0] != A.shape[1]:
-        raise ValueError("A must be a square matrix")
-    if b.dim() not in (1, 2) or b.shape[0] != A.shape[0]:
-        raise ValueError("b does not fit A")
+    refuse_misfits(A, b)
     dtype = torch.promote_types(A.dtype, b.dtype)
     if not dtype.is_floating_point:
         dtype = torch.float32

@@ -1,6 +1,7 @@
 """You invert A and multiply: that is slower, and for a nearly singular A far less exact than solving.
 
 caught by: no_inverse
+keeps: refuse_misfits, promoted
 """
 
 import torch
@@ -8,14 +9,8 @@ from torch import Tensor
 
 
 def solve(A: Tensor, b: Tensor) -> Tensor:
-    if A.dim() != 2 or A.shape[0] != A.shape[1]:
-        raise ValueError("A must be a square matrix")
-    if b.dim() not in (1, 2) or b.shape[0] != A.shape[0]:
-        raise ValueError("b does not fit A")
-    dtype = torch.promote_types(A.dtype, b.dtype)
-    if not dtype.is_floating_point:
-        dtype = torch.get_default_dtype()
-    A, b = A.to(dtype), b.to(dtype)
+    refuse_misfits(A, b)
+    A, b = promoted(A, b)
     try:
         return torch.linalg.inv(A) @ b
     except torch.linalg.LinAlgError:

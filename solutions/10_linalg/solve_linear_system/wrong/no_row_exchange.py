@@ -1,6 +1,7 @@
 """You eliminate without exchanging rows: a 0 on the diagonal does not make A singular.
 
 caught by: awkward_order
+keeps: refuse_misfits, promoted
 """
 
 import torch
@@ -8,15 +9,10 @@ from torch import Tensor
 
 
 def solve(A: Tensor, b: Tensor) -> Tensor:
-    if A.dim() != 2 or A.shape[0] != A.shape[1]:
-        raise ValueError("A must be a square matrix")
-    if b.dim() not in (1, 2) or b.shape[0] != A.shape[0]:
-        raise ValueError("b does not fit A")
-    dtype = torch.promote_types(A.dtype, b.dtype)
-    if not dtype.is_floating_point:
-        dtype = torch.get_default_dtype()
-    columns = b.to(dtype).reshape(len(b), -1)
-    table = torch.cat([A.to(dtype), columns], dim=1)
+    refuse_misfits(A, b)
+    A, b = promoted(A, b)
+    columns = b.reshape(len(b), -1)
+    table = torch.cat([A, columns], dim=1)
     n = len(A)
     for step in range(n):
         if table[step, step] == 0:

@@ -1,6 +1,7 @@
 """You solve for the identity and multiply: that is the inverse under another name, and as inexact.
 
 caught by: hilbert
+keeps: refuse_misfits, promoted
 """
 
 import torch
@@ -8,15 +9,9 @@ from torch import Tensor
 
 
 def solve(A: Tensor, b: Tensor) -> Tensor:
-    if A.dim() != 2 or A.shape[0] != A.shape[1]:
-        raise ValueError("A must be a square matrix")
-    if b.dim() not in (1, 2) or b.shape[0] != A.shape[0]:
-        raise ValueError("b does not fit A")
-    dtype = torch.promote_types(A.dtype, b.dtype)
-    if not dtype.is_floating_point:
-        dtype = torch.get_default_dtype()
-    A, b = A.to(dtype), b.to(dtype)
+    refuse_misfits(A, b)
+    A, b = promoted(A, b)
     try:
-        return torch.linalg.solve(A, torch.eye(len(A), dtype=dtype)) @ b
+        return torch.linalg.solve(A, torch.eye(len(A), dtype=A.dtype)) @ b
     except torch.linalg.LinAlgError:
         raise ValueError("A is singular") from None

@@ -1,6 +1,7 @@
 """You solve in NumPy: no gradient finds its way back to A and b.
 
 caught by: gradients
+keeps: refuse_misfits, promoted
 """
 
 import numpy as np
@@ -9,14 +10,8 @@ from torch import Tensor
 
 
 def solve(A: Tensor, b: Tensor) -> Tensor:
-    if A.dim() != 2 or A.shape[0] != A.shape[1]:
-        raise ValueError("A must be a square matrix")
-    if b.dim() not in (1, 2) or b.shape[0] != A.shape[0]:
-        raise ValueError("b does not fit A")
-    dtype = torch.promote_types(A.dtype, b.dtype)
-    if not dtype.is_floating_point:
-        dtype = torch.get_default_dtype()
-    A, b = A.to(dtype), b.to(dtype)
+    refuse_misfits(A, b)
+    A, b = promoted(A, b)
     try:
         return torch.from_numpy(np.linalg.solve(A.detach().numpy(), b.detach().numpy()))
     except np.linalg.LinAlgError:

@@ -1,18 +1,11 @@
 """`current_accelerator()` tells what PyTorch was built for, even if it is not here; ask `is_available()` first.
 
 caught by: built_for_one
+keeps: to_device
 """
-
-from typing import Any
 
 import torch
 
 
 def best_device() -> torch.device:
     return torch.accelerator.current_accelerator() or torch.device("cpu")
-
-
-def to_device(batch: dict[str, Any], device: str | torch.device | None = None) -> dict[str, Any]:
-    if device is None:
-        device = best_device()
-    return {key: value.to(device) if isinstance(value, torch.Tensor) else value for key, value in batch.items()}

@@ -1,17 +1,12 @@
 """You call `.cuda()`, which knows one kind of accelerator only, ignores `device` and fails without such a GPU.
 
 caught by: small_batch
+keeps: best_device
 """
 
 from typing import Any
 
 import torch
-
-
-def best_device() -> torch.device:
-    if torch.accelerator.is_available():
-        return torch.accelerator.current_accelerator()
-    return torch.device("cpu")
 
 
 def to_device(batch: dict[str, Any], device: str | torch.device | None = None) -> dict[str, Any]:

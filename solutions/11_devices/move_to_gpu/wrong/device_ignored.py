@@ -1,17 +1,12 @@
 """You always move to the best device and ignore the one that is given.
 
 caught by: device_given
+keeps: best_device
 """
 
 from typing import Any
 
 import torch
-
-
-def best_device() -> torch.device:
-    if torch.accelerator.is_available():
-        return torch.accelerator.current_accelerator()
-    return torch.device("cpu")
 
 
 def to_device(batch: dict[str, Any], device: str | torch.device | None = None) -> dict[str, Any]:

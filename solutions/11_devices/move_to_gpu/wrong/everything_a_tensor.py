@@ -1,17 +1,12 @@
 """You make a tensor out of everything; what is not a tensor is passed on as it is.
 
 caught by: passed_on
+keeps: best_device
 """
 
 from typing import Any
 
 import torch
-
-
-def best_device() -> torch.device:
-    if torch.accelerator.is_available():
-        return torch.accelerator.current_accelerator()
-    return torch.device("cpu")
 
 
 def to_device(batch: dict[str, Any], device: str | torch.device | None = None) -> dict[str, Any]:

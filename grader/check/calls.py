@@ -1,0 +1,72 @@
+"""What a call of the student's does as a whole: it raises, it answers yes or no, and its text for staff."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from grader.check import show
+from grader.check.kinds import require
+from grader.model.endings import CannotJudge, CheckFailed
+from grader.remote.raised import raised_by_student
+from grader.remote.student import RemoteFunction
+
+
+def raises(function: RemoteFunction, *args: Any, error: type[Exception] = ValueError, case: str) -> None:
+    """The call raises an error; any other that student code raises makes the check crash, as it does elsewhere.
+
+    Args:
+        function: a function of the student's.
+        args: its arguments.
+        error: the builtin error that is asked.
+        case: what is refused, in words without hidden numbers, such as "an empty tensor".
+
+    Raises:
+        CheckFailed: it raises nothing.
+    """
+    call = _text(_function(function), args)
+    try:
+        function(*args)
+    except error as raised:
+        if raised_by_student(raised) is None:
+            raise
+        return
+    public = f"`{function}` accepts {case}; {show.with_article(error.__name__)} is asked"
+    raise CheckFailed(public, f"{public}\nthe call  {call}")
+
+
+def answers(function: RemoteFunction, *args: Any, asked: bool, case: str) -> None:
+    """The call returns this truth value, as a bool.
+
+    Args:
+        function: a function of the student's.
+        args: its arguments.
+        asked: what it must return.
+        case: when, in words without hidden numbers, such as "for an empty tensor".
+    """
+    yours = _function(function)(*args)
+    require(isinstance(yours, (bool, np.bool_)), f"`{function}` must return True or False")
+    require(bool(yours) == asked, f"`{function}` returns {bool(yours)} {case}; {asked} is asked")
+
+
+@contextmanager
+def calling(function: RemoteFunction, *args: Any) -> Iterator[Any]:
+    """The result of a call. Where what runs inside fails, staff are told the call as well."""
+    call = _text(_function(function), args)
+    try:
+        yield function(*args)
+    except CheckFailed as failed:
+        raise CheckFailed(failed.public, f"{call}\n{failed.story}") from None
+
+
+def _function(function: Any) -> RemoteFunction:
+    if isinstance(function, RemoteFunction):
+        return function
+    raise CannotJudge(f"your file has {show.kind(function, public=True)} where a function is asked")
+
+
+def _text(function: RemoteFunction, args: tuple[Any, ...]) -> str:
+    return f"{function}({', '.join(show.show(arg) for arg in args)})"

@@ -1,0 +1,48 @@
+"""Answers that come without help: what a file imports, and whether PyTorch ran."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from grader.check.costs import count_ops
+from grader.check.kinds import require
+from grader.check.values import agrees, plain
+from grader.model.endings import CannotJudge
+from grader.remote.student import RemoteFunction, Student, side_of, source
+
+_WRONG = {1: "the function gives", 2: "both functions give"}
+
+
+def imports_no(student: Student, *packages: str) -> None:
+    """The student's file imports none of these packages, anywhere in it."""
+    side_of(student).names()  # a file that does not load is told as that
+    imported = set()
+    for node in ast.walk(ast.parse(source(student))):
+        match node:
+            case ast.Import(names=names):
+                imported |= {alias.name.split(".")[0] for alias in names}
+            case ast.ImportFrom(module=str(module), level=0):
+                imported.add(module.split(".")[0])
+    found = " and ".join(sorted(imported & set(packages)))
+    require(not found, f"your file imports {found}; the rule needs no help from there")
+
+
+def runs_no_operation(*cases: tuple[RemoteFunction, tuple[Any, ...], Any]) -> None:
+    """Right answers come without any operation of PyTorch's.
+
+    Args:
+        cases: each a function of the student's, its arguments, and the answer; a list is as good as a tuple.
+
+    Raises:
+        CannotJudge: no answer is right, and of wrong ones it does not matter how they came about.
+        CheckFailed: a right one comes from PyTorch.
+    """
+    working = [(function, args) for function, args, asked in cases if agrees(plain(function(*args)), plain(asked))]
+    if not working:
+        who = _WRONG.get(len({repr(function) for function, _, _ in cases}), "all functions give")
+        how = "it gets" if who == _WRONG[1] else "they get"
+        raise CannotJudge(f"{who} wrong answers so far; how {how} them is judged later")
+    for function, args in working:
+        found = count_ops(function, *args)
+        require(not found, f"`{function}` runs PyTorch operations ({', '.join(found)}); work the answer out instead")

@@ -1,0 +1,182 @@
+"""Words that whole calls are judged by: what passes, what fails, and what is told of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+import torch
+from support import Function
+
+from grader.check import (
+    CannotJudge,
+    CheckFailed,
+    agrees,
+    answers,
+    calling,
+    imports_no,
+    keeps_graph,
+    kind,
+    plain,
+    raises,
+    runs_no_operation,
+    same_values,
+)
+from grader.model import Limits
+from grader.remote.side import Side
+from grader.remote.student import Student
+from grader.remote.worker import Starter
+
+X = torch.tensor([1.0, 2.0])
+
+
+def failure(function: Callable[..., object], *args: object, **kwargs: object) -> CheckFailed:
+    """How it fails."""
+    with pytest.raises(CheckFailed) as failed:
+        function(*args, **kwargs)
+    return failed.value
+
+
+# -- calls ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("body", "error"),
+    [
+        ("raise ValueError('no')", ValueError),
+        ("class Own(IndexError): pass\n    raise Own('no')", IndexError),
+        ("raise KeyError('no')", LookupError),
+    ],
+)
+def test_raises_passes_where_the_error_comes(function: Function, body: str, error: type[Exception]) -> None:
+    """The builtin error that is asked, or a kind of it."""
+    raises(function(f"def total(x):\n    {body}\n"), 1, error=error, case="a number")
+
+
+def test_raises_tells_what_is_accepted(function: Function) -> None:
+    """The property tells the case, and the story the call."""
+    total = function("def total(x, y): return x\n")
+    failed = failure(raises, total, X, 2, case="a tensor of two")
+    assert failed.public == "`total` accepts a tensor of two; a ValueError is asked"
+    assert failed.story == f"{failed.public}\nthe call  total(tensor([1., 2.]), 2)"
+    assert (
+        failure(raises, total, 1, 2, error=IndexError, case="1").public == "`total` accepts 1; an IndexError is asked"
+    )
+
+
+def test_raises_lets_other_errors_through(function: Function) -> None:
+    """Another error of the student's stays what it is: a crash."""
+    with pytest.raises(TypeError, match="unhappy"):
+        raises(function("def total(x): raise TypeError('unhappy')\n"), 1, case="a number")
+
+
+def test_answers(function: Function) -> None:
+    """A bool is asked, and the right one; the text tells neither the input nor a number."""
+    answers(function("def total(x): return x > 0\n"), 1, asked=True, case="for 1")
+    wrong = failure(answers, function("def total(x): return x > 0\n"), 1, asked=False, case="although it is odd")
+    assert wrong.public == wrong.story == "`total` returns True although it is odd; False is asked"
+    none = failure(answers, function("def total(x): return 1\n"), 1, asked=True, case="for 1")
+    assert none.public == none.story == "`total` must return True or False"
+
+
+def test_calling_tells_staff_the_call(function: Function) -> None:
+    """What fails inside keeps its public text; what passes gives the result."""
+    total = function("def total(x): return x + 1\n")
+    with calling(total, 1) as result:
+        same_values(result, 2)
+    with pytest.raises(CheckFailed) as failed, calling(total, 1) as result:
+        same_values(result, 3)
+    assert failed.value.public == "the result has the wrong value"
+    assert failed.value.story == "total(1)\nthe result has the wrong value\nasked  3\nyours  2"
+
+
+def test_a_value_is_no_function() -> None:
+    """Where the student's file has a value by that name, there is nothing to judge."""
+    words: tuple[Callable[[], None], ...] = (
+        lambda: raises(3, case="x"),  # type: ignore[arg-type]
+        lambda: answers(3, asked=True, case="x"),  # type: ignore[arg-type]
+    )
+    for word in words:
+        with pytest.raises(CannotJudge, match="your file has an int where a function is asked"):
+            word()
+
+
+# -- values ---------------------------------------------------------------------------------------------------------
+
+
+def test_agrees_never_raises() -> None:
+    """It is true where `same_values` passes, and false where that fails or cannot judge."""
+    assert agrees(X, [1.0, 2.0]) is False  # a list of numbers is asked
+    assert agrees(X, X) is True
+    assert agrees(X, X + 0.1, atol=0.2) is True
+    assert agrees(X, X + 0.1) is False
+    assert agrees(X, X[:1]) is False
+    assert agrees(None, X) is False
+
+
+def test_plain() -> None:
+    """Tuples for lists at every depth; all else stays the very object."""
+    assert plain([1, (2, [3])]) == (1, (2, (3,)))
+    assert plain([X])[0] is X
+
+
+def test_kind() -> None:
+    """What a value is, in words."""
+    assert [kind(value) for value in (X, 1, None)] == ["a tensor", "an int", "None (is a `return` missing?)"]
+
+
+# -- plain Python -----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def student(forks: Starter) -> Iterator[Callable[[str], Student]]:
+    """Makes a student's module of a text."""
+    sides = []
+
+    def make(text: str) -> Student:
+        sides.append(Side.of(forks, "work", {"work.py": text.encode()}, Limits(), "your"))
+        return Student(sides[-1])
+
+    yield make
+    for side in sides:
+        side.sitting.close()
+
+
+def test_imports(student: Callable[[str], Student]) -> None:
+    """Packages are found wherever they are imported; their names elsewhere do not count."""
+    imports_no(student("import math\n"), "torch", "numpy")
+    imports_no(student("torch = 'import numpy'\n"), "torch", "numpy")
+    found = failure(imports_no, student("import torch.nn as n\ndef f():\n    from numpy import e\n"), "torch", "numpy")
+    assert found.public == found.story == "your file imports numpy and torch; the rule needs no help from there"
+
+
+def test_imports_of_a_file_that_does_not_load(student: Callable[[str], Student]) -> None:
+    """A file that is no Python cannot be judged."""
+    with pytest.raises(CannotJudge, match="does not load"):
+        imports_no(student("def f(:\n"), "torch")
+
+
+def test_right_answers_run_no_operation(function: Function) -> None:
+    """A right answer by PyTorch fails; a list is as good as a tuple; where all is wrong, there is nothing to judge."""
+    runs_no_operation((function("def total(x): return [x]\n"), (1,), (1,)))
+    by_torch = function("def total(x): return int(torch.ones(x).sum())\n")
+    failed = failure(runs_no_operation, (by_torch, (3,), 3))
+    assert failed.public == failed.story
+    assert (
+        failed.public == "`total` runs PyTorch operations (ones, sum, _local_scalar_dense); work the answer out instead"
+    )
+    with pytest.raises(CannotJudge, match="the function gives wrong answers so far; how it gets them is judged later"):
+        runs_no_operation((by_torch, (3,), 4))
+
+
+# -- the gradient that belongs to a result --------------------------------------------------------------------------
+
+
+def test_a_borrowed_gradient_is_none(function: Function) -> None:
+    """With a degree, the gradient must be that of the result."""
+    keeps_graph(function("def total(x): return (x * x).sum()\n"), X, degree=2)
+    borrowed = function("def total(x): return 0 * x.sum() + sum(v * v for v in x.tolist())\n")
+    keeps_graph(borrowed, X)
+    failed = failure(keeps_graph, borrowed, X, degree=2)
+    assert failed.public == "the gradient does not belong to the result: the numbers left PyTorch on the way"
+    assert failed.story == "the gradient does not belong to the result: gradient . x is 0, 2 times the result is 10"
