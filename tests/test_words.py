@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 import torch
@@ -92,9 +93,11 @@ def test_calling_tells_staff_the_call(function: Function) -> None:
 
 def test_a_value_is_no_function() -> None:
     """Where the student's file has a value by that name, there is nothing to judge."""
-    for word in (lambda: raises(3, case="x"), lambda: answers(3, asked=True, case="x")):  # type: ignore[arg-type]
-        with pytest.raises(CannotJudge, match="your file has an int where a function is asked"):
-            word()
+    value: Any = 3
+    with pytest.raises(CannotJudge, match="your file has an int where a function is asked"):
+        raises(value, case="x")
+    with pytest.raises(CannotJudge, match="your file has an int where a function is asked"):
+        answers(value, asked=True, case="x")
 
 
 # -- values ---------------------------------------------------------------------------------------------------------
