@@ -19,7 +19,7 @@ from grader.jobs import Collected, Done, Job, PlannedExercise
 from grader.model import Device, Outcome, Verdict
 from grader.model.endings import CannotJudge
 from grader.remote.side import Side
-from grader.session.plugin import run_session
+from grader.session.run import run_session
 from grader.session.sides import Sides
 from grader.worker import own_probes
 
@@ -67,7 +67,7 @@ class LocalSides(Sides):
         side.bind(Path(job.files["path"].decode()) / f"{planned.id}.py")
         return side
 
-    def _side_of_reference(self, planned: PlannedExercise, student: Side) -> Side | None:
+    def reference(self, planned: PlannedExercise, student: Side) -> Side | None:
         if planned.id not in self._bound and planned.reference is not None:
             side = self._bound[planned.id] = LocalSide(student.sitting)
             side.bind(planned.reference)

@@ -3,6 +3,7 @@
 __main__   the entry: takes the channel over before anything else is imported
 host       what it says to the host, and hears
 plugin     the pytest plugin: collects, runs jobs, gives checks their fixtures
+inputs     where a check's inputs come from: a keyed stream
 checks     what is declared of a check → `Check`
 sides      the student's side and the reference's, by the accelerator that they see
 decide     from how a check ended to its verdict and its messages

@@ -5,7 +5,6 @@ The host says which exercises there are, then sends one job for each exercise of
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -22,33 +21,15 @@ from grader.remote.probe import Probe
 from grader.remote.side import Side
 from grader.remote.student import Student
 from grader.session.checks import CollectedCheck, collected_check
-from grader.session.decide import Comparison, Ended, decide
+from grader.session.decide import Comparison, Decision, Ended, blame, decide
+from grader.session.inputs import InputStream
 from grader.session.printed import Printed
 from grader.session.reproduce import reproduce
-from grader.session.seeds import InputStream
 from grader.session.sides import Sides
 from grader.session.timer import Timer
 
-_INI = Path(__file__).with_name("pytest.ini")
 _NO_CUDA = "needs a CUDA device; grade --device cuda uses one"
 _REPRODUCED = (Verdict.FAILED, Verdict.CRASHED, Verdict.TIMED_OUT, Verdict.OVER_LIMIT)
-# Each of these would do something of its own between checks: capture output, write files, install handlers or hooks,
-# print. Outcomes are told by `Host`, and the streams are the channel's.
-_PLUGINS_OFF = (
-    "cacheprovider",
-    "capture",
-    "doctest",
-    "faulthandler",
-    "junitxml",
-    "logging",
-    "pastebin",
-    "setuponly",
-    "setupplan",
-    "stepwise",
-    "terminal",
-    "threadexception",
-    "unraisableexception",
-)
 
 
 class Host(Protocol):
@@ -59,40 +40,6 @@ class Host(Protocol):
 
     def tell(self, message: Collected | Outcome | Done) -> None:
         """Told once what was collected, then an outcome after each check, and the end of each job."""
-
-
-def run_session(
-    host: Host,
-    planned: Sequence[PlannedExercise],
-    sides: Sides,
-    accelerator: Accelerator,
-) -> None:
-    """Collect the checks of all exercises, then grade jobs until there are no more.
-
-    Args:
-        host: who gives work and is told of outcomes.
-        planned: all exercises.
-        sides: meets the students and the references; closed at the end.
-        accelerator: what checks of devices run on.
-    """
-    # Nothing that happens to be installed or set on this machine may change a verdict.
-    os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
-    os.environ.pop("PYTEST_ADDOPTS", None)
-    paths = [str(path) for item in planned for path in (item.shown_checks, item.hidden_checks) if path is not None]
-    options = [option for name in _PLUGINS_OFF for option in ("-p", f"no:{name}")]
-    options += ["-p", "pytest_timeout", "-c", str(_INI), "--noconftest", "--import-mode=importlib"]
-    options += ["--timeout=1"]  # switches the timer on; how long it runs is the exercise's limit
-    root = os.path.commonpath([str(Path(path).parent) for path in paths]) if paths else "."
-    session = CheckSession(host, planned, sides, accelerator)
-    try:
-        if paths:
-            # One check file that cannot be read must not keep the others from being graded.
-            options.append("--continue-on-collection-errors")
-            pytest.main([*options, f"--rootdir={root}", *paths], plugins=[session])
-        else:
-            session.run_jobs()
-    finally:
-        sides.close()
 
 
 class CheckSession:
@@ -188,6 +135,35 @@ class CheckSession:
         assert self._exercise is not None
         check, student = row.check, self._student
         started = time.monotonic()
+        ended, decision = self._attempt(row, following, job, student)
+        # A check that breaks by what a student's code gave back is that answer's fault, not ours: nobody can choose to
+        # be undecided. The same check with the reference in the student's place tells the two apart.
+        if decision[0] is Verdict.BROKEN and self._exercise.reference is not None:
+            stand_in = self._sides.stand_in(self._exercise, student.device)
+            self._reference = self._sides.reference(self._exercise, stand_in)
+            try:
+                _, instead = self._attempt(row, following, job, stand_in)
+            finally:
+                stand_in.sitting.close()
+            if instead[0] is Verdict.PASSED:
+                decision = blame(check, ended, decision[2], self._exercise.contract)
+        verdict, message, detail = decision
+        if check.shown and verdict in _REPRODUCED:
+            lines = reproduce(self._exercise.id, check.id, student.calls, job.keep, student.device)
+            message += f"\n\n{lines}" if lines else ""
+        seconds = round(time.monotonic() - started, 4)
+        # Counts are claims: of a hidden check they could carry a hidden number out, so that staff alone read them.
+        counters = dict(student.counters) if check.shown else {}
+        if student.counters and not check.shown:
+            detail = "\n".join([detail, f"counted: {student.counters}"]).strip()
+        return Outcome(check.id, verdict, message, detail, seconds, counters, tuple(student.speed), student.device)
+
+    def _attempt(
+        self, row: CollectedCheck, following: pytest.Item | None, job: Job, student: Side
+    ) -> tuple[Ended, Decision]:
+        """Run a check once, with this side as the student's."""
+        assert self._exercise is not None
+        check, self._student = row.check, student
         self._inputs = InputStream(job.seed, check)
         seed = self._inputs.workers_seed()
         self._begin(student, seed, recording=check.shown, limit=row.call_s)
@@ -199,13 +175,7 @@ class CheckSession:
         row.item._initrequest()
         row.item.config.hook.pytest_runtest_protocol(item=row.item, nextitem=following)
         ended = self._ended(row.item)
-        verdict, message, detail = decide(check, ended, student, self._reference, self._exercise.contract)
-        if check.shown and verdict in _REPRODUCED:
-            lines = reproduce(self._exercise.id, check.id, student.calls, job.keep, student.device)
-            message += f"\n\n{lines}" if lines else ""
-        seconds = round(time.monotonic() - started, 4)
-        measured = dict(student.counters), tuple(student.speed)
-        return Outcome(check.id, verdict, message, detail, seconds, *measured, student.device)
+        return ended, decide(check, ended, student, self._reference, self._exercise.contract)
 
     def _begin(self, side: Side, seed: int, *, recording: bool, limit: float | None) -> None:
         assert self._exercise is not None

@@ -2,23 +2,47 @@
 
 from __future__ import annotations
 
+import os
 import socket
+from collections.abc import Sequence
+from pathlib import Path
 
+import pytest
 import torch
 from torch.utils.backend_registration import rename_privateuse1_backend
 
 from grader.check.devices import Accelerator
 from grader.confine import cgroup
-from grader.jobs import Plan, Spawned
+from grader.jobs import Plan, PlannedExercise, Spawned
 from grader.model import Device
 from grader.process.sweep import sweep
 from grader.remote.fork import ForkStarter
 from grader.remote.spawn import SpawnStarter
 from grader.remote.worker import Starter
 from grader.session.host import Host
-from grader.session.plugin import run_session
+from grader.session.plugin import CheckSession
+from grader.session.plugin import Host as SessionHost
 from grader.session.self_test import self_test
 from grader.session.sides import Sides
+
+_INI = Path(__file__).with_name("pytest.ini")
+# Each of these would do something of its own between checks: capture output, write files, install handlers or hooks,
+# print. Outcomes are told by `Host`, and the streams are the channel's.
+_PLUGINS_OFF = (
+    "cacheprovider",
+    "capture",
+    "doctest",
+    "faulthandler",
+    "junitxml",
+    "logging",
+    "pastebin",
+    "setuponly",
+    "setupplan",
+    "stepwise",
+    "terminal",
+    "threadexception",
+    "unraisableexception",
+)
 
 
 def run(host: Host, plan: Plan, server: int | None) -> None:
@@ -52,3 +76,37 @@ def run(host: Host, plan: Plan, server: int | None) -> None:
     finally:
         starter.close()
         sweep(str(plan.root))  # the host does it too, unless it was killed
+
+
+def run_session(
+    host: SessionHost,
+    planned: Sequence[PlannedExercise],
+    sides: Sides,
+    accelerator: Accelerator,
+) -> None:
+    """Collect the checks of all exercises, then grade jobs until there are no more.
+
+    Args:
+        host: who gives work and is told of outcomes.
+        planned: all exercises.
+        sides: meets the students and the references; closed at the end.
+        accelerator: what checks of devices run on.
+    """
+    # Nothing that happens to be installed or set on this machine may change a verdict.
+    os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
+    os.environ.pop("PYTEST_ADDOPTS", None)
+    paths = [str(path) for item in planned for path in (item.shown_checks, item.hidden_checks) if path is not None]
+    options = [option for name in _PLUGINS_OFF for option in ("-p", f"no:{name}")]
+    options += ["-p", "pytest_timeout", "-c", str(_INI), "--noconftest", "--import-mode=importlib"]
+    options += ["--timeout=1"]  # switches the timer on; how long it runs is the exercise's limit
+    root = os.path.commonpath([str(Path(path).parent) for path in paths]) if paths else "."
+    session = CheckSession(host, planned, sides, accelerator)
+    try:
+        if paths:
+            # One check file that cannot be read must not keep the others from being graded.
+            options.append("--continue-on-collection-errors")
+            pytest.main([*options, f"--rootdir={root}", *paths], plugins=[session])
+        else:
+            session.run_jobs()
+    finally:
+        sides.close()

@@ -29,12 +29,19 @@ class Sides:
         if device not in self._students:
             self._students[device] = self._side_of_student(planned, job, device)
         student = self._students[device]
-        return student, self._side_of_reference(planned, student)
+        return student, self.reference(planned, student)
 
     def _side_of_student(self, planned: PlannedExercise, job: Job, device: Device) -> Side:
         return Side.of(self._starter, planned.id, job.files, planned.limits, device=device)
 
-    def _side_of_reference(self, planned: PlannedExercise, student: Side) -> Side | None:
+    def stand_in(self, planned: PlannedExercise, device: Device) -> Side:
+        """The reference in a student's place, in a worker of its own. Close its sitting."""
+        assert planned.reference is not None
+        files = {f"{planned.id}.py": planned.reference.read_bytes()}
+        return Side.of(self._starter, planned.id, files, planned.limits, secret=True, device=device)
+
+    def reference(self, planned: PlannedExercise, student: Side) -> Side | None:
+        """The reference's side beside a student's, with a new worker where the last was lost; None without one here."""
         if planned.reference is None:
             return None
         key = planned.id, student.device

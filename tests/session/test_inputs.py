@@ -9,7 +9,7 @@ import torch
 from support import FORK
 
 from grader.model import Check
-from grader.session.seeds import InputStream, twister_state
+from grader.session.inputs import InputStream, twister_state
 
 CHECK = Check("small", "double", "T")
 

@@ -1,0 +1,93 @@
+"""A check that breaks by what came back is the answer's fault; one that breaks with the reference too is ours."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from support import COURSES, FORK, Grade, grader_of, message, verdicts
+
+from grader.course.load import load_course
+from grader.lanes.open import open_lane
+
+CHECKS = '''
+import torch
+
+from grader.check import check, same_values
+
+
+@check("C1", try_this="double(torch.ones(2))")
+def check_naive(student):
+    """As a teacher would first write it"""
+    assert float(student.double(torch.tensor(1.5))) == 3.0
+
+
+@check("C1", shown=True)
+def check_items(student):
+    """Shown, and as naive"""
+    assert student.double(torch.ones(2)).tolist()[1] == 2.0
+
+
+@check("C1", try_this="double(torch.ones(2))")
+def check_to_reference(student, reference):
+    """What the student gives goes into the reference"""
+    same_values(reference.double(student.double(torch.ones(2))), torch.full((2,), 4.0))
+
+
+@check("C1", try_this="double(torch.ones(2))")
+def check_ours(student):
+    """Is at fault itself"""
+    student.double(torch.ones(2))
+    return {}["missing"]
+'''
+RIGHT = "def double(x):\n    return 2 * x\n"
+
+
+@pytest.fixture(scope="module")
+def grade(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Grade]:
+    """Grades a text by checks that a teacher wrote in a hurry."""
+    root = Path(shutil.copytree(COURSES / "tiny", tmp_path_factory.mktemp("hurry") / "course"))
+    (root / "exercises/01_basics/double/check_double.py").unlink()
+    (root / "solutions/01_basics/double/check_double.py").write_text(CHECKS)
+    course = load_course(root)
+    with open_lane(course.exercises[:1], FORK) as lane:
+        yield grader_of(course, lane, root.parent)
+
+
+def test_right_answers_pass_and_our_own_fault_stays_ours(grade: Grade) -> None:
+    """With the reference in the student's place the check breaks as well: nobody loses a point."""
+    graded = grade(RIGHT)
+    assert verdicts(graded) == {"naive": "passed", "items": "passed", "to_reference": "passed", "ours": "broken"}
+    assert graded.score.undecided > 0
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "None",
+        "'text'",
+        "[1, 2]",
+        "torch.zeros(3, 4)",
+        "torch.empty(0)",
+        "torch.ones(2, dtype=torch.complex64) * 1j",
+        "torch.Tensor",
+        "(i for i in range(3))",
+        "{'a': x}",
+        "lambda: 3",
+        "float('nan')",
+    ],
+)
+def test_no_answer_breaks_a_check(grade: Grade, answer: str) -> None:
+    """Whatever comes back, the answer fails; what is hidden is told by its property alone."""
+    graded = grade(f"import torch\n\n\ndef double(x):\n    return {answer}\n")
+    told = verdicts(graded)
+    assert told["ours"] == "broken"
+    assert {told[check] for check in ("naive", "items", "to_reference")} <= {"failed", "skipped", "crashed"}
+    assert graded.score.earned == 0
+    first = message(graded, "naive").split("\n")[0]
+    assert first in {
+        "the result is not what is asked, and could not be compared with that",
+        "the result is not what is asked",
+    }
