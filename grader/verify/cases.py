@@ -27,7 +27,7 @@ class Case:
 
     Attributes:
         exercise: whose file it is.
-        kind: starter, reference, right or wrong.
+        kind: starter, reference, right, wrong or odd.
         answer: the file.
         seed: of the run.
         busy: whether all cores are, meanwhile.

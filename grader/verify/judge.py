@@ -23,6 +23,7 @@ def judge(proof: Proof, checks: Sequence[Check], found: Sequence[tuple[Case, Seq
         found: each run, with the outcomes of all checks.
     """
     judges = {"starter": _judge_starter, "reference": _judge_right, "right": _judge_right, "wrong": _judge_wrong}
+    judges["odd"] = _judge_odd
     told: set[tuple[Path, str]] = set()
     for case, outcomes in found:
         # The longest of its runs, those on a busy machine among them.
@@ -87,6 +88,16 @@ def _judge_wrong(case: Case, checks: Sequence[Check], outcomes: Sequence[Outcome
     return None, False
 
 
+def _judge_odd(case: Case, checks: Sequence[Check], outcomes: Sequence[Outcome]) -> Judged:
+    del case, checks
+    if (broken := _broken(outcomes)) is not None:
+        return broken, False
+    decided = [outcome.verdict for outcome in outcomes if outcome.verdict.decided]
+    if all(verdict is Verdict.PASSED for verdict in decided):
+        return "this odd answer gets full marks; add a check that looks at what comes back", False
+    return None, False
+
+
 def _others(outcomes: Sequence[Outcome]) -> str:
     """Which checks did catch a wrong answer."""
     caught = [outcome.check for outcome in outcomes if outcome.verdict in (Verdict.FAILED, Verdict.CRASHED)]
@@ -103,6 +114,8 @@ def _broken(outcomes: Sequence[Outcome]) -> str | None:
 
 def _place(case: Case) -> str:
     places = Places.of(case.exercise)
+    if case.kind == "odd":
+        return f"{places.staff.as_posix()}: {case.answer.path.name}"
     folder = {"starter": places.shown, "reference": places.staff, "right": places.right, "wrong": places.wrong}[
         case.kind
     ]

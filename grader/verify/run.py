@@ -21,6 +21,7 @@ from grader.model import Course, Exercise, Report
 from grader.verify.cases import Case, cases_of
 from grader.verify.judge import judge
 from grader.verify.losses import loss_of
+from grader.verify.odd import odd_cases
 from grader.verify.proof import Proof
 from grader.verify.text import text_problems
 
@@ -45,7 +46,8 @@ def verify(
     with open_lanes(exercises, setup, lanes_wanted) as lanes:
         _read(course, proofs, lanes[0])
         cases = [case for proof in proofs if proof.exercise.id not in lanes[0].collected.problems
-                 for case in cases_of(proof, lanes[0].checks_of(proof.exercise), seeds)]  # fmt: skip
+                 for case in (*cases_of(proof, lanes[0].checks_of(proof.exercise), seeds),
+                              *odd_cases(proof.exercise))]  # fmt: skip
         quiet = [case for case in cases if not case.busy]
         busy = [case for case in cases if case.busy]
         runs = _Runs(course, setup)

@@ -10,6 +10,7 @@ import pytest
 from support import COURSES, FORK, run_grade
 
 from grader.course.load import load_course
+from grader.verify.odd import ODD
 from grader.verify.run import verify
 
 SHOWN = "exercises/01_basics/double"
@@ -293,3 +294,23 @@ def test_a_wrong_answer_without_a_verdict_proves_nothing() -> None:
     (problem,) = proof.problems
     assert "w.py: it gets no verdict from check_small; make its measurement clearer" in problem
     assert not proof.unproved
+
+
+def test_odd_answers_need_somebody_who_looks(tmp_path: Path) -> None:
+    """Where no check looks at what comes back, every odd answer gets full marks, and each is told."""
+    root = Path(shutil.copytree(COURSES / "tiny", tmp_path / "course"))
+    (root / "solutions/01_basics/double/check_double.py").write_text(ACCEPTS_ALL)
+    (root / "exercises/01_basics/double/check_double.py").write_text(ACCEPTS_ALL.replace("random", "small"))
+    course = load_course(root)
+    (proof,) = verify(course, course.exercises[:1], FORK, 1, print)
+    told = [problem for problem in proof.problems if "this odd answer gets full marks" in problem]
+    assert any("double gives None" in problem for problem in told)
+    assert any("double gives two_percent_more" in problem for problem in told)
+
+
+def test_no_odd_answer_breaks_a_sound_course() -> None:
+    """Each is tried, and none gets through."""
+    course = load_course(COURSES / "tiny")
+    (proof,) = verify(course, course.exercises[:1], FORK, 1, print)
+    good, total = proof.counts["odd"]
+    assert good == total == 2 * len(ODD)
