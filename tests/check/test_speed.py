@@ -112,7 +112,7 @@ def done(self, request, incoming):
     if type(request).__name__ != "Prepare":
         return real(self, request, incoming)
     leaves = [known.refer() for known in self._timed.known.values()]
-    more = [len(self._timed.containers), hasattr(request, "args")]
+    more = [len(self._timed.containers), hasattr(request, "calls")]
     seen[:] = [str(type(leaf)) + str(leaf.any()) for leaf in leaves] + more
 serve._done = done
 def total(x, a, rest, k):
