@@ -103,7 +103,7 @@ FAR = {
 }
 """Milliseconds of both sides, roughly, and the limit of their ratio."""
 
-TIMES_PER_MS = 160
+TIMES_PER_MS = 100
 
 
 def loads() -> dict[str, list[str]]:

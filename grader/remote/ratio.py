@@ -73,6 +73,17 @@ class Lap:
             return None
         return Idle(self.idle, self.idle if self.other_idle is None else self.other_idle)
 
+    def least(self, more: Lap) -> Lap:
+        """What is the less in either of two laps that were not stopped."""
+        pairs = zip(self._times(), more._times(), strict=True)
+        mine, other, mine_away, other_away, idle, other_idle = (
+            None if a is None or b is None else min(a, b) for a, b in pairs
+        )
+        return Lap(mine or 0.0, other or 0.0, mine_away or 0.0, other_away or 0.0, idle, other_idle=other_idle)
+
+    def _times(self) -> tuple[float | None, ...]:
+        return self.mine, self.other, self.mine_away, self.other_away, self.idle, self.other_idle
+
     def other_net(self) -> float:
         """CPU time of the second, without asking and answering where that was measured."""
         idle = self.idles()
@@ -103,7 +114,7 @@ class Ratio:
         high: where it lies at most.
         limit: what was asked.
         below: True if it is at most the limit, False if it is more, None if that is not decided.
-        laps: how many calls of each side were counted.
+        laps: how many were counted.
         pairs: in how many pairs of workers.
         mine_s: CPU seconds of one call, without the asking and answering.
         other_s: the same of the other side.

@@ -137,10 +137,13 @@ class Trial:
             if lap.stopped or min(1.0, self.limit) * lap.other_net() >= _LEAST_S:
                 break
             self.size *= 2
-        # More than once, as a single call may have been disturbed, and then looks longer than it is.
         for _ in range(_MOST_COUNTINGS):
-            calls = sides.calls_for(lap, self.calls)
-            if lap.stopped or calls == self.calls:
+            # By the less of two laps, as what was disturbed looks longer than it is, and long enough for one call.
+            first, lap = lap, lap if lap.stopped else sides.lap(self.size, self.calls)
+            if lap.stopped:
+                break
+            calls = sides.calls_for(first.least(lap), self.calls)
+            if calls == self.calls:
                 break
             self.calls = calls
             lap = sides.lap(self.size, calls)
