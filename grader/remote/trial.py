@@ -35,8 +35,10 @@ _LEAST_S = 0.0004
 _LAP_S = 0.002
 """A lap makes so many calls of a side that they take about this much CPU time, beyond asking and answering."""
 
-_MOST_CALLS = 64
-_MOST_WEIGHT = 32 << 20
+_MOST_CALLS = 32
+"""More would not help the shortest, and each of them costs us more than a short call itself, to make and compare."""
+
+_MOST_WEIGHT = 8 << 20
 """What is sent to a worker or comes from it at once, in bytes; one call alone may be more."""
 
 _MOST_AWAY_S = 0.1
