@@ -13,6 +13,18 @@ Every verdict is a line in a file; a run that was interrupted goes on where it e
 
     python benchmarks/speed_verdicts.py run first.jsonl --verdicts 100
     python benchmarks/speed_verdicts.py table first.jsonl
+
+With `--far`, the truth is far from the limit, calls take 0.05 to 50 ms, and there are more loads. A right answer may be
+lost here too, if a call is so short that a cold cache is most of it.
+
+full      one process for each core spins
+memory    one for each core copies 64 MB over and over
+imports   one for each core starts processes that import torch
+starts    one for each core starts processes that do nothing
+eight     eight processes, half of them spin, half of them write
+
+    python benchmarks/speed_verdicts.py run far.jsonl --far --verdicts 4 --minutes 10
+    python benchmarks/speed_verdicts.py table far.jsonl --far
 """
 
 from __future__ import annotations
@@ -75,7 +87,23 @@ BURST = (
     + "    while time.monotonic() < until: x[:] = bytes(1 << 22)\n"
     + "    time.sleep(random.uniform(0.002, 0.3))\n"
 )
+COPY = ALIVE.replace("import os,", "import numpy, os,") + "    x = numpy.ones(1 << 23); y = x.copy(); x[:] = y\n"
+STARTED = "    subprocess.run([sys.executable, '-I', '-c', {text!r}], check=False)\n"
+START = ALIVE.replace("import os,", "import subprocess, sys, os,") + STARTED
 """Loads end with the process that started them, however that ends."""
+
+FAR = {
+    "1:1000, 100 times faster": (0.05, 50.0, 0.01),
+    "1:10, 100 times faster": (5.0, 50.0, 0.01),
+    "1:1 of 0.05 ms": (0.05, 0.05, 3.5),
+    "1:1 of 1 ms": (1.0, 1.0, 3.5),
+    "1:1 of 50 ms": (50.0, 50.0, 3.5),
+    "10:1 of 0.05 ms": (0.5, 0.05, 3.5),
+    "1000:1": (50.0, 0.05, 3.5),
+}
+"""Milliseconds of both sides, roughly, and the limit of their ratio."""
+
+TIMES_PER_MS = 100
 
 
 def loads() -> dict[str, list[str]]:
@@ -84,9 +112,23 @@ def loads() -> dict[str, list[str]]:
     return {"idle": [], "one core": [SPIN], "twice": [SPIN, WRITE] * cores, "bursty": [BURST] * (2 * cores)}
 
 
+def far_loads() -> dict[str, list[str]]:
+    """The same for truths that are far from the limit."""
+    cores = os.cpu_count() or 1
+    return {
+        "idle": [],
+        "full": [SPIN] * cores,
+        "bursty": [BURST] * (2 * cores),
+        "memory": [COPY] * cores,
+        "imports": [START.format(text="import torch")] * cores,
+        "starts": [START.format(text="pass")] * cores,
+        "eight": [SPIN, WRITE] * 4,
+    }
+
+
 @contextlib.contextmanager
 def busy(programs: list[str]) -> Iterator[None]:
-    spinners = [subprocess.Popen([sys.executable, "-I", "-S", "-c", text]) for text in programs]
+    spinners = [subprocess.Popen([sys.executable, "-I", "-c", text]) for text in programs]
     try:
         time.sleep(0.2 if programs else 0.0)
         yield
@@ -96,8 +138,8 @@ def busy(programs: list[str]) -> Iterator[None]:
             spinner.wait()
 
 
-def run(path: Path, verdicts: int) -> None:
-    """Take verdicts, a round of each load in turn, until each cell has enough."""
+def run(path: Path, verdicts: int, minutes: float, *, far: bool) -> None:
+    """Take verdicts, a round of each load in turn, until each cell has enough or the time is over."""
     import torch
 
     torch.set_num_threads(1)
@@ -107,17 +149,22 @@ def run(path: Path, verdicts: int) -> None:
     from grader.remote.fork import ForkStarter
 
     done = collections.Counter((row["load"], row["ratio"], row["kind"]) for row in read(path))
-    wanted = -(-verdicts // len(SIZES))
+    until = time.monotonic() + 60 * minutes
+    wanted = verdicts if far else -(-verdicts // len(SIZES))
+    pairs = [(name, "far") for name in FAR] if far else [(ratio, kind) for ratio in RATIOS for kind in SIZES]
     server = WorkerServer(WallPlan())
     with tempfile.TemporaryDirectory() as folder, path.open("a", encoding="utf-8") as file:
         starter = ForkStarter(server.open_lane(0), Path(folder))
         server.wait_ready()
         for number in range(wanted):
-            for load, programs in loads().items():
-                cells = [(ratio, kind) for ratio in RATIOS for kind in SIZES if done[load, ratio, kind] <= number]
+            for load, programs in (far_loads() if far else loads()).items():
+                cells = [cell for cell in pairs if done[load, *cell] <= number and time.monotonic() < until]
                 with busy(programs if cells else []):
                     for ratio, kind in cells:
-                        row = {"load": load, "ratio": ratio, "kind": kind, **verdict(starter, ratio, kind)}
+                        if time.monotonic() > until:
+                            break
+                        found = verdict(*sides_of(starter, ratio, kind))
+                        row = {"load": load, "ratio": ratio, "kind": kind, **found}
                         file.write(json.dumps(row) + "\n")
                         file.flush()
             print(f"round {number + 1} of {wanted}", flush=True)
@@ -125,18 +172,31 @@ def run(path: Path, verdicts: int) -> None:
     server.close()
 
 
-def verdict(starter: Any, ratio: float, kind: str) -> dict[str, Any]:
+def sides_of(starter: Any, ratio: float | str, kind: str) -> tuple[Any, Any, float, int]:
+    """Both functions of a cell, the limit, and the size of their input."""
+    if isinstance(ratio, str):
+        mine, other, limit = FAR[ratio]
+        times = [max(1, round(ms * TIMES_PER_MS)) for ms in (mine, other)]
+        kind, size = "long", 10_000
+    else:
+        times, limit, size = [round(LIMIT * ratio * REFERENCE_TIMES), REFERENCE_TIMES], LIMIT, SIZES[kind]
+    names = "your", "the reference's"
+    mine, reference = (function(starter, kind, count, owner) for count, owner in zip(times, names, strict=True))
+    return mine, reference, limit, size
+
+
+def verdict(mine: Any, reference: Any, limit: float, size: int) -> dict[str, Any]:
     """One verdict, with what it cost."""
     import torch
 
-    from grader.check.speed import as_fast_as
+    from grader.check.speed import as_fast_as, faster_than
     from grader.model.endings import CheckFailed, Inconclusive
 
-    mine = function(starter, kind, round(LIMIT * ratio * REFERENCE_TIMES), "your")
-    reference = function(starter, kind, REFERENCE_TIMES, "the reference's")
     started = time.perf_counter()
+    how: dict[str, Any] = {"at_most": limit} if limit >= 1 else {"at_least": 1 / limit}
     try:
-        as_fast_as(mine, reference, lambda n: (torch.randn(max(n, 4096)),), size=SIZES[kind], at_most=LIMIT)
+        compare: Any = as_fast_as if limit >= 1 else faster_than
+        compare(mine, reference, lambda n: (torch.randn(max(n, 4096)),), size=size, **how)
         told = "passed"
     except CheckFailed:
         told = "failed"
@@ -167,18 +227,18 @@ def read(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
 
 
-def table(path: Path) -> None:
+def table(path: Path, *, far: bool) -> None:
     """The table, in Markdown."""
     cells = collections.defaultdict(list)
     for row in read(path):
         cells[row["load"], row["ratio"]].append(row)
     print("| load | true ratio / limit | verdicts | wrong | inconclusive | median s | 95 % s | pairs |")
     print("|---|---|---|---|---|---|---|---|")
-    for load in loads():
-        for ratio in RATIOS:
+    for load in far_loads() if far else loads():
+        for ratio in FAR if far else RATIOS:
             rows = cells[load, ratio]
             if rows:
-                print(f"| {load} | {ratio:g} | {' | '.join(summary(rows, 'passed' if ratio < 1 else 'failed'))} |")
+                print(f"| {load} | {ratio} | {' | '.join(summary(rows, right_for(ratio)))} |")
     rows = [row for cell in cells.values() for row in cell]
     wrong = sum(is_wrong(row) for row in rows)
     unsure = sum(row["verdict"] == "inconclusive" for row in rows)
@@ -186,7 +246,15 @@ def table(path: Path) -> None:
 
 
 def is_wrong(row: dict[str, Any]) -> bool:
-    return str(row["verdict"]) == ("failed" if row["ratio"] < 1 else "passed")
+    return row["verdict"] not in (right_for(row["ratio"]), "inconclusive")
+
+
+def right_for(ratio: float | str) -> str:
+    """The right verdict of a cell."""
+    if isinstance(ratio, str):
+        mine, other, limit = FAR[ratio]
+        return "passed" if mine / other < limit else "failed"
+    return "passed" if ratio < 1 else "failed"
 
 
 def summary(rows: list[dict[str, Any]], right: str) -> list[str]:
@@ -203,10 +271,12 @@ def main() -> None:
     parser.add_argument("what", choices=["run", "table"])
     parser.add_argument("file", type=Path)
     parser.add_argument("--verdicts", type=int, default=100, help="for each true ratio under each load")
+    parser.add_argument("--minutes", type=float, default=1e6, help="then no further verdict is begun")
+    parser.add_argument("--far", action="store_true", help="truths far from the limit, short calls, more loads")
     options = parser.parse_args()
     if options.what == "run":
-        run(options.file, options.verdicts)
-    table(options.file)
+        run(options.file, options.verdicts, options.minutes, far=options.far)
+    table(options.file, far=options.far)
 
 
 if __name__ == "__main__":

@@ -164,7 +164,7 @@ def _too_slow(function: RemoteFunction, head: str, found: Ratio, span: str) -> C
     return CheckFailed(
         head,
         f"{head}\na call of yours takes {_number(1000 * found.mine_s)} ms of CPU time, of the other "
-        f"{_number(1000 * found.other_s)} ms; the ratio lies {span} ({found.laps} calls in {found.pairs} pairs of "
+        f"{_number(1000 * found.other_s)} ms; the ratio lies {span} ({found.laps} laps in {found.pairs} pairs of "
         "fresh processes)",
     )
 

@@ -90,7 +90,7 @@ class Speed:
         at_most: the largest ratio that passes.
         yours_ms: CPU milliseconds of one call of the student's.
         theirs_ms: the same of the other side.
-        calls: how many calls of each side were counted.
+        calls: how many laps were counted: a call of each side, of short ones the mean of several.
         pairs: in how many pairs of workers.
     """
 

@@ -1,7 +1,7 @@
 """The decision about a ratio of two times: arithmetic on laps, no clock and no process of its own.
 
-A *lap* is one call of each side with the same arguments. Laps come from a fresh *pair* of workers. What can go wrong,
-as measured (`benchmarks/speed_verdicts.py`):
+A *lap* is what one call of each side takes: of short ones, the mean of several (`trial`). Laps come from a fresh *pair*
+of workers. What can go wrong, as measured (`benchmarks/speed_verdicts.py`):
 
 - Single laps scatter upwards: preemption, caches, interrupts. The lowest third of a side's laps is steady.
 - About one pair of workers in fifty is off by 20 % and more in all of its laps: it sits on bad memory, or its heap has
@@ -23,6 +23,7 @@ import math
 import statistics
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 CLEAR, FAR = math.log(1.5), math.log(3.0)
 """How far from the limit, as logarithms of ratios, a pair votes twice, and votes three times."""
@@ -46,7 +47,7 @@ _WAITING = 3.0, 2.0
 
 @dataclass(frozen=True)
 class Lap:
-    """One call of each side, in seconds.
+    """One call of each side, in seconds; where several were timed together, their mean.
 
     Attributes:
         mine: CPU time of the side that is judged.
@@ -54,6 +55,7 @@ class Lap:
         mine_away: time in which the first neither ran nor was ready to run: it slept, or waited for others.
         other_away: the same of the second.
         idle: CPU time of a call that does nothing, or None where it was not measured anew.
+        other_idle: the same for the second, where another number of its calls are timed together; else None.
         stopped: whether the judged side was stopped, and so took longer than that.
     """
 
@@ -63,6 +65,43 @@ class Lap:
     other_away: float = 0.0
     idle: float | None = None
     stopped: bool = False
+    other_idle: float | None = None
+
+    def idles(self) -> Idle | None:
+        """What asking and answering cost here, for either side."""
+        if self.idle is None:
+            return None
+        return Idle(self.idle, self.idle if self.other_idle is None else self.other_idle)
+
+    def least(self, more: Lap) -> Lap:
+        """What is the less in either of two laps that were not stopped."""
+        pairs = zip(self._times(), more._times(), strict=True)
+        mine, other, mine_away, other_away, idle, other_idle = (
+            None if a is None or b is None else min(a, b) for a, b in pairs
+        )
+        return Lap(mine or 0.0, other or 0.0, mine_away or 0.0, other_away or 0.0, idle, other_idle=other_idle)
+
+    def _times(self) -> tuple[float | None, ...]:
+        return self.mine, self.other, self.mine_away, self.other_away, self.idle, self.other_idle
+
+    def other_net(self) -> float:
+        """CPU time of the second, without asking and answering where that was measured."""
+        idle = self.idles()
+        return self.other - (idle.other if idle else 0.0)
+
+
+class Idle(NamedTuple):
+    """CPU time of a call that does nothing, for either side."""
+
+    mine: float
+    other: float
+
+    def least(self, more: Idle | None) -> Idle:
+        """The least of both, for each side."""
+        return self if more is None else Idle(min(self.mine, more.mine), min(self.other, more.other))
+
+
+_NOTHING = Idle(0.0, 0.0)
 
 
 @dataclass(frozen=True)
@@ -75,7 +114,7 @@ class Ratio:
         high: where it lies at most.
         limit: what was asked.
         below: True if it is at most the limit, False if it is more, None if that is not decided.
-        laps: how many calls of each side were counted.
+        laps: how many were counted.
         pairs: in how many pairs of workers.
         mine_s: CPU seconds of one call, without the asking and answering.
         other_s: the same of the other side.
@@ -98,20 +137,19 @@ class Ratio:
 
 @dataclass
 class _Pair:
-    idle: float | None = None  # the CPU time of asking and answering: the least that was seen, here or in another pair
+    idle: Idle | None = None  # the CPU time of asking and answering: the least that was seen, here or in another pair
     laps: list[Lap] = field(default_factory=list)
-    hopeless: bool = False
 
     def cpu(self) -> float:
         """Logarithm of the ratio of CPU times, without asking and answering."""
-        return self._log_ratio(self.idle or 0.0)
+        return self._log_ratio(self.idle or _NOTHING)
 
-    def _log_ratio(self, idle: float) -> float:
+    def _log_ratio(self, idle: Idle) -> float:
         return _log_ratio([lap.mine for lap in self.laps], [lap.other for lap in self.laps], idle)
 
     def each(self) -> list[float]:
         """The same of each lap alone."""
-        return [_log_ratio([lap.mine], [lap.other], self.idle or 0.0) for lap in self.laps]
+        return [_log_ratio([lap.mine], [lap.other], self.idle or _NOTHING) for lap in self.laps]
 
     def clearly(self, limit: float, factor: float) -> bool:
         """Whether it lies further from the limit than a factor (its logarithm), and there is no doubt on which side."""
@@ -119,13 +157,15 @@ class _Pair:
         middle = math.log(limit)
         above = self.cpu() > middle
         dissent = sum((ratio > middle) is not above for ratio in self.each())
-        agreed = dissent <= len(self.laps) // _LAPS_PER_DISSENT and (self._log_ratio(0.0) > middle) is above
+        agreed = dissent <= len(self.laps) // _LAPS_PER_DISSENT and (self._log_ratio(_NOTHING) > middle) is above
         return agreed and abs(self.cpu() - middle) > factor
 
     def waits(self, limit: float) -> bool:
         """Whether the judged side sleeps much longer than it works, beyond what the other side does too."""
+        idle = self.idle or _NOTHING
         mine, other = (
-            _net(times, self.idle or 0.0) for times in zip(*((lap.mine, lap.other) for lap in self.laps), strict=True)
+            _net([lap.mine for lap in self.laps], idle.mine),
+            _net([lap.other for lap in self.laps], idle.other),
         )
         # A busy machine keeps both sides waiting. What the other side waits too is not held against the student.
         away = _lowest([lap.mine_away for lap in self.laps]) - _lowest([lap.other_away for lap in self.laps])
@@ -179,15 +219,14 @@ def hopeless_s(other: float, limit: float) -> float:
     return 2 * _HOPELESS * limit * other
 
 
-def _run(limit: float, laps: Iterator[Lap], idle: float | None) -> _Pair:
+def _run(limit: float, laps: Iterator[Lap], idle: Idle | None) -> _Pair:
     """Take laps from a pair until it is clear or has enough."""
     pair = _Pair(idle)
     try:
         for lap in laps:
             pair.laps.append(lap)
-            if lap.idle is not None:
-                pair.idle = lap.idle if pair.idle is None else min(pair.idle, lap.idle)
-            pair.hopeless = pair.hopeless or is_hopeless(lap, limit)
+            idle = lap.idles()
+            pair.idle = idle.least(pair.idle) if idle else pair.idle
             if _enough(pair, limit):
                 break
     finally:
@@ -200,9 +239,14 @@ def _run(limit: float, laps: Iterator[Lap], idle: float | None) -> _Pair:
 
 def _enough(pair: _Pair, limit: float) -> bool:
     taken = len(pair.laps)
-    if pair.hopeless:
-        return pair.laps[-1].stopped or taken >= _HOPELESS_LAPS
-    return taken >= MOST_LAPS or any(taken >= laps and pair.clearly(limit, far) for laps, far in _ENOUGH.items())
+    # One lap that was disturbed looks hopeless, too. So each of those that would do must say the same.
+    hopeless = sum(is_hopeless(lap, limit) for lap in pair.laps)
+    if pair.laps[-1].stopped or hopeless >= _HOPELESS_LAPS:
+        return True
+    least = _HOPELESS_LAPS if hopeless else 1
+    return taken >= MOST_LAPS or any(
+        taken >= max(laps, least) and pair.clearly(limit, far) for laps, far in _ENOUGH.items()
+    )
 
 
 def _summary(limit: float, pairs: Sequence[_Pair], *, below: bool | None) -> Ratio:
@@ -212,7 +256,7 @@ def _summary(limit: float, pairs: Sequence[_Pair], *, below: bool | None) -> Rat
     skip = max(0, math.floor(len(each) / 2 - math.sqrt(len(each))))  # two deviations of the median's rank
     low, high = min(each[skip], value), max(each[-1 - skip], value)
     laps = [lap for pair in pairs for lap in pair.laps]
-    idle = pairs[-1].idle or 0.0
+    idle = pairs[-1].idle or _NOTHING
     stopped = any(lap.stopped for lap in laps)
     if stopped:
         value = max(ratios)  # the longest call tells most
@@ -224,15 +268,15 @@ def _summary(limit: float, pairs: Sequence[_Pair], *, below: bool | None) -> Rat
         below=below,
         laps=len(laps),
         pairs=len(pairs),
-        mine_s=_net([lap.mine for lap in laps], idle),
-        other_s=_net([lap.other for lap in laps], idle),
+        mine_s=_net([lap.mine for lap in laps], idle.mine),
+        other_s=_net([lap.other for lap in laps], idle.other),
         at_least=value > max((pair.cpu() for pair in pairs if not pair.laps[-1].stopped), default=-math.inf),
         waits=below is False and sum(pair.waits(limit) for pair in pairs) * 2 > len(pairs),
     )
 
 
-def _log_ratio(mine: Sequence[float], other: Sequence[float], idle: float) -> float:
-    return math.log(_net(mine, idle) / _net(other, idle))
+def _log_ratio(mine: Sequence[float], other: Sequence[float], idle: Idle) -> float:
+    return math.log(_net(mine, idle.mine) / _net(other, idle.other))
 
 
 def _net(times: Sequence[float], idle: float) -> float:

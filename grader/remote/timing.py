@@ -1,9 +1,12 @@
 """Calls with our clock around them. Nothing that student code says or does to its own clock is used.
 
-A timed call has two steps. `prepare` sends the arguments without their numbers: the worker maps shared memory, whose
+A short call is timed together with others of the same function, each with arguments of its own: a cold cache is ten
+times the work of a call of 50 microseconds, and little beside forty of them.
+
+Timed calls have two steps. `prepare` sends the arguments without their numbers: the worker maps shared memory, whose
 pages are present, and has tensors of the right shape. Then the clock is read, the numbers are written into that memory,
-and `go` is sent, with whatever else the arguments hold. The clock is read again once the last byte of the reply is
-here, which holds a copy of the result. So a thread cannot begin early, since the numbers are not there; a lazy result
+and `go` is sent, with whatever else the arguments hold. The clock is read again once the last byte of the answer is
+here, which holds a copy of each result. So a thread cannot begin early, since the numbers are not there; a lazy result
 is computed within the time; and CPU time counts every thread.
 
 The clock is the CPU clock of the worker's process, read from outside. Work that is put off until after the reply is
@@ -26,66 +29,79 @@ from grader.model.endings import WorkerLost
 from grader.process import clock
 from grader.remote.student import RemoteFunction
 from grader.wire.exchange import Exchange
-from grader.wire.frames import ProtocolFault
+from grader.wire.frames import Frame, ProtocolFault
 from grader.wire.outgoing import Outgoing
-from grader.wire.requests import Asked, Go, Prepare
+from grader.wire.requests import Asked, Go, Prepare, Replies
 from grader.wire.rows import ArrayRow, TensorRow, Told
 
 _ALIGNMENT = 64
+_WEIGHT_OF_TEXT = 32  # a message may hold that much less of its tree than of memory, by length
 _PREPARE_S = 10.0
 
 
 @dataclass
 class Timing:
-    """What one call took.
+    """What the calls of one request took, together.
 
     Attributes:
         cpu_s: CPU seconds of the worker's process, all threads; wall seconds where that clock cannot be read.
         wall_s: seconds by the clock on the wall; no verdict hangs on them.
         away_s: of these, the seconds in which the worker neither ran nor was ready to run; 0 where that is not known.
-        result: a copy of what came back.
+        results: a copy of what came back from each.
+        weight: of the answer, as `Inputs.weight`.
     """
 
     cpu_s: float
     wall_s: float
     away_s: float
-    result: Any
+    results: list[Any]
+    weight: int = 0
+
+    @property
+    def result(self) -> Any:
+        """What came back from the only call, or the first."""
+        return self.results[0]
 
 
 class Inputs:
-    """The arguments of a timed call, written once and sent to several workers.
+    """The arguments of timed calls, written once and sent to several workers.
 
     Args:
-        args: tensors, arrays and plain values.
+        calls: for each call its arguments: tensors, arrays and plain values.
         in_place: whether the arguments are what counts afterwards; they then come back beside the result.
 
     Raises:
         Unsupported: one of them cannot be handed over.
     """
 
-    def __init__(self, args: Sequence[Any], *, in_place: bool = False) -> None:
+    def __init__(self, *calls: Sequence[Any], in_place: bool = False) -> None:
         out = Outgoing(Exchange(asks=True))
-        values = [out.value(arg) for arg in args]
+        values = [[out.value(arg) for arg in args] for args in calls]
         told, self.data = out.tell()
         self.starts = _aligned([len(part) for part in self.data])
         self.size = self.starts.pop()
         blocks = [row._replace(start=start) for row, start in zip(told.blocks, self.starts, strict=True)]
         leaves = [new for new in told.new if isinstance(new.row, (TensorRow, ArrayRow))]
         rest = [new for new in told.new if not isinstance(new.row, (TensorRow, ArrayRow))]
-        self.args = values
+        self.calls = values
         self.in_place = in_place
         self.shapes = Asked(Prepare(), Told(leaves, [], blocks).plain(asks=True))
         self.rest = Told(rest, [], []).plain(asks=True)
         self.places = {str(row.number): row.start for row in blocks}
 
+    @property
+    def weight(self) -> int:
+        """Roughly how much of a message this fills, in bytes of its memory."""
+        return _weight(self.size, [self.shapes.objects, self.rest])
+
     def go(self, function: list[Any], *, inline: bool) -> Asked:
-        """The request for the call that was prepared.
+        """The request for the calls that were prepared.
 
         Args:
             function: what is called, by its name on the wire.
             inline: whether the numbers come along; else they are in shared memory.
         """
-        return Asked(Go(function, self.args, self.in_place, self.places if inline else {}), self.rest)
+        return Asked(Go(function, self.calls, self.in_place, self.places if inline else {}), self.rest)
 
     def whole(self) -> bytes:
         """All numbers in one piece."""
@@ -100,6 +116,9 @@ class TimedSide:
 
     Args:
         function: what is called, of the student's or the reference's.
+
+    Attributes:
+        left_out_s: wall seconds in which the module loaded, or a call slept: the machine is not to blame for them.
     """
 
     def __init__(self, function: RemoteFunction) -> None:
@@ -107,16 +126,17 @@ class TimedSide:
             pytest.skip("calls are timed on the CPU and on a simulated accelerator, not on CUDA")
         self._name = function.wire_name
         self._what = function.what
+        self.left_out_s = 0.0
         self._side = function.side.fresh()
         self._last: Timing | None = None
         self._reply_cpu = 0.0
 
     def call(self, inputs: Inputs, seconds: float | None = None, *, idle: bool = False) -> Timing:
-        """Time one call.
+        """Time the calls that the inputs are for.
 
         Args:
-            inputs: its arguments.
-            seconds: CPU seconds that it may take, if not the exercise's own limit.
+            inputs: their arguments.
+            seconds: CPU seconds that they may take together, if not the exercise's own limit for one.
             idle: do not call the function, give back the last argument: what asking and answering costs.
 
         Raises:
@@ -124,16 +144,20 @@ class TimedSide:
             CannotJudge: the module does not load, or the result cannot be handed over.
         """
         with self._side.not_counted():  # starting a worker is not the check's own time either
-            self._side.names()
+            started = time.monotonic()
+            try:
+                self._side.names()
+            finally:
+                self.left_out_s += time.monotonic() - started
             return self._timed(inputs, seconds or self._side.sitting.limits.call_s, idle=idle)
 
     def add_late_work(self) -> None:
-        """Add what the worker did since its last reply to that call. What it does later is added to the next one."""
+        """Add what the worker did since its last answer to those calls. What it does later is added to the next one."""
         if self._last is not None:
             self._last.cpu_s += self._late()
 
     def _late(self) -> float:
-        """CPU seconds since the last reply, or since this was asked last."""
+        """CPU seconds since the last answer, or since this was asked last."""
         now = self._cpu()
         late, self._reply_cpu = now - self._reply_cpu, now
         return late if self._last is not None else 0.0
@@ -145,6 +169,7 @@ class TimedSide:
         function = ["named", "probe:", "last"] if idle else self._name
         descriptor = _memory(inputs.size) if worker.channel.shares_memory and inputs.size else None
         go = inputs.go(function, inline=descriptor is None)
+        asked = time.monotonic()
         try:
             if descriptor is None:
                 sitting.ask(inputs.shapes, [bytes(inputs.size)], _PREPARE_S, what)
@@ -158,21 +183,35 @@ class TimedSide:
                     os.pwrite(descriptor, part, start)
             frame = sitting.ask(go, parts, seconds, what)
             self._reply_cpu, away_after, wall_after = self._cpu(), self._away(), time.perf_counter()
+        except WorkerLost:
+            # Its clocks are gone with it. What it took beyond its CPU seconds, it slept, or waited for a core.
+            self.left_out_s += max(0.0, time.monotonic() - asked - seconds)
+            raise
         finally:
             if descriptor is not None:
                 os.close(descriptor)
-        try:
-            result = self._side.read(frame, what, self._table())
-        except ProtocolFault as fault:
-            lost = WorkerLost(Verdict.CRASHED, f"{what} gave the grader something it cannot take ({fault})")
-            sitting.lose(lost)
-            raise lost from None
+        away_s = max(0.0, away_after - away)
+        self.left_out_s += away_s
+        results = self._results(frame, len(inputs.calls))
         took_s = late + self._reply_cpu - cpu
-        self._last = Timing(took_s, wall_after - wall, max(0.0, away_after - away), result)
+        weight = _weight(len(frame.data), frame.tree)
+        self._last = Timing(took_s, wall_after - wall, away_s, results, weight)
         return self._last
 
-    def _table(self) -> Exchange:
-        return Exchange(asks=True, make_handle=self._side.remote_object)
+    def _results(self, frame: Frame, count: int) -> list[Any]:
+        """What each call gave; the first that raised is raised here."""
+        what, results = self._what, []
+        try:
+            for tree, start, end in Replies.parts(frame.tree, len(frame.data)):
+                table = Exchange(asks=True, make_handle=self._side.remote_object)
+                results.append(self._side.read(Frame(frame.number, dict(tree), frame.data[start:end]), what, table))
+            if len(results) != count:
+                raise ProtocolFault("another number of replies than of calls")
+        except ProtocolFault as fault:
+            lost = WorkerLost(Verdict.CRASHED, f"{what} gave the grader something it cannot take ({fault})")
+            self._side.sitting.lose(lost)
+            raise lost from None
+        return results
 
     def _cpu(self) -> float:
         worker = self._side.sitting.worker
@@ -206,6 +245,10 @@ def _aligned(sizes: Sequence[int]) -> list[int]:
         starts.append(end)
         end += -(-size // _ALIGNMENT) * _ALIGNMENT
     return [*starts, end]
+
+
+def _weight(size: int, tree: object) -> int:
+    return size + _WEIGHT_OF_TEXT * len(repr(tree))
 
 
 def _memory(size: int) -> int:

@@ -7,6 +7,7 @@ read with the objects that the same message tells of.
 from __future__ import annotations
 
 import builtins
+import itertools
 from collections.abc import Mapping
 from typing import NamedTuple, TypeAlias
 
@@ -57,21 +58,21 @@ class Get(NamedTuple):
 
 
 class Prepare(NamedTuple):
-    """Make the arguments of a timed call; their numbers come with `Go`."""
+    """Make the arguments of timed calls; their numbers come with `Go`."""
 
 
 class Go(NamedTuple):
-    """Make the call that was prepared.
+    """Make the calls that were prepared, one after the other; answered with `Replies`.
 
     Attributes:
         function: what is called.
-        args: what was prepared, and plain values.
-        in_place: whether the arguments come back beside the result.
+        calls: the arguments of each: what was prepared, and plain values.
+        in_place: whether the arguments come back beside each result.
         places: where the bytes of each block begin in the data, if they do not lie in shared memory; by block.
     """
 
     function: Plain
-    args: list[Plain]
+    calls: list[list[Plain]]
     in_place: bool
     places: dict[str, int]
 
@@ -205,3 +206,47 @@ class Reply(NamedTuple):
         if "result" not in tree:
             raise ProtocolFault("a reply without a result")
         return cls(objects, tree["result"])
+
+
+class Replies(NamedTuple):
+    """The answer to a request for several calls: a reply for each, up to the first that has no result.
+
+    Each is written as soon as its call is over, and by itself. So nothing that a later call does can change what an
+    earlier one answered, nor can the work of several be put off to the last.
+
+    Attributes:
+        replies: in the order of the calls.
+        sizes: how many bytes of the data belong to each.
+    """
+
+    replies: list[Reply]
+    sizes: list[int]
+
+    def plain(self) -> dict[str, object]:
+        """The tree of a frame."""
+        return {"replies": [reply.plain() for reply in self.replies], "sizes": self.sizes}
+
+    @staticmethod
+    def parts(tree: Mapping[str, object], length: int) -> list[tuple[Mapping[str, object], int, int]]:
+        """The tree of each reply as it arrived, and from where to where its data reach: a claim.
+
+        Args:
+            tree: of the frame. A single reply, where all together could not be handed over, is given as it is.
+            length: of the data.
+
+        Raises:
+            ProtocolFault: it is no such answer.
+        """
+        if "replies" not in tree:
+            return [(tree, 0, length)]
+        trees, sizes = tree["replies"], tree.get("sizes")
+        if not isinstance(trees, list) or not isinstance(sizes, list) or not 0 < len(trees) == len(sizes):
+            raise ProtocolFault("replies are described wrongly")
+        if not all(isinstance(one, dict) for one in trees) or not all(
+            type(size) is int and size >= 0 for size in sizes
+        ):
+            raise ProtocolFault("replies are described wrongly")
+        ends = list(itertools.accumulate(sizes))
+        if ends[-1] != length:
+            raise ProtocolFault("replies are described wrongly")
+        return list(zip(trees, [0, *ends[:-1]], ends, strict=True))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib.util
 import inspect
 import os
@@ -11,6 +12,7 @@ import signal
 import sys
 import traceback
 import types
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +23,20 @@ from grader.wire.exchange import Exchange
 from grader.wire.frames import Channel, ChannelClosed, Frame, Unsupported
 from grader.wire.incoming import Incoming
 from grader.wire.outgoing import Outgoing
-from grader.wire.requests import Asked, Call, FrameRow, Get, Go, Load, LoadProbe, Prepare, RaisedRow, Reply, Request
+from grader.wire.requests import (
+    Asked,
+    Call,
+    FrameRow,
+    Get,
+    Go,
+    Load,
+    LoadProbe,
+    Prepare,
+    RaisedRow,
+    Replies,
+    Reply,
+    Request,
+)
 from grader.wire.rows import Told
 from grader.wire.tree import Plain
 from grader.worker import device, own_probes
@@ -68,17 +83,28 @@ class _Submission:
         self._exchange = Exchange(asks=False, find=self._find)
         self._timed = self._exchange
 
-    def answer(self, frame: Frame) -> tuple[Reply, list[bytes]]:
-        """The reply to one request. Whatever student code raises is part of the reply."""
+    def answer(self, frame: Frame) -> tuple[Reply | Replies, list[bytes]]:
+        """The answer to one request. Whatever student code raises is part of it."""
         asked = Asked.read(frame.tree)
         arriving, leaving = self._tables(asked.request)
         try:
             incoming = Incoming(arriving, asked.objects, frame.data, mapped=frame.mapped)
             if asked.seed is not None:
                 _seed_everything(asked.seed)
+            if isinstance(asked.request, Go):
+                return self._go(asked.request, incoming)
+            return self._reply(lambda: self._done(asked.request, incoming), leaving)
+        except Unsupported as error:
+            return _unsupported(error), []
+        finally:
+            arriving.end_call()
+
+    def _reply(self, do: Callable[[], Any], leaving: Exchange) -> tuple[Reply, list[bytes]]:
+        """What comes of doing it, as a reply, and its memory."""
+        try:
             raised = result = None
             try:
-                value = self._done(asked.request, incoming)
+                value = do()
                 out = Outgoing(leaving)
                 result = out.value(value)
             except Unsupported:
@@ -89,15 +115,13 @@ class _Submission:
             objects, blocks = out.finish()
         except Unsupported as error:
             return _unsupported(error), []
-        finally:
-            arriving.end_call()
         return Reply(objects, result, raised), blocks
 
     def _tables(self, request: Request) -> tuple[Exchange, Exchange]:
         """The tables for what arrives and for what leaves.
 
-        A timed call has tables of its own, which hold nothing of earlier calls. `Prepare` gives its arguments their
-        shape; `Go` brings their numbers, and its reply tells of the result alone.
+        Timed calls have tables of their own, which hold nothing of earlier ones. `Prepare` gives their arguments their
+        shape; `Go` brings their numbers, and its replies tell of one result each.
         """
         if isinstance(request, Prepare):
             self._timed = Exchange(asks=False, find=self._find)
@@ -116,9 +140,7 @@ class _Submission:
                 return self._call(function, args, kwargs, incoming)
             case Get(obj, name):
                 return getattr(incoming.value(obj), name)
-            case Go():
-                return self._go(request, incoming)
-        return None  # the arguments of a timed call have their shapes now
+        return None  # the arguments of timed calls have their shapes now
 
     def _load(self, asked: Load, incoming: Incoming) -> dict[str, str]:
         """Write the files into the empty folder, import the module, tell its public names and their kinds."""
@@ -156,13 +178,26 @@ class _Submission:
             error.__dict__["_signature"] = _signature(function)
             raise
 
-    def _go(self, asked: Go, incoming: Incoming) -> Any:
-        """Make the call that was prepared; the numbers are in shared memory, or come along."""
+    def _go(self, asked: Go, incoming: Incoming) -> tuple[Replies, list[bytes]]:
+        """Make the calls that were prepared; the numbers are in shared memory, or come along."""
         for number, block in self._timed.blocks.items():
             if (start := asked.places.get(str(number))) is not None:
                 block.write(incoming.data[start : start + block.size])
-        result = self._call(asked.function, asked.args, {}, incoming)
-        return [result, [incoming.value(item) for item in asked.args]] if asked.in_place else result
+
+        def one(args: list[Plain]) -> Any:
+            result = self._call(asked.function, args, {}, incoming)
+            return [result, [incoming.value(item) for item in args]] if asked.in_place else result
+
+        replies, sizes, data = [], [], []
+        for args in asked.calls:
+            # A table for each, so that a reply holds a copy of its result as it is when its call ends.
+            reply, blocks = self._reply(functools.partial(one, args), Exchange(asks=False))
+            replies.append(reply)
+            sizes.append(sum(map(len, blocks)))
+            data.extend(blocks)
+            if reply.raised is not None or reply.unsupported is not None:
+                break
+        return Replies(replies, sizes), data
 
     def _find(self, space: str, name: str) -> Any:
         if space == "student":

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import random
 import time
 from contextlib import closing
 from typing import Any
@@ -18,6 +20,7 @@ from grader.model.endings import CheckFailed, WorkerLost
 from grader.remote.ratio import Ratio
 from grader.remote.student import RemoteFunction
 from grader.remote.timing import Inputs, TimedSide, Timing
+from grader.remote.trial import Calls, NewInputs, Trial
 
 REFERENCE = """
 import os
@@ -112,7 +115,7 @@ def done(self, request, incoming):
     if type(request).__name__ != "Prepare":
         return real(self, request, incoming)
     leaves = [known.refer() for known in self._timed.known.values()]
-    more = [len(self._timed.containers), hasattr(request, "args")]
+    more = [len(self._timed.containers), hasattr(request, "calls")]
     seen[:] = [str(type(leaf)) + str(leaf.any()) for leaf in leaves] + more
 serve._done = done
 def total(x, a, rest, k):
@@ -132,6 +135,84 @@ def test_without_shared_memory(spawned_function: Function) -> None:
     """Where no memory can be shared, the numbers come along with `go`, and the ratio is the same."""
     spoils = "def total(x):\n    y = x.sum()\n    x.zero_()\n    os.write(1, b'.' * 1500)\n    return y\n"
     assert judge(spawned_function(spoils), spawned_function).value == pytest.approx(1.5)
+
+
+def test_several_calls_at_once(function: Function) -> None:
+    """Each result is copied when its call ends, and their time is counted together."""
+    kept = (
+        "kept = torch.zeros(())\ndef total(x):\n"
+        "    os.write(1, b'.' * 300)\n    kept.copy_(x.sum())\n    x.zero_()\n    return kept\n"
+    )
+    with closing(TimedSide(function(kept))) as side:
+        timing = side.call(Inputs(*((torch.full((3,), float(number)),) for number in range(3))))
+    assert [float(result) for result in timing.results] == [0.0, 3.0, 6.0]
+    assert timing.cpu_s == pytest.approx(0.0009)
+
+
+def test_what_one_of_several_calls_raises(function: Function) -> None:
+    """The first exception ends them, and is the student's."""
+    with closing(TimedSide(function("def total(x): return 1 // x\n"))) as side, pytest.raises(ZeroDivisionError):
+        side.call(Inputs((1,), (0,), (2,)))
+
+
+def compare(mine: RemoteFunction, other: RemoteFunction, inputs: NewInputs = random_vector) -> Trial:
+    def same(a: Any, b: Any) -> None:
+        torch.testing.assert_close(a, b)
+
+    return Trial(mine, other, inputs, 100, 0.01, same)
+
+
+def test_short_calls_are_several_in_a_lap(function: Function) -> None:
+    """Each side makes as many as take two milliseconds, and the ratio is that of one call of each."""
+    trial = compare(function(writing(100)), function(REFERENCE, "given", "the reference's"))
+    assert trial.decide().value == pytest.approx(0.001)
+    assert trial.calls == Calls(32, 1)
+
+
+def test_calls_do_not_see_what_others_wrote(function: Function) -> None:
+    """Also where a check gives the same tensor each time."""
+    same = torch.ones(100)
+    spoils = "def total(x):\n    y = x.sum()\n    x.zero_()\n    os.write(1, b'.' * 100)\n    return y\n"
+    trial = compare(function(spoils), function(REFERENCE, "given", "the reference's"), lambda size: (same,))
+    assert trial.decide().below
+
+
+def test_results_made_up_in_part(function: Function, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the slow side answers some of the calls, nobody knows which: right answers in those before do not help."""
+    text = """
+import sys
+serve = sys.modules["grader.worker.serve"]._Submission
+first, real = [True], serve._go
+def go(self, *args):
+    first[0] = True
+    return real(self, *args)
+serve._go = go
+def total(x):
+    honest, first[0] = first[0], False
+    os.write(1, b"." * (1000 if honest else 1))
+    return x.sum() * honest
+"""
+    chance = random.Random(5)
+    monkeypatch.setattr(random, "SystemRandom", lambda: chance)
+    with pytest.raises(AssertionError):
+        compare(function(text), function(REFERENCE, "given", "the reference's")).decide()
+
+
+def test_loading_is_not_the_machines_time(function: Function) -> None:
+    """A module that sleeps while it loads does not use up the time in which a comparison is decided."""
+    trial = compare(function("import time\ntime.sleep(0.1)\n" + writing(900)), function(REFERENCE, "given", "our"))
+    assert trial.decide().pairs == 3
+    assert trial.budget.left_out_s >= 0.3
+
+
+def test_sleep_is_not_the_machines_time(function: Function, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor does a call that sleeps, and it is not made several times in a lap."""
+    away = itertools.count()
+    monkeypatch.setattr(TimedSide, "_away", lambda side: float(next(away)))
+    trial = compare(function(writing(10)), function(REFERENCE, "given", "the reference's"))
+    found = trial.decide()
+    assert trial.calls.mine == 1
+    assert trial.budget.left_out_s >= found.laps
 
 
 def call(mine: RemoteFunction, *args: Any, wait_s: float = 0.0) -> Timing:

@@ -112,6 +112,31 @@ def test_scatter_upwards_does_not_matter() -> None:
         assert decide(1.0, steady(ratio, scatter=0.3), never).below is below
 
 
+def test_asking_costs_either_side_its_own() -> None:
+    """Where the sides make different numbers of calls, so much of it is left out as each of them had."""
+
+    def laps() -> Iterator[Lap]:
+        while True:
+            yield Lap(0.0003, 0.0104, idle=0.0002, other_idle=0.0004)
+
+    found = decide(0.1, laps, never)
+    assert found.value == pytest.approx(0.01)
+    assert [found.mine_s, found.other_s] == pytest.approx([0.0001, 0.01])
+
+
+def test_one_disturbed_lap_is_not_hopeless() -> None:
+    """A lap in which a short call took a hundred times as long ends no pair early, and is left out."""
+
+    def laps() -> Iterator[Lap]:
+        yield Lap(0.1, 0.001, idle=0.0)
+        while True:
+            yield Lap(0.0019, 0.001, idle=0.0)
+
+    found = decide(2.0, laps, never)
+    assert (found.below, found.laps) == (True, 3 * MOST_LAPS)
+    assert found.value == pytest.approx(1.9)
+
+
 def test_what_cannot_be_told_is_not_decided() -> None:
     """Pairs that contradict each other end without a verdict; so does a budget that is used up."""
     torn = taking_turns(*[steady(1.5), steady(2.5)] * MOST_PAIRS)
