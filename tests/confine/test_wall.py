@@ -140,6 +140,17 @@ HONEST = {
         import numpy as np
         np.memmap("map.bin", dtype="f4", mode="w+", shape=(10,))[:] = 1
         return torch.from_file("map.bin", size=10).sum().item() == 10""",
+    "files read by mapping": """
+        import mmap, numpy as np, os
+        torch.save(torch.arange(3), "kept.pt")
+        np.save("kept.npy", np.arange(3))
+        with open("kept.npy", "rb") as file, mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ) as pages:
+            pages.madvise(mmap.MADV_WILLNEED)
+            pages.madvise(mmap.MADV_DONTNEED)
+            some = bytearray(6)
+            read = os.preadv(file.fileno(), [some], 0)
+        loaded = torch.load("kept.pt", mmap=True).tolist(), np.load("kept.npy", mmap_mode="r").tolist()
+        return loaded == ([0, 1, 2], [0, 1, 2]) and (read, bytes(some)) == (6, b"\\x93NUMPY")""",
     "autograd": """
         w = torch.ones(5, requires_grad=True)
         (w * 2).sum().backward()
