@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from grader.confine import cgroup
-from grader.confine.messages import Ended, EndWorker, Started, StartWorker, from_text, to_text
-from grader.model import Limits
+from grader.confine.messages import Ended, EndWorker, Refused, Started, StartWorker, from_text, to_text
+from grader.model import Limits, Verdict
+from grader.model.endings import WorkerLost
 from grader.remote.birth import WARM_UP_S, caps_of, new_places, once_confined, worker_limits
 from grader.remote.worker import GRACE_S, Worker
 from grader.wire.frames import Channel
@@ -40,29 +41,56 @@ class ForkStarter:
         self._codes: dict[int, int] = {}
         self._groups = groups
         self._clean_ups: dict[int, Callable[[], None]] = {}
+        self._refused: dict[int, str] = {}
+        self.make_room: Callable[[], bool] = lambda: False
 
     def start_worker(self, limits: Limits, *, spared: bool = False) -> Worker:
-        """A fork of the server."""
-        # A number of the lane's own, as a pid means nothing here: the server may live in a process namespace.
-        number = next(self._numbers)
+        """A fork of the server.
+
+        Raises:
+            WorkerLost: the machine has no room for one; the verdict is `broken`.
+        """
+        while True:
+            # A number of the lane's own, as a pid means nothing here: the server may live in a process namespace.
+            number = next(self._numbers)
+            worker = self._start(number, limits, spared=spared)
+            if worker is not None:
+                return once_confined(worker)
+            why = self._refused.pop(number)
+            # Fewer at once: what is kept for later makes room for what is needed now.
+            if not self.make_room():
+                raise WorkerLost(Verdict.BROKEN, f"this machine has no room for one more worker: {why}")
+
+    def _start(self, number: int, limits: Limits, *, spared: bool) -> Worker | None:
         folder, output = new_places(self._root, number)
         ours, theirs = socket.socketpair()
         sink = os.open(output, os.O_WRONLY | os.O_APPEND)
         asked = StartWorker(number, str(folder), worker_limits(limits), spared)
-        socket.send_fds(self._server, [to_text(asked).encode()], [theirs.fileno(), sink])
+        try:
+            socket.send_fds(self._server, [to_text(asked).encode()], [theirs.fileno(), sink])
+        except OSError:
+            ours.close()
+            theirs.close()
+            os.close(sink)
+            raise _server_lost() from None
         # The server has its copies. With ours gone the channel closes when the worker ends, whatever it did.
         theirs.close()
         os.close(sink)
         # The socket also tells of the ends of earlier workers, in any order; `_listen` sorts that out.
         while number not in self._pidfds:
             self._listen(WARM_UP_S)
+            if number in self._refused:
+                ours.close()
+                folder.rmdir()
+                output.unlink()
+                return None
         life = _Forked(_pid_of(self._pidfds.pop(number)), number, self)
         worker = Worker(Channel(SocketTransport(ours), caps_of(limits)), life, folder, output, limits)
         # Set from here: control groups are not seen behind the wall. Nothing of a submission has been sent yet, so the
         # cap holds before any of it runs.
         if self._groups is not None:
             life.group = self._enclosed(self._groups, life, limits)
-        return once_confined(worker)
+        return worker
 
     def _enclosed(self, groups: cgroup.Groups, life: _Forked, limits: Limits) -> cgroup.Group | None:
         memory = limits.memory_mb + _SLACK_MB
@@ -91,12 +119,17 @@ class ForkStarter:
 
     def _listen(self, seconds: float) -> None:
         self._server.settimeout(seconds)
-        told, descriptors, _, _ = socket.recv_fds(self._server, 1 << 16, 1)
+        try:
+            told, descriptors, _, _ = socket.recv_fds(self._server, 1 << 16, 1)
+        except ConnectionError:
+            told, descriptors = b"", []
         if not told:
-            raise ConnectionError("the worker server is gone")
+            raise _server_lost()
         message = from_text(told)
         if isinstance(message, Started):
             self._pidfds[message.number] = descriptors[0]
+        elif isinstance(message, Refused):
+            self._refused[message.number] = message.why
         elif isinstance(message, Ended):
             self._codes[message.number] = message.status
             self._clean_ups.pop(message.number, _nothing)()
@@ -110,11 +143,16 @@ class ForkStarter:
 
     def close(self) -> None:
         """Wait for the ends of all workers, then close the socket; the server ends whatever this lane left."""
-        with contextlib.suppress(OSError):  # the server is gone, and its workers with it
+        with contextlib.suppress(OSError, WorkerLost):  # the server is gone, and its workers with it
             # The last folders are removed when the ends are told; then nothing of the lane is left on the disk.
             for number in list(self._clean_ups):
                 self.exit_code(number)
         self._server.close()
+
+
+def _server_lost() -> WorkerLost:
+    """What to raise when the server itself is gone: no submission's fault. The host starts another."""
+    return WorkerLost(Verdict.BROKEN, "the worker server is gone")
 
 
 def _pid_of(pidfd: int) -> int:

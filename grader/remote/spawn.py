@@ -42,6 +42,7 @@ class SpawnStarter:
         self._command = command
         self._on_start = on_start
         self._numbers = itertools.count()
+        self.make_room: Callable[[], bool] = lambda: False  # never asked: the host's memory is the limit here
         self._spare: _Spawned | None = None
         self._spare = self._spawn()
 

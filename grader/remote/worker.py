@@ -178,7 +178,13 @@ class Worker:
 
 
 class Starter(Protocol):
-    """One way to start workers."""
+    """One way to start workers.
+
+    Attributes:
+        make_room: ends a worker that is kept for later, and tells whether there was one; set by whoever keeps them.
+    """
+
+    make_room: Callable[[], bool]
 
     def start_worker(self, limits: Limits, *, spared: bool = False) -> Worker:
         """A worker with nothing loaded; one that is spared outlives an exercise that takes too long."""

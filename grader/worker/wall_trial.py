@@ -8,6 +8,7 @@ import select
 import time
 
 from grader.confine import kernel, trials
+from grader.confine.levels import PROMISES
 from grader.confine.limits import WorkerLimits
 from grader.confine.messages import TryWall
 from grader.confine.wall import Wall
@@ -25,6 +26,13 @@ def try_wall(wall: Wall, asked: TryWall) -> dict[str, str]:
         wall: how workers are confined.
         asked: what the probes try to reach.
     """
+    try:
+        return _try_wall(wall, asked)
+    except OSError as error:  # the system gave a worker when the wall was built, and gives none now
+        return {promise.name: f"no worker could be started to try it: {error}" for promise in PROMISES}
+
+
+def _try_wall(wall: Wall, asked: TryWall) -> dict[str, str]:
     read, write = os.pipe()
     pid = wall.fork()
     if pid == 0:
