@@ -178,10 +178,12 @@ class Ended:
     Attributes:
         number: what the lane calls it.
         status: its exit code; negative for a signal.
+        cpu_s: CPU seconds of its whole life, which nobody can read once it is reaped.
     """
 
     number: int
     status: int
+    cpu_s: float
 
 
 @dataclass(frozen=True)

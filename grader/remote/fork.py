@@ -38,7 +38,7 @@ class ForkStarter:
         self._root = root
         self._numbers = itertools.count()
         self._pidfds: dict[int, int] = {}
-        self._codes: dict[int, int] = {}
+        self._ends: dict[int, Ended] = {}
         self._groups = groups
         self._clean_ups: dict[int, Callable[[], None]] = {}
         self._refused: dict[int, str] = {}
@@ -99,21 +99,21 @@ class ForkStarter:
         except ProcessLookupError:  # it has ended already, which is told when it is asked
             return None
 
-    def exit_code(self, number: int) -> int | None:
+    def end_of(self, number: int) -> Ended | None:
         """Wait a moment for a worker's end."""
         # The channel closes a little before the server has reaped the process and told how it ended.
         until = time.monotonic() + GRACE_S
-        while number not in self._codes and (left := until - time.monotonic()) > 0:
+        while number not in self._ends and (left := until - time.monotonic()) > 0:
             try:
                 self._listen(left)
             except TimeoutError:
                 break
-        return self._codes.get(number)
+        return self._ends.get(number)
 
     def kill(self, number: int) -> None:
         """Tell the server to end a worker."""
         # By the server, which alone knows the box: a pid of ours could be another process's by now.
-        if number not in self._codes:
+        if number not in self._ends:
             with contextlib.suppress(OSError):
                 self._server.send(to_text(EndWorker(number)).encode())
 
@@ -131,12 +131,12 @@ class ForkStarter:
         elif isinstance(message, Refused):
             self._refused[message.number] = message.why
         elif isinstance(message, Ended):
-            self._codes[message.number] = message.status
+            self._ends[message.number] = message
             self._clean_ups.pop(message.number, _nothing)()
 
     def when_gone(self, number: int, clean_up: Callable[[], None]) -> None:
         """Clean up after a worker once its end is told: nobody waits while the kernel takes its memory apart."""
-        if number in self._codes:
+        if number in self._ends:
             clean_up()
         else:
             self._clean_ups[number] = clean_up
@@ -146,7 +146,7 @@ class ForkStarter:
         with contextlib.suppress(OSError, WorkerLost):  # the server is gone, and its workers with it
             # The last folders are removed when the ends are told; then nothing of the lane is left on the disk.
             for number in list(self._clean_ups):
-                self.exit_code(number)
+                self.end_of(number)
         self._server.close()
 
 
@@ -187,7 +187,12 @@ class _Forked:
         return self.group is not None and self.group.was_killed()
 
     def exit_code(self) -> int | None:
-        return self.starter.exit_code(self.number)
+        ended = self.starter.end_of(self.number)
+        return None if ended is None else ended.status
+
+    def cpu_at_end(self) -> float | None:
+        ended = self.starter.end_of(self.number)
+        return None if ended is None else ended.cpu_s
 
 
 def _nothing() -> None:

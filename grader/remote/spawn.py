@@ -120,6 +120,9 @@ class _Spawned:
     def ran_out_of_memory(self) -> bool:
         return False
 
+    def cpu_at_end(self) -> float | None:
+        return None
+
     def exit_code(self) -> int | None:
         try:
             return self.process.wait(GRACE_S)

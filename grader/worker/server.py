@@ -232,12 +232,13 @@ class _Server:
             if ended is None:
                 return
             self._wall.end(ended.si_pid)  # before its number can be another process's
-            pid, status = os.waitpid(ended.si_pid, 0)
+            pid, status, used = os.wait4(ended.si_pid, 0)
             if pid in self._workers:
                 work = self._workers.pop(pid)
                 if work.lane in self._lanes:
                     code = os.waitstatus_to_exitcode(status)
-                    _send(self._lanes[work.lane], Ended(work.number, code))
+                    cpu_s = used.ru_utime + used.ru_stime
+                    _send(self._lanes[work.lane], Ended(work.number, code, cpu_s))
             # A spare that died unused is no lane's loss; the next request forks another.
             elif self._spare is not None and self._spare.pid == pid:
                 self._spare.birth.close()

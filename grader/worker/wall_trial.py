@@ -65,8 +65,10 @@ def _what_a_daemon_does(wall: Wall, folder: str, memory_mb: int) -> str:
             os._exit(0)
     os.close(write)
     # Waited for before its box is ended: it is to leave the daemon behind and go by itself, as a student's code would.
-    os.waitpid(pid, 0)
+    # Not reaped yet, as in the server: its number could be another process's by the time that what it left is ended.
+    os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
     wall.end(pid)
+    os.waitpid(pid, 0)
     # A daemon that lives on holds the pipe open.
     told = _read_all(read, _DAEMON_S)
     if told is None:

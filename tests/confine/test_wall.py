@@ -257,6 +257,25 @@ def test_an_end_is_told_as_what_it_was(places: Callable[[Level], Place], level: 
     side.sitting.close()
 
 
+@pytest.mark.parametrize("level", Level)
+def test_used_up_cpu_time_is_told_as_that(places: Callable[[Level], Place], level: Level) -> None:
+    """A worker that the kernel ended for its CPU time did not crash, although its clock is gone with it."""
+    side = places(level).side("def main():\n    while True:\n        pass\n", call_s=60, exercise_s=2)
+    with pytest.raises(WorkerLost, match="used up the CPU time of the whole exercise") as caught:
+        Student(side).main()
+    assert caught.value.verdict is Verdict.TIMED_OUT
+    side.sitting.close()
+
+
+def test_a_kill_is_no_lack_of_cpu_time(places: Callable[[Level], Place]) -> None:
+    """The same signal, from itself, is a crash while there is CPU time left."""
+    side = places(Level.NONE).side("import os\ndef main():\n    os.kill(os.getpid(), 9)\n", exercise_s=20)
+    with pytest.raises(WorkerLost, match="SIGKILL") as caught:
+        Student(side).main()
+    assert caught.value.verdict is Verdict.CRASHED
+    side.sitting.close()
+
+
 # -- nothing falls open -------------------------------------------------------------------------------------------
 
 
