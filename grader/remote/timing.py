@@ -30,6 +30,7 @@ from grader.wire.frames import ProtocolFault
 from grader.wire.outgoing import Outgoing
 from grader.wire.requests import Asked, Go, Prepare
 from grader.wire.rows import ArrayRow, TensorRow, Told
+from grader.wire.shared import make_to_map
 
 _ALIGNMENT = 64
 _PREPARE_S = 10.0
@@ -143,7 +144,7 @@ class TimedSide:
         late = self._late()
         worker = sitting.live_worker()
         function = ["named", "probe:", "last"] if idle else self._name
-        descriptor = _memory(inputs.size) if worker.channel.shares_memory and inputs.size else None
+        descriptor = make_to_map("inputs", inputs.size) if worker.channel.shares_memory and inputs.size else None
         go = inputs.go(function, inline=descriptor is None)
         try:
             if descriptor is None:
@@ -206,10 +207,3 @@ def _aligned(sizes: Sequence[int]) -> list[int]:
         starts.append(end)
         end += -(-size // _ALIGNMENT) * _ALIGNMENT
     return [*starts, end]
-
-
-def _memory(size: int) -> int:
-    """Shared memory whose pages are there already; the caller owns the descriptor."""
-    descriptor = os.memfd_create("inputs", os.MFD_CLOEXEC)
-    os.posix_fallocate(descriptor, 0, size)
-    return descriptor

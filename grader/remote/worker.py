@@ -160,7 +160,7 @@ class Worker:
         return clock.resident(self.life.pid)
 
     def _used_its_cpu(self) -> bool:
-        # Its clock is gone with it. Whoever reaped it was told; else the last look counts, and what may have come since.
+        # Its clock is gone with it. Whoever reaped it was told; else the last look counts, and what may have come.
         used = self.life.cpu_at_end()
         if used is None and self._last_look is not None:
             when, used = self._last_look
