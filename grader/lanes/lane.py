@@ -171,7 +171,7 @@ class Lane:
         suspect = any(outcome.verdict is Verdict.BROKEN for outcome in run.outcomes)
         if not suspect or not self._source.was_lost(self._life):
             return False
-        self._end_process()
+        self.close()  # in good order: it removes the control groups of workers whose end nobody could tell it
         return True
 
     def _run(

@@ -147,6 +147,10 @@ class ForkStarter:
             # The last folders are removed when the ends are told; then nothing of the lane is left on the disk.
             for number in list(self._clean_ups):
                 self.end_of(number)
+        # Of these no end was told: the server is gone, and the kernel ended them with it.
+        for clean_up in self._clean_ups.values():
+            with contextlib.suppress(OSError):
+                clean_up()
         self._server.close()
 
 
