@@ -117,9 +117,9 @@ def geometry(told: bytes) -> None:
     with contextlib.suppress(ProtocolFault):
         row = ObjectRow.read([1, parsed(told)]).row
         if isinstance(row, ArrayRow):
-            value: Any = build_array(row, {1: block}, CAPS.data_bytes)
+            value: Any = build_array(row, {1: block}, CAPS)
         elif isinstance(row, TensorRow):
-            value = build_tensor(row, {1: block}, CAPS.data_bytes)
+            value = build_tensor(row, {1: block}, CAPS)
         else:
             return
         is_inside(value, [block])

@@ -115,12 +115,13 @@ def _same_numbers(yours: Any, asked: Any, what: str, rtol: float | None, atol: f
     if isinstance(yours, int) and yours.bit_length() >= sys.float_info.max_exp:  # no float is as large
         head = f"{what} has the wrong value"
         raise CheckFailed(head, pair(head, show.show(asked), show.show(yours)))
+    # PyTorch would broadcast here, and call a column equal to a row. Before anything is copied: a worker may say that a
+    # few bytes are a large tensor.
+    if _shape(yours) != _shape(asked):
+        text = f"{what} cannot be compared: its shape is wrong"
+        raise CannotJudge(pair(text, _shape(asked), _shape(yours)))
     # Compared as tensors of one kind, wherever they came from; kind and dtype have checks of their own.
     mine, wanted = _as_tensor(yours), _as_tensor(asked)
-    # PyTorch would broadcast here, and call a column equal to a row.
-    if mine.shape != wanted.shape:
-        text = f"{what} cannot be compared: its shape is wrong"
-        raise CannotJudge(pair(text, show.shape(wanted), show.shape(mine)))
     if wanted.numel() == 0:
         return
     relative, absolute = _tolerance(mine.dtype, wanted.dtype)
@@ -128,6 +129,10 @@ def _same_numbers(yours: Any, asked: Any, what: str, rtol: float | None, atol: f
     wrong, error = _differences(mine, wanted, relative, absolute)
     if bool(wrong.any()):
         raise _values_differ(what, yours, asked, mine, wanted, wrong, error)
+
+
+def _shape(value: Any) -> tuple[int, ...]:
+    return show.shape(value) if hasattr(type(value), "shape") else ()
 
 
 def _asked_kind(asked: Any) -> str:

@@ -25,8 +25,17 @@ _SIOCSIFFLAGS = 0x8914
 _IFF_UP = 0x1
 
 
+def enter() -> None:
+    """Enter new namespaces.
+
+    Raises:
+        OSError: the kernel refuses, or gives no more of them.
+    """
+    kernel.unshare(kernel.OF_A_BOX)
+
+
 def furnish(proc: int, around: int) -> None:
-    """Enter new namespaces and set them up: a private file system, the loopback device, another user.
+    """Set up the namespaces that were entered: a private file system, the loopback device, another user.
 
     Args:
         proc: a descriptor of a proc file system's folder.
@@ -35,7 +44,6 @@ def furnish(proc: int, around: int) -> None:
     Raises:
         OSError: the kernel refuses a step.
     """
-    kernel.unshare(kernel.OF_A_BOX)
     kernel.map_user(proc, USER, around, around)
     view.mount_private(DISK_MB, FILES)
     with contextlib.suppress(PermissionError):  # filtered in some containers; then it keeps the container's name

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import os
 import signal
 import socket
-import time
 from typing import NoReturn
 
 from grader.confine import box, kernel
+from grader.confine.room import AT_ONCE, patiently
 
-# The kernel has limits on the number of namespaces; one that was just left may still count.
-_PAUSES_S = (0.01, 0.05, 0.2, 0.5, 1.0, 2.0)
 _FAILED = 77
 
 
@@ -25,48 +25,63 @@ class Boxes:
         self._coming: tuple[int, int] | None = None
         self._ready: list[int] = []
 
-    def try_one(self) -> None:
-        """Make the first.
+    def try_out(self) -> None:
+        """Make the first ones: as many as may be needed at once.
 
         Raises:
-            OSError: the kernel refuses a step.
+            OSError: the kernel refuses a step, or that many.
         """
-        self._ready.append(self._finish())
+        while len(self._ready) < AT_ONCE:
+            try:
+                self._ready.append(patiently(self._finish))
+            except OSError as error:
+                if error.errno != errno.ENOSPC:
+                    raise
+                some = f"there is room for {len(self._ready)} workers at once: {error.strerror}"
+                raise OSError(error.errno, some) from None
 
     def hand_over(self, server: socket.socket) -> None:
-        """Give the server a box, as a descriptor of its process, and start to make the next."""
-        descriptor = self._ready.pop() if self._ready else self._finish_at_last()
+        """Give the server a box, as a descriptor of its process, and start to make the next; or say why there is none.
+
+        Not waited for here: it is the server that hears of workers whose boxes can be ended.
+        """
+        try:
+            descriptor = self._ready.pop() if self._ready else self._finish()
+        except OSError as error:
+            server.send(str(error).encode())
+            return
         socket.send_fds(server, [b"box"], [descriptor])
         os.close(descriptor)
-        # After the handing over, so that it is made while the server forks.
-        self._start()
-
-    def _finish_at_last(self) -> int:
-        """The box that is coming. The kernel takes old namespaces apart later than it counts them: wait for that."""
-        for pause in _PAUSES_S:
-            try:
-                return self._finish()
-            except OSError:
-                time.sleep(pause)
-        return self._finish()
+        # After the handing over, so that it is made while the server forks. One that cannot be had is not needed yet.
+        if not self._ready and self._coming is None:
+            with contextlib.suppress(OSError):
+                self._start()
 
     def _start(self) -> None:
         read, write = os.pipe()
-        kernel.unshare(kernel.CLONE_NEWPID)  # for the next child, not for this process
-        pid = os.fork()
-        if pid == 0:
-            self._be_a_box(write)
-        # Back to our own: whatever is forked later would otherwise be born into this box.
-        kernel.setns(self._here, kernel.CLONE_NEWPID)
-        # Ours closed, so that reading ends when the box has said its word, or died without one.
-        os.close(write)
-        self._coming = os.pidfd_open(pid), read
+        try:
+            kernel.unshare(kernel.CLONE_NEWPID)  # for the next child, not for this process
+            try:
+                pid = os.fork()
+                if pid == 0:
+                    self._be_a_box(write)
+            finally:
+                # Back to our own: whatever is forked later would otherwise be born into this box.
+                kernel.setns(self._here, kernel.CLONE_NEWPID)
+            self._coming = os.pidfd_open(pid), read
+        except OSError:
+            os.close(read)
+            raise
+        finally:
+            # Ours closed, so that reading ends when the box has said its word, or died without one.
+            os.close(write)
 
     def _be_a_box(self, told: int) -> NoReturn:
         try:
             signal.set_wakeup_fd(-1)
             # What the launcher holds, the sockets to the server among them, is none of the box's business.
             kernel.close_all_but(told, self._proc)
+            box.enter()
             box.furnish(self._proc, 0)
             # Not before it has its final user: a change of user makes the kernel forget this.
             kernel.die_with_parent()
@@ -75,13 +90,19 @@ class Boxes:
             kernel.close_all_but()
             box.hold()
         except OSError as error:
-            os.write(told, str(error).encode())
+            os.write(told, f"{error.errno} {error.strerror}".encode())
         finally:
             os._exit(_FAILED)
 
     def _finish(self) -> int:
-        if self._coming is None:
-            self._start()
+        """The box that is coming; a new one, if that failed: there may be room by now."""
+        if self._coming is not None:
+            with contextlib.suppress(OSError):
+                return self._take()
+        self._start()
+        return self._take()
+
+    def _take(self) -> int:
         assert self._coming is not None
         descriptor, read = self._coming
         self._coming = None
@@ -90,4 +111,5 @@ class Boxes:
         if said == b"k":
             return descriptor
         os.close(descriptor)
-        raise OSError(said.decode("utf-8", "replace") or "a box ended at once")
+        number, _, text = said.decode("utf-8", "replace").partition(" ")
+        raise OSError(int(number) if number.isdecimal() else errno.ECHILD, text or "a box ended at once")

@@ -24,6 +24,7 @@ from grader.confine import box, kernel, seccomp
 from grader.confine.boxes import Boxes
 from grader.confine.levels import Level
 from grader.confine.messages import Launched, LaunchPlan, from_text, to_text
+from grader.confine.room import advice, patiently
 from grader.confine.view import COPIED, View, build
 
 _STRANGER = 2_000_000_000
@@ -52,7 +53,12 @@ def main() -> None:
     plan = from_text(sys.argv[1])
     assert isinstance(plan, LaunchPlan)
     refused = _try_inner(plan) if plan.most is Level.FULL else "not asked for"
-    _become(plan, Launched(refused, _readable(plan) if plan.most > Level.NONE else None))
+    # Told out here: in namespaces of one's own other limits are seen.
+    refused += advice(refused)
+    readable = _readable(plan) if plan.most > Level.NONE else None
+    if plan.least > (Level.REDUCED if readable else Level.NONE):
+        sys.exit(f"a worker cannot be confined at the level {plan.least.word}: {refused}")
+    _become(plan, Launched(refused, readable))
 
 
 def _become(plan: LaunchPlan, launched: Launched) -> NoReturn:
@@ -80,7 +86,10 @@ def _try_inner(plan: LaunchPlan) -> str:
         try:
             _inner(plan, write)
         except OSError as error:
-            os.write(write, str(error).encode())
+            try:
+                os.write(write, str(error).encode())
+            except OSError:  # the command runs already
+                sys.stderr.write(f"the launcher of workers failed: {error}\n")
         os._exit(_REFUSED)
     os.close(write)
     with os.fdopen(read, "rb") as pipe:
@@ -108,7 +117,7 @@ def _inner(plan: LaunchPlan, told: int) -> NoReturn:
     else:
         # Without root's rights a user namespace comes first: in it one has the rights to make the others.
         user, group = os.getuid(), os.getgid()
-        kernel.unshare(kernel.CLONE_NEWUSER | _WORLD)
+        patiently(lambda: kernel.unshare(kernel.CLONE_NEWUSER | _WORLD))
         kernel.map_user(proc, 0, user, group)
         build(plan.view)
     # A process namespace begins with the next child, which is process 1 of it; when that one ends, all do.
@@ -140,11 +149,11 @@ def _enter_as_root(view: View) -> None:
             theirs.send(b"k")
         os._exit(0)
     theirs.close()
-    kernel.unshare(kernel.CLONE_NEWNS)
+    patiently(lambda: kernel.unshare(kernel.CLONE_NEWNS))
     build(view)
     # Root's further groups would open files to a stranger.
     os.setgroups([])
-    kernel.unshare(kernel.CLONE_NEWUSER)
+    patiently(lambda: kernel.unshare(kernel.CLONE_NEWUSER))
     ours.send(b"g")
     mapped = ours.recv(1)
     os.waitpid(helper, 0)
@@ -155,7 +164,7 @@ def _enter_as_root(view: View) -> None:
     os.setresuid(0, 0, 0)
     # The change of user took them away, and the boxes' user maps are written there.
     kernel.own_proc_files()
-    kernel.unshare(_WORLD)
+    patiently(lambda: kernel.unshare(_WORLD))
 
 
 def _stranger() -> int:
@@ -172,6 +181,7 @@ def _stranger() -> int:
 
 def _only(plan: LaunchPlan, proc: int, told: int) -> NoReturn:
     """Be the box of one spawned worker, and end as it ends."""
+    patiently(box.enter)
     box.furnish(proc, 0)
     pid = os.fork()
     if pid == 0:
@@ -185,8 +195,9 @@ def _only(plan: LaunchPlan, proc: int, told: int) -> NoReturn:
 def _first(plan: LaunchPlan, proc: int, told: int) -> NoReturn:
     """Start the worker server, and make boxes for it until it ends."""
     boxes = Boxes(proc)
-    # Before the server is started: where no box can be made, the reason goes to the host, and another level is tried.
-    boxes.try_one()
+    # Before the server is started: where no boxes can be made, or too few, the reason goes to the host, and another
+    # level is tried.
+    boxes.try_out()
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     woken, wake = socket.socketpair()
     for end in (woken, wake):

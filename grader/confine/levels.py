@@ -60,8 +60,8 @@ class Finding:
 
 _NAMESPACES = (
     "let processes make user namespaces: outside of containers, sysctl kernel.unprivileged_userns_clone=1 and "
-    "user.max_user_namespaces above 0, on Ubuntu kernel.apparmor_restrict_unprivileged_userns=0; in a container, start "
-    "it with a seccomp and AppArmor profile that allow it (see docs/security.md), or run outside of it"
+    "user.max_user_namespaces of 8 or more, on Ubuntu kernel.apparmor_restrict_unprivileged_userns=0; in a container, "
+    "start it with a seccomp and AppArmor profile that allow it (see docs/security.md), or run outside of it"
 )
 _LANDLOCK = "boot a kernel of version 5.13 or later with Landlock (lsm=landlock,...)"
 _FILTER = "use Linux on x86_64 or aarch64 with seccomp filters"

@@ -5,7 +5,7 @@ launcher -> its command  `Launched`, as an argument
 host   -> server         `OpenLane` with a descriptor: a lane's socket; `EndWorkers`; `TryWall`
 server -> host           `Ready`, then `Found` for each `TryWall`
 lane   -> server         `StartWorker` with two descriptors: channel and output; `EndWorker`
-server -> lane           `Started` with a pidfd; `Ended` when it has ended
+server -> lane           `Started` with a pidfd, or `Refused`; `Ended` when it has ended
 worker -> lane           `Awake`, if it was spawned; `Confined`, before it is told anything of a submission
 lane   -> spawned worker `Birth`; from the host also with targets, which the worker tries to reach: then `Found`
 
@@ -34,12 +34,14 @@ class LaunchPlan:
         command: the command, which gets one argument more: `Launched`.
         boxes: whether the command asks for boxes, as the worker server does.
         most: the highest level that is tried.
+        least: below it the command is not started.
     """
 
     view: View
     command: tuple[str, ...]
     boxes: bool
     most: Level
+    least: Level = Level.NONE
 
 
 @dataclass(frozen=True)
@@ -157,16 +159,31 @@ class Started:
 
 
 @dataclass(frozen=True)
+class Refused:
+    """A worker could not be started.
+
+    Attributes:
+        number: what the lane calls it.
+        why: what the system said.
+    """
+
+    number: int
+    why: str
+
+
+@dataclass(frozen=True)
 class Ended:
     """A worker has ended.
 
     Attributes:
         number: what the lane calls it.
         status: its exit code; negative for a signal.
+        cpu_s: CPU seconds of its whole life, which nobody can read once it is reaped.
     """
 
     number: int
     status: int
+    cpu_s: float
 
 
 @dataclass(frozen=True)
@@ -213,6 +230,7 @@ Message = (
     | StartWorker
     | EndWorker
     | Started
+    | Refused
     | Ended
     | Awake
     | Birth

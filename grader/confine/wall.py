@@ -8,6 +8,7 @@ with limits. A step that fails raises, and the worker that meets it ends.
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import signal
 import socket
@@ -20,12 +21,18 @@ from grader.confine import kernel, seccomp
 from grader.confine.limits import WorkerLimits, address_space_of_self, limit_resources, tasks_of_user
 from grader.confine.view import DEVICES, PRIVATE_PARENT, WORK
 
+_REASON_BYTES = 4096
+
 
 class Wall(Protocol):
     """One way to confine workers. Made by the worker server before it forks any."""
 
     def fork(self) -> int:
-        """Fork a worker: 0 in the child, which must call `give_up_rights` next, its pid in the parent."""
+        """Fork a worker: 0 in the child, which must call `give_up_rights` next, its pid in the parent.
+
+        Raises:
+            OSError: the system gives no process or no namespaces, at the moment.
+        """
 
     def give_up_rights(self) -> None:
         """In the child: give up what needs no knowledge of what is to be done, ahead of need."""
@@ -126,13 +133,21 @@ class Full:
         """Fork into the process namespace of a new box."""
         assert self._boxes is not None
         self._boxes.send(b"box")
-        _, descriptors, _, _ = socket.recv_fds(self._boxes, 16, 1)
+        said, descriptors, _, _ = socket.recv_fds(self._boxes, _REASON_BYTES, 1)
+        if not said:  # the launcher is gone, and with it everything that it made
+            sys.exit("the launcher has ended")
         if not descriptors:
-            sys.exit("no more namespaces can be made for workers")
+            raise OSError(errno.ENOSPC, said.decode("utf-8", "replace"))
         (self._box,) = descriptors
-        # A process joins a process namespace by being born there; the rest of the box it can join itself.
-        kernel.setns(self._box, kernel.CLONE_NEWPID)
-        pid = os.fork()
+        pid = 0
+        try:
+            # A process joins a process namespace by being born there; the rest of the box it can join itself.
+            kernel.setns(self._box, kernel.CLONE_NEWPID)
+            pid = os.fork()
+        except OSError:
+            _end_box(self._box)
+            kernel.setns(self._here, kernel.CLONE_NEWPID)
+            raise
         if pid:
             # Back to our own: once this box has ended, nothing could be forked into its namespace.
             kernel.setns(self._here, kernel.CLONE_NEWPID)
@@ -166,9 +181,14 @@ class Full:
         """End the box, and all that is in it."""
         box = self._box_of.pop(pid, None)
         if box is not None:
-            # Process 1 of the box; the kernel ends all others in its namespace, wherever they hid.
-            signal.pidfd_send_signal(box, signal.SIGKILL)
-            os.close(box)
+            _end_box(box)
+
+
+def _end_box(box: int) -> None:
+    # Process 1 of the box; the kernel ends all others in its namespace, wherever they hid.
+    with contextlib.suppress(ProcessLookupError):  # it is gone, and they with it
+        signal.pidfd_send_signal(box, signal.SIGKILL)
+    os.close(box)
 
 
 def signals_to_itself_only(pid: int) -> bytes:

@@ -72,6 +72,7 @@ class Lane:
         self._log: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  closed in _end_process()
         self._root = tempfile.mkdtemp(prefix="grade-")  # for the workers' folders; nothing in it tells what is graded
         supply = self._source.supply(self._number)
+        self._life = supply.life
         fds = [supply.server.fileno()] if supply.server else []
         self._process = subprocess.Popen(
             isolated("grader.session", *map(str, fds)),
@@ -154,8 +155,33 @@ class Lane:
             only: ids of the checks to run, if not all: those that were inconclusive are repeated.
 
         Raises:
-            StartError: no check process can be had.
+            StartError: no check process can be had, or no worker server.
+            ConfinementError: a worker server was lost, and its successor is confined less well than is asked for.
         """
+        run = self._run(exercise, files, seed, keep, only)
+        # A worker server that was lost is nobody's fault who is graded: once more, with another one. A second loss is
+        # told, and the next exercise gets a server of its own again.
+        if self._lost_its_workers(run):
+            run = self._run(exercise, files, seed, keep, only)
+            self._lost_its_workers(run)
+        return run
+
+    def _lost_its_workers(self, run: Run) -> bool:
+        """Whether the worker server was lost meanwhile; the check process that hung on it is then ended."""
+        suspect = any(outcome.verdict is Verdict.BROKEN for outcome in run.outcomes)
+        if not suspect or not self._source.was_lost(self._life):
+            return False
+        self.close()  # in good order: it removes the control groups of workers whose end nobody could tell it
+        return True
+
+    def _run(
+        self,
+        exercise: Exercise,
+        files: Mapping[str, bytes],
+        seed: int,
+        keep: Keep | None,
+        only: Collection[str] | None,
+    ) -> Run:
         checks = [check for check in self.checks_of(exercise) if only is None or check.id in only]
         self._jobs += 1
         self._busy = True

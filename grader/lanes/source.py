@@ -44,6 +44,8 @@ START_S = 180.0
 _CPU_S = 60
 _FILE_MB = 16
 _MESSAGE_BYTES = 1 << 16
+_ENDS_S = 0.3
+"""From the death of the worker server to that of the launcher, which is what is seen from here."""
 
 CAN_FORK = sys.platform == "linux" and hasattr(os, "memfd_create")
 """Elsewhere fork is missing, or unsafe once torch is imported."""
@@ -58,10 +60,12 @@ class Supply:
     Attributes:
         server: a socket to the worker server, which is the lane's to close, or None.
         command: what starts a fresh interpreter; empty where there is a server.
+        life: which server it is, counted from 0: one that was lost has a successor.
     """
 
     server: socket.socket | None = None
     command: tuple[str, ...] = ()
+    life: int = 0
 
 
 class Source(Protocol):
@@ -76,11 +80,14 @@ class Source(Protocol):
         """
 
     def supply(self, lane: int) -> Supply:
-        """What a lane's check process starts its workers with.
+        """What a lane's check process starts its workers with. What was lost is started again.
 
         Raises:
             StartError: the worker server did not start.
         """
+
+    def was_lost(self, life: int) -> bool:
+        """Whether what was supplied in this life gives no more workers, although nobody ended it."""
 
     def end_workers(self, lane: int) -> bool:
         """End the workers of a lane that are not spared; False if only ending the whole lane does that."""
@@ -98,11 +105,16 @@ class WorkerServer:
     """The warm process that workers are forked from."""
 
     def __init__(self, plan: WallPlan) -> None:
+        self._plan = plan
+        self._life = 0
+        self._before: Reached | None = None
+        self._start()
+
+    def _start(self) -> None:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._log = tempfile.TemporaryFile()  # noqa: SIM115  closed in close()
-        self._plan = plan
         self._process = subprocess.Popen(
-            [*behind_wall(plan, "grader.worker", "server", str(theirs.fileno()), boxes=True), str(os.getpid())],
+            [*behind_wall(self._plan, "grader.worker", "server", str(theirs.fileno()), boxes=True), str(os.getpid())],
             pass_fds=[theirs.fileno()],
             stdin=subprocess.DEVNULL,
             stdout=self._log,
@@ -126,6 +138,10 @@ class WorkerServer:
                 return self._told(Found).found, refused
 
             self._reached = try_out(self._plan, ask)
+            # Reports have told the level by now; a successor must not be worse.
+            if self._before is not None and self._reached.level < self._before.level:
+                was, now = self._before.level.word, self._reached.level.word
+                raise StartError(f"the worker server was lost, and its successor reaches {now} where it had {was}")
         return self._reached
 
     def _told(self, kind: type[Kind]) -> Kind:
@@ -141,8 +157,20 @@ class WorkerServer:
         return message
 
     def supply(self, lane: int) -> Supply:
-        """A new socket to it."""
-        return Supply(server=self.open_lane(lane))
+        """A new socket to it, or to its successor."""
+        if self.was_lost(self._life):
+            self._before = self._reached
+            self.close()
+            self._life += 1
+            self._start()
+        return Supply(server=self.open_lane(lane), life=self._life)
+
+    def was_lost(self, life: int) -> bool:
+        """Whether the process has ended, or ends just now."""
+        if life == self._life:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(_ENDS_S)
+        return life != self._life or self._process.returncode is not None
 
     def open_lane(self, lane: int) -> socket.socket:
         """A new socket to it, for a lane's check process.
@@ -185,10 +213,12 @@ class FreshInterpreters:
         if not has_walls():
             self._command = (*isolated("grader.worker", "spawned", to_text(Launched())),)
             return
-        self._command = (*behind_wall(plan, "grader.worker", "spawned", boxes=False),)
+        # The trial falls back, to show what there is; the others must not, should the kernel refuse later what it gave.
+        trial = behind_wall(plan, "grader.worker", "spawned", boxes=False)
+        self._command = (*behind_wall(plan, "grader.worker", "spawned", boxes=False, least=plan.least),)
         self._log = tempfile.TemporaryFile()  # noqa: SIM115  closed in close()
         self._trial = subprocess.Popen(
-            [*self._command, str(os.getpid())],
+            [*trial, str(os.getpid())],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._log,
@@ -234,6 +264,11 @@ class FreshInterpreters:
         """The command that starts one."""
         del lane
         return Supply(command=self._command)
+
+    def was_lost(self, life: int) -> bool:
+        """Each is started for itself."""
+        del life
+        return False
 
     def end_workers(self, lane: int) -> bool:
         """They are known to the lane's check process alone."""

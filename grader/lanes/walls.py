@@ -90,7 +90,7 @@ class Reached:
         return lines
 
 
-def behind_wall(plan: WallPlan, module: str, *arguments: str, boxes: bool) -> list[str]:
+def behind_wall(plan: WallPlan, module: str, *arguments: str, boxes: bool, least: Level = Level.NONE) -> list[str]:
     """The command that starts a module of ours behind the highest wall that this machine allows.
 
     Args:
@@ -98,9 +98,10 @@ def behind_wall(plan: WallPlan, module: str, *arguments: str, boxes: bool) -> li
         module: of ours.
         arguments: of the module, which gets one more; see `grader.confine.launch`.
         boxes: whether it asks for boxes, as the worker server does.
+        least: below this level it is not started.
     """
     view = View(tuple(interpreter_paths()), tuple(os.path.realpath(path) for path in plan.hidden))
-    asked = LaunchPlan(view, tuple(isolated(module, *arguments)), boxes, plan.most)
+    asked = LaunchPlan(view, tuple(isolated(module, *arguments)), boxes, plan.most, least)
     return isolated("grader.confine.launch", to_text(asked))
 
 

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from grader.confine import cgroup
-from grader.confine.messages import Ended, EndWorker, Started, StartWorker, from_text, to_text
-from grader.model import Limits
+from grader.confine.messages import Ended, EndWorker, Refused, Started, StartWorker, from_text, to_text
+from grader.model import Limits, Verdict
+from grader.model.endings import WorkerLost
 from grader.remote.birth import WARM_UP_S, caps_of, new_places, once_confined, worker_limits
 from grader.remote.worker import GRACE_S, Worker
 from grader.wire.frames import Channel
@@ -37,32 +38,59 @@ class ForkStarter:
         self._root = root
         self._numbers = itertools.count()
         self._pidfds: dict[int, int] = {}
-        self._codes: dict[int, int] = {}
+        self._ends: dict[int, Ended] = {}
         self._groups = groups
         self._clean_ups: dict[int, Callable[[], None]] = {}
+        self._refused: dict[int, str] = {}
+        self.make_room: Callable[[], bool] = lambda: False
 
     def start_worker(self, limits: Limits, *, spared: bool = False) -> Worker:
-        """A fork of the server."""
-        # A number of the lane's own, as a pid means nothing here: the server may live in a process namespace.
-        number = next(self._numbers)
+        """A fork of the server.
+
+        Raises:
+            WorkerLost: the machine has no room for one; the verdict is `broken`.
+        """
+        while True:
+            # A number of the lane's own, as a pid means nothing here: the server may live in a process namespace.
+            number = next(self._numbers)
+            worker = self._start(number, limits, spared=spared)
+            if worker is not None:
+                return once_confined(worker)
+            why = self._refused.pop(number)
+            # Fewer at once: what is kept for later makes room for what is needed now.
+            if not self.make_room():
+                raise WorkerLost(Verdict.BROKEN, f"this machine has no room for one more worker: {why}")
+
+    def _start(self, number: int, limits: Limits, *, spared: bool) -> Worker | None:
         folder, output = new_places(self._root, number)
         ours, theirs = socket.socketpair()
         sink = os.open(output, os.O_WRONLY | os.O_APPEND)
         asked = StartWorker(number, str(folder), worker_limits(limits), spared)
-        socket.send_fds(self._server, [to_text(asked).encode()], [theirs.fileno(), sink])
+        try:
+            socket.send_fds(self._server, [to_text(asked).encode()], [theirs.fileno(), sink])
+        except OSError:
+            ours.close()
+            theirs.close()
+            os.close(sink)
+            raise _server_lost() from None
         # The server has its copies. With ours gone the channel closes when the worker ends, whatever it did.
         theirs.close()
         os.close(sink)
         # The socket also tells of the ends of earlier workers, in any order; `_listen` sorts that out.
         while number not in self._pidfds:
             self._listen(WARM_UP_S)
+            if number in self._refused:
+                ours.close()
+                folder.rmdir()
+                output.unlink()
+                return None
         life = _Forked(_pid_of(self._pidfds.pop(number)), number, self)
         worker = Worker(Channel(SocketTransport(ours), caps_of(limits)), life, folder, output, limits)
         # Set from here: control groups are not seen behind the wall. Nothing of a submission has been sent yet, so the
         # cap holds before any of it runs.
         if self._groups is not None:
             life.group = self._enclosed(self._groups, life, limits)
-        return once_confined(worker)
+        return worker
 
     def _enclosed(self, groups: cgroup.Groups, life: _Forked, limits: Limits) -> cgroup.Group | None:
         memory = limits.memory_mb + _SLACK_MB
@@ -71,50 +99,64 @@ class ForkStarter:
         except ProcessLookupError:  # it has ended already, which is told when it is asked
             return None
 
-    def exit_code(self, number: int) -> int | None:
+    def end_of(self, number: int) -> Ended | None:
         """Wait a moment for a worker's end."""
         # The channel closes a little before the server has reaped the process and told how it ended.
         until = time.monotonic() + GRACE_S
-        while number not in self._codes and (left := until - time.monotonic()) > 0:
+        while number not in self._ends and (left := until - time.monotonic()) > 0:
             try:
                 self._listen(left)
             except TimeoutError:
                 break
-        return self._codes.get(number)
+        return self._ends.get(number)
 
     def kill(self, number: int) -> None:
         """Tell the server to end a worker."""
         # By the server, which alone knows the box: a pid of ours could be another process's by now.
-        if number not in self._codes:
+        if number not in self._ends:
             with contextlib.suppress(OSError):
                 self._server.send(to_text(EndWorker(number)).encode())
 
     def _listen(self, seconds: float) -> None:
         self._server.settimeout(seconds)
-        told, descriptors, _, _ = socket.recv_fds(self._server, 1 << 16, 1)
+        try:
+            told, descriptors, _, _ = socket.recv_fds(self._server, 1 << 16, 1)
+        except ConnectionError:
+            told, descriptors = b"", []
         if not told:
-            raise ConnectionError("the worker server is gone")
+            raise _server_lost()
         message = from_text(told)
         if isinstance(message, Started):
             self._pidfds[message.number] = descriptors[0]
+        elif isinstance(message, Refused):
+            self._refused[message.number] = message.why
         elif isinstance(message, Ended):
-            self._codes[message.number] = message.status
+            self._ends[message.number] = message
             self._clean_ups.pop(message.number, _nothing)()
 
     def when_gone(self, number: int, clean_up: Callable[[], None]) -> None:
         """Clean up after a worker once its end is told: nobody waits while the kernel takes its memory apart."""
-        if number in self._codes:
+        if number in self._ends:
             clean_up()
         else:
             self._clean_ups[number] = clean_up
 
     def close(self) -> None:
         """Wait for the ends of all workers, then close the socket; the server ends whatever this lane left."""
-        with contextlib.suppress(OSError):  # the server is gone, and its workers with it
+        with contextlib.suppress(OSError, WorkerLost):  # the server is gone, and its workers with it
             # The last folders are removed when the ends are told; then nothing of the lane is left on the disk.
             for number in list(self._clean_ups):
-                self.exit_code(number)
+                self.end_of(number)
+        # Of these no end was told: the server is gone, and the kernel ended them with it.
+        for clean_up in self._clean_ups.values():
+            with contextlib.suppress(OSError):
+                clean_up()
         self._server.close()
+
+
+def _server_lost() -> WorkerLost:
+    """What to raise when the server itself is gone: no submission's fault. The host starts another."""
+    return WorkerLost(Verdict.BROKEN, "the worker server is gone")
 
 
 def _pid_of(pidfd: int) -> int:
@@ -149,7 +191,12 @@ class _Forked:
         return self.group is not None and self.group.was_killed()
 
     def exit_code(self) -> int | None:
-        return self.starter.exit_code(self.number)
+        ended = self.starter.end_of(self.number)
+        return None if ended is None else ended.status
+
+    def cpu_at_end(self) -> float | None:
+        ended = self.starter.end_of(self.number)
+        return None if ended is None else ended.cpu_s
 
 
 def _nothing() -> None:

@@ -42,6 +42,7 @@ class SpawnStarter:
         self._command = command
         self._on_start = on_start
         self._numbers = itertools.count()
+        self.make_room: Callable[[], bool] = lambda: False  # never asked: the host's memory is the limit here
         self._spare: _Spawned | None = None
         self._spare = self._spawn()
 
@@ -118,6 +119,9 @@ class _Spawned:
 
     def ran_out_of_memory(self) -> bool:
         return False
+
+    def cpu_at_end(self) -> float | None:
+        return None
 
     def exit_code(self) -> int | None:
         try:

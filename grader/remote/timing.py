@@ -33,6 +33,7 @@ from grader.wire.frames import Frame, ProtocolFault
 from grader.wire.outgoing import Outgoing
 from grader.wire.requests import Asked, Go, Prepare, Replies
 from grader.wire.rows import ArrayRow, TensorRow, Told
+from grader.wire.shared import make_to_map
 
 _ALIGNMENT = 64
 _WEIGHT_OF_TEXT = 32  # a message may hold that much less of its tree than of memory, by length
@@ -167,7 +168,7 @@ class TimedSide:
         late = self._late()
         worker = sitting.live_worker()
         function = ["named", "probe:", "last"] if idle else self._name
-        descriptor = _memory(inputs.size) if worker.channel.shares_memory and inputs.size else None
+        descriptor = make_to_map("inputs", inputs.size) if worker.channel.shares_memory and inputs.size else None
         go = inputs.go(function, inline=descriptor is None)
         asked = time.monotonic()
         try:
@@ -249,10 +250,3 @@ def _aligned(sizes: Sequence[int]) -> list[int]:
 
 def _weight(size: int, tree: object) -> int:
     return size + _WEIGHT_OF_TEXT * len(repr(tree))
-
-
-def _memory(size: int) -> int:
-    """Shared memory whose pages are there already; the caller owns the descriptor."""
-    descriptor = os.memfd_create("inputs", os.MFD_CLOEXEC)
-    os.posix_fallocate(descriptor, 0, size)
-    return descriptor

@@ -37,6 +37,9 @@ class Life(Protocol):
     def exit_code(self) -> int | None:
         """Wait a moment for its end; negative for a signal, None if it does not end."""
 
+    def cpu_at_end(self) -> float | None:
+        """CPU seconds of its whole life, once it has ended; None where nobody has counted them."""
+
     def when_gone(self, clean_up: Callable[[], None]) -> None:
         """Clean up once the process is gone, now or later."""
 
@@ -56,6 +59,7 @@ class Worker:
 
     def __post_init__(self) -> None:
         self._numbers = itertools.count(1)
+        self._last_look: tuple[float, float] | None = None
         self._printed = self.output.open("rb")  # from the start: a file can be made to be slow to open
 
     def ask(
@@ -142,7 +146,10 @@ class Worker:
 
     def cpu_s(self) -> float | None:
         """CPU seconds used so far, read from outside; None where that cannot be read."""
-        return clock.cpu_s(self.life.pid)
+        used = clock.cpu_s(self.life.pid)
+        if used is not None:
+            self._last_look = time.monotonic(), used
+        return used
 
     def waited_s(self) -> float | None:
         """Seconds that it was ready to run and had no core; None where that is not told."""
@@ -153,7 +160,12 @@ class Worker:
         return clock.resident(self.life.pid)
 
     def _used_its_cpu(self) -> bool:
-        return (self.cpu_s() or 0.0) >= self.limits.exercise_s - 1
+        # Its clock is gone with it. Whoever reaped it was told; else the last look counts, and what may have come.
+        used = self.life.cpu_at_end()
+        if used is None and self._last_look is not None:
+            when, used = self._last_look
+            used += (time.monotonic() - when) * (os.cpu_count() or 1)
+        return used is not None and used >= math.ceil(self.limits.exercise_s) - 1
 
     def printed(self) -> int:
         """Bytes of output so far."""
@@ -178,7 +190,13 @@ class Worker:
 
 
 class Starter(Protocol):
-    """One way to start workers."""
+    """One way to start workers.
+
+    Attributes:
+        make_room: ends a worker that is kept for later, and tells whether there was one; set by whoever keeps them.
+    """
+
+    make_room: Callable[[], bool]
 
     def start_worker(self, limits: Limits, *, spared: bool = False) -> Worker:
         """A worker with nothing loaded; one that is spared outlives an exercise that takes too long."""

@@ -22,6 +22,9 @@ class Sides:
         self._starter = starter
         self._students: dict[Device, Side] = {}
         self._references: dict[tuple[str, Device], Side] = {}
+        self._in_use: tuple[str, Device] | None = None
+        self._most: int | None = None
+        starter.make_room = self._make_room
 
     def meet(self, planned: PlannedExercise, job: Job, device: Device) -> tuple[Side, Side | None]:
         """The student's side and the reference's whose workers see this device; no reference if there is none here."""
@@ -44,12 +47,14 @@ class Sides:
         """The reference's side beside a student's, with a new worker where the last was lost; None without one here."""
         if planned.reference is None:
             return None
-        key = planned.id, student.device
+        key = self._in_use = planned.id, student.device
         side = self._references.get(key)
         # A worker may use so much CPU time in its life; one that is half through it is replaced between two checks.
         if side is None or side.sitting.lost is not None or side.sitting.is_worn():
             if side is not None:
-                side.sitting.close()
+                self._references.pop(key).sitting.close()
+            if self._most is not None and len(self._references) >= self._most:
+                self._make_room()
             files = {f"{planned.id}.py": planned.reference.read_bytes()}
             side = Side.of(
                 self._starter,
@@ -64,6 +69,15 @@ class Sides:
         # The reference outlives the student; it is told anew whose arguments it is to get in their original state.
         side.originals = student
         return side
+
+    def _make_room(self) -> bool:
+        """End the reference that was met first, and keep fewer from now on; False if all are needed."""
+        kept = next((key for key in self._references if key != self._in_use), None)
+        if kept is None:
+            return False
+        self._references.pop(kept).sitting.close()
+        self._most = max(1, len(self._references))
+        return True
 
     def sittings(self) -> Sequence[Sitting]:
         """Those of the student, in the order in which they began."""

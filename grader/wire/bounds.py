@@ -38,3 +38,13 @@ class Caps:
     depth: int = 64
     expanded: int = 2_000_000
     """Leaves of a tree when shared containers are counted each time they occur."""
+    expanded_bytes: int = 64 << 20
+    """Of one tensor or array whose elements share memory, by strides of 0 for one; see `most_bytes`."""
+
+    def most_bytes(self, memory: int) -> int:
+        """Bytes that the elements of a tensor or an array may come to: whoever compares or copies it makes them all.
+
+        Args:
+            memory: bytes that it lies in, which were really sent.
+        """
+        return min(self.data_bytes, max(memory, self.expanded_bytes))

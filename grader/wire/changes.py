@@ -23,7 +23,7 @@ def change_tensor(exchange: Exchange, obj: torch.Tensor, known: Known, row: Tens
     was = known.row
     if not isinstance(was, TensorRow):
         raise ProtocolFault("an object cannot change its kind")
-    tensor = build_tensor(row, exchange.blocks, exchange.caps.data_bytes)
+    tensor = build_tensor(row, exchange.blocks, exchange.caps)
     lazy_flags_differ = (was.claims.is_conj, was.claims.is_neg) != (row.claims.is_conj, row.claims.is_neg)
     if (was.layout, was.place) != (row.layout, row.place) or lazy_flags_differ:
         remember(exchange, obj, known)
@@ -53,7 +53,7 @@ def change_array(exchange: Exchange, number: int, obj: Array, known: Known, row:
     Raises:
         ProtocolFault: it cannot become that.
     """
-    array = build_array(row, exchange.blocks, exchange.caps.data_bytes)
+    array = build_array(row, exchange.blocks, exchange.caps)
     was = known.row
     if not isinstance(was, ArrayRow):
         raise ProtocolFault("an object cannot change its kind")

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 
 from grader.wire.blocks import Array, Block, span
-from grader.wire.bounds import ProtocolFault
+from grader.wire.bounds import Caps, ProtocolFault
 from grader.wire.checked import MAX_NAME
 from grader.wire.devices import device_of, plain
 from grader.wire.rows import NO_BLOCK, ArrayRow, Claims, Layout, Place, TensorRow
@@ -102,11 +102,11 @@ def describe_array(array: Array, block: Block | None) -> ArrayRow:
     return ArrayRow(array.dtype.str, array.shape, array.strides, number, offset, array.flags.writeable)
 
 
-def build_tensor(row: TensorRow, blocks: dict[int, Block], max_bytes: int) -> torch.Tensor:
+def build_tensor(row: TensorRow, blocks: dict[int, Block], caps: Caps) -> torch.Tensor:
     """The tensor that a row tells of, without history, over the memory of its block.
 
     Raises:
-        ProtocolFault: the row does not fit its block, or claims more than `max_bytes`.
+        ProtocolFault: the row does not fit its block, or claims more than the caps allow.
     """
     (name, shape, strides, offset), claims = row.layout, row.claims
     dtype = DTYPES.get(name)
@@ -115,7 +115,8 @@ def build_tensor(row: TensorRow, blocks: dict[int, Block], max_bytes: int) -> to
     # All of it is computed here, before PyTorch sees any: Python's integers do not overflow.
     if len(shape) != len(strides):
         raise ProtocolFault("shape and strides differ in length")
-    if math.prod(shape) * dtype.itemsize > max_bytes:  # expanded by strides of 0, it may be more than its memory
+    # Expanded by strides of 0, it may be more than its memory.
+    if math.prod(shape) * dtype.itemsize > caps.most_bytes(row.place.size):
         raise ProtocolFault(f"a tensor of shape {shape} is too large")
     block = _block(row.place.block, blocks)
     if row.place.start + row.place.size > (block.size if block else 0):
@@ -135,16 +136,17 @@ def build_tensor(row: TensorRow, blocks: dict[int, Block], max_bytes: int) -> to
     return tensor
 
 
-def build_array(row: ArrayRow, blocks: dict[int, Block], max_bytes: int) -> Array:
+def build_array(row: ArrayRow, blocks: dict[int, Block], caps: Caps) -> Array:
     """The array that a row tells of, over the memory of its block.
 
     Raises:
-        ProtocolFault: the row does not fit its block, or claims more than `max_bytes`.
+        ProtocolFault: the row does not fit its block, or claims more than the caps allow.
     """
     dtype, shape, strides = array_dtype(row.dtype), row.shape, row.strides
-    if len(shape) != len(strides) or math.prod(shape) * dtype.itemsize > max_bytes:
-        raise ProtocolFault(f"an array of shape {shape} with strides {strides} is not possible or too large")
     block = _block(row.block, blocks)
+    most = caps.most_bytes(block.size if block else 0)
+    if len(shape) != len(strides) or math.prod(shape) * dtype.itemsize > most:
+        raise ProtocolFault(f"an array of shape {shape} with strides {strides} is not possible or too large")
     if not math.prod(shape):  # whatever its strides: nothing of it is ever read
         array = _empty_array(shape, dtype)
     elif block is None:

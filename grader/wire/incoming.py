@@ -93,14 +93,14 @@ class Incoming:
     def _build(self, number: int, row: Row) -> None:
         exchange = self._exchange
         if isinstance(row, TensorRow):
-            tensor = build_tensor(row, exchange.blocks, exchange.caps.data_bytes)
+            tensor = build_tensor(row, exchange.blocks, exchange.caps)
             tensor = _with_claims(tensor, row.claims, ours=exchange.asks)
             known = exchange.register(number, tensor)
             known.base_version = 0 if exchange.asks else tensor._version
             known.row = row
             self._held.append(tensor)
         elif isinstance(row, ArrayRow):
-            array = build_array(row, exchange.blocks, exchange.caps.data_bytes)
+            array = build_array(row, exchange.blocks, exchange.caps)
             exchange.register(number, array).row = row
             self._held.append(array)
         elif not isinstance(row, HandleRow):

@@ -13,6 +13,7 @@ from grader.wire.blocks import Block
 from grader.wire.bounds import Unsupported
 from grader.wire.checked import MAX_DIMS
 from grader.wire.describe import describe_array, describe_tensor, odd_array, odd_tensor
+from grader.wire.devices import plain
 from grader.wire.exchange import Exchange, Known, Leaf
 from grader.wire.nesting import too_much
 from grader.wire.placing import place
@@ -167,7 +168,11 @@ class Outgoing:
 
     def _describe(self, leaf: Leaf, block: Block | None, known: Known) -> LeafRow:
         caps = self._exchange.caps
-        if leaf.ndim > MAX_DIMS or math.prod(leaf.shape) * leaf.itemsize > caps.data_bytes:
+        if isinstance(leaf, torch.Tensor):
+            memory = plain(leaf).untyped_storage().nbytes()
+        else:
+            memory = 0 if block is None else block.size
+        if leaf.ndim > MAX_DIMS or math.prod(leaf.shape) * leaf.itemsize > caps.most_bytes(memory):
             what = "a tensor" if isinstance(leaf, torch.Tensor) else "an array"
             raise Unsupported(f"{what} of shape {tuple(leaf.shape[:MAX_DIMS])} is too large to hand over")
         if isinstance(leaf, np.ndarray):

@@ -12,7 +12,7 @@ from grader.wire.bounds import ProtocolFault
 
 def make_shared(data: Sequence[bytes | memoryview]) -> int | None:
     """A descriptor of memory that holds all parts; None where none of that size may be made."""
-    descriptor = os.memfd_create("block", os.MFD_CLOEXEC)
+    descriptor = os.memfd_create("block", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
     try:
         for part in data:
             rest = memoryview(part)
@@ -21,7 +21,24 @@ def make_shared(data: Sequence[bytes | memoryview]) -> int | None:
     except OSError:  # a file limit: the bytes go through the socket instead
         os.close(descriptor)
         return None
+    seal(descriptor, writable=False)
     return descriptor
+
+
+def make_to_map(name: str, size: int) -> int:
+    """A descriptor of memory whose pages are there already, for both ends to write into; the caller owns it."""
+    descriptor = os.memfd_create(name, os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+    os.posix_fallocate(descriptor, 0, size)
+    seal(descriptor, writable=True)
+    return descriptor
+
+
+def seal(descriptor: int, *, writable: bool) -> None:
+    """Forbid everybody who holds it to grow or shrink this memory, to write into it, and to add further seals."""
+    import fcntl  # not on every system that this module is imported on
+
+    seals = fcntl.F_SEAL_GROW | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_SEAL
+    fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, seals if writable else seals | fcntl.F_SEAL_WRITE)
 
 
 def check_shared(descriptor: int, size: int) -> None:

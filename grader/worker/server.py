@@ -15,13 +15,12 @@ import selectors
 import signal
 import socket
 import sys
+import time
 from dataclasses import dataclass
 
 import torch
 
-from grader.confine import kernel
 from grader.confine.messages import (
-    Confined,
     Ended,
     EndWorker,
     EndWorkers,
@@ -30,22 +29,21 @@ from grader.confine.messages import (
     Message,
     OpenLane,
     Ready,
+    Refused,
     Started,
     StartWorker,
     TryWall,
-    from_text,
     to_text,
-    to_tree,
 )
 from grader.confine.wall import Bare, Full, Reduced, Wall
-from grader.wire.frames import Channel
-from grader.wire.transport import SocketTransport
 from grader.worker import counting, device
-from grader.worker.serve import serve
+from grader.worker.forked import be_born, receive
 from grader.worker.wall_trial import try_wall
 
-_MESSAGE_BYTES = 1 << 16
 _SELF_CHECK_S = 20.0
+_ROOM_S = 2.0
+"""How long a lane waits for room on the machine: namespaces that were left are counted for a while."""
+_LOOK_S = 0.05
 _PRELOADED = ("numpy.random", "numpy.linalg", "torch.autograd.gradcheck", "torch.nn.functional")
 """What honest code needs and these packages import only when it is used: once here, not in each worker."""
 
@@ -56,6 +54,16 @@ class _Spare:
 
     pid: int
     birth: socket.socket
+
+
+@dataclass
+class _Waiting:
+    """A worker that is asked for and that there was no room for yet."""
+
+    lane: int
+    asked: StartWorker
+    descriptors: list[int]
+    until: float
 
 
 @dataclass
@@ -124,6 +132,8 @@ class _Server:
         self._lanes: dict[int, socket.socket] = {}
         self._workers: dict[int, _Work] = {}
         self._spare: _Spare | None = None
+        self._no_room = ""
+        self._waiting: list[_Waiting] = []
         self._selector = selectors.DefaultSelector()
         self._woken, self._wake = socket.socketpair()
         for end in (self._woken, self._wake):
@@ -140,13 +150,14 @@ class _Server:
         self._fork_spare()
         _send(self._host, Ready(self._refused))
         while self._host.fileno() != -1:
-            for key, _ in self._selector.select():
+            for key, _ in self._selector.select(_LOOK_S if self._waiting else None):
                 key.data(key.fileobj)
+            self._look_for_room()
         for pid in self._workers:
             self._wall.end(pid)
 
     def _from_host(self, sock: socket.socket) -> None:
-        message, descriptors = _receive(sock)
+        message, descriptors = receive(sock)
         match message:
             case OpenLane(number):
                 lane = socket.socket(fileno=descriptors[0])
@@ -161,10 +172,10 @@ class _Server:
                 sock.close()
 
     def _from_lane(self, lane: int, sock: socket.socket) -> None:
-        message, descriptors = _receive(sock)
+        message, descriptors = receive(sock)
         match message:
             case StartWorker():
-                self._start(lane, sock, message, descriptors)
+                self._waiting.append(_Waiting(lane, message, descriptors, time.monotonic() + _ROOM_S))
             case EndWorker(number):
                 for pid, work in self._workers.items():
                     if (work.lane, work.number) == (lane, number):
@@ -175,10 +186,23 @@ class _Server:
                 del self._lanes[lane]
                 self._end_workers(lane, all_of_them=True)
 
+    def _look_for_room(self) -> None:
+        """Start the workers that are asked for; refuse those for which there was no room for too long."""
+        while self._waiting:
+            first = self._waiting[0]
+            if first.lane not in self._lanes:  # it is gone
+                _close(first.descriptors)
+            elif self._spare is not None or self._fork_spare():
+                self._start(first.lane, self._lanes[first.lane], first.asked, first.descriptors)
+            elif time.monotonic() > first.until:
+                _send(self._lanes[first.lane], Refused(first.asked.number, self._no_room))
+                _close(first.descriptors)
+            else:
+                return
+            del self._waiting[0]
+
     def _start(self, lane: int, sock: socket.socket, asked: StartWorker, descriptors: list[int]) -> None:
         """Hand the spare what it is for; tell the lane of it; fork the next."""
-        if self._spare is None:
-            self._fork_spare()
         spare, self._spare = self._spare, None
         assert spare is not None
         # Entered before it is told anything: should it die at once, its end has somebody to be told to.
@@ -187,8 +211,7 @@ class _Server:
             socket.send_fds(spare.birth, [to_text(asked).encode()], descriptors)
         spare.birth.close()
         # The server keeps no end of a worker's channel: the lane could not see it close.
-        for descriptor in descriptors:
-            os.close(descriptor)
+        _close(descriptors)
         # A descriptor and not a number: in the server's process namespace the worker has another number than outside.
         pidfd = os.pidfd_open(spare.pid)
         with contextlib.suppress(OSError):  # as in `_send`
@@ -209,12 +232,13 @@ class _Server:
             if ended is None:
                 return
             self._wall.end(ended.si_pid)  # before its number can be another process's
-            pid, status = os.waitpid(ended.si_pid, 0)
+            pid, status, used = os.wait4(ended.si_pid, 0)
             if pid in self._workers:
                 work = self._workers.pop(pid)
                 if work.lane in self._lanes:
                     code = os.waitstatus_to_exitcode(status)
-                    _send(self._lanes[work.lane], Ended(work.number, code))
+                    cpu_s = used.ru_utime + used.ru_stime
+                    _send(self._lanes[work.lane], Ended(work.number, code, cpu_s))
             # A spare that died unused is no lane's loss; the next request forks another.
             elif self._spare is not None and self._spare.pid == pid:
                 self._spare.birth.close()
@@ -225,58 +249,31 @@ class _Server:
             if work.lane == lane and (all_of_them or not work.spared):
                 self._wall.end(pid)
 
-    def _fork_spare(self) -> None:
+    def _fork_spare(self) -> bool:
+        """Fork one, if the system gives what it needs: nobody has asked for it yet, so its lack is no error."""
         ours, birth = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         # Ahead of need: making namespaces, forking and giving up rights take longer than answering a request does.
-        pid = self._wall.fork()
+        try:
+            pid = self._wall.fork()
+        except OSError as error:
+            self._no_room = str(error)
+            ours.close()
+            birth.close()
+            return False
         if pid == 0:
             try:
-                _be_born(birth, self._wall)
+                be_born(birth, self._wall)
             # Whatever happens in there, the child must not come back into the server's loop.
             finally:
                 os._exit(70)
         birth.close()
         self._spare = _Spare(pid, ours)
+        return True
 
 
-def _be_born(birth: socket.socket, wall: Wall) -> None:
-    """The whole life of a forked worker, from its first statement."""
-    # Still the server's: a signal here would write into its socket, or into whatever has that number next.
-    signal.set_wakeup_fd(-1)
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    # In this order: the wall still needs descriptors of the server's. From the next line on there is one left, so that
-    # no worker holds a lane's socket or another worker's.
-    wall.give_up_rights()
-    kernel.close_all_but(birth.fileno())
-    message, descriptors = _receive(birth)
-    if not isinstance(message, StartWorker):  # the server is gone
-        os._exit(0)
-    channel_fd, output_fd = descriptors
-    null = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(null, 0)
-    os.dup2(output_fd, 1)
-    os.dup2(output_fd, 2)
-    channel = socket.socket(fileno=os.dup2(channel_fd, 3) if channel_fd != 3 else 3)
-    kernel.close_all_but(3)
-    # Its descriptor is closed by now. Were the object collected later, it would close the number's next owner.
-    birth.detach()
-    for stream in (sys.stdout, sys.stderr):
-        stream.reconfigure(encoding="utf-8", errors="backslashreplace")  # type: ignore[union-attr]
-    folder = wall.confine(message.limits, message.folder)
-    frames = Channel(SocketTransport(channel))
-    # Said once the last layer holds. The lane sends no submission before it has read this.
-    frames.send(0, to_tree(Confined()))
-    serve(frames, folder)
-    # Nothing of the student's is waited for or run any more: no thread, no function left with `atexit`.
-    os._exit(0)
-
-
-def _receive(sock: socket.socket) -> tuple[Message | None, list[int]]:
-    try:
-        data, descriptors, _, _ = socket.recv_fds(sock, _MESSAGE_BYTES, 4)
-    except ConnectionError:
-        data, descriptors = b"", []
-    return (from_text(data) if data else None), list(descriptors)
+def _close(descriptors: list[int]) -> None:
+    for descriptor in descriptors:
+        os.close(descriptor)
 
 
 def _send(sock: socket.socket, message: Message) -> None:

@@ -8,6 +8,7 @@ import select
 import time
 
 from grader.confine import kernel, trials
+from grader.confine.levels import PROMISES
 from grader.confine.limits import WorkerLimits
 from grader.confine.messages import TryWall
 from grader.confine.wall import Wall
@@ -25,6 +26,13 @@ def try_wall(wall: Wall, asked: TryWall) -> dict[str, str]:
         wall: how workers are confined.
         asked: what the probes try to reach.
     """
+    try:
+        return _try_wall(wall, asked)
+    except OSError as error:  # the system gave a worker when the wall was built, and gives none now
+        return {promise.name: f"no worker could be started to try it: {error}" for promise in PROMISES}
+
+
+def _try_wall(wall: Wall, asked: TryWall) -> dict[str, str]:
     read, write = os.pipe()
     pid = wall.fork()
     if pid == 0:
@@ -57,8 +65,10 @@ def _what_a_daemon_does(wall: Wall, folder: str, memory_mb: int) -> str:
             os._exit(0)
     os.close(write)
     # Waited for before its box is ended: it is to leave the daemon behind and go by itself, as a student's code would.
-    os.waitpid(pid, 0)
+    # Not reaped yet, as in the server: its number could be another process's by the time that what it left is ended.
+    os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
     wall.end(pid)
+    os.waitpid(pid, 0)
     # A daemon that lives on holds the pipe open.
     told = _read_all(read, _DAEMON_S)
     if told is None:

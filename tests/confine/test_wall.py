@@ -140,6 +140,17 @@ HONEST = {
         import numpy as np
         np.memmap("map.bin", dtype="f4", mode="w+", shape=(10,))[:] = 1
         return torch.from_file("map.bin", size=10).sum().item() == 10""",
+    "files read by mapping": """
+        import mmap, numpy as np, os
+        torch.save(torch.arange(3), "kept.pt")
+        np.save("kept.npy", np.arange(3))
+        with open("kept.npy", "rb") as file, mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ) as pages:
+            pages.madvise(mmap.MADV_WILLNEED)
+            pages.madvise(mmap.MADV_DONTNEED)
+            some = bytearray(6)
+            read = os.preadv(file.fileno(), [some], 0)
+        loaded = torch.load("kept.pt", mmap=True).tolist(), np.load("kept.npy", mmap_mode="r").tolist()
+        return loaded == ([0, 1, 2], [0, 1, 2]) and (read, bytes(some)) == (6, b"\\x93NUMPY")""",
     "autograd": """
         w = torch.ones(5, requires_grad=True)
         (w * 2).sum().backward()
@@ -241,6 +252,25 @@ def test_an_end_is_told_as_what_it_was(places: Callable[[Level], Place], level: 
     """The exit status of a worker is known although it lives in namespaces of its own."""
     side = places(level).side(f"import ctypes, os, signal\ndef main():\n    {body}\n")
     with pytest.raises(WorkerLost, match=told) as caught:
+        Student(side).main()
+    assert caught.value.verdict is Verdict.CRASHED
+    side.sitting.close()
+
+
+@pytest.mark.parametrize("level", Level)
+def test_used_up_cpu_time_is_told_as_that(places: Callable[[Level], Place], level: Level) -> None:
+    """A worker that the kernel ended for its CPU time did not crash, although its clock is gone with it."""
+    side = places(level).side("def main():\n    while True:\n        pass\n", call_s=60, exercise_s=2)
+    with pytest.raises(WorkerLost, match="used up the CPU time of the whole exercise") as caught:
+        Student(side).main()
+    assert caught.value.verdict is Verdict.TIMED_OUT
+    side.sitting.close()
+
+
+def test_a_kill_is_no_lack_of_cpu_time(places: Callable[[Level], Place]) -> None:
+    """The same signal, from itself, is a crash while there is CPU time left."""
+    side = places(Level.NONE).side("import os\ndef main():\n    os.kill(os.getpid(), 9)\n", exercise_s=20)
+    with pytest.raises(WorkerLost, match="SIGKILL") as caught:
         Student(side).main()
     assert caught.value.verdict is Verdict.CRASHED
     side.sitting.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import json
 import os
 import socket
@@ -26,6 +27,7 @@ from grader.wire.frames import (
     MAGIC,
     ProtocolFault,
 )
+from grader.wire.shared import make_shared, make_to_map
 
 GOOD = json.dumps({"a": 1}).encode()
 
@@ -149,3 +151,23 @@ def test_the_header_is_what_this_test_thinks_it_is() -> None:
     """The header is 20 bytes, little-endian: magic, number, bytes of the tree, bytes of data."""
     assert HEADER.pack(MAGIC, 1, 2, 3) == struct.pack("<4sIIQ", b"TGR1", 1, 2, 3)
     assert HEADER.size == 20
+
+
+def test_memory_is_sealed() -> None:
+    """Whoever is handed memory can neither grow nor shrink it, nor write where it is to be read only."""
+    read = make_shared([b"abc"])
+    assert read is not None
+    both = make_to_map("inputs", 100)
+    for descriptor in (read, both):
+        for size in (0, 1 << 20):
+            with pytest.raises(PermissionError):
+                os.ftruncate(descriptor, size)
+        with pytest.raises(PermissionError):
+            fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, fcntl.F_SEAL_WRITE)
+    with pytest.raises(PermissionError):
+        os.pwrite(read, b"x", 0)
+    with pytest.raises(PermissionError):
+        os.pwrite(both, b"x", 100)
+    assert os.pwrite(both, b"x", 99) == 1
+    for descriptor in (read, both):
+        os.close(descriptor)

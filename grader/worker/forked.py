@@ -1,0 +1,63 @@
+"""The life of a forked worker, from its first statement."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import sys
+
+from grader.confine import kernel
+from grader.confine.messages import Confined, Message, StartWorker, from_text, to_tree
+from grader.confine.wall import Wall
+from grader.wire.frames import Channel
+from grader.wire.transport import SocketTransport
+from grader.worker.serve import serve
+
+_MESSAGE_BYTES = 1 << 16
+
+
+def be_born(birth: socket.socket, wall: Wall) -> None:
+    """Wait for what this worker is for, then be it; does not come back.
+
+    Args:
+        birth: on which it is told, once.
+        wall: what confines it.
+    """
+    # Still the server's: a signal here would write into its socket, or into whatever has that number next.
+    signal.set_wakeup_fd(-1)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    # In this order: the wall still needs descriptors of the server's. From the next line on there is one left, so that
+    # no worker holds a lane's socket or another worker's.
+    wall.give_up_rights()
+    kernel.close_all_but(birth.fileno())
+    message, descriptors = receive(birth)
+    if not isinstance(message, StartWorker):  # the server is gone
+        os._exit(0)
+    channel_fd, output_fd = descriptors
+    null = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null, 0)
+    os.dup2(output_fd, 1)
+    os.dup2(output_fd, 2)
+    channel = socket.socket(fileno=os.dup2(channel_fd, 3) if channel_fd != 3 else 3)
+    kernel.close_all_but(3)
+    # Its descriptor is closed by now. Were the object collected later, it would close the number's next owner.
+    birth.detach()
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(encoding="utf-8", errors="backslashreplace")  # type: ignore[union-attr]
+    folder = wall.confine(message.limits, message.folder)
+    frames = Channel(SocketTransport(channel))
+    # Said once the last layer holds. The lane sends no submission before it has read this.
+    frames.send(0, to_tree(Confined()))
+    serve(frames, folder)
+    # Nothing of the student's is waited for or run any more: no thread, no function left with `atexit`.
+    os._exit(0)
+
+
+def receive(sock: socket.socket) -> tuple[Message | None, list[int]]:
+    """One message of the host's or a lane's, with its descriptors; None if the other end is closed."""
+    try:
+        data, descriptors, _, _ = socket.recv_fds(sock, _MESSAGE_BYTES, 4)
+    except ConnectionError:
+        data, descriptors = b"", []
+    return (from_text(data) if data else None), list(descriptors)

@@ -1,0 +1,86 @@
+"""The worker server is lost in the middle of a run: nobody who is graded pays for it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support import Grade, grader_of, verdicts
+
+from grader.confine.levels import Level
+from grader.jobs import Setup, Start
+from grader.lanes.lane import Lane, Run
+from grader.lanes.open import open_lane
+from grader.model import Course
+
+RIGHT = "def double(x):\n    return 2 * x\n\n\ndef double_(x):\n    return x.mul_(2)\n"
+SLOW = "import time\ntime.sleep(1.5)\n" + RIGHT
+
+
+def servers() -> set[int]:
+    """Processes below this one that are worker servers."""
+    found, parents = set(), {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdecimal():
+            try:
+                command = (entry / "cmdline").read_bytes().split(b"\0")
+                parents[int(entry.name)] = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
+            except OSError:
+                continue
+            if b"server" in command:
+                found.add(int(entry.name))
+    mine = {os.getpid()}
+    for _ in range(8):
+        mine |= {pid for pid, parent in parents.items() if parent in mine}
+    # Workers are forks of the server and have its command line; the server's own parent is none of them.
+    return {pid for pid in found & mine if parents[pid] not in found}
+
+
+def lose_the_server() -> None:
+    for pid in servers():
+        os.kill(pid, signal.SIGKILL)
+
+
+@pytest.fixture(params=[Level.NONE, Level.FULL], ids=["none", "full"])
+def grade(request: pytest.FixtureRequest, tiny: Course, tmp_path: Path) -> Iterator[Grade]:
+    with open_lane(tiny.exercises, Setup(Start.FORK, most=request.param)) as lane:
+        if lane.reached.level is not request.param:
+            pytest.skip(f"this machine reaches {lane.reached.level.word}")
+        yield grader_of(tiny, lane, tmp_path)
+
+
+def test_what_was_running_is_repeated(grade: Grade) -> None:
+    """The exercise in hand is graded with another server, and so is the next one."""
+    right = verdicts(grade(RIGHT))
+    killer = threading.Timer(0.7, lose_the_server)
+    killer.start()
+    before = servers()
+    assert verdicts(grade(SLOW)) == right
+    killer.join()
+    assert servers()
+    assert not servers() & before
+    assert verdicts(grade(RIGHT)) == right
+
+
+def test_a_second_loss_is_told(grade: Grade, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who loses two servers is told `broken`, which costs no point; the next submission is graded as ever."""
+    right = verdicts(grade(RIGHT))
+    collect = Lane._collect
+
+    def collect_and_lose(*arguments: Any) -> Run:
+        killer = threading.Timer(0.7, lose_the_server)
+        killer.start()
+        try:
+            return collect(*arguments)
+        finally:
+            killer.join()
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Lane, "_collect", collect_and_lose)
+        assert set(verdicts(grade(SLOW)).values()) == {"broken"}
+    assert verdicts(grade(RIGHT)) == right
