@@ -231,7 +231,9 @@ def test_an_operation_count_finds_a_loop(grade_text: Grade) -> None:
     """A Python loop is found by counts, a list by the missing gradient; the right way passes."""
     looped = grade_text("def total(x):\n    return sum(x, x.new_zeros(()))\n", "total")
     assert verdicts(looped)["counts"] == "failed"
-    assert looped.checks[-1].outcome.counters["ops"] > 200
+    told = looped.checks[-1].outcome
+    assert (told.counters, told.detail.startswith("counted")) == ({}, False)  # a hidden check: staff alone are told
+    assert "counted: {'ops': 2" in told.detail
     listed = "import torch\ndef total(x):\n    return torch.tensor(sum(x.tolist()))\n"
     assert verdicts(grade_text(listed, "total"))["counts"] == "failed"
     assert grade_text("def total(x):\n    return x.sum()\n", "total").score.earned == 500
