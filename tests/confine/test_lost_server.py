@@ -41,39 +41,51 @@ def servers() -> set[int]:
     return {pid for pid in found & mine if parents[pid] not in found}
 
 
-def lose_the_server() -> None:
-    for pid in servers():
-        os.kill(pid, signal.SIGKILL)
+class OwnLane:
+    """A lane of this test's own, whose worker server can be lost; those of other tests stay."""
+
+    def __init__(self, grade: Grade, others: set[int]) -> None:
+        self.grade = grade
+        self._others = others
+
+    def servers(self) -> set[int]:
+        return servers() - self._others
+
+    def lose(self) -> None:
+        for pid in self.servers():
+            os.kill(pid, signal.SIGKILL)
 
 
 @pytest.fixture(params=[Level.NONE, Level.FULL], ids=["none", "full"])
-def grade(request: pytest.FixtureRequest, tiny: Course, tmp_path: Path) -> Iterator[Grade]:
+def own(request: pytest.FixtureRequest, tiny: Course, tmp_path: Path) -> Iterator[OwnLane]:
+    others = servers()
     with open_lane(tiny.exercises, Setup(Start.FORK, most=request.param)) as lane:
         if lane.reached.level is not request.param:
             pytest.skip(f"this machine reaches {lane.reached.level.word}")
-        yield grader_of(tiny, lane, tmp_path)
+        yield OwnLane(grader_of(tiny, lane, tmp_path), others)
 
 
-def test_what_was_running_is_repeated(grade: Grade) -> None:
+def test_what_was_running_is_repeated(own: OwnLane) -> None:
     """The exercise in hand is graded with another server, and so is the next one."""
-    right = verdicts(grade(RIGHT))
-    killer = threading.Timer(0.7, lose_the_server)
+    right = verdicts(own.grade(RIGHT))
+    before = own.servers()
+    assert len(before) == 1
+    killer = threading.Timer(0.7, own.lose)
     killer.start()
-    before = servers()
-    assert verdicts(grade(SLOW)) == right
+    assert verdicts(own.grade(SLOW)) == right
     killer.join()
-    assert servers()
-    assert not servers() & before
-    assert verdicts(grade(RIGHT)) == right
+    assert own.servers()
+    assert not own.servers() & before
+    assert verdicts(own.grade(RIGHT)) == right
 
 
-def test_a_second_loss_is_told(grade: Grade, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_second_loss_is_told(own: OwnLane, monkeypatch: pytest.MonkeyPatch) -> None:
     """Who loses two servers is told `broken`, which costs no point; the next submission is graded as ever."""
-    right = verdicts(grade(RIGHT))
+    right = verdicts(own.grade(RIGHT))
     collect = Lane._collect
 
     def collect_and_lose(*arguments: Any) -> Run:
-        killer = threading.Timer(0.7, lose_the_server)
+        killer = threading.Timer(0.7, own.lose)
         killer.start()
         try:
             return collect(*arguments)
@@ -82,5 +94,5 @@ def test_a_second_loss_is_told(grade: Grade, monkeypatch: pytest.MonkeyPatch) ->
 
     with monkeypatch.context() as patch:
         patch.setattr(Lane, "_collect", collect_and_lose)
-        assert set(verdicts(grade(SLOW)).values()) == {"broken"}
-    assert verdicts(grade(RIGHT)) == right
+        assert set(verdicts(own.grade(SLOW)).values()) == {"broken"}
+    assert verdicts(own.grade(RIGHT)) == right
