@@ -159,7 +159,7 @@ class _Task:
 
     def _finished(self, graded: GradedExercise) -> GradedExercise:
         """An untouched starter earns exactly 0, whatever its given code does."""
-        if not is_untouched(self.exercise, self.submission):
+        if not self.sheet.runs_untouched or not is_untouched(self.exercise, self.submission):
             return graded
         rows = tuple(replace(row, score=replace(row.score, earned=0)) for row in graded.checks)
         return replace(graded, checks=rows, score=replace(graded.score, earned=0), state="not_started")

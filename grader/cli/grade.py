@@ -13,7 +13,7 @@ from grader.cli.telling import Say, course_and_exercises, told_errors
 
 if TYPE_CHECKING:
     from grader.jobs import Setup
-    from grader.model import Report
+    from grader.model import GradedExercise, Report
 
 POINTS_LOST = 1
 UNDECIDED = 3
@@ -58,18 +58,18 @@ def _grade(names: tuple[str, ...], submission: Path | None, setup: Setup, say: S
     handed_in = read_submission(folder, exercises, author=folder.resolve().name)
     sheet = Sheet(course, exercises, setup, runs_untouched=bool(names), inputs=kept_inputs(course))
     to_run = sheet.to_run(handed_in)
+
+    def on_exercise(graded: GradedExercise) -> None:
+        say(*exercise_lines(graded), "")
+
     if not to_run:
         report = grade_submission(sheet, handed_in, None)
     else:
         with open_lane(to_run, setup, hidden=(folder,)) as lane:
-            report = grade_submission(
-                sheet, handed_in, lane, on_exercise=lambda graded: say(*exercise_lines(graded), "")
-            )
+            report = grade_submission(sheet, handed_in, lane, on_exercise=on_exercise)
             if repeats(report):  # checks of speed on which the machine was too busy; nothing else runs now
                 say("Checks of speed are repeated:")
-                report = grade_submission(
-                    sheet, handed_in, lane, earlier=report, on_exercise=lambda graded: say(*exercise_lines(graded), "")
-                )
+                report = grade_submission(sheet, handed_in, lane, earlier=report, on_exercise=on_exercise)
     say(*summary_lines(report))
     return report
 

@@ -39,9 +39,12 @@ class Sides:
 
     def stand_in(self, planned: PlannedExercise, device: Device) -> Side:
         """The reference in a student's place, in a worker of its own. Close its sitting."""
+        return self._of_reference(planned, device, "your")
+
+    def _of_reference(self, planned: PlannedExercise, device: Device, owner: str) -> Side:
         assert planned.reference is not None
         files = {f"{planned.id}.py": planned.reference.read_bytes()}
-        return Side.of(self._starter, planned.id, files, planned.limits, secret=True, device=device)
+        return Side.of(self._starter, planned.id, files, planned.limits, owner, secret=True, device=device)
 
     def reference(self, planned: PlannedExercise, student: Side) -> Side | None:
         """The reference's side beside a student's, with a new worker where the last was lost; None without one here."""
@@ -55,17 +58,7 @@ class Sides:
                 self._references.pop(key).sitting.close()
             if self._most is not None and len(self._references) >= self._most:
                 self._make_room()
-            files = {f"{planned.id}.py": planned.reference.read_bytes()}
-            side = Side.of(
-                self._starter,
-                planned.id,
-                files,
-                planned.limits,
-                owner="the reference's",
-                secret=True,
-                device=student.device,
-            )
-            self._references[key] = side
+            side = self._references[key] = self._of_reference(planned, student.device, "the reference's")
         # The reference outlives the student; it is told anew whose arguments it is to get in their original state.
         side.originals = student
         return side
