@@ -21,12 +21,13 @@ from grader.remote.probe import Probe
 from grader.remote.side import Side
 from grader.remote.student import Student
 from grader.session.checks import CollectedCheck, collected_check
-from grader.session.decide import Comparison, Decision, Ended, blame, decide
+from grader.session.decide import Comparison, Decision, Ended, Telling, blame, decide
 from grader.session.inputs import InputStream
 from grader.session.printed import Printed
 from grader.session.reproduce import reproduce
 from grader.session.sides import Sides
 from grader.session.timer import Timer
+from grader.session.words import Words
 
 _NO_CUDA = "needs a CUDA device; grade --device cuda uses one"
 _REPRODUCED = (Verdict.FAILED, Verdict.CRASHED, Verdict.TIMED_OUT, Verdict.OVER_LIMIT)
@@ -58,6 +59,7 @@ class CheckSession:
         self._inputs: InputStream | None = None
         self._excinfo: pytest.ExceptionInfo[BaseException] | None = None
         self._comparison: Comparison | None = None
+        self._words: dict[Path, Words] = {}
         self._timer = Timer()
 
     # -- collecting -----------------------------------------------------------------------------------------------
@@ -146,17 +148,18 @@ class CheckSession:
             finally:
                 stand_in.sitting.close()
             if instead[0] is Verdict.PASSED:
-                decision = blame(check, ended, decision[2], self._exercise.contract)
+                decision = blame(check, ended, decision[2], self._telling(row.item))
         verdict, message, detail = decision
         if check.shown and verdict in _REPRODUCED:
             lines = reproduce(self._exercise.id, check.id, student.calls, job.keep, student.device)
             message += f"\n\n{lines}" if lines else ""
         seconds = round(time.monotonic() - started, 4)
-        # Counts are claims: of a hidden check they could carry a hidden number out, so that staff alone read them.
-        counters = dict(student.counters) if check.shown else {}
-        if student.counters and not check.shown:
-            detail = "\n".join([detail, f"counted: {student.counters}"]).strip()
-        return Outcome(check.id, verdict, message, detail, seconds, counters, tuple(student.speed), student.device)
+        counters, speed = dict(student.counters), tuple(student.speed)
+        # Of a hidden check they are for staff alone: what is counted or measured could carry a hidden number out.
+        if not check.shown:
+            measured = [f"counted: {counters}"] if counters else []
+            detail = "\n".join([detail, *measured, *(found.told for found in speed)]).strip()
+        return Outcome(check.id, verdict, message, detail, seconds, counters, speed, student.device)
 
     def _attempt(
         self, row: CollectedCheck, following: pytest.Item | None, job: Job, student: Side
@@ -175,7 +178,13 @@ class CheckSession:
         row.item._initrequest()
         row.item.config.hook.pytest_runtest_protocol(item=row.item, nextitem=following)
         ended = self._ended(row.item)
-        return ended, decide(check, ended, student, self._reference, self._exercise.contract)
+        return ended, decide(check, ended, student, self._reference, self._telling(row.item))
+
+    def _telling(self, item: pytest.Function) -> Telling:
+        assert self._exercise is not None
+        if item.path not in self._words:
+            self._words[item.path] = Words.of(item.path, self._exercise.id, self._exercise.limits)
+        return Telling(self._exercise.contract, self._words[item.path])
 
     def _begin(self, side: Side, seed: int, *, recording: bool, limit: float | None) -> None:
         assert self._exercise is not None
