@@ -1,7 +1,7 @@
-"""Odd answers: what no right answer gives, tried on every function of a reference.
+"""Odd answers: what no right answer gives, or hardly any, tried on every function of a reference.
 
-A fixed set, the same for every exercise: it shows what an author did not think of. None may break a check, and none may
-get full marks.
+A fixed set, the same for every exercise: it shows what an author did not think of. None may break a check. None may get
+full marks but those of `MAY_BE_RIGHT`, and of these an author is asked.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ ODD = {
     "a_generator": "(number for number in range(3))",
     "a_function": "lambda *values: values",
     "another_shape": "torch.zeros(7, 1, 7)",
+    "no_dim": "torch.zeros(())",
     "an_empty_tensor": "torch.empty(0)",
     "not_a_number": "float('nan')",
     "a_tensor_of_nan": "torch.full((2, 2), float('nan'))",
@@ -29,11 +30,24 @@ ODD = {
     "a_wide_expanded_tensor": "torch.zeros(1).expand(1000, 1000)",
     "requires_grad": "torch.zeros(2, requires_grad=True)",
     "an_array": "np.zeros(2)",
-    "zeros": "_like(right(*args, **named), lambda value: value * 0, None)",
-    "two_percent_more": "_like(right(*args, **named), lambda value: value * 1.02, None)",
-    "arguments_overwritten": "_like(_overwriting(args, named), lambda value: value * 0, None)",
+    "zeros": "_each(right(*args, **named), lambda value: value * 0)",
+    "two_percent_more": "_each(right(*args, **named), lambda value: value * 1.02)",
+    "arguments_overwritten": "_each(_overwriting(args, named)[0], lambda value: value * 0)",
+    "an_overwritten_argument": "_first(_overwriting(args, named) and args, named)",
+    "the_argument": "_first(args, named)",
+    "right_and_overwrites": "_overwriting(args, named)[0]",
+    "right_in_float64": "_each(right(*args, **named), _wide)",
+    "detached": "_each(right(*args, **named), lambda value: getattr(value, 'detach', lambda: value)())",
 }
 """What each gives, as an expression over `args`, `named` and the reference's function `right`."""
+
+MAY_BE_RIGHT = {
+    "the_argument": "a result of its own",
+    "right_and_overwrites": "arguments that stay as they are",
+    "right_in_float64": "dtypes",
+    "detached": "gradients",
+}
+"""Odd answers that are right where no rule speaks of this."""
 
 _TEXT = '''
 
@@ -43,25 +57,47 @@ import torch
 right = {name}
 
 
-def _like(value, change, instead):
-    """The value changed, where it is made of inexact numbers; else something that nobody asks for."""
-    if isinstance(value, torch.Tensor) and value.is_floating_point() and value.numel():
-        return change(value)
-    if isinstance(value, np.ndarray) and value.dtype.kind == "f" and value.size:
-        return change(value)
-    return change(value) if type(value) is float and value else instead
+def _each(value, change):
+    """The value with all inexact numbers in it changed; None where there are none, which nobody asks for."""
+    found = []
+
+    def walk(part):
+        inexact = (
+            isinstance(part, torch.Tensor) and part.is_floating_point() and part.numel()
+            or isinstance(part, np.ndarray) and part.dtype.kind == "f" and part.size
+            or type(part) is float and part
+        )
+        if inexact:
+            found.append(part)
+            return change(part)
+        if type(part) in (list, tuple):
+            return type(part)(map(walk, part))
+        return {{key: walk(item) for key, item in part.items()}} if type(part) is dict else part
+
+    made = walk(value)
+    return made if found else None
+
+
+def _first(args, named):
+    return next(iter([*args, *named.values()]), None)
+
+
+def _wide(value):
+    if isinstance(value, torch.Tensor):
+        return value.double()
+    return value.astype(np.float64) if isinstance(value, np.ndarray) else value
 
 
 def _overwriting(args, named):
-    """What is right, and zeros in every argument afterwards."""
+    """A tuple of what is right, and zeros in every argument afterwards."""
     value = right(*args, **named)
     for argument in [*args, *named.values()]:
         if isinstance(argument, torch.Tensor):
             with torch.no_grad():
                 argument.zero_()
-        elif isinstance(argument, np.ndarray):
+        elif isinstance(argument, np.ndarray) and argument.flags.writeable:
             argument[...] = 0
-    return value
+    return (value,)
 
 
 def {name}(*args, **named):
