@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 from typing import Any
 
 from grader.check.costs import count_ops
@@ -23,8 +24,9 @@ def imports_no(student: Student, *packages: str) -> None:
                 imported |= {alias.name.split(".")[0] for alias in names}
             case ast.ImportFrom(module=str(module), level=0):
                 imported.add(module.split(".")[0])
-    for name in sorted(imported & set(packages)):
-        raise CheckFailed(say("your file imports {}; the rule needs no help from there", name))
+    if names := sorted(imported & set(packages)):
+        found = functools.reduce(lambda one, other: say("{} and {}", one, other), names)
+        raise CheckFailed(say("your file imports {}; the rule needs no help from there", found))
 
 
 def runs_no_operation(*cases: tuple[RemoteFunction, tuple[Any, ...], Any]) -> None:
@@ -46,4 +48,4 @@ def runs_no_operation(*cases: tuple[RemoteFunction, tuple[Any, ...], Any]) -> No
     for function, args in working:
         found = count_ops(function, *args)
         public = say("`{}` runs PyTorch operations; work the answer out instead", function)
-        require(not found, public, f"`{function}` runs PyTorch operations ({', '.join(found)}); work the answer out")
+        require(not found, public, f"{public} (it runs {', '.join(found)})")

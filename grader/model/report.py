@@ -51,13 +51,8 @@ class GradedCheck:
     score: Score
 
     @property
-    def counters(self) -> Mapping[str, int]:
-        """What was counted, for the student: of a hidden check nothing, as a count could tell of its inputs."""
-        return self.outcome.counters if self.check.shown else {}
-
-    @property
     def speed(self) -> Sequence[Speed]:
-        """What was measured, likewise."""
+        """What was measured, for the student: of a hidden check nothing, as a ratio could tell of its inputs."""
         return self.outcome.speed if self.check.shown else ()
 
     @property

@@ -59,7 +59,7 @@ def _check(row: GradedCheck) -> dict[str, Any]:
         "message": outcome.message,
         "detail": outcome.detail,
         "seconds": row.seconds,
-        "counters": dict(row.counters),
+        "counters": dict(outcome.counters),
         "speed": [dict(vars(found)) for found in row.speed],
         "device": outcome.device,
     }

@@ -123,7 +123,7 @@ def _check_row(row: GradedCheck) -> str:
 
 def _measured(row: GradedCheck) -> Iterator[str]:
     """What was counted and measured, in words."""
-    counts = [_count(name, number) for name, number in row.counters.items() if number]
+    counts = [_count(name, number) for name, number in row.outcome.counters.items() if number]
     if counts:
         yield from _wrapped(", ".join(counts), "          ")
     for found in row.speed:

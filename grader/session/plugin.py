@@ -30,6 +30,9 @@ from grader.session.timer import Timer
 from grader.session.words import Words
 
 _NO_CUDA = "needs a CUDA device; grade --device cuda uses one"
+_BY_VALUES = (AttributeError, IndexError, KeyError, RuntimeError, TypeError, ValueError)
+"""What a check meets that takes a value for another kind of value."""
+
 _REPRODUCED = (Verdict.FAILED, Verdict.CRASHED, Verdict.TIMED_OUT, Verdict.OVER_LIMIT)
 
 
@@ -140,7 +143,12 @@ class CheckSession:
         ended, decision = self._attempt(row, following, job, student)
         # A check that breaks by what a student's code gave back is that answer's fault, not ours: nobody can choose to
         # be undecided. The same check with the reference in the student's place tells the two apart.
-        if decision[0] is Verdict.BROKEN and self._exercise.reference is not None:
+        if decision[0] is Verdict.BROKEN and self._exercise.reference is None:
+            # A student's copy has no reference. Its checks were proved with one, so that an answer which a check cannot
+            # take is the likelier fault.
+            if student.calls and isinstance(ended.error, _BY_VALUES):
+                decision = blame(check, ended, decision[2], self._telling(row.item))
+        elif decision[0] is Verdict.BROKEN:
             stand_in = self._sides.stand_in(self._exercise, student.device)
             self._reference = self._sides.reference(self._exercise, stand_in)
             try:
@@ -157,8 +165,9 @@ class CheckSession:
         counters, speed = dict(student.counters), tuple(student.speed)
         # Of a hidden check they are for staff alone: what is counted or measured could carry a hidden number out.
         if not check.shown:
-            measured = [f"counted: {counters}"] if counters else []
-            detail = "\n".join([detail, *measured, *(found.told for found in speed)]).strip()
+            counted = [f"counted: {counters}"] if counters else []
+            detail = "\n".join([detail, *counted, *(found.told for found in speed)]).strip()
+            counters = {}
         return Outcome(check.id, verdict, message, detail, seconds, counters, speed, student.device)
 
     def _attempt(

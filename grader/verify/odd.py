@@ -9,9 +9,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from grader.course.answers import Answer
-from grader.model import Exercise
+from grader.course.answers import Answer, read_answer
+from grader.course.layout import Places
 from grader.verify.cases import Case
+from grader.verify.proof import Proof
 
 ODD = {
     "None": "None",
@@ -32,12 +33,12 @@ ODD = {
     "an_array": "np.zeros(2)",
     "zeros": "_each(right(*args, **named), lambda value: value * 0)",
     "two_percent_more": "_each(right(*args, **named), lambda value: value * 1.02)",
-    "arguments_overwritten": "_each(_overwriting(args, named)[0], lambda value: value * 0)",
-    "an_overwritten_argument": "_first(_overwriting(args, named) and args, named)",
+    "arguments_overwritten": "_each(_overwriting(args, named), lambda value: value * 0)",
+    "an_overwritten_argument": "_first((_overwriting(args, named), args)[1], named)",
     "the_argument": "_first(args, named)",
-    "right_and_overwrites": "_overwriting(args, named)[0]",
-    "right_in_float64": "_each(right(*args, **named), _wide)",
-    "detached": "_each(right(*args, **named), lambda value: getattr(value, 'detach', lambda: value)())",
+    "right_and_overwrites": "_overwriting(args, named)",
+    "right_in_float64": "_each(right(*args, **named), _wide, tensors=True)",
+    "detached": "_each(right(*args, **named), _detached, tensors=True)",
 }
 """What each gives, as an expression over `args`, `named` and the reference's function `right`."""
 
@@ -57,15 +58,18 @@ import torch
 right = {name}
 
 
-def _each(value, change):
-    """The value with all inexact numbers in it changed; None where there are none, which nobody asks for."""
+def _each(value, change, tensors=False):
+    """The value with all inexact numbers in it changed; None where there are none, which nobody asks for.
+
+    With `tensors` those in tensors and arrays alone.
+    """
     found = []
 
     def walk(part):
         inexact = (
             isinstance(part, torch.Tensor) and part.is_floating_point() and part.numel()
             or isinstance(part, np.ndarray) and part.dtype.kind == "f" and part.size
-            or type(part) is float and part
+            or type(part) is float and part and not tensors
         )
         if inexact:
             found.append(part)
@@ -83,21 +87,26 @@ def _first(args, named):
 
 
 def _wide(value):
-    if isinstance(value, torch.Tensor):
-        return value.double()
-    return value.astype(np.float64) if isinstance(value, np.ndarray) else value
+    return value.double() if isinstance(value, torch.Tensor) else value.astype(np.float64)
+
+
+def _detached(value):
+    return value.detach() if isinstance(value, torch.Tensor) else value
 
 
 def _overwriting(args, named):
-    """A tuple of what is right, and zeros in every argument afterwards."""
-    value = right(*args, **named)
+    """What is right, and zeros in every argument afterwards; None where there is none to write into."""
+    value, written = right(*args, **named), False
     for argument in [*args, *named.values()]:
         if isinstance(argument, torch.Tensor):
             with torch.no_grad():
                 argument.zero_()
         elif isinstance(argument, np.ndarray) and argument.flags.writeable:
             argument[...] = 0
-    return (value,)
+        else:
+            continue
+        written = True
+    return value if written else None
 
 
 def {name}(*args, **named):
@@ -105,11 +114,17 @@ def {name}(*args, **named):
 '''
 
 
-def odd_cases(exercise: Exercise) -> Iterator[Case]:
+def odd_cases(proof: Proof) -> Iterator[Case]:
     """A case for each odd answer of each public function of the reference."""
+    exercise = proof.exercise
     if exercise.reference is None:
         return
     text = exercise.reference.read_text(encoding="utf-8")
+    fine = read_answer(exercise, exercise.reference).fine
+    for odd in fine:
+        if odd not in MAY_BE_RIGHT:
+            where = Places.of(exercise).reference.as_posix()
+            proof.problems.append(f"{where}: odd but fine: {odd} is none of {', '.join(MAY_BE_RIGHT)}; mend the word")
     # A function that only some checks ask for, and a class, would give what is odd for reasons of its own.
     names = [node.name for node in ast.parse(text).body if isinstance(node, ast.FunctionDef) and node.name[0] != "_"]
     asked = [name for name in names if any(f"`{name}" in line for line in exercise.contract.values())]
@@ -117,4 +132,5 @@ def odd_cases(exercise: Exercise) -> Iterator[Case]:
         for odd, expression in ODD.items():
             source = text + _TEXT.format(name=name, odd=expression)
             path = exercise.reference.with_name(f"{name} gives {odd}")
-            yield Case(exercise, "odd", Answer(path, source.encode(), "", ""), 0)
+            answer = Answer(path, source.encode(), "", "", fine=fine)
+            yield Case(exercise, "odd", answer, 0, odd=odd, function=name)
