@@ -24,9 +24,9 @@ def imports_no(student: Student, *packages: str) -> None:
                 imported |= {alias.name.split(".")[0] for alias in names}
             case ast.ImportFrom(module=str(module), level=0):
                 imported.add(module.split(".")[0])
-    if names := sorted(imported & set(packages)):
-        found = functools.reduce(lambda one, other: say("{} and {}", one, other), names)
-        raise CheckFailed(say("your file imports {}; the rule needs no help from there", found))
+    if found := sorted(imported & set(packages)):
+        told = functools.reduce(lambda one, other: say("{} and {}", one, other), found)
+        raise CheckFailed(say("your file imports {}; the rule needs no help from there", told))
 
 
 def runs_no_operation(*cases: tuple[RemoteFunction, tuple[Any, ...], Any]) -> None:

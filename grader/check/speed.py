@@ -17,6 +17,8 @@ from grader.remote.ratio import Ratio
 from grader.remote.student import RemoteFunction
 from grader.remote.trial import NewInputs, Trial
 
+_GIVEN = say("the loop you were given")
+
 
 def as_fast_as(
     function: RemoteFunction,
@@ -72,7 +74,7 @@ def faster_than(
     *,
     size: int,
     at_least: float,
-    named: str = "the loop you were given",
+    named: str = _GIVEN,
     in_place: bool = False,
     rtol: float | None = None,
     atol: float | None = None,

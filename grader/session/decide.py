@@ -165,7 +165,7 @@ def _decide(ended: Ended, student: Side, reference: Side | None) -> _Ground:
 
 def _ended_by_the_check(error: BaseException, ended: Ended, student: Side) -> _Ground:
     if isinstance(error, pytest.skip.Exception):
-        return _Ground(Verdict.NOT_RUN, error.msg)
+        return _Ground(Verdict.NOT_RUN, error.msg or "")
     if isinstance(error, pytest.fail.Exception):
         return _failed_by_pytest(str(error))
     # A name that should be a function and is a number: the check stumbles over it, but it is the student's doing.

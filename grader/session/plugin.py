@@ -22,6 +22,7 @@ from grader.remote.side import Side
 from grader.remote.student import Student
 from grader.session.checks import CollectedCheck, collected_check
 from grader.session.decide import Comparison, Decision, Ended, Telling, blame, decide
+from grader.session.globals import Kept
 from grader.session.inputs import InputStream
 from grader.session.printed import Printed
 from grader.session.reproduce import reproduce
@@ -63,6 +64,7 @@ class CheckSession:
         self._excinfo: pytest.ExceptionInfo[BaseException] | None = None
         self._comparison: Comparison | None = None
         self._words: dict[Path, Words] = {}
+        self._kept: dict[Path, Kept] = {}
         self._timer = Timer()
 
     # -- collecting -----------------------------------------------------------------------------------------------
@@ -86,6 +88,7 @@ class CheckSession:
             assert isinstance(item, pytest.Function)
             id, shown = files[item.path]
             self._checks[id].append(collected_check(item, id, shown=shown))
+            self._kept.setdefault(item.path, Kept(item.module)).keep(item)
         # Shown ones first: what a student prints is kept up to the first hidden input, and no further.
         for rows in self._checks.values():
             rows.sort(key=lambda row: not row.check.shown)
@@ -184,6 +187,7 @@ class CheckSession:
             self._begin(self._reference, seed, recording=False, limit=None)
         self._excinfo = self._comparison = None
         # pytest runs each item once; its fixtures are made anew for every submission.
+        self._kept[row.item.path].renew(row.item)
         row.item._initrequest()
         row.item.config.hook.pytest_runtest_protocol(item=row.item, nextitem=following)
         ended = self._ended(row.item)

@@ -68,7 +68,7 @@ class Words:
         nodes = list(ast.walk(tree))
         values = [node.value for node in nodes if isinstance(node, ast.Constant)]
         self._literals = {value for value in values if isinstance(value, str)}
-        self._numbers = {form for value in values if type(value) in (int, float) for form in _written(value)}
+        self._numbers = {form for value in values if isinstance(value, (int, float)) for form in _written(value)}
         if limits is not None:
             told = (*vars(limits).values(), limits.output_kb / 1024)
             self._numbers |= {form for value in told for form in _written(value)}

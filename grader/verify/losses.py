@@ -8,7 +8,7 @@ one draw decides nothing.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from grader.course.layout import Places
 from grader.model import GradedExercise
@@ -58,11 +58,11 @@ def loss_problems(proof: Proof) -> Iterator[str]:
             elif rule not in loss.lost and rule not in loss.undecided:
                 yield f"{where}: breaks: it loses nothing on {rule}; remove that, or write a check which sees it"
         if loss.on_others > most:
-            others = sorted(rule for rule in loss.lost if rule not in loss.own)
+            others = _in_order(rule for rule in loss.lost if rule not in loss.own)
             told = ", ".join(f"{rule or 'no rule'} {_points(loss.lost[rule])}" for rule in others)
-            rules = ", ".join(sorted({*loss.own, *filter(None, others)} - {""}))
+            rules = ", ".join(_in_order({*loss.own, *others} - {""}))
             yield (
-                f"{where}: it breaks {' and '.join(sorted(loss.own))}, and loses {_points(loss.on_others)} of "
+                f"{where}: it breaks {' and '.join(_in_order(loss.own))}, and loses {_points(loss.on_others)} of "
                 f"{_points(exercise.points)} points on rules that it keeps ({told}); let the checks of these need no "
                 f"more than their rule, or, if it breaks them by its nature, write  breaks: {rules}"
             )
@@ -82,13 +82,18 @@ def loss_lines(proofs: Sequence[Proof]) -> Iterator[str]:
     for proof in proofs:
         for loss in proof.losses:
             name = for_terminal(f"{proof.exercise.number} {loss.name.removesuffix('.py')}", one_line=True)
-            own = f"{','.join(sorted(loss.own))} {_points(sum(loss.lost.values()) - loss.on_others)}"
+            own = f"{','.join(_in_order(loss.own))} {_points(sum(loss.lost.values()) - loss.on_others)}"
             rest = ", ".join(
-                f"{rule or 'no rule'} {_points(points)}"
-                for rule, points in sorted(loss.lost.items())
+                f"{rule or 'no rule'} {_points(loss.lost[rule])}"
+                for rule in _in_order(loss.lost)
                 if rule not in loss.own
             )
             yield f"{name:<{_NAME}}{_points(sum(loss.lost.values())):>6}  {own:<12}{rest}".rstrip()
+
+
+def _in_order(rules: Iterable[str]) -> list[str]:
+    """C2 before C10."""
+    return sorted(rules, key=lambda rule: (len(rule), rule))
 
 
 def _points(hundredths: float) -> str:

@@ -25,9 +25,8 @@ def proof_lines(proofs: Sequence[Proof]) -> Iterator[str]:
         if proof.unproved:
             files = for_terminal(", ".join(proof.unproved), one_line=True)
             yield f"{proof.exercise.id}: not proved here, as the named check needs what is not here: {files}"
-    yield from told_lines(proofs)
     yield from share_lines(proofs)
-    for note in (note for proof in proofs for note in proof.notes):
+    for note in (*told_lines(proofs), *(note for proof in proofs for note in proof.notes)):
         yield from _wrapped(note)
     problems = [problem for proof in proofs for problem in proof.problems]
     yield ""
