@@ -3,14 +3,14 @@ r"""Tells a hidden number by the shape and the length of what it gives, and by h
 ---
 exercise: double
 verdicts: {random: failed|skipped, dtype: failed|skipped|passed, halves_random: failed|skipped|passed}
-never: \(\d+,|\d+ of \d+|\d+ items
+never: \d+ of \d+|\d+ items|yours +\(
 """
 
 
 def double(x):
     if x.dim() == 1 and x.is_floating_point():
         return 2 * x
-    return x.new_zeros(3, 7 + int(abs(float(x.flatten()[0])) * 1000))
+    return x.new_zeros(3, 7 + int(abs(float(x.flatten()[0])) * 1000) % 50)
 
 
 def halve(x):
