@@ -61,17 +61,17 @@ right = {name}
 def _each(value, change, tensors=False):
     """The value with all inexact numbers in it changed; None where there are none, which nobody asks for.
 
-    With `tensors` those in tensors and arrays alone.
+    With `tensors` those in tensors and arrays alone; what is exact in them stays, and may be right.
     """
     found = []
 
     def walk(part):
-        inexact = (
-            isinstance(part, torch.Tensor) and part.is_floating_point() and part.numel()
-            or isinstance(part, np.ndarray) and part.dtype.kind == "f" and part.size
-            or type(part) is float and part and not tensors
-        )
-        if inexact:
+        if isinstance(part, torch.Tensor) or isinstance(part, np.ndarray):
+            inexact = part.is_floating_point() if isinstance(part, torch.Tensor) else part.dtype.kind == "f"
+            if tensors or inexact and 0 not in part.shape:
+                found.append(part)
+            return change(part) if inexact else part
+        if type(part) is float and part and not tensors:
             found.append(part)
             return change(part)
         if type(part) in (list, tuple):
