@@ -111,6 +111,13 @@ def _read(told: dict[Any, Any], result: Any) -> Counts | None:
     return None if spans is None else Counts(**numbers, spans=spans, result=result)  # type: ignore[arg-type]
 
 
+def known_collectives(called: dict[Any, Any]) -> Counter[str] | None:
+    """How often each collective was called, of a claim; None if that is no such thing."""
+    if not all(type(number) is int and 0 <= number < _MOST for number in called.values()):
+        return None
+    return _known("collectives", called)
+
+
 def _known(table: str, counts: dict[Any, int]) -> Counter[str]:
     found: Counter[str] = Counter()
     for name, number in counts.items():
