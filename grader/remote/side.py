@@ -41,6 +41,8 @@ class Side:
         sitting: whose worker is asked.
         seed: what student code's generators are seeded with, in each check.
         originals: of the reference: the student's side, whose arguments it is given as they were before the call.
+        reference: of the student's: the reference's side, if there is one.
+        counting: of the reference: the CPU seconds of a counted call that does nothing, and in which of its workers.
         recording: whether calls are taken down, for the lines that reproduce them.
         calls: what the check called.
         counters: counts for the report, by name.
@@ -51,6 +53,8 @@ class Side:
     sitting: Sitting
     seed: int = 0
     originals: Side | None = None
+    reference: Side | None = None
+    counting: tuple[int, float] | None = None
     recording: bool = False
     calls: list[Call] = field(default_factory=list)
     counters: dict[str, int] = field(default_factory=dict)

@@ -151,6 +151,14 @@ class Worker:
             self._last_look = time.monotonic(), used
         return used
 
+    def other_threads_ns(self) -> tuple[int, int] | None:
+        """CPU nanoseconds of all its threads but the first lie between these; None where that cannot be read."""
+        return clock.other_threads_ns(self.life.pid)
+
+    def threads(self) -> int | None:
+        """How many threads it has now; None where that is not told."""
+        return clock.threads(self.life.pid)
+
     def waited_s(self) -> float | None:
         """Seconds that it was ready to run and had no core; None where that is not told."""
         return clock.waited_s(self.life.pid)
