@@ -54,6 +54,15 @@ def threads(pid: int) -> int | None:
         return None
 
 
+def is_stopped(pid: int) -> bool:
+    """Whether a process was stopped by a signal; True where that is not told, and for one that has ended."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as file:
+            return file.read().rpartition(")")[2].split()[0] in "TZX"
+    except (OSError, IndexError):
+        return True
+
+
 def waited_s(pid: int) -> float | None:
     """Seconds that a process was ready to run and had no core, its first thread alone; None where it is not told."""
     try:

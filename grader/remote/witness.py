@@ -48,7 +48,8 @@ def witnessed(
     worker = side.sitting.live_worker()
     _settle(worker)
     others, cpu = worker.other_threads_ns(), worker.cpu_s()
-    answer = built_in(function, name, values, args, kwargs)
+    with side.sitting.alone():
+        answer = built_in(function, name, values, args, kwargs)
     others_after, cpu_after = worker.other_threads_ns(), worker.cpu_s()
     # The most that it can have been before, the least that it can be now.
     if others and others_after and others_after[0] > others[1]:
