@@ -74,6 +74,7 @@ def _again(
 ) -> tuple[float, float]:
     """CPU seconds of the large call in a fresh worker, and those that its operations and the work explain."""
     side = function.side.fresh()
+    side.copying = True
     with closing(side.sitting):
         mine = RemoteFunction(side, str(function))
         count(mine, *small)

@@ -54,13 +54,21 @@ def threads(pid: int) -> int | None:
         return None
 
 
-def is_stopped(pid: int) -> bool:
-    """Whether a process was stopped by a signal; True where that is not told, and for one that has ended."""
+def others_run(pid: int) -> bool:
+    """Whether a thread but the first runs or is ready to; False where that is not told."""
     try:
-        with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as file:
-            return file.read().rpartition(")")[2].split()[0] in "TZX"
-    except (OSError, IndexError):
-        return True
+        others = [name for name in os.listdir(f"/proc/{pid}/task") if name != str(pid)]
+    except OSError:
+        return False
+    return any(_runs(f"/proc/{pid}/task/{name}/stat") for name in others)
+
+
+def _runs(path: str) -> bool:
+    try:
+        with open(path, encoding="ascii", errors="replace") as file:
+            return file.read().rpartition(")")[2].split()[0] == "R"
+    except (OSError, IndexError):  # it has ended meanwhile
+        return False
 
 
 def waited_s(pid: int) -> float | None:

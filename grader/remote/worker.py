@@ -161,9 +161,9 @@ class Worker:
         if not _CAN_STOP:
             return
         self.life.signal(signal.SIGSTOP)
-        # The first thread hands the signal on. While it waits for a core, others go on; alone, it has nothing to do.
+        # One thread hands the signal on. While that one waits for a core, others could go on.
         until = time.monotonic() + _STOP_S
-        while (self.threads() or 1) > 1 and not clock.is_stopped(self.life.pid) and time.monotonic() < until:
+        while clock.others_run(self.life.pid) and time.monotonic() < until:
             time.sleep(_SHORTEST_WAIT_S / 10)
 
     def go_on(self) -> None:

@@ -17,6 +17,7 @@ from grader.check.declare import Rng
 from grader.check.devices import Accelerator
 from grader.jobs import Collected, Done, Job, PlannedExercise
 from grader.model import Check, Device, Outcome, Verdict
+from grader.remote import asked
 from grader.remote.probe import Probe
 from grader.remote.side import Side
 from grader.remote.student import Student
@@ -29,6 +30,7 @@ from grader.session.sides import Sides
 from grader.session.timer import Timer
 
 _NO_CUDA = "needs a CUDA device; grade --device cuda uses one"
+_AS_THEY_WERE = "(judged by the arguments as they were: your code changes one of them)"
 _REPRODUCED = (Verdict.FAILED, Verdict.CRASHED, Verdict.TIMED_OUT, Verdict.OVER_LIMIT)
 
 
@@ -136,6 +138,9 @@ class CheckSession:
         check, student = row.check, self._student
         started = time.monotonic()
         ended, decision = self._attempt(row, following, job, student)
+        if self._rests_on_changes(decision[0], student):
+            ended, (verdict, message, detail) = self._attempt(row, following, job, student, copying=True)
+            decision = verdict, message and f"{message}\n{_AS_THEY_WERE}", detail and f"{detail}\n{_AS_THEY_WERE}"
         # A check that breaks by what a student's code gave back is that answer's fault, not ours: nobody can choose to
         # be undecided. The same check with the reference in the student's place tells the two apart.
         if decision[0] is Verdict.BROKEN and self._exercise.reference is not None:
@@ -159,14 +164,22 @@ class CheckSession:
         return Outcome(check.id, verdict, message, detail, seconds, counters, tuple(student.speed), student.device)
 
     def _attempt(
-        self, row: CollectedCheck, following: pytest.Item | None, job: Job, student: Side
+        self,
+        row: CollectedCheck,
+        following: pytest.Item | None,
+        job: Job,
+        student: Side,
+        *,
+        copying: bool = False,
     ) -> tuple[Ended, Decision]:
-        """Run a check once, with this side as the student's."""
+        """Run a check once, with this side as the student's, which is given copies or the arguments themselves."""
         assert self._exercise is not None
         check, self._student = row.check, student
         self._inputs = InputStream(job.seed, check)
         seed = self._inputs.workers_seed()
         self._begin(student, seed, recording=check.shown, limit=row.call_s)
+        student.copying = copying
+        asked.begin()
         # The same seed: a function that draws random numbers draws the same ones on both sides.
         if self._reference is not None:
             self._begin(self._reference, seed, recording=False, limit=None)
@@ -176,6 +189,14 @@ class CheckSession:
         row.item.config.hook.pytest_runtest_protocol(item=row.item, nextitem=following)
         ended = self._ended(row.item)
         return ended, decide(check, ended, student, self._reference, self._exercise.contract)
+
+    def _rests_on_changes(self, verdict: Verdict, student: Side) -> bool:
+        """Whether student code has changed an argument that the check does not ask for."""
+        # From it the check may have worked out what it expects, so that arguments which stay as they are decide.
+        wanted = asked.asked_for()
+        # One that asks looks at what was made of its arguments. Where it fails, copies could not show that.
+        decided = verdict is Verdict.PASSED or (verdict is Verdict.FAILED and not wanted)
+        return decided and student.exchange.overwrote_other_than(wanted)
 
     def _begin(self, side: Side, seed: int, *, recording: bool, limit: float | None) -> None:
         assert self._exercise is not None

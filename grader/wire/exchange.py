@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import torch
 
-from grader.wire.blocks import Block
+from grader.wire.blocks import Block, extent_of
 from grader.wire.bounds import Caps
 from grader.wire.describe import layout_of
 from grader.wire.rows import Claims, ContainerRow, LeafRow, TensorRow
@@ -120,6 +120,8 @@ class Exchange:
         self.retired: dict[int, Block] = {}
         # By `id` too. A check may hand over what student code changed, and the reference must get it as it was.
         self.changed_containers: dict[int, Changed] = {}
+        # What the other end changed of ours: blocks, and objects of which it told other rows.
+        self.overwritten: list[Block | object] = []
         self.fresh = False
         self._next = 0 if asks else 1
 
@@ -183,7 +185,26 @@ class Exchange:
         self.known, self.numbers, self.blocks, self.containers = {}, {}, {}, {}
         self.retired = {}
         self.changed_containers = {}
+        self.overwritten = []
         self.fresh = self.asks
+
+    def note_overwritten(self, number: int, what: Block | object) -> None:
+        """The other end has changed a block, or an object; what came from there is its own to change."""
+        if self.asks and not self.is_other_ends(number):
+            self.overwritten.append(what)
+
+    def overwrote_other_than(self, asked: Iterable[object]) -> bool:
+        """Whether the other end changed anything of ours that does not lie in the memory of these, and is none."""
+        asked = list(asked)
+        places = [extent for each in asked if (extent := extent_of(each)) is not None]
+        for changed in self.overwritten:
+            if isinstance(changed, Block):
+                end = changed.start + changed.size
+                if not any(place.start < end and changed.start < place.end for place in places):
+                    return True
+            elif not any(changed is each for each in asked):
+                return True
+        return False
 
     def original(self, start: int, size: int) -> bytes | None:
         """The bytes of a range as they were before the other end changed them, or None if they are as they were.
