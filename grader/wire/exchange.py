@@ -120,8 +120,9 @@ class Exchange:
         self.retired: dict[int, Block] = {}
         # By `id` too. A check may hand over what student code changed, and the reference must get it as it was.
         self.changed_containers: dict[int, Changed] = {}
-        # What the other end changed of ours: blocks, and objects of which it told other rows.
+        # What this end made or handed over, and the other end changed: blocks, and objects of which it told other rows.
         self.overwritten: list[Block | object] = []
+        self.given: set[int] = set()
         self.fresh = False
         self._next = 0 if asks else 1
 
@@ -185,12 +186,17 @@ class Exchange:
         self.known, self.numbers, self.blocks, self.containers = {}, {}, {}, {}
         self.retired = {}
         self.changed_containers = {}
-        self.overwritten = []
+        self.overwritten, self.given = [], set()
         self.fresh = self.asks
 
     def note_overwritten(self, number: int, what: Block | object) -> None:
-        """The other end has changed a block, or an object; what came from there is its own to change."""
-        if self.asks and not self.is_other_ends(number):
+        """The other end has changed a block, or an object. What it made, and was not handed again, is its own."""
+        if not self.asks:
+            return
+        given = {number for number in self.given if number in self.known}
+        if isinstance(what, Block):
+            given = {row.block for each in given if (row := self.known[each].row) is not None}
+        if not self.is_other_ends(number) or number in given:
             self.overwritten.append(what)
 
     def overwrote_other_than(self, asked: Iterable[object]) -> bool:

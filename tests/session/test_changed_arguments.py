@@ -14,7 +14,7 @@ _EXERCISE = '''"""Changed
 
 C1  `double(x)` returns a new tensor, twice x.
 C2  `double_(x)` doubles x in place and returns x.
-C3  `head(x)` returns a view of the first element of x.
+C3  `head(x)` returns a view of the first element of x, `made()` a tensor.
 """
 
 
@@ -30,6 +30,9 @@ def head(x):
     raise NotImplementedError  # TODO
 '''
 _REFERENCE = """
+import torch
+
+
 def double(x):
     return 2 * x
 
@@ -40,6 +43,10 @@ def double_(x):
 
 def head(x):
     return x[:1]
+
+
+def made():
+    return torch.ones(3)
 """
 _CHECKS = '''
 import torch
@@ -69,6 +76,13 @@ def check_array(student, rng):
     same_values(student.double(x), 2 * x)
 
 
+@check("C1", try_this="double(double(torch.ones(2)))")
+def check_result(student):
+    """Doubles what it gave"""
+    y = student.made()
+    same_values(student.double(y), 2 * y)
+
+
 @check("C2", try_this="double_(torch.ones(2))")
 def check_in_place(student, rng):
     """Doubles in place"""
@@ -93,8 +107,8 @@ def check_view(student, rng):
     x = rng.normal(3)
     is_view_of(student.head(x), x)
 '''
-_OTHERS = "\ndef double_(x): return x.mul_(2)\ndef head(x): return x[:1]\n"
-_ALL_PASS = dict.fromkeys(("tensor", "twice", "array", "in_place", "changed", "view"), "passed")
+_OTHERS = "\ndef double_(x): return x.mul_(2)\ndef head(x): return x[:1]\ndef made(): return torch.ones(3)\n"
+_ALL_PASS = dict.fromkeys(("tensor", "twice", "array", "result", "in_place", "changed", "view"), "passed")
 
 
 @pytest.fixture(scope="module")
@@ -122,20 +136,20 @@ def grade(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Grade]:
 
 def test_what_is_expected_comes_from_arguments_as_they_were(grade: Grade) -> None:
     """Zeros are twice an argument that was overwritten with zeros, and of no other."""
-    zeros = "def double(x):\n    x[...] = 0\n    return x * 0\n"
+    zeros = "import torch\ndef double(x):\n    x[...] = 0\n    return x * 0\n"
     graded = grade(zeros + _OTHERS)
-    assert verdicts(graded) == {**_ALL_PASS, "tensor": "failed", "twice": "failed", "array": "failed"}
+    assert verdicts(graded) == {**_ALL_PASS, **dict.fromkeys(("tensor", "twice", "array", "result"), "failed")}
     assert "judged by the arguments as they were: your code changes one of them" in message(graded, "tensor")
 
 
 def test_a_right_value_is_right_beside_a_changed_argument(grade: Grade) -> None:
     """Who changes an argument that no rule keeps loses nothing; nor does who returns it, doubled."""
     for body in ("y = 2 * x\n    x[...] = 7\n    return y", "x *= 2\n    return x"):
-        assert verdicts(grade(f"def double(x):\n    {body}\n" + _OTHERS)) == _ALL_PASS
+        assert verdicts(grade(f"import torch\ndef double(x):\n    {body}\n" + _OTHERS)) == _ALL_PASS
 
 
 def test_a_check_that_asks_reads_what_was_made_of_its_argument(grade: Grade) -> None:
     """`in_place` and `changed` read the argument as the call left it."""
     assert verdicts(grade(_REFERENCE)) == _ALL_PASS
-    graded = grade("def double(x): return 2 * x\ndef double_(x): return x.zero_()\ndef head(x): return x[:1]\n")
+    graded = grade("import torch\ndef double(x): return 2 * x\n" + _OTHERS.replace("mul_(2)", "zero_()"))
     assert verdicts(graded) == {**_ALL_PASS, "in_place": "failed", "changed": "failed"}
