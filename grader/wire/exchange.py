@@ -120,8 +120,9 @@ class Exchange:
         self.retired: dict[int, Block] = {}
         # By `id` too. A check may hand over what student code changed, and the reference must get it as it was.
         self.changed_containers: dict[int, Changed] = {}
-        # What this end made or handed over, and the other end changed: blocks, and objects of which it told other rows.
-        self.overwritten: list[Block | object] = []
+        # What this end made or handed over, and the other end changed: where memory lies, and what refers to objects of
+        # which it told other rows. Nothing of it is kept alive but lists and the like.
+        self.overwritten: list[tuple[int, int] | Callable[[], object]] = []
         self.given: set[int] = set()
         self.fresh = False
         self._next = 0 if asks else 1
@@ -197,18 +198,22 @@ class Exchange:
         if isinstance(what, Block):
             given = {row.block for each in given if (row := self.known[each].row) is not None}
         if not self.is_other_ends(number) or number in given:
-            self.overwritten.append(what)
+            if isinstance(what, Block):
+                self.overwritten.append((what.start, what.start + what.size))
+            else:
+                weak = isinstance(what, (torch.Tensor, np.ndarray))
+                self.overwritten.append(weakref.ref(what) if weak else lambda: what)
 
     def overwrote_other_than(self, asked: Iterable[object]) -> bool:
         """Whether the other end changed anything of ours that does not lie in the memory of these, and is none."""
         asked = list(asked)
         places = [extent for each in asked if (extent := extent_of(each)) is not None]
         for changed in self.overwritten:
-            if isinstance(changed, Block):
-                end = changed.start + changed.size
-                if not any(place.start < end and changed.start < place.end for place in places):
+            if isinstance(changed, tuple):
+                start, end = changed
+                if not any(place.start < end and start < place.end for place in places):
                     return True
-            elif not any(changed is each for each in asked):
+            elif not any(changed() is each for each in asked):
                 return True
         return False
 

@@ -10,6 +10,7 @@ from grader.check.costs import no_loop, uses_at_most
 from grader.check.counts import count
 from grader.check.memory import releases
 from grader.model.endings import CheckFailed
+from grader.remote.student import RemoteFunction
 
 X = torch.arange(100.0)
 
@@ -83,8 +84,8 @@ def test_nobody_is_accused(function: Function) -> None:
         total = function(text)
         for _ in range(20):
             assert count(total, X).cpu_s
-    early, total = function(_ENDS, "early"), None
-    total = type(early)(early.side, "total")
+    early = function(_ENDS, "early")
+    total = RemoteFunction(early.side, "total")
     for _ in range(20):
         early(X)
         assert count(total, X).ops == {"sum": 1}
