@@ -8,8 +8,8 @@ def mse(pred: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
     return (predictions - targets).square().mean()
 
 
+# A view of shape (n,) of a vector or a column.
 def as_vector(t: torch.Tensor) -> torch.Tensor:
-    """A view of shape (n,) of a vector or a column."""
     is_vector = t.dim() == 1
     is_column = t.dim() == 2 and t.shape[1] == 1
     if not is_vector and not is_column:
