@@ -67,7 +67,7 @@ class Side:
     def __post_init__(self) -> None:
         self.exchange = self._new_exchange()
         self._names: dict[str, str] | None = None
-        self._probes: set[str] = set()
+        self._probes: dict[str, str] = {}
         self._seeded = False
         self._has_loaded = False
         self._unloadable: CannotJudge | None = None
@@ -136,7 +136,7 @@ class Side:
 
     def _load(self) -> None:
         self.sitting.close()
-        self.exchange, self._names, self._probes, self._seeded = self._new_exchange(), None, set(), False
+        self.exchange, self._names, self._probes, self._seeded = self._new_exchange(), None, {}, False
         sitting = self.sitting
         what = f"{sitting.owner} {sitting.module}.py"
         out = Outgoing(self.exchange)
@@ -198,13 +198,13 @@ class Side:
         return self._ask(requests.Get(out.value(obj), name), out, self.sitting.limits.call_s, what)
 
     def load_probe(self, name: str, source: str) -> None:
-        """Send a probe's source, once for each worker."""
+        """Send a probe's source, once for each worker, and again where another file of that name was there last."""
         self.names()
-        if name not in self._probes:
+        if self._probes.get(name) != source:
             out = Outgoing(self.exchange)
             request = requests.LoadProbe(name, out.value(source))
             self._ask(request, out, self.sitting.limits.load_s, f"the probe {name}")
-            self._probes.add(name)
+            self._probes[name] = source
 
     def _ask(self, request: requests.Request, out: Outgoing, seconds: float, what: str) -> Any:
         """Send a request whose values were written; give what came of it, or raise what student code raised."""

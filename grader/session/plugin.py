@@ -280,10 +280,13 @@ class CheckSession:
 
     @pytest.fixture
     def probe(self, request: pytest.FixtureRequest) -> Probe:
-        """The exercise's probe file that lies beside the check."""
+        """The exercise's probe file that lies beside the check, or the shown one."""
         assert self._student is not None
         assert self._exercise is not None
-        for path in self._exercise.probes:
-            if path.parent == request.path.parent:
-                return Probe(self._student, path)
+        # A hidden check may use what a student sees as well; never the other way round.
+        shown = self._exercise.shown_checks
+        for folder in (request.path.parent, shown.parent if shown else None):
+            for path in self._exercise.probes:
+                if path.parent == folder:
+                    return Probe(self._student, path)
         raise LookupError(f"there is no probe_{self._exercise.id}.py beside {request.path.name}")
