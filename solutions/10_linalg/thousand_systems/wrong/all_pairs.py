@@ -2,6 +2,7 @@
 
 caught by: memory
 keeps: solve_common
+breaks: C4, C5
 """
 
 import torch

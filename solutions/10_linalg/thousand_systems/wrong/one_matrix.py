@@ -2,6 +2,7 @@
 
 caught by: each
 keeps: solve_common
+breaks: C1, C4
 """
 
 import torch
