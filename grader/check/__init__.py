@@ -33,7 +33,7 @@ from grader.check.memory import as_lean_as, releases
 from grader.check.plain_python import imports_no, runs_no_operation
 from grader.check.properties import claims, on_device, same_dtype, same_layout, same_shape
 from grader.check.ranks import on_ranks
-from grader.check.sharing import in_place, is_view_of, shares, shares_memory, shares_nothing, unchanged
+from grader.check.sharing import changed, in_place, is_view_of, shares, shares_memory, shares_nothing, unchanged
 from grader.check.speed import as_fast_as, faster_than
 from grader.check.values import agrees, plain, same, same_values
 from grader.model.endings import CannotJudge, CheckFailed
@@ -49,6 +49,7 @@ __all__ = [
     "as_fast_as",
     "as_lean_as",
     "calling",
+    "changed",
     "check",
     "claims",
     "copies",

@@ -14,6 +14,7 @@ from grader.check.kinds import has_shape, is_tensor, pair, require
 from grader.check.properties import claims, strides_of
 from grader.model.endings import CheckFailed
 from grader.model.public import say
+from grader.remote.asked import ask_for
 from grader.wire.blocks import array_extent, span
 from grader.wire.incoming import copies
 
@@ -50,6 +51,7 @@ def unchanged(*values: Any, what: str = "the argument") -> Iterator[None]:
     """What runs inside leaves the values as they are: numbers, shape, strides, dtype, and no in-place change."""
     # Copied together, so that values which share memory still do, and shapes and strides stay.
     before = copies(*values)
+    ask_for(*values)
     layouts = [_layout(value) for value in values]
     yield
     for value, old, layout in zip(values, before, layouts, strict=True):
@@ -66,8 +68,15 @@ def unchanged(*values: Any, what: str = "the argument") -> Iterator[None]:
 
 def in_place(yours: Any, argument: torch.Tensor, what: str = "the result") -> None:
     """The very argument came back, changed in place."""
+    ask_for(argument)
     require(yours is argument, say("{} is not the argument itself; change it in place and return it", what))
     require(claims(argument).version > 0, say("the argument was not changed in place"))
+
+
+def changed(argument: Any) -> Any:
+    """An argument as a call left it: what the check goes on to compare is what student code made of it."""
+    ask_for(argument)
+    return argument
 
 
 def _layout(value: Any) -> Any:

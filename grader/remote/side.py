@@ -42,6 +42,9 @@ class Side:
         sitting: whose worker is asked.
         seed: what student code's generators are seeded with, in each check.
         originals: of the reference: the student's side, whose arguments it is given as they were before the call.
+        reference: of the student's: the reference's side, if there is one.
+        counting: of the reference: the CPU seconds of a counted call that does nothing, and in which of its workers.
+        copying: whether student code is given copies, so that nothing it does to them reaches the check.
         recording: whether calls are taken down, for the lines that reproduce them.
         calls: what the check called.
         counters: counts for the report, by name.
@@ -52,6 +55,9 @@ class Side:
     sitting: Sitting
     seed: int = 0
     originals: Side | None = None
+    reference: Side | None = None
+    counting: tuple[int, float] | None = None
+    copying: bool = False
     recording: bool = False
     calls: list[Call] = field(default_factory=list)
     counters: dict[str, int] = field(default_factory=dict)
@@ -162,11 +168,8 @@ class Side:
     def call(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], what: str) -> Any:
         """Call something that lives in the worker."""
         self.names()
-        if self.originals is not None:
-            own = [None if isinstance(arg, Remote) else arg for arg in args]  # a probe's function stays what it is
-            copied = copies(*own, *kwargs.values(), originals=self.originals.exchange)
-            args = tuple(arg if isinstance(arg, Remote) else copied[i] for i, arg in enumerate(args))
-            kwargs = dict(zip(kwargs, copied[len(args) :], strict=True))
+        if self.originals is not None or self.copying:
+            args, kwargs = self._copied(args, kwargs)
         out = Outgoing(self.exchange)
         request = requests.Call(
             out.value(function),
@@ -174,6 +177,19 @@ class Side:
             {name: out.value(value) for name, value in kwargs.items()},
         )
         return self._ask(request, out, self.sitting.limits.call_s, what)
+
+    def _copied(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The arguments as they were before student code changed them, in memory of their own."""
+        own = [None if isinstance(arg, Remote) else arg for arg in args]  # a probe's function stays what it is
+        originals = None if self.originals is None else self.originals.exchange
+        try:
+            copied = copies(*own, *kwargs.values(), originals=originals)
+        except ProtocolFault:  # an object of the worker's lies in a list
+            if self.originals is not None:
+                raise
+            return args, kwargs
+        kept = tuple(arg if isinstance(arg, Remote) else copied[i] for i, arg in enumerate(args))
+        return kept, dict(zip(kwargs, copied[len(args) :], strict=True))
 
     def get(self, obj: Any, name: str, what: str) -> Any:
         """Read an attribute of something that lives in the worker."""

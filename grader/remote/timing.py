@@ -151,7 +151,8 @@ class TimedSide:
                 self._side.names()
             finally:
                 self.left_out_s += time.monotonic() - started
-            return self._timed(inputs, seconds or self._side.sitting.limits.call_s, idle=idle)
+            with self._side.sitting.alone():
+                return self._timed(inputs, seconds or self._side.sitting.limits.call_s, idle=idle)
 
     def add_late_work(self) -> None:
         """Add what the worker did since its last answer to those calls. What it does later is added to the next one."""

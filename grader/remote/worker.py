@@ -23,6 +23,8 @@ from grader.wire.requests import Asked
 GRACE_S = 2.0
 LONGEST_WAIT_S = 1.0
 _SHORTEST_WAIT_S = 0.002
+_STOP_S = 2.0
+_CAN_STOP = hasattr(signal, "SIGSTOP")  # Windows has no such signal
 _NO_MEMORY = 71  # as grader.worker.serve says it
 
 
@@ -34,6 +36,9 @@ class Life(Protocol):
 
     def kill(self) -> None:
         """End it with everything it started."""
+
+    def signal(self, number: int) -> None:
+        """Send the process a signal, if it is still there. What it started gets none."""
 
     def exit_code(self) -> int | None:
         """Wait a moment for its end; negative for a signal, None if it does not end."""
@@ -48,7 +53,7 @@ class Life(Protocol):
         """Whether the kernel ended it, or something in it, for want of memory."""
 
 
-@dataclass
+@dataclass(eq=False)
 class Worker:
     """One process in which student code runs. Close it."""
 
@@ -157,6 +162,29 @@ class Worker:
             self._last_look = time.monotonic(), used
         return used
 
+    def stop(self) -> None:
+        """Keep it from running, whatever it is doing. It notices only by the time that passes."""
+        if not _CAN_STOP:
+            return
+        self.life.signal(signal.SIGSTOP)
+        # One thread hands the signal on. While that one waits for a core, others could go on.
+        until = time.monotonic() + _STOP_S
+        while clock.others_run(self.life.pid) and time.monotonic() < until:
+            time.sleep(_SHORTEST_WAIT_S / 10)
+
+    def go_on(self) -> None:
+        """Let it run again."""
+        if _CAN_STOP:
+            self.life.signal(signal.SIGCONT)
+
+    def other_threads_ns(self) -> tuple[int, int] | None:
+        """CPU nanoseconds of all its threads but the first lie between these; None where that cannot be read."""
+        return clock.other_threads_ns(self.life.pid)
+
+    def threads(self) -> int | None:
+        """How many threads it has now; None where that is not told."""
+        return clock.threads(self.life.pid)
+
     def waited_s(self) -> float | None:
         """Seconds that it was ready to run and had no core; None where that is not told."""
         return clock.waited_s(self.life.pid)
@@ -200,9 +228,11 @@ class Starter(Protocol):
 
     Attributes:
         make_room: ends a worker that is kept for later, and tells whether there was one; set by whoever keeps them.
+        students: those in which submissions run just now; kept by their sittings.
     """
 
     make_room: Callable[[], bool]
+    students: set[Worker]
 
     def start_worker(self, limits: Limits, *, spared: bool = False) -> Worker:
         """A worker with nothing loaded; one that is spared outlives an exercise that takes too long."""
