@@ -1,6 +1,6 @@
 import torch
 
-from grader.check import check, no_warning, raises, same_values
+from grader.check import changed, check, no_warning, raises, same_values
 
 
 @check("C1", share=2)
@@ -15,7 +15,7 @@ def check_poke_example(student):
     """Writes to the last place behind a column"""
     a = torch.arange(6.0).reshape(2, 3)
     student.poke_(a[:, 1], 5, 9.0)
-    same_values(a, torch.tensor([[0.0, 1.0, 2.0], [3.0, 4.0, 9.0]]), "a, after poke_(a[:, 1], 5, 9.)")
+    same_values(changed(a), torch.tensor([[0.0, 1.0, 2.0], [3.0, 4.0, 9.0]]), "a, after poke_(a[:, 1], 5, 9.)")
 
 
 @check("C3", category="error", share=1)

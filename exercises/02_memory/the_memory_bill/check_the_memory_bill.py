@@ -1,15 +1,14 @@
-import sys
-
 import torch
 
-from grader.check import check, same_values, shares_nothing
+from grader.check import check, require, same_values, shares_nothing
 
 
 @check("C1", share=1)
 def check_boxed_example(student):
     """The bytes of a list of two floats"""
-    xs = [0.5, 1.5]
-    same_values(student.boxed_bytes(xs), sys.getsizeof(xs) + 2 * sys.getsizeof(0.5), "boxed_bytes([0.5, 1.5])")
+    # 56 for an empty list, 8 for each pointer, and perhaps room for more of them; 24 for each float.
+    found = student.boxed_bytes([0.5, 1.5])
+    require(120 <= found <= 184, f"boxed_bytes([0.5, 1.5]) is {found}; a prompt says 120, and here up to 184")
 
 
 @check("C2", share=1)

@@ -10,7 +10,7 @@ C1  `swap(t, a, b)` returns a view of t with dims a and b exchanged, made with `
     its kin. t has at least one dim and any strides and offset; a and b may be negative.
 C2  `flip_last(t)` returns a view of t with its last two dims exchanged. A 0-dim or 1-dim t has no two dims: the view
     then looks as t does. No warning. You may read that `.T` does it; in fact `.T` turns all dims round.
-C3  `packed(t)` returns a contiguous copy of t with memory of its own, in reading order, always. You may read that
+C3  `packed(t)` returns a contiguous copy of t, of its dtype, with memory of its own, always. You may read that
     `clone()` gives that; in fact a clone keeps the order of t's strides.
 C4  `swap` and `flip_last` make no new memory, and the window reaches nothing that t does not.
 C5  t is not changed.

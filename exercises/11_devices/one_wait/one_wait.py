@@ -13,7 +13,7 @@ C2  It waits for the device once, and copies once from it, however many losses t
 C3  `first_bad(x)` returns, as an int, the first index of a 1-D x at which there is no finite number (NaN or infinite),
     and -1 if all are finite or x is empty.
 C4  It waits at most twice, and x stays where it is: at most 64 bytes are copied.
-C5  The losses may ask for gradients, and still do afterwards.
+C5  Losses and x are as they were. The losses may ask for gradients, and still do afterwards.
 """
 
 import torch

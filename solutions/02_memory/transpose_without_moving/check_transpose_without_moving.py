@@ -8,9 +8,9 @@ from grader.check import (
     no_new_storage,
     no_warning,
     require,
+    same_dtype,
     same_layout,
     same_values,
-    shares,
     shares_nothing,
     unchanged,
 )
@@ -51,7 +51,9 @@ def check_as_strided(student, rng):
     """Uses as_strided and no transpose"""
     counts = count_ops(student.swap, rng.normal(3, 5, 2), 0, 2)
     require(counts["as_strided"] > 0, "`swap` does not use `as_strided`")
-    require(not any(counts[name] for name in OTHER_WAYS), "`swap` lets PyTorch exchange the dims; use `as_strided` alone")
+    require(
+        not any(counts[name] for name in OTHER_WAYS), "`swap` lets PyTorch exchange the dims; use `as_strided` alone"
+    )
 
 
 @check("C2", share=2, try_this="flip_last(torch.zeros(2, 3, 4, 5)).shape")
@@ -59,8 +61,10 @@ def check_flip(student, rng):
     """Exchanges the last two dims, whatever comes before"""
     x, turned, window, *_ = tensors(rng)
     for t in (x, turned, window):
-        same_layout(student.flip_last(t), t.transpose(-1, -2), "the view")
-        same_values(student.flip_last(t), t.transpose(-1, -2), "the view")
+        asked = t.transpose(-1, -2)
+        yours = student.flip_last(t)
+        same_layout(yours, asked, "the view")
+        same_values(yours, asked, "the view")
 
 
 @check("C2", share=2, try_this="flip_last(torch.zeros(3)), and flip_last(torch.tensor(1.0))")
@@ -75,9 +79,10 @@ def check_flip_few_dims(student, rng):
 @check("C3", category="memory", share=3, try_this="packed(torch.zeros(2, 3).t()).stride()")
 def check_packed(student, rng):
     """A copy in reading order, of whatever"""
-    for t in tensors(rng):
+    for t in (*tensors(rng), torch.arange(12).reshape(3, 4).t(), rng.normal(3, 2, dtype=torch.float64)):
         yours = student.packed(t)
         same_values(yours, t, "the copy")
+        same_dtype(yours, t.dtype, "the copy")
         require(yours.stride() == t.contiguous().stride(), "the copy is not in reading order; look at its strides")
         shares_nothing(yours, t, "the copy", "t")
 
@@ -85,13 +90,13 @@ def check_packed(student, rng):
 @check("C4", category="memory", share=2, try_this="t = torch.zeros(2, 3); s = swap(t, 0, 1); s[0, 1] = 7; print(t)")
 def check_no_memory(student, rng):
     """Views make no new memory"""
-    for name in ("swap", "flip_last"):
-        function, more = (student.swap, (0, 1)) if name == "swap" else (student.flip_last, ())
+    for function, more, name in ((student.swap, (0, 1), "swap"), (student.flip_last, (), "flip_last")):
         t = rng.normal(4, 6)
-        if agrees(function(t, *more), t.t()):  # wrong numbers are for other checks
-            shares(function(t, *more), t, f"the result of {name}", "t")
-            is_view_of(function(t, *more), t, f"the result of {name}", "t")
-            no_new_storage(function, t, *more)
+        asked, twin = t.t(), t.clone()
+        yours = function(t, *more)
+        if agrees(yours, asked):  # wrong numbers are for other checks
+            is_view_of(yours, t, f"the result of {name}", "t")
+            no_new_storage(function, twin, *more)
 
 
 @check("C5", category="memory", share=1, try_this="t = torch.zeros(2, 3); packed(t); print(t.shape)")

@@ -1,3 +1,5 @@
+"""odd but fine: detached"""
+
 import torch
 
 

@@ -2,7 +2,7 @@ import math
 
 import torch
 
-from grader.check import check, claims, is_instance, require, same_values, uses_at_most
+from grader.check import check, claims, is_instance, require, same_values, unchanged, uses_at_most
 
 
 def spoiled(rng, size, first):
@@ -61,9 +61,13 @@ def check_few_waits(student, accelerator, rng):
 
 
 @check("C5", category="gradient", share=1, try_this="loss_log([torch.tensor(1.0, requires_grad=True)])")
-def check_gradients(student, rng):
-    """Takes losses that ask for gradients"""
+def check_kept(student, rng):
+    """Takes losses that ask for gradients, and leaves all as it was"""
     losses = [number.clone().requires_grad_() for number in rng.normal(4)]
-    numbers = [float(loss) for loss in losses]
-    same_values(student.loss_log(losses), numbers, "the list")
+    student.loss_log(losses)
     require(all(claims(loss).requires_grad for loss in losses), "a loss does not ask for gradients any more")
+    losses, x = [number.clone() for number in rng.normal(4)], spoiled(rng, 20, 7)
+    with unchanged(losses, what="the list of losses"):
+        student.loss_log(losses)
+    with unchanged(x, what="x"):
+        student.first_bad(x)

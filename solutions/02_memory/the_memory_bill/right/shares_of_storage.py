@@ -3,8 +3,6 @@
 import math
 import sys
 
-import torch
-
 
 def boxed_bytes(xs):
     return sum(map(sys.getsizeof, [*xs, xs]))

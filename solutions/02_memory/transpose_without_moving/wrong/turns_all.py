@@ -1,6 +1,6 @@
 """`.T` turns all dims round, and warns unless there are two: a (2, 3, 4) tensor becomes (4, 3, 2).
 
-caught by: flip_example
+caught by: flip
 keeps: swap, packed
 """
 

@@ -1,6 +1,6 @@
 """NumPy takes no tensor that asks for gradients; detach it first, or use `tolist`, which does not mind.
 
-caught by: gradients
+caught by: kept
 keeps: first_bad
 """
 

@@ -4,8 +4,6 @@ caught by: random_place
 keeps: loss_log
 """
 
-import torch
-
 
 def first_bad(x):
     bad = x.isnan()
