@@ -21,7 +21,7 @@ from grader.model.endings import CheckFailed
 from grader.remote.probe import built_in
 from grader.remote.student import RemoteFunction
 from grader.remote.timing import Inputs, TimedSide
-from grader.remote.trial import NewInputs
+from grader.remote.pair import NewInputs
 
 # Seen from outside, a process grows for many reasons. The limit lies well above them, and well below a copy of large
 # arguments.

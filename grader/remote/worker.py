@@ -155,6 +155,10 @@ class Worker:
         """Seconds that it was ready to run and had no core; None where that is not told."""
         return clock.waited_s(self.life.pid)
 
+    def disturbances(self) -> clock.Disturbances | None:
+        """What may have made it slow so far, read from outside; None where that cannot be read."""
+        return clock.disturbances(self.life.pid)
+
     def resident(self) -> tuple[int, int] | None:
         """Bytes of memory that it has now, and the most that it ever had; None where that cannot be read."""
         return clock.resident(self.life.pid)

@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from grader.remote.ratio import MOST_LAPS, MOST_PAIRS, Lap, Ratio, decide
+from grader.remote.laps import Lap
+from grader.remote.ratio import MOST_LAPS, MOST_PAIRS, Ratio, decide
 
 NewPair = Callable[[], Iterator[Lap]]
 
@@ -59,8 +60,8 @@ def test_a_failing_verdict_is_confirmed(ratio: float, pairs: int) -> None:
 
 
 def test_hopeless_pairs_are_short() -> None:
-    """Ten times the limit is seen in three laps; a clear ratio takes five, and a close one nine."""
-    assert decide(2.0, steady(50.0), never).laps == 2 * 3
+    """Ten times the limit is seen in two laps; a clear ratio takes three to five, and a close one nine."""
+    assert decide(2.0, steady(50.0), never).laps == 2 * 2
     assert decide(2.0, steady(3.5), never).laps == 2 * 5
     assert decide(2.0, steady(1.9), never).laps == 3 * MOST_LAPS
     assert decide(2.0, steady(0.1), never).laps == 2
