@@ -187,7 +187,7 @@ def sides_of(starter: Any, ratio: float | str, kind: str) -> tuple[Any, Any, flo
 
 
 def verdict(mine: Any, reference: Any, limit: float, size: int) -> dict[str, Any]:
-    """One verdict, with what it cost: as in a batch, what fails or is undecided first is measured again and counts then.
+    """One verdict, with what it cost. What fails or is undecided at first is measured again, as in a batch.
 
     A batch does so later, when the load may be another one. Here it is the same, which is harder.
     """

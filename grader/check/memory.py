@@ -18,10 +18,10 @@ from grader.check.counts import count
 from grader.check.kinds import require
 from grader.check.values import same_values
 from grader.model.endings import CheckFailed
+from grader.remote.pair import NewInputs
 from grader.remote.probe import built_in
 from grader.remote.student import RemoteFunction
 from grader.remote.timing import Inputs, TimedSide
-from grader.remote.pair import NewInputs
 
 # Seen from outside, a process grows for many reasons. The limit lies well above them, and well below a copy of large
 # arguments.

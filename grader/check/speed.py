@@ -1,7 +1,8 @@
 """What a check says about speed: a ratio to another solution, measured side by side.
 
 Nobody fails under way: a function that seems too slow is compared once more when the rest is done, and only what is
-found then counts. What cannot be decided in time is `inconclusive` and goes the same road. Where the CPU clock of another process cannot be read (macOS, Windows), the ratio is told as advice and nothing is decided.
+found then counts. What cannot be decided in time is `inconclusive` and goes the same road. Where the CPU clock of
+another process cannot be read (macOS, Windows), the ratio is told as advice and nothing is decided.
 """
 
 from __future__ import annotations

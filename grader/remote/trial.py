@@ -1,8 +1,8 @@
 """One comparison of two functions by CPU time, in as many pairs of fresh workers as it takes.
 
-Both sides run in equal workers with one thread (`pair`), under a clock of ours (`timing`); `ratio` decides. Here is what
-a pair is asked for: a small call first, then the size and the number of calls that the clock needs, then laps that
-count. A lap that was disturbed is taken again, a few times at most: a machine that is never quiet gets its verdict too.
+Both sides run in equal workers with one thread (`pair`), under a clock of ours (`timing`); `ratio` decides. Here stands
+what a pair is asked for: a small call first, then the size and the number of calls that the clock needs, then laps that
+count. A lap that was disturbed is taken again, a few times at most: a machine that is never quiet gets a verdict too.
 """
 
 from __future__ import annotations
