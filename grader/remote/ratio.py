@@ -36,6 +36,7 @@ _HOPELESS_LAPS = 2
 
 LEAD = 3
 MOST_PAIRS = 9
+_LEAST_PAIRS = 2
 _PROVISIONAL_LEAD = 2
 _PROVISIONAL_PAIRS = 4
 MOST_LAPS = 9
@@ -143,9 +144,10 @@ def decide(
         final: whether what fails now has failed; else it is provisional, and found sooner.
     """
     pairs: list[_Pair] = []
-    lead, most = (LEAD, MOST_PAIRS) if final else (_PROVISIONAL_LEAD, _PROVISIONAL_PAIRS)
-    # Time is looked at between pairs, and not before the first: a pair that was begun is measured to its end.
-    while len(pairs) < most and not (pairs and out_of_time()):
+    lead, least, most = (LEAD, _LEAST_PAIRS, MOST_PAIRS) if final else (_PROVISIONAL_LEAD, 1, _PROVISIONAL_PAIRS)
+    # Time is looked at between pairs, and not before as many as decide what is clear: a slow machine delays a verdict,
+    # and does not take it away. A pair that was begun is measured to its end.
+    while len(pairs) < most and not (len(pairs) >= least and out_of_time()):
         pairs.append(_run(limit, new_pair(), pairs[-1].idle if pairs else None))
         for pair in pairs:
             # What asking costs is the machine's, not a pair's: the least that any saw holds for all, earlier ones too.

@@ -104,15 +104,16 @@ class Worker:
 
     def _patience(self, seconds: float, what: str) -> Callable[[], float]:
         """CPU time decides; wall time is a loose multiple of it, so that a busy machine ends nothing."""
-        started, cpu_before = time.monotonic(), self.cpu_s()
+        started, cpu_before, waited_before = time.monotonic(), self.cpu_s(), self.waited_s()
 
         def wait() -> float:
             # From outside, on our clock: student code could replace any clock that it is asked to read.
             used = self.cpu_s()
             cpu_left = math.inf if used is None or cpu_before is None else seconds - (used - cpu_before)
-            # Sleep takes no CPU time, so wall time must end it; a worker that merely waits for a core gets more of
-            # that.
-            wall_left = seconds * self.limits.wall_factor - (time.monotonic() - started)
+            # Sleep takes no CPU time, so wall time must end it. Where it merely waited for a core, that is left out.
+            waited_now = self.waited_s()
+            waited = 0.0 if waited_before is None or waited_now is None else waited_now - waited_before
+            wall_left = seconds * self.limits.wall_factor - (time.monotonic() - started - waited)
             if cpu_left <= 0 or wall_left <= 0:
                 raise WorkerLost(Verdict.TIMED_OUT, f"{what} did not finish in {seconds:g} seconds")
             if self.printed() > self.limits.output_kb * 1024:

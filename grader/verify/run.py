@@ -22,6 +22,7 @@ from grader.verify.cases import Case, cases_of
 from grader.verify.coverage import unknown_topics
 from grader.verify.judge import judge
 from grader.verify.losses import loss_of
+from grader.verify.margins import margin_problems
 from grader.verify.odd import odd_cases
 from grader.verify.proof import Proof
 from grader.verify.text import text_problems
@@ -67,6 +68,7 @@ def verify(
                 if case.exercise.id == proof.exercise.id
             ]
             judge(proof, lanes[0].checks_of(proof.exercise), mine)
+            proof.problems += margin_problems(proof.exercise, mine)
             proof.losses += [
                 loss_of(case, report.exercises[0])
                 for case, report in found

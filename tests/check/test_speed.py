@@ -6,6 +6,7 @@ import itertools
 import json
 import random
 import time
+from collections.abc import Callable
 from contextlib import closing
 from typing import Any
 
@@ -16,7 +17,8 @@ from support import Function
 
 from grader.check.devices import Accelerator
 from grader.check.speed import as_fast_as, faster_than
-from grader.model.endings import CheckFailed, WorkerLost
+from grader.model.endings import CheckFailed, Inconclusive, WorkerLost
+from grader.process.clock import Disturbances
 from grader.remote.pair import Calls, Comparison, NewInputs
 from grader.remote.ratio import Ratio
 from grader.remote.student import RemoteFunction
@@ -93,6 +95,18 @@ def test_too_slow_is_told_in_a_sentence(function: Function) -> None:
         judge(function(writing(1_590_000)), function)
 
 
+def test_nobody_fails_under_way(function: Function) -> None:
+    """While other things go on, who seems too slow is inconclusive; who is fast has passed for good."""
+    slow, fast = function(writing(71_000)), function(writing(500))
+    slow.side.provisional = fast.side.provisional = True
+    with pytest.raises(Inconclusive, match=r"`total` is 71 times slower.*to be confirmed"):
+        judge(slow, function)
+    assert judge(fast, function).below is True
+    slow.side.provisional = False
+    with pytest.raises(CheckFailed, match="71 times slower"):
+        judge(slow, function)
+
+
 def test_a_slow_one_to_beat(function: Function) -> None:
     """The other direction: so many times as fast as a slow one."""
     slow = function(REFERENCE, "given", "the reference's")
@@ -156,11 +170,13 @@ def test_what_one_of_several_calls_raises(function: Function) -> None:
         side.call(Inputs((1,), (0,), (2,)))
 
 
-def compare(mine: RemoteFunction, other: RemoteFunction, inputs: NewInputs = random_vector) -> Trial:
+def compare(
+    mine: RemoteFunction, other: RemoteFunction, inputs: NewInputs = random_vector, limit: float = 0.01
+) -> Trial:
     def same(a: Any, b: Any) -> None:
         torch.testing.assert_close(a, b)
 
-    return Trial(Comparison(mine, other, inputs, 0.01, same), 100)
+    return Trial(Comparison(mine, other, inputs, limit, same), 100)
 
 
 def test_short_calls_are_several_in_a_lap(function: Function) -> None:
@@ -168,6 +184,39 @@ def test_short_calls_are_several_in_a_lap(function: Function) -> None:
     trial = compare(function(writing(100)), function(REFERENCE, "given", "the reference's"))
     assert trial.decide().value == pytest.approx(0.001)
     assert trial.calls == Calls(32, 1)
+
+
+def disturbed(
+    function: Function, monkeypatch: pytest.MonkeyPatch, preempted: Callable[[int], bool]
+) -> tuple[Ratio, int]:
+    """A comparison where some calls are preempted and take ten times as long for it, and how many calls it took."""
+    count = itertools.count()
+    real = TimedSide._timed
+
+    def timed(side: TimedSide, inputs: Inputs, seconds: float, *, idle: bool) -> Timing:
+        timing = real(side, inputs, seconds, idle=idle)
+        if not idle and preempted(next(count)):
+            timing.disturbances, timing.cpu_s = Disturbances(0, 1000), 10 * timing.cpu_s
+        return timing
+
+    monkeypatch.setattr(TimedSide, "_timed", timed)
+    found = compare(function(writing(3000)), function(REFERENCE, "given", "the reference's"), limit=0.5).decide()
+    return found, next(count)
+
+
+def test_disturbed_laps_are_taken_again(function: Function, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What other programs did to a lap is seen from outside, and that lap does not count."""
+    # Of a warm-up and two laps to find the size, the calls are 0 to 5.
+    found, calls = disturbed(function, monkeypatch, lambda number: number in (6, 9, 10))
+    assert [found.value, found.high] == pytest.approx([0.03, 0.03])
+    assert (found.laps, calls) == (2, 6 + 2 * (3 + 2))
+
+
+def test_a_machine_that_is_never_quiet(function: Function, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where all laps are disturbed they count, after four that were taken again."""
+    found, calls = disturbed(function, monkeypatch, lambda number: True)
+    assert found.below
+    assert (found.laps, calls) == (2, 6 + 2 * (4 + 2))
 
 
 def test_calls_do_not_see_what_others_wrote(function: Function) -> None:
