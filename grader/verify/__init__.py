@@ -1,7 +1,7 @@
 """`grade verify` proves a course: what its text promises, what its checks accept, and what they refuse.
 
 Every violation is a sentence with the remedy. `text` looks at what can be read. `cases` says which files are run with
-which seeds, and `odd` adds what no right answer gives; `run` runs them on all lanes with one warm worker server. `judge`
-says what did not go as it should, and `margins` which limits of speed are too near to our own answer. `proof` is what
-was found of one exercise, `table` prints it, and `losses` what wrong answers lose on which rules.
+which seeds, and `odd` adds what no right answer gives; `run` runs them on all lanes with one warm worker server, and
+`judge` says what did not go as it should. `margins` says which limits of speed are too near to our own answer. `proof`
+is what was found of one exercise, `table` prints it, and `losses` what wrong answers lose on which rules.
 """
