@@ -33,6 +33,7 @@ CLEAR, FAR = math.log(1.5), math.log(3.0)
 """How far from the limit, as logarithms of ratios, a pair votes twice, and votes three times."""
 
 _HOPELESS_LAPS = 2
+_PROVISIONAL_HOPELESS_LAPS = 1  # it followed another one, which warmed up
 
 LEAD = 3
 MOST_PAIRS = 9
@@ -145,10 +146,11 @@ def decide(
     """
     pairs: list[_Pair] = []
     lead, least, most = (LEAD, _LEAST_PAIRS, MOST_PAIRS) if final else (_PROVISIONAL_LEAD, 1, _PROVISIONAL_PAIRS)
+    hopeless = _HOPELESS_LAPS if final else _PROVISIONAL_HOPELESS_LAPS
     # Time is looked at between pairs, and not before as many as decide what is clear: a slow machine delays a verdict,
     # and does not take it away. A pair that was begun is measured to its end.
     while len(pairs) < most and not (len(pairs) >= least and out_of_time()):
-        pairs.append(_run(limit, new_pair(), pairs[-1].idle if pairs else None))
+        pairs.append(_run(limit, new_pair(), pairs[-1].idle if pairs else None, hopeless))
         for pair in pairs:
             # What asking costs is the machine's, not a pair's: the least that any saw holds for all, earlier ones too.
             pair.idle = pairs[-1].idle
@@ -160,7 +162,7 @@ def decide(
     return _summary(limit, pairs, below=None)
 
 
-def _run(limit: float, laps: Iterator[Lap], idle: Idle | None) -> _Pair:
+def _run(limit: float, laps: Iterator[Lap], idle: Idle | None, hopeless: int) -> _Pair:
     """Take laps from a pair until it is clear or has enough."""
     pair = _Pair(idle)
     try:
@@ -168,7 +170,7 @@ def _run(limit: float, laps: Iterator[Lap], idle: Idle | None) -> _Pair:
             pair.laps.append(lap)
             idle = lap.idles()
             pair.idle = idle.least(pair.idle) if idle else pair.idle
-            if _enough(pair, limit):
+            if _enough(pair, limit, hopeless):
                 break
     finally:
         # Laps come from a generator that holds two workers; closing it ends them, also when a check failed inside.
@@ -178,13 +180,13 @@ def _run(limit: float, laps: Iterator[Lap], idle: Idle | None) -> _Pair:
     return pair
 
 
-def _enough(pair: _Pair, limit: float) -> bool:
+def _enough(pair: _Pair, limit: float, hopeless_laps: int) -> bool:
     taken = len(pair.laps)
     # One lap that was disturbed looks hopeless, too. So each of those that would do must say the same.
     hopeless = sum(is_hopeless(lap, limit) for lap in pair.laps)
-    if pair.laps[-1].stopped or hopeless >= _HOPELESS_LAPS:
+    if pair.laps[-1].stopped or hopeless >= hopeless_laps:
         return True
-    least = _HOPELESS_LAPS if hopeless else 1
+    least = hopeless_laps if hopeless else 1
     return taken >= MOST_LAPS or any(
         taken >= max(laps, least) and pair.clearly(limit, far) for laps, far in _ENOUGH.items()
     )

@@ -77,6 +77,7 @@ def test_under_way_little_time_is_spent() -> None:
 def test_hopeless_pairs_are_short() -> None:
     """Ten times the limit is seen in two laps; a clear ratio takes three to five, and a close one nine."""
     assert decide(2.0, steady(50.0), never).laps == 2 * 2
+    assert decide(2.0, steady(50.0), never, final=False).laps == 1
     assert decide(2.0, steady(3.5), never).laps == 2 * 5
     assert decide(2.0, steady(1.9), never).laps == 3 * MOST_LAPS
     assert decide(2.0, steady(0.1), never).laps == 2
