@@ -93,7 +93,7 @@ def test_nobody_fails_by_speed_at_once() -> None:
     """A slow function is inconclusive at first; where its check alone is asked for again, it fails."""
     exercise = find_exercise(load_course(COURSES / "wall"), "total")
     exercise = replace(exercise, limits=replace(exercise.limits, exercise_s=240.0))
-    slow = b"def total(x):\n    for _ in range(300):\n        y = x.sum()\n    return y\n"
+    slow = b"def total(x):\n    for _ in range(5000):\n        y = x.sum()\n    return y\n"
     with open_lane([exercise], FORK) as lane:
         first = {row.check: row for row in lane.run(exercise, {exercise.file_name: slow}, 0).outcomes}["counts"]
         (again,) = lane.run(exercise, {exercise.file_name: slow}, 0, only=["counts"]).outcomes
