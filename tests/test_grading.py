@@ -95,8 +95,8 @@ def test_nobody_fails_by_speed_at_once() -> None:
     exercise = replace(exercise, limits=replace(exercise.limits, exercise_s=240.0))
     slow = b"def total(x):\n    for _ in range(5000):\n        y = x.sum()\n    return y\n"
     with open_lane([exercise], FORK) as lane:
-        first = {row.check: row for row in lane.run(exercise, {exercise.file_name: slow}, 0).outcomes}["counts"]
-        (again,) = lane.run(exercise, {exercise.file_name: slow}, 0, only=["counts"]).outcomes
+        first = {row.check: row for row in lane.run(exercise, {exercise.file_name: slow}, 0).outcomes}["speed"]
+        (again,) = lane.run(exercise, {exercise.file_name: slow}, 0, only=["speed"]).outcomes
     assert (first.verdict, again.verdict) == (INCONCLUSIVE, FAILED)
     assert "to be confirmed" in first.message
     assert first.message.split(" is ")[0] == again.message.split(" is ")[0] == "`total`"
