@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -76,6 +78,48 @@ def agrees(yours: Any, asked: Any, *, rtol: float | None = None, atol: float | N
     except (CheckFailed, CannotJudge):
         return False
     return True
+
+
+def as_elsewhere(
+    yours: Any,
+    asked: Any,
+    same: Callable[[], Any],
+    other: Callable[[], Any],
+    what: str = "the result",
+    *,
+    rtol: float | None = None,
+    atol: float | None = None,
+) -> None:
+    """The value is right; or it is wrong in the same way where the rule plays no part, which is for another rule.
+
+    Args:
+        yours: the student's value.
+        asked: the right one.
+        same: gives the student's value for an input with the same right one, to which the rule does not apply.
+        other: gives the student's value for an input with another right one: the same value for all keeps no rule.
+        what: its name in messages.
+        rtol: relative tolerance, as for `same_values`.
+        atol: absolute tolerance.
+    """
+    if agrees(yours, asked, rtol=rtol, atol=atol):
+        return
+    for own, equal in ((same(), True), (other(), False)):
+        if agrees(yours, own, rtol=rtol, atol=atol) is not equal:
+            same_values(yours, asked, what, rtol=rtol, atol=atol)
+
+
+def number(value: Any, what: str = "the result") -> Any:
+    """The one number in a tensor, an array or a number: for checks to which kind and shape do not matter.
+
+    Raises:
+        CannotJudge: there are more, or none.
+        CheckFailed: it holds no numbers.
+    """
+    fits = not isinstance(value, bool) and isinstance(value, (torch.Tensor, np.ndarray, np.generic, int, float, complex))
+    is_kind(fits, value, "a number", what)
+    if math.prod(_shape(value)) != 1:
+        raise CannotJudge(f"{what} cannot be judged: it holds more or fewer numbers than one")
+    return value if isinstance(value, (int, float, complex)) else _as_tensor(value).item()
 
 
 def plain(value: Any) -> Any:

@@ -1,6 +1,6 @@
 """You leave PyTorch with `.tolist()`: Python then handles every number by itself, and the gradient is lost.
 
-caught by: no_loop
+caught by: stays
 """
 
 import torch

@@ -1,6 +1,6 @@
 """You divide by the number of entries; the energy is a sum, and the mean of nothing is NaN.
 
-caught by: none_above
+caught by: random
 """
 
 
