@@ -115,7 +115,9 @@ def number(value: Any, what: str = "the result") -> Any:
         CannotJudge: there are more, or none.
         CheckFailed: it holds no numbers.
     """
-    fits = not isinstance(value, bool) and isinstance(value, (torch.Tensor, np.ndarray, np.generic, int, float, complex))
+    fits = not isinstance(value, bool) and isinstance(
+        value, (torch.Tensor, np.ndarray, np.generic, int, float, complex)
+    )
     is_kind(fits, value, "a number", what)
     if math.prod(_shape(value)) != 1:
         raise CannotJudge(f"{what} cannot be judged: it holds more or fewer numbers than one")
@@ -152,7 +154,7 @@ def _same_items(yours: Any, asked: Any, what: str, rtol: float | None, atol: flo
 
 
 def _same_numbers(yours: Any, asked: Any, what: str, rtol: float | None, atol: float | None) -> None:
-    if isinstance(yours, bool) or not isinstance(yours, (torch.Tensor, np.ndarray, np.generic, int, float, complex)):
+    if not _is_numeric(yours):
         is_kind(False, yours, _asked_kind(asked), what)
     if isinstance(yours, (int, float)) and isinstance(asked, (int, float)) and yours == asked:
         return  # the common case of plain numbers, without making tensors of them
@@ -173,6 +175,11 @@ def _same_numbers(yours: Any, asked: Any, what: str, rtol: float | None, atol: f
     wrong, error = _differences(mine, wanted, relative, absolute)
     if bool(wrong.any()):
         raise _values_differ(what, yours, asked, mine, wanted, wrong, error)
+
+
+def _is_numeric(value: Any) -> bool:
+    kinds = (torch.Tensor, np.ndarray, np.generic, int, float, complex)
+    return isinstance(value, kinds) and not isinstance(value, bool)
 
 
 def _shape(value: Any) -> tuple[int, ...]:

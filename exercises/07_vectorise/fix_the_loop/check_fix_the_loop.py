@@ -1,6 +1,6 @@
 import torch
 
-from grader.check import check, is_tensor, no_loop, number, same_shape, same_values, stays_in_torch
+from grader.check import check, is_tensor, no_loop, number, same_dtype, same_shape, same_values, stays_in_torch
 
 
 @check("C1", share=1)
@@ -15,6 +15,23 @@ def check_zero_dim(student):
     energy = student.energy_above(torch.tensor([[1.0, 2.0], [3.0, 4.0]]), 2.5)
     is_tensor(energy)
     same_shape(energy, ())
+
+
+@check("C3", share=1)
+def check_none_above(student):
+    """Gives 0 where no sample is over the threshold"""
+    for shape in ((4,), (2, 3), (), (0,), (0, 3), (3, 0)):
+        energy = student.energy_above(torch.full(shape, 1.25), 1.5)
+        same_values(number(energy), 0.0, f"the energy of a tensor of shape {shape}")
+
+
+@check("C3", category="dtype", share=1)
+def check_dtype(student):
+    """Keeps the dtype of x"""
+    for dtype in (torch.float64, torch.float32, torch.float16, torch.bfloat16):
+        for samples in ([0.25, 0.75], [0.25], []):
+            energy = student.energy_above(torch.tensor(samples, dtype=dtype), 0.5)
+            same_dtype(energy, dtype, f"the energy of torch.tensor({samples}, dtype={dtype})")
 
 
 @check("C4", category="performance", share=3)

@@ -3,16 +3,13 @@ import math
 import torch
 
 from grader.check import (
-    agrees,
     as_elsewhere,
     as_fast_as,
     check,
-    faster_than,
     keeps_graph,
     no_loop,
     number,
     require,
-    same_dtype,
     same_values,
     stays_in_torch,
     unchanged,
@@ -21,9 +18,6 @@ from grader.check import (
 
 DTYPES = {torch.float64: 2.0**70, torch.float32: 1024.0, torch.float16: 1.0, torch.bfloat16: 1024.0}  # and large ones
 CLOSE = {"rtol": 1e-4, "atol": 1e-4}  # the loop itself, which adds one by one in float32, is right too
-SUMMED = {"rtol": 1e-3, "atol": 1e-3}  # for sums of many numbers, in whatever order
-LONG = "look for a line that runs more often for torch.randn(20_000) than for torch.randn(10)"
-TIMER = "torch.utils.benchmark.Timer('energy_above(x, 0.5)', globals=globals())"
 
 
 def exact(x, thr):
@@ -42,11 +36,6 @@ def ignores(student, x, thr, places):
     asked, rest, more = exact(x, thr), x[~places], x.masked_fill(places, 9.0)
     yours, same, other = (lambda case=case: number(student.energy_above(case, thr)) for case in (x, rest, more))
     as_elsewhere(yours(), asked, same, other, "the energy", **CLOSE)
-
-
-def samples(rng):
-    """Makes samples of a size, for the clock."""
-    return lambda n: (rng.uniform(n), 0.5)
 
 
 @check("C1", share=1, try_this="energy_above(torch.tensor([-3.0, -1.0, 0.5, 2.0]), -2.0)")
@@ -85,23 +74,7 @@ def check_nan(student, rng):
         ignores(student, x, thr, x.isnan())
 
 
-@check("C3", share=1, try_this="energy_above(torch.tensor([1.0, 2.0]), 5.0), energy_above(torch.empty(0, 2), 0.0)")
-def check_none_above(student, rng):
-    """Gives 0 where no sample is over the threshold"""
-    for x in (rng.uniform(9), rng.uniform(2, 3), rng.uniform(), torch.empty(0), torch.empty(0, 3), torch.empty(3, 0)):
-        adds_up(student, x, 1.5)
-
-
-@check("C3", category="dtype", share=1, try_this="energy_above(torch.ones(3, dtype=torch.bfloat16), 2.0).dtype")
-def check_dtype(student, rng):
-    """Keeps the dtype of x"""
-    for dtype in DTYPES:
-        x = rng.uniform(12).to(dtype)
-        for case, which in ((x, "some samples"), (x / 4, "no sample over the threshold"), (x[:0], "an empty tensor")):
-            same_dtype(student.energy_above(case, 0.3), dtype, f"the result for {which} in {dtype}")
-
-
-@check("C3", category="dtype", share=1, try_this="x = torch.tensor([1.0001]).double(); energy_above(x, 0.0) - x[0] ** 2")
+@check("C3", category="dtype", share=1, try_this="energy_above(torch.tensor([1 / 3]), -1e6) * 9")
 def check_precise(student):
     """Is as precise as the dtype of x"""
     for dtype, large in DTYPES.items():
@@ -111,7 +84,7 @@ def check_precise(student):
             adds_up(student, torch.tensor([large * (1 + steps * eps)], dtype=dtype), thr, rtol=2.5 * eps, atol=0.0)
 
 
-@check("C4", category="performance", share=3, try_this=LONG)
+@check("C4", category="performance", share=3, try_this="which line runs more often for a larger x?")
 def check_no_loop_at_scale(student, rng):
     """No loop over large inputs"""
     student.energy_above(rng.normal(10), 0.0)
@@ -121,7 +94,7 @@ def check_no_loop_at_scale(student, rng):
     require(not counts.escapes["tolist"], "the numbers go into a list, and Python loops over them")
 
 
-@check("C5", category="gradient", share=1, try_this="x = torch.randn(5, requires_grad=True); energy_above(x, 0.0).grad_fn")
+@check("C5", category="gradient", share=1, try_this="energy_above(torch.ones(5, requires_grad=True), 0.0).grad_fn")
 def check_gradient(student, rng):
     """Has the gradient of what was computed"""
     stays_in_torch(student.energy_above, rng.normal(50), 0.0)
@@ -138,15 +111,8 @@ def check_input_kept(student, rng):
             student.energy_above(x, 0.25)
 
 
-@check("C7", category="performance", share=1, try_this=f"{TIMER}.timeit(20)")
+@check("C7", category="performance", share=2, try_this="torch.utils.benchmark.Timer('energy_above(x, 0.5)', ...)")
 def check_speed(student, reference, rng):
     """Nearly as fast as our own answer"""
-    # As fast is 1, a sort 7, a list of numbers 6.6 and more, the loop 500.
-    as_fast_as(student.energy_above, reference.energy_above, samples(rng), size=200_000, at_most=3.5, **SUMMED)
-
-
-@check("C7", category="performance", share=1, try_this=f"{TIMER}.timeit(9), for both functions")
-def check_faster_than_the_loop(student, reference, rng):
-    """Much faster than the loop"""
-    # With one mask it is 370 and more.
-    faster_than(student.energy_above, reference.given, samples(rng), size=10_000, at_least=20, **SUMMED)
+    ours = reference.energy_above  # takes 1, a list of numbers 4.6 and more, a sort 8, the loop 200
+    as_fast_as(student.energy_above, ours, lambda n: (rng.uniform(n), 0.5), size=200_000, at_most=3.5, rtol=1e-3)
