@@ -1,6 +1,6 @@
 """You compute with Python numbers inside an autograd function; one mask over the whole of x needs no list.
 
-caught by: speed
+caught by: no_loop_at_scale
 """
 
 import torch
