@@ -53,8 +53,9 @@ def check_random(student, rng):
 def check_any_layout(student, rng):
     """Takes any shape and any strides"""
     x = rng.normal(*rng.integers(3, 7, 2), 4)
-    cases = (x, x.transpose(0, 2), x[:, ::2, 1:3], x[:1].expand(3, -1, 4), x[0, 0, 0].abs(), x[0, :1, None])
-    for case in (*cases, rng.uniform(1), rng.normal(2, 1, 3, 1, 2)):
+    views = x, x.transpose(0, 2), x[:, ::2, 1:3], x[:1].expand(3, -1, 4), x[0, 0, 0].abs(), x[0, :1, None]
+    more = rng.uniform(1), rng.normal(2, 1, 3, 1, 2), -rng.uniform(), torch.empty(0, 3), torch.empty(3, 0)
+    for case in (*views, *more):
         adds_up(student, case, 0.0)
 
 
@@ -87,7 +88,7 @@ def check_precise(student):
 @check("C4", category="performance", share=3, try_this="which line runs more often for a larger x?")
 def check_no_loop_at_scale(student, rng):
     """No loop over large inputs"""
-    for small, large in (((30,), (300,)), ((2, 3, 4), (20, 30, 4)), ((2_000,), (200_000,))):
+    for small, large in (((30,), (300,)), ((2_000,), (200_000,))):
         no_loop(student.energy_above, (rng.normal(*small), 0.0), (rng.normal(*large), 0.0))
     counts = uses_at_most(student.energy_above, (rng.normal(200_000), 0.0), ops=20)
     require(not counts.escapes["tolist"], "the numbers go into a list, and Python loops over them")
@@ -97,7 +98,7 @@ def check_no_loop_at_scale(student, rng):
 def check_gradient(student, rng):
     """Has the gradient of what was computed"""
     stays_in_torch(student.energy_above, rng.normal(50), 0.0)
-    x = rng.normal(5, 10)
+    x = rng.normal(50)
     right = agrees(number(student.energy_above(x.clone(), 0.0)), exact(x, 0.0), **CLOSE)  # else it is for C1
     keeps_graph(student.energy_above, x, 0.0, degree=2 if right else None)
 

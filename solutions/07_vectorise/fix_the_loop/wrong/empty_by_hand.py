@@ -1,6 +1,6 @@
 """You look at the first dim to find out whether x is empty, and at the largest entry otherwise; `sum` needs neither.
 
-caught by: none_above
+caught by: any_layout
 """
 
 

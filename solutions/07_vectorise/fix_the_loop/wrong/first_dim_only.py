@@ -1,6 +1,6 @@
 """You add up along the first dim only; `sum()` without a dim adds up all of them.
 
-caught by: zero_dim
+caught by: any_layout
 """
 
 import torch

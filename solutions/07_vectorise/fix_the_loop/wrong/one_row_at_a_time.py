@@ -1,6 +1,6 @@
 """You loop over the rows: few operations for each, but as many times as there are rows. x[mask] takes any shape.
 
-caught by: no_loop_at_scale
+caught by: rows
 """
 
 
