@@ -113,15 +113,11 @@ def number(value: Any, what: str = "the result") -> Any:
     """The one number in a tensor, an array or a number: for checks to which kind and shape do not matter.
 
     Raises:
-        CannotJudge: there are more, or none.
-        CheckFailed: it holds no numbers.
+        CheckFailed: it holds no numbers, or not one.
     """
-    fits = not isinstance(value, bool) and isinstance(
-        value, (torch.Tensor, np.ndarray, np.generic, int, float, complex)
-    )
-    is_kind(fits, value, "a number", what)
+    is_kind(_is_numeric(value), value, "a number", what)
     if math.prod(_shape(value)) != 1:
-        raise CannotJudge(f"{what} cannot be judged: it holds more or fewer numbers than one")
+        raise CheckFailed(f"{what} does not hold one number, but more or none")
     return value if isinstance(value, (int, float, complex)) else _as_tensor(value).item()
 
 
