@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Iterator
 from typing import Any
 
 from grader.check.costs import count_ops
 from grader.check.kinds import require
 from grader.check.values import agrees, plain
-from grader.model.endings import CannotJudge
+from grader.model.endings import CannotJudge, CheckFailed
+from grader.model.public import say
 from grader.remote.raised import raised_by_student
 from grader.remote.student import RemoteFunction, Student, side_of, source
 
 _IMPORTERS = ("__import__", "import_module")
 _NEVER = ("__name__ == '__main__'", "'__main__' == __name__", "TYPE_CHECKING", "typing.TYPE_CHECKING")
 """Conditions that do not hold while a submission is imported, as Python writes them."""
-
-_WRONG = {1: "the function gives", 2: "both functions give"}
 
 
 def imports_no(student: Student, *packages: str) -> None:
@@ -27,8 +27,9 @@ def imports_no(student: Student, *packages: str) -> None:
     """
     side_of(student).names()  # a file that does not load is told as that
     imported = {name.split(".")[0] for name in _imports(ast.parse(source(student)))}
-    found = " and ".join(sorted(imported & set(packages)))
-    require(not found, f"your file imports {found}; the rule needs no help from there")
+    if found := sorted(imported & set(packages)):
+        told = functools.reduce(lambda one, other: say("{} and {}", one, other), found)
+        raise CheckFailed(say("your file imports {}; the rule needs no help from there", told))
 
 
 def runs_no_operation(*cases: tuple[RemoteFunction, tuple[Any, ...], Any]) -> None:
@@ -46,12 +47,14 @@ def runs_no_operation(*cases: tuple[RemoteFunction, tuple[Any, ...], Any]) -> No
     if not working:
         if errors:
             raise errors[0]
-        who = _WRONG.get(len({repr(function) for function, _, _ in cases}), "all functions give")
-        how = "it gets" if who == _WRONG[1] else "they get"
-        raise CannotJudge(f"{who} wrong answers so far; how {how} them is judged later")
+        one = say("the function gives wrong answers so far; how it gets them is judged later")
+        both = say("both functions give wrong answers so far; how they get them is judged later")
+        more = say("all functions give wrong answers so far; how they get them is judged later")
+        raise CannotJudge({1: one, 2: both}.get(len({repr(function) for function, _, _ in cases}), more))
     for function, args in working:
         found = count_ops(function, *args)
-        require(not found, f"`{function}` runs PyTorch operations ({', '.join(found)}); work the answer out instead")
+        public = say("`{}` runs PyTorch operations; work the answer out instead", function)
+        require(not found, public, f"{public} (it runs {', '.join(found)})")
 
 
 def _imports(node: ast.AST) -> Iterator[str]:

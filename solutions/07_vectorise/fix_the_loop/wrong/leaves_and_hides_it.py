@@ -1,6 +1,7 @@
 """You compute with Python numbers and only borrow a gradient from x; the gradient is wrong.
 
 caught by: gradient
+breaks: C4, C5, C7
 """
 
 
