@@ -5,6 +5,7 @@ from grader.check import answers, changed, check, is_array, is_tensor, same, sam
 
 TENSOR_WINDOW = "a = np.zeros((3, 4)); t = tensor_view(a[:, ::2].T); t[0, 0] = 1; print(a)"
 ARRAY_WINDOW = "t = torch.zeros(3, 4); a = array_view(t[:, ::2].T); a[0, 0] = 1; print(t)"
+DTYPES = torch.float64, torch.float16, torch.uint8, torch.uint16, torch.bool, torch.complex64
 
 
 def tensors(rng, dtypes=(torch.float64,)):
@@ -50,15 +51,13 @@ def check_array_values(student, rng):
 @check("C3", category="memory", try_this="a = np.zeros(3); t = tensor_view(a); t[0] = 1; print(a)")
 def check_tensor_shares(student, rng):
     """tensor_view copies nothing"""
-    dtypes = torch.float64, torch.float16, torch.uint8, torch.uint16, torch.bool, torch.complex64
-    linked(student.tensor_view, is_tensor, (x.numpy() for x in tensors(rng, dtypes)), "the tensor", "the array")
+    linked(student.tensor_view, is_tensor, (x.numpy() for x in tensors(rng, DTYPES)), "the tensor", "the array")
 
 
 @check("C3", category="memory", try_this="t = torch.zeros(3); a = array_view(t); a[0] = 1; print(t)")
 def check_array_shares(student, rng):
     """array_view copies nothing"""
-    dtypes = torch.float64, torch.float16, torch.uint8, torch.uint16, torch.bool, torch.complex64
-    linked(student.array_view, is_array, tensors(rng, dtypes), "the array", "the tensor")
+    linked(student.array_view, is_array, tensors(rng, DTYPES), "the array", "the tensor")
 
 
 @check("C3", category="memory", try_this=TENSOR_WINDOW)
