@@ -1,6 +1,6 @@
 """You take "cuda" without asking whether it is there; without such a GPU the first tensor fails.
 
-caught by: no_accelerator
+caught by: kind
 keeps: to_device
 """
 
