@@ -57,7 +57,7 @@ def accepts(function: RemoteFunction, *args: Any, error: type[Exception] = Value
     except error as raised:
         if (told := raised_by_student(raised)) is None:
             raise
-        public = f"`{function}` refuses {case}; there is no reason for {show.with_article(error.__name__)}"
+        public = say("`{}` refuses {}; there is no reason for {}", function, case, show.with_article(error.__name__))
         raise CheckFailed(public, f"{public}\nthe call  {call}\nraised    {told.type}: {told.text}") from None
 
 
