@@ -1,0 +1,9 @@
+import torch
+
+
+def to_tensor(readings: object) -> torch.Tensor:
+    return torch.tensor(readings)
+
+
+def to_python(t: torch.Tensor) -> object:
+    return t.tolist()
