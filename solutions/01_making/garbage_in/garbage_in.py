@@ -1,0 +1,8 @@
+import torch
+
+
+def running_totals(rain: torch.Tensor) -> torch.Tensor:
+    totals = torch.zeros_like(rain)
+    for hour in range(len(rain)):
+        totals[hour:] += rain[hour]
+    return totals
