@@ -17,6 +17,7 @@ from typing import Any
 import torch
 
 from grader.model.endings import CheckFailed
+from grader.model.public import say
 from grader.remote.probe import built_in
 from grader.remote.spans import Spans, read_spans
 from grader.remote.student import RemoteFunction
@@ -83,7 +84,7 @@ def count(function: RemoteFunction, *args: Any, **kwargs: Any) -> Counts:
             counts = _read(told, result)
             if counts is not None:
                 return _without(counts, (*before, *after), function)
-    raise CheckFailed(f"what `{function}` costs could not be counted")
+    raise CheckFailed(say("what `{}` costs could not be counted", function))
 
 
 def _canary() -> list[list[Any]]:
@@ -108,6 +109,13 @@ def _read(told: dict[Any, Any], result: Any) -> Counts | None:
             numbers[name] = _known(name, value)
     spans = read_spans(told.get("spans"), int(numbers.pop("span_count") or 0))
     return None if spans is None else Counts(**numbers, spans=spans, result=result)  # type: ignore[arg-type]
+
+
+def known_collectives(called: dict[Any, Any]) -> Counter[str] | None:
+    """How often each collective was called, of a claim; None if that is no such thing."""
+    if not all(type(number) is int and 0 <= number < _MOST for number in called.values()):
+        return None
+    return _known("collectives", called)
 
 
 def _known(table: str, counts: dict[Any, int]) -> Counter[str]:
@@ -139,6 +147,6 @@ def _without(counts: Counts, canary: tuple[list[Any], ...], function: RemoteFunc
     rest = {name: getattr(counts, name) - number for name, number in own.items()}
     # Fewer than we ran ourselves: somebody has changed the count.
     if any(number < 0 for number in (*ops.values(), *rest.values())):
-        raise CheckFailed(f"the counting of what `{function}` does was tampered with")
+        raise CheckFailed(say("the counting of what `{}` does was tampered with", function))
     fields = {name: getattr(counts, name) for name in Counts.__dataclass_fields__}
     return Counts(**{**fields, **rest, "ops": +ops})

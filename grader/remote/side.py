@@ -9,6 +9,7 @@ from typing import Any
 
 from grader.model import Device, Limits, Speed, Verdict
 from grader.model.endings import CannotJudge, WorkerLost
+from grader.model.public import say
 from grader.remote.raised import Raised, exception_of, load_message, raised_by_student
 from grader.remote.sitting import Sitting
 from grader.remote.worker import Starter
@@ -62,6 +63,7 @@ class Side:
         self._names: dict[str, str] | None = None
         self._probes: set[str] = set()
         self._seeded = False
+        self._has_loaded = False
         self._unloadable: CannotJudge | None = None
 
     @classmethod
@@ -140,14 +142,22 @@ class Side:
             raised = raised_by_student(error)
             if raised is None:
                 raise
-            self._unloadable = CannotJudge(load_message(sitting.module, raised))
-            self._unloadable.__dict__["_raised"] = raised
+            self._unloadable = self._does_not_load(raised)
+            self._unloadable.__dict__["_raised"] = raised  # whose file it is tells a fault of ours
             raise self._unloadable from None
         if not isinstance(names, dict) or not all(isinstance(part, str) for row in names.items() for part in row):
-            lost = WorkerLost(Verdict.CRASHED, f"{what} gave the grader something it cannot take (no table of names)")
+            text = say("{} gave the grader something it cannot take", what)
+            lost = WorkerLost(Verdict.CRASHED, text, "no table of names")
             sitting.lose(lost, in_load=True)
             raise lost
-        self._names = names
+        self._names, self._has_loaded = names, True
+
+    def _does_not_load(self, raised: Raised) -> CannotJudge:
+        # Why may be told in full, as no hidden input is known yet. Where the file has loaded before, one may be.
+        story = load_message(self.sitting.module, raised)
+        if self._has_loaded:
+            return CannotJudge(say("{} loaded once, and does not any more", f"your {self.sitting.module}.py"), story)
+        return CannotJudge(story, at_load=True)
 
     def call(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], what: str) -> Any:
         """Call something that lives in the worker."""
@@ -191,7 +201,7 @@ class Side:
         try:
             return self.read(frame, what)
         except ProtocolFault as fault:
-            lost = WorkerLost(Verdict.CRASHED, f"{what} gave the grader something it cannot take ({fault})")
+            lost = WorkerLost(Verdict.CRASHED, say("{} gave the grader something it cannot take", what), fault)
             self.sitting.lose(lost)
             raise lost from None
         finally:
@@ -225,7 +235,8 @@ class Side:
         if reply.raised is not None:
             raise exception_of(Raised.of(reply.raised, what, self.sitting.owner))
         if reply.unsupported is not None:
-            raise CannotJudge(f"{what} returned something that cannot be graded\n{reply.unsupported[:_MOST_REASON]}")
+            text = say("{} returned something that cannot be graded", what)
+            raise CannotJudge(text, f"{text}\n{reply.unsupported[:_MOST_REASON]}")
         return incoming.value(reply.result)
 
 

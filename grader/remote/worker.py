@@ -14,6 +14,7 @@ from typing import Protocol
 
 from grader.model import Limits, Verdict
 from grader.model.endings import WorkerLost
+from grader.model.public import Limit, say
 from grader.process import clock
 from grader.process.sweep import sweep
 from grader.wire.frames import Channel, ChannelClosed, Frame, ProtocolFault
@@ -96,7 +97,7 @@ class Worker:
         except ChannelClosed:
             raise self._died(what) from None
         except ProtocolFault as error:
-            raise WorkerLost(Verdict.CRASHED, f"{what} broke the connection to the grader ({error})") from None
+            raise WorkerLost(Verdict.CRASHED, say("{} broke the connection to the grader", what), error) from None
         # A call that printed much and answered between two looks is found out here.
         if self.printed() > self.limits.output_kb * 1024:
             raise self._flooded(what)
@@ -114,7 +115,8 @@ class Worker:
             # that.
             wall_left = seconds * self.limits.wall_factor - (time.monotonic() - started)
             if cpu_left <= 0 or wall_left <= 0:
-                raise WorkerLost(Verdict.TIMED_OUT, f"{what} did not finish in {seconds:g} seconds")
+                text = say("{} did not finish in {} seconds", what, Limit(f"{seconds:g}"))
+                raise WorkerLost(Verdict.TIMED_OUT, text)
             if self.printed() > self.limits.output_kb * 1024:
                 raise self._flooded(what)
             return max(_SHORTEST_WAIT_S, min(cpu_left, wall_left, LONGEST_WAIT_S))
@@ -122,7 +124,8 @@ class Worker:
         return wait
 
     def _flooded(self, what: str) -> WorkerLost:
-        return WorkerLost(Verdict.OVER_LIMIT, f"{what} printed more than {self.limits.output_kb / 1024:g} MB")
+        text = say("{} printed more than {} MB", what, Limit(f"{self.limits.output_kb / 1024:g}"))
+        return WorkerLost(Verdict.OVER_LIMIT, text)
 
     def _died(self, what: str) -> WorkerLost:
         # The order matters. A flood of output or a lack of memory may end a process in many ways, with any status;
@@ -131,18 +134,21 @@ class Worker:
         if self.printed() > self.limits.output_kb * 1024:
             return self._flooded(what)
         if self.life.ran_out_of_memory() or code == _NO_MEMORY:
-            return WorkerLost(Verdict.OVER_LIMIT, f"{what} used more than {self.limits.memory_mb} MB of memory")
+            text = say("{} used more than {} MB of memory", what, Limit(self.limits.memory_mb))
+            return WorkerLost(Verdict.OVER_LIMIT, text)
         if code is None:
-            return WorkerLost(Verdict.CRASHED, f"{what} closed the connection to the grader")
+            return WorkerLost(Verdict.CRASHED, say("{} closed the connection to the grader", what))
         if code >= 0:
-            return WorkerLost(Verdict.CRASHED, f"{what} ended Python before it answered (exit status {code})")
+            text = say("{} ended Python before it answered", what)
+            return WorkerLost(Verdict.CRASHED, text, f"exit status {code}")
         name = _signal_name(-code)
         if name == "SIGXFSZ":
-            return WorkerLost(Verdict.OVER_LIMIT, f"{what} wrote more than {self.limits.file_mb} MB into a file")
+            text = say("{} wrote more than {} MB into a file", what, Limit(self.limits.file_mb))
+            return WorkerLost(Verdict.OVER_LIMIT, text)
         # The kernel's soft and hard limit on CPU time are equal, and at the hard one it sends SIGKILL.
         if name == "SIGXCPU" or (name == "SIGKILL" and self._used_its_cpu()):
-            return WorkerLost(Verdict.TIMED_OUT, f"{what} used up the CPU time of the whole exercise")
-        return WorkerLost(Verdict.CRASHED, f"{what} crashed Python itself ({name})")
+            return WorkerLost(Verdict.TIMED_OUT, say("{} used up the CPU time of the whole exercise", what))
+        return WorkerLost(Verdict.CRASHED, say("{} crashed Python itself", what), name)
 
     def cpu_s(self) -> float | None:
         """CPU seconds used so far, read from outside; None where that cannot be read."""

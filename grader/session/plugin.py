@@ -21,14 +21,19 @@ from grader.remote.probe import Probe
 from grader.remote.side import Side
 from grader.remote.student import Student
 from grader.session.checks import CollectedCheck, collected_check
-from grader.session.decide import Comparison, Decision, Ended, blame, decide
+from grader.session.decide import Comparison, Decision, Ended, Telling, blame, decide
+from grader.session.globals import Kept
 from grader.session.inputs import InputStream
 from grader.session.printed import Printed
 from grader.session.reproduce import reproduce
 from grader.session.sides import Sides
 from grader.session.timer import Timer
+from grader.session.words import Words
 
 _NO_CUDA = "needs a CUDA device; grade --device cuda uses one"
+_BY_VALUES = (AttributeError, IndexError, KeyError, RuntimeError, TypeError, ValueError)
+"""What a check meets that takes a value for another kind of value."""
+
 _REPRODUCED = (Verdict.FAILED, Verdict.CRASHED, Verdict.TIMED_OUT, Verdict.OVER_LIMIT)
 
 
@@ -58,6 +63,8 @@ class CheckSession:
         self._inputs: InputStream | None = None
         self._excinfo: pytest.ExceptionInfo[BaseException] | None = None
         self._comparison: Comparison | None = None
+        self._words: dict[Path, Words] = {}
+        self._kept: dict[Path, Kept] = {}
         self._timer = Timer()
 
     # -- collecting -----------------------------------------------------------------------------------------------
@@ -81,6 +88,7 @@ class CheckSession:
             assert isinstance(item, pytest.Function)
             id, shown = files[item.path]
             self._checks[id].append(collected_check(item, id, shown=shown))
+            self._kept.setdefault(item.path, Kept(item.module)).keep(item)
         # Shown ones first: what a student prints is kept up to the first hidden input, and no further.
         for rows in self._checks.values():
             rows.sort(key=lambda row: not row.check.shown)
@@ -138,7 +146,12 @@ class CheckSession:
         ended, decision = self._attempt(row, following, job, student)
         # A check that breaks by what a student's code gave back is that answer's fault, not ours: nobody can choose to
         # be undecided. The same check with the reference in the student's place tells the two apart.
-        if decision[0] is Verdict.BROKEN and self._exercise.reference is not None:
+        if decision[0] is Verdict.BROKEN and self._exercise.reference is None:
+            # A student's copy has no reference. Its checks were proved with one, so that an answer which a check cannot
+            # take is the likelier fault.
+            if student.calls and isinstance(ended.error, _BY_VALUES):
+                decision = blame(check, ended, decision[2], self._telling(row.item))
+        elif decision[0] is Verdict.BROKEN:
             stand_in = self._sides.stand_in(self._exercise, student.device)
             self._reference = self._sides.reference(self._exercise, stand_in)
             try:
@@ -146,17 +159,19 @@ class CheckSession:
             finally:
                 stand_in.sitting.close()
             if instead[0] is Verdict.PASSED:
-                decision = blame(check, ended, decision[2], self._exercise.contract)
+                decision = blame(check, ended, decision[2], self._telling(row.item))
         verdict, message, detail = decision
         if check.shown and verdict in _REPRODUCED:
             lines = reproduce(self._exercise.id, check.id, student.calls, job.keep, student.device)
             message += f"\n\n{lines}" if lines else ""
         seconds = round(time.monotonic() - started, 4)
-        # Counts are claims: of a hidden check they could carry a hidden number out, so that staff alone read them.
-        counters = dict(student.counters) if check.shown else {}
-        if student.counters and not check.shown:
-            detail = "\n".join([detail, f"counted: {student.counters}"]).strip()
-        return Outcome(check.id, verdict, message, detail, seconds, counters, tuple(student.speed), student.device)
+        counters, speed = dict(student.counters), tuple(student.speed)
+        # Of a hidden check they are for staff alone: what is counted or measured could carry a hidden number out.
+        if not check.shown:
+            counted = [f"counted: {counters}"] if counters else []
+            detail = "\n".join([detail, *counted, *(found.told for found in speed)]).strip()
+            counters = {}
+        return Outcome(check.id, verdict, message, detail, seconds, counters, speed, student.device)
 
     def _attempt(
         self, row: CollectedCheck, following: pytest.Item | None, job: Job, student: Side
@@ -172,10 +187,17 @@ class CheckSession:
             self._begin(self._reference, seed, recording=False, limit=None)
         self._excinfo = self._comparison = None
         # pytest runs each item once; its fixtures are made anew for every submission.
+        self._kept[row.item.path].renew(row.item)
         row.item._initrequest()
         row.item.config.hook.pytest_runtest_protocol(item=row.item, nextitem=following)
         ended = self._ended(row.item)
-        return ended, decide(check, ended, student, self._reference, self._exercise.contract)
+        return ended, decide(check, ended, student, self._reference, self._telling(row.item))
+
+    def _telling(self, item: pytest.Function) -> Telling:
+        assert self._exercise is not None
+        if item.path not in self._words:
+            self._words[item.path] = Words.of(item.path, self._exercise.id, self._exercise.limits)
+        return Telling(self._exercise.contract, self._words[item.path])
 
     def _begin(self, side: Side, seed: int, *, recording: bool, limit: float | None) -> None:
         assert self._exercise is not None
