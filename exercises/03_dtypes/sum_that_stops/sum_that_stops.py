@@ -7,8 +7,8 @@ C1  `accurate_sum(x)` returns the sum of all entries of x, as good as float64 ca
     the end. That holds, too, where large entries cancel, and where a total on the way is too large for that dtype.
 C2  The result is a 0-dim tensor of the dtype of x: float16, bfloat16, float32 or float64. Without entries it is 0.
 C3  As many operations for a long x as for a short one. The numbers stay in PyTorch, so that the result has a gradient.
-C4  `loop_error(x)` returns a Python float, 0 or larger: how far `loop_sum(x)` is from the sum of x in float64. The
-    difference itself is taken in float64, too. `loop_sum` stays as it is.
+C4  `loop_error(x)` returns a Python float, 0 or larger: how far the total of the loop below is from the sum of x in
+    float64. The difference itself is taken in float64, too.
 C5  x is not changed. It may have any shape.
 
 You may read that float32 is precise enough, and that float64 avoids truncation. In fact nothing is truncated: each
@@ -22,7 +22,7 @@ addition rounds, to the nearest. And float32 is precise enough only until large 
 import torch
 
 
-def loop_sum(x: torch.Tensor) -> torch.Tensor:
+def loop_sum(x: torch.Tensor) -> torch.Tensor:  # stays as it is: the loop that is measured
     total = x.new_zeros(())
     for score in x.flatten():
         total = total + score

@@ -61,8 +61,16 @@ def check_dtypes(student, rng):
 @check("C4", share=1, try_this="to_python(torch.zeros(2, 3, dtype=torch.bool))")
 def check_back_nested(student, rng):
     """Tensors of 0 to 3 dims come back as plain Python"""
-    for sizes in ((), (4,), (1,), (3, 2), (2, 1, 4), (0,)):
-        what = f"the result for a tensor of {len(sizes)} dim{'s' * (len(sizes) != 1)}"
+    cases = {
+        (): "a tensor of 0 dims",
+        (4,): "a vector",
+        (1,): "a vector of one number",
+        (3, 2): "a matrix",
+        (2, 1, 4): "a tensor of 3 dims",
+        (0,): "an empty vector",
+    }
+    for sizes, case in cases.items():
+        what = f"the result for {case}"
         for kind in (int, float, bool):
             whole = torch.randint(-9, 9, sizes, generator=rng)
             t = {int: whole, float: whole / 4, bool: whole > 0}[kind]

@@ -1,3 +1,8 @@
+"""`torch.tensor` looks at the numbers, `tolist` at the tensor.
+
+odd but fine: detached
+"""
+
 import torch
 
 

@@ -68,13 +68,14 @@ def check_edges(student, probe, rng):
 @check("C2", share=2, try_this=f"{FILLED}; running_totals(torch.ones(4, 3, dtype=torch.int32))")
 def check_unset_memory_at_random(student, probe, rng):
     """The same totals whatever was left in memory"""
-    text = "the result for {} changes with what was left in memory: something is read that nobody has set"
     for dtype in DTYPES:
         rain = some_rain(rng, dtype)
         with_luck = probe.with_luck(student.running_totals, rain)
         is_tensor(with_luck)
         without = poisoned(student.running_totals, rain)
-        require(agrees(without, with_luck), text.format(str(dtype).removeprefix("torch.")))
+        name = str(dtype).removeprefix("torch.")
+        text = f"the result for {name} changes with what was left in memory: something is read that nobody has set"
+        require(agrees(without, with_luck), text)
 
 
 @check("C3", category="dtype", share=2, try_this="running_totals(torch.ones(4, 3, dtype=torch.int32)).dtype")

@@ -1,3 +1,8 @@
+"""The loop of the starter, on zeros in the shape and dtype of rain.
+
+odd but fine: detached
+"""
+
 import torch
 
 

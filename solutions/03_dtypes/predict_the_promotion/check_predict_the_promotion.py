@@ -5,6 +5,14 @@ from grader.check import CannotJudge, check, imports_no, runs_no_operation, same
 INTS = ("uint8", "int8", "int16", "int32", "int64")
 LEVEL = {"bool": 0, **dict.fromkeys(INTS, 1), **dict.fromkeys(("float16", "bfloat16", "float32", "float64"), 2)}
 LIKE = {True: "bool", 5: "int64", 2.5: "float32"}  # Python numbers, and a tensor's dtype of the same category
+WORDS = {True: "True", 5: "5", 2.5: "2.5"}
+
+
+def told(operand):
+    """An operand, in words that may be told."""
+    if not isinstance(operand, tuple):
+        return WORDS[operand]
+    return f"{operand[0]} with dims" if operand[1] else f"{operand[0]} of 0 dims"
 
 
 def made(operand):
@@ -30,7 +38,8 @@ def really_fits(a, b, op):
 def same_as_real(student, probe, cases):
     """Each dtype is the one that PyTorch gives."""
     for case, yours in zip(cases, probe.each(student.result_dtype, cases), strict=True):
-        same_values(yours, real(*case), "result_dtype({!r}, {!r}, {!r})".format(*case))
+        a, b, op = case
+        same_values(yours, real(*case), f"the dtype for {told(a)} {op} {told(b)}")
 
 
 def known(student, probe, cases):
@@ -107,7 +116,8 @@ def check_all_in_place(student, probe, rng):
     firsts, seconds = ([(dtype, rng.integer(low, low + 1)) for dtype in LEVEL] for low in (1, 0))
     cases = known(student, probe, [(a, b, op) for a in firsts for b in [*seconds, *LIKE] for op in ("+", "/")])
     for case, yours in zip(cases, probe.each(student.fits_in_place, cases), strict=True):
-        same_values(yours, really_fits(*case), "fits_in_place({!r}, {!r}, {!r})".format(*case))
+        a, b, op = case
+        same_values(yours, really_fits(*case), f"the answer for {told(a)} {op}= {told(b)}")
 
 
 @check("C7", share=1, try_this="read your imports, and what each function calls")
