@@ -2,8 +2,8 @@
 
 A weather station writes a table: one row for each day, one column for each sensor. You want its first days, its first
 sensors, its last day. On a slide you may read that `t[0:1]` is the first 2 lines of t, and `t[:, 0:1]` the first 2
-columns; in fact a slice ends before its stop, so each is only one. The functions below were written after that slide,
-and the two answers of `last` are swapped, as in another text. Correct them.
+columns; in fact a slice ends before its stop, and each is only one. Elsewhere you may read that `t[-1]` keeps the
+number of dims and `t[-1:]` drops one; in fact it is the other way round. The functions below follow these texts.
 
     >>> t = torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
     >>> first_rows(t, 1), first_cols(t, 1), last(t, keep=True), last(t, keep=False)
