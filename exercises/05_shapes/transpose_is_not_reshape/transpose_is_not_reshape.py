@@ -13,11 +13,11 @@ You may read that a linear layer expects a 1-dimensional input; in fact it takes
     <BLANKLINE>
             [[3, 6]]])
 
-C1  `hwc_to_chw(img)` returns a tensor of shape (C, H, W) for one of shape (H, W, C), with entry [c, h, w] from
-    entry [h, w, c].
+C1  `hwc_to_chw(img)` returns a tensor of shape (C, H, W) for one of shape (H, W, C) and any dtype, which stays. Entry
+    [c, h, w] is entry [h, w, c] of img.
 C2  `hwc_to_chw` copies nothing: it returns a view, so that a write to it shows in img.
-C3  `flatten_items(x)` returns a tensor of shape (N, C * H * W) for one of shape (N, C, H, W). Row i holds the numbers
-    of item i in reading order: channel by channel, in it row by row.
+C3  `flatten_items(x)` returns a tensor of shape (N, C * H * W) for one of shape (N, C, H, W) and any dtype, which
+    stays. Row i holds the numbers of item i in reading order: channel by channel, and row by row in each.
 C4  `flatten_items` takes any strides, such as those of a batch from `hwc_to_chw`.
 C5  It copies only if it must: where x is contiguous, it returns a view of x.
 C6  An empty batch has N = 0 and gives shape (0, C * H * W).

@@ -113,10 +113,10 @@ def check_no_table(student, rng, turned):
     uses_at_most(student.pick, (scores, labels), bytes=300 * A_ROW)
 
 
-@check("C4", share=3, try_this="best(torch.arange(24).reshape(2, 3, 4)), best(torch.tensor(-5.0))")
+@check("C4", share=2, try_this="best(torch.arange(24).reshape(2, 3, 4)), best(torch.tensor([-5.0]))")
 def check_best(student, rng):
-    """Finds the largest in tensors of 0 to 4 dims"""
-    for rank in range(5):
+    """Finds the largest in tensors of 1 to 4 dims"""
+    for rank in range(1, 5):
         sizes = (torch.randperm(4, generator=rng) + 2).tolist()[:rank]
         below_zero = -3 - torch.randperm(math.prod(sizes), generator=rng)
         for t in (below_zero.reshape(sizes), below_zero.reshape(sizes).permute(tuple(reversed(range(rank)))) / 8):
@@ -124,6 +124,16 @@ def check_best(student, rng):
             value, index = pair_of(student.best(t))
             same_values(value, largest, "the value")
             same_values(index, asked, "the index")
+
+
+@check("C4", share=1, try_this="best(torch.tensor(5.0))")
+def check_no_dim(student, rng):
+    """Finds the largest in a tensor without a dim"""
+    t = rng.normal()
+    number = t.item()
+    value, index = pair_of(student.best(t))
+    same_values(value, number, "the value")
+    same_values(index, (), "the index")
 
 
 @check("C4", category="dtype", share=1, try_this="best(torch.tensor([[1, 2], [0, 1]]))")

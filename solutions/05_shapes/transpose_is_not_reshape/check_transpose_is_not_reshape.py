@@ -1,6 +1,6 @@
 import torch
 
-from grader.check import agrees, check, is_tensor, is_view_of, require, same_shape, same_values
+from grader.check import agrees, check, is_tensor, is_view_of, require, same_dtype, same_shape, same_values
 
 PICTURE = "img = torch.arange(24).reshape(2, 4, 3)"
 CAMERA = "x = torch.rand(5, 4, 6, 3).permute(0, 3, 1, 2); flatten_items(x)[0, :6] == x[0, 0, 0]"
@@ -24,11 +24,18 @@ def rows_of(x):
     return torch.tensor(rows, dtype=x.dtype).reshape(len(rows), x[:1].numel() if len(x) else 0)
 
 
-def flattens(student, x, asked, what="the result of `flatten_items`"):
-    yours = student.flatten_items(x)
+def has_order(yours, asked, what):
+    """The result is a tensor of this shape and dtype, with these numbers in this order."""
     is_tensor(yours, what)
     same_shape(yours, asked, what)
+    same_dtype(yours, asked, what)
+    if all_there(yours, asked):
+        require(agrees(yours, asked), f"{what} has the right numbers, and they stand in another order")
     same_values(yours, asked, what)
+
+
+def all_there(yours, asked):
+    return agrees(yours.flatten().sort().values, asked.flatten().sort().values)
 
 
 @check("C1", share=4, try_this=f"{PICTURE}; hwc_to_chw(img)[2, 1, 3] == img[1, 3, 2]")
@@ -39,9 +46,7 @@ def check_random_pictures(student, rng):
     for img in (uint8, rng.normal(a, b, 1), rng.normal(1, d, c), rng.normal(b, a, 2 * d)[:, 1:, ::2], uint8.mT):
         asked = turned(img)
         yours = student.hwc_to_chw(img)
-        is_tensor(yours, "the result of `hwc_to_chw`")
-        same_shape(yours, asked, "the result of `hwc_to_chw`")
-        same_values(yours, asked, "the result of `hwc_to_chw`")
+        has_order(yours, asked, "the result of `hwc_to_chw`")
 
 
 @check("C2", category="memory", share=2, try_this=f"{PICTURE}; hwc_to_chw(img).fill_(0); print(img)")
@@ -63,7 +68,8 @@ def check_random_batches(student, rng):
     n, a, b, c = sizes(rng)
     for shape in ((n, a, b, c), (1, a, b, c), (c, 1, n, 1), (n, 1, 1, 1)):
         x = torch.randint(0, 256, shape, generator=rng).to(torch.uint8)
-        flattens(student, x, rows_of(x))
+        asked = rows_of(x)
+        has_order(student.flatten_items(x), asked, "the result of `flatten_items`")
 
 
 @check("C4", share=2, try_this=CAMERA)
@@ -76,8 +82,7 @@ def check_any_strides(student, rng):
         yours = student.flatten_items(x)
         is_tensor(yours)
         if not agrees(yours, asked):  # an order or a shape that is wrong for any strides is for other checks
-            all_there = agrees(yours.flatten().sort().values, asked.flatten().sort().values)
-            wrong_anyway = all_there and agrees(yours, student.flatten_items(x.clone().contiguous()))
+            wrong_anyway = all_there(yours, asked) and agrees(yours, student.flatten_items(x.clone().contiguous()))
             require(wrong_anyway, "`flatten_items` gives other numbers for x than for x.contiguous()")
 
 
