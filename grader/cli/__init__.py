@@ -12,7 +12,14 @@ import click
 
 _GRADE = "run"
 
-COMMANDS = {_GRADE: "grade", "batch": "batch", "verify": "verify", "doctor": "doctor", "new": "new"}
+COMMANDS = {
+    _GRADE: "grade",
+    "batch": "batch",
+    "verify": "verify",
+    "doctor": "doctor",
+    "new": "new",
+    "pages": "pages",
+}
 """Each command, and the module that it stands in."""
 
 

@@ -15,13 +15,23 @@ from grader.cli.telling import Say, course_and_exercises, told_errors
 @click.option("--seeds", type=click.IntRange(min=1), help="How many seeds right answers must pass with; by default 20.")
 @click.option("--write-digests", is_flag=True, help="First bring the digests of starters in exercise.yaml up to date.")
 @click.option("--losses", is_flag=True, help="Also show what each wrong answer loses, and on which rules.")
+@click.option("--coverage", is_flag=True, help="Show which topic is taught where, and run nothing.")
 @device_option
 @start_option
 def command(
-    names: tuple[str, ...], seeds: int | None, write_digests: bool, losses: bool, device: str, start: str | None
+    names: tuple[str, ...],
+    seeds: int | None,
+    write_digests: bool,
+    losses: bool,
+    coverage: bool,
+    device: str,
+    start: str | None,
 ) -> None:
     """Prove exercises: starters earn nothing, right answers pass, wrong ones are caught by the check they name."""
     say = Say()
+    if coverage:
+        _show_coverage(say)
+        return
     say("Verifying ...")
     with told_errors():
         from grader.course.starter import write_digest
@@ -41,3 +51,15 @@ def command(
             say("", *loss_lines(proofs), "")
         say(*proof_lines(proofs))
     sys.exit(1 if any(proof.problems for proof in proofs) else 0)
+
+
+def _show_coverage(say: Say) -> None:
+    with told_errors():
+        from grader.course.topics import Coverage
+        from grader.verify.coverage import coverage_lines, unknown_topics
+
+        found = Coverage.of(course_and_exercises(())[0])
+        say(*coverage_lines(found))
+    if problems := unknown_topics(found):
+        say("", *problems)
+        sys.exit(1)

@@ -71,7 +71,8 @@ def _known_keys(kind: type[BaseModel], location: tuple[Any, ...]) -> list[str]:
     for part in location:
         if isinstance(part, int):
             continue
-        annotation: Any = kind.model_fields[part].annotation
+        # A file whose keys are free has one field, which says what stands below each of them.
+        annotation: Any = (kind.model_fields.get(part) or kind.model_fields["root"]).annotation
         # A key may be optional or a list; what is looked for is the schema inside.
         inner = [annotation, *getattr(annotation, "__args__", ())]
         inner += [arg for item in inner for arg in getattr(item, "__args__", ())]

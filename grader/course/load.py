@@ -13,8 +13,8 @@ from pathlib import Path
 
 from packaging.requirements import InvalidRequirement, Requirement
 
-from grader.course.files import read_file, read_yaml, suggestion
-from grader.course.layout import COURSE_FILE, TOPICS, Places, answers
+from grader.course.files import read_file, suggestion
+from grader.course.layout import COURSE_FILE, Places, answers
 from grader.course.schema import CourseFile, ExerciseFile, LimitsEntry
 from grader.model import Course, Exercise, HandIn, Limits, Module, Withheld
 from grader.model.errors import CourseError
@@ -79,6 +79,8 @@ def _load_exercise(root: Path, places: Places, limits: Limits, problems: list[st
         difficulty=file.difficulty,
         points=round(file.points * 100),
         topics=tuple(file.topics),
+        needs=tuple(file.needs),
+        minutes=file.minutes,
         hints=tuple(file.hints),
         folder=root / places.shown,
         module_folders=tuple(path for folder in places.module_folders if (path := root / folder).is_dir()),
@@ -109,22 +111,6 @@ def find_exercise(course: Course, name: str) -> Exercise:
     near = difflib.get_close_matches(name, [exercise.id for exercise in course.exercises], n=1, cutoff=0.5)
     hint = f"; did you mean {near[0]}?" if near else ""
     raise CourseError(f"there is no exercise or command {name!r}{hint}")
-
-
-def read_topics(course: Course) -> set[str]:
-    """The ids in exercises/topics.yaml; none if there is no such file.
-
-    Raises:
-        CourseError: the file is not a mapping from ids to names.
-    """
-    path = course.root / TOPICS
-    if not path.is_file():
-        return set()
-    problems: list[str] = []
-    data = read_yaml(path, TOPICS.as_posix(), problems)
-    if problems:
-        raise CourseError(*problems)
-    return {str(topic) for topic in data or {}}
 
 
 def contract_lines(source: str) -> dict[str, str]:
@@ -159,6 +145,13 @@ def _cross_problems(file: CourseFile, course: Course) -> Iterator[str]:
     numbers = [exercise.number for exercise in course.exercises]
     for number in sorted({number for number in numbers if numbers.count(number) > 1}):
         yield f"{COURSE_FILE}: modules: two exercises have the number {number}; change it in one exercise.yaml"
+    for place, exercise in enumerate(course.exercises):
+        # Those before it, so that nobody meets an exercise before what it builds on, and needs form no circle.
+        before = [earlier.id for earlier in course.exercises[:place]]
+        for id in exercise.needs:
+            if id not in before:
+                where = Places.of(exercise).description.as_posix()
+                yield f"{where}: needs: no exercise {id} comes before this one in {COURSE_FILE}{suggestion(id, before)}"
     for handin in file.handins:
         for id in handin.exercises:
             if id not in ids:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, RootModel, model_validator
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9_]+$")]
 Positive = Annotated[float, Field(gt=0)]
+TopicId = Annotated[str, Field(pattern=r"^[TX][0-9]+[a-z]?$|^X-[a-z]+$")]
 Count = Annotated[int, Field(gt=0)]
 
 
@@ -47,7 +48,9 @@ class ExerciseFile(_Strict):
     kind: Literal["predict", "implement", "fix", "vectorise", "speed"]
     difficulty: Annotated[int, Field(ge=1, le=4)]
     points: Annotated[float, Field(gt=0, multiple_of=0.01)]
-    topics: list[Annotated[str, Field(pattern=r"^[TX][0-9]+[a-z]?$|^X-[a-z]+$")]]
+    topics: list[TopicId]
+    needs: list[Name] = []
+    minutes: Count | None = None
     hints: Annotated[list[Annotated[str, Field(min_length=1)]], Field(min_length=3, max_length=3)]
     starter: Annotated[str, Field(pattern=r"^[0-9a-f]{16}$")] | None = None
     limits: LimitsEntry = LimitsEntry()
@@ -81,6 +84,22 @@ class CourseFile(_Strict):
     modules: list[ModuleEntry]
     handins: list[HandInEntry] = []
     limits: LimitsEntry = LimitsEntry()
+
+
+class TopicEntry(_Strict):
+    """One topic, with the source documents that it comes from."""
+
+    name: Annotated[str, Field(min_length=1)]
+    documents: Annotated[list[str], Field(alias="from")] = []
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_name(cls, entry: object) -> object:
+        return {"name": entry} if isinstance(entry, str) else entry
+
+
+class TopicsFile(RootModel[dict[TopicId, TopicEntry]]):
+    """topics.yaml: a name or an entry for each id."""
 
 
 def schemas() -> dict[str, dict[str, Any]]:

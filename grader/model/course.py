@@ -57,6 +57,8 @@ class Exercise:
         difficulty: 1 to 4.
         points: hundredths of a point.
         topics: ids in topics.yaml.
+        needs: ids of the exercises that should come before.
+        minutes: how long a student takes, about; None if nobody has said.
         hints: three of them.
         folder: what a student sees.
         module_folders: where all exercises of its module lie, the staff's among them.
@@ -81,6 +83,8 @@ class Exercise:
     difficulty: int
     points: int
     topics: tuple[str, ...]
+    needs: tuple[str, ...]
+    minutes: int | None
     hints: tuple[str, ...]
     folder: Path
     module_folders: tuple[Path, ...]

@@ -83,6 +83,15 @@ def cases_of(proof: Proof, checks: Sequence[Check], seeds: int) -> Iterator[Case
             yield from (Case(exercise, "wrong", answer, seed, busy) for seed, busy in few)
 
 
+def wrong_answers(exercise: Exercise) -> Iterator[Answer]:
+    """The known wrong answers of an exercise.
+
+    Raises:
+        CourseError: one of them cannot be read.
+    """
+    return (read_answer(exercise, path) for path in exercise.wrong)
+
+
 def _problem(answer: Answer, checks: Sequence[str]) -> str:
     """Why a wrong answer cannot prove anything, or ""."""
     if not answer.caught_by or not answer.sentence:

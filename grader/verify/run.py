@@ -12,13 +12,14 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from grader.course.layout import Places, stray_files
-from grader.course.load import read_topics
+from grader.course.topics import Coverage
 from grader.grading import Sheet, grade_submission, repeats
 from grader.jobs import Setup
 from grader.lanes.lane import Lane
 from grader.lanes.open import open_lanes
 from grader.model import Course, Exercise, Report
 from grader.verify.cases import Case, cases_of
+from grader.verify.coverage import unknown_topics
 from grader.verify.judge import judge
 from grader.verify.losses import loss_of
 from grader.verify.odd import odd_cases
@@ -50,7 +51,7 @@ def verify(
                               *odd_cases(proof.exercise))]  # fmt: skip
         quiet = [case for case in cases if not case.busy]
         busy = [case for case in cases if case.busy]
-        runs = _Runs(course, setup)
+        runs = Runs(course, setup)
         say(f"running {len(quiet)} submissions on {lanes_wanted} lanes")
         found = runs.run_all(lanes, quiet)
         if busy:
@@ -72,6 +73,7 @@ def verify(
                 if (case.exercise.id, case.kind, case.seed) == (proof.exercise.id, "wrong", 0)
             ]
     stray = [f"{path}: this file has no place in a course; remove it or mend its name" for path in stray_files(course)]
+    stray += unknown_topics(Coverage.of(course))
     if stray and proofs:
         proofs[0].problems += stray
     return proofs
@@ -79,7 +81,7 @@ def verify(
 
 def _read(course: Course, proofs: Sequence[Proof], lane: Lane) -> None:
     """Find what reading finds, and what keeps checks from being collected."""
-    topics = read_topics(course)
+    topics = Coverage.of(course).topics
     for proof in proofs:
         exercise = proof.exercise
         if problem := lane.collected.problems.get(exercise.id):
@@ -88,7 +90,7 @@ def _read(course: Course, proofs: Sequence[Proof], lane: Lane) -> None:
         proof.problems += text_problems(exercise, lane.checks_of(exercise), topics)
 
 
-class _Runs:
+class Runs:
     """Runs cases as any submission is graded, a starter too."""
 
     def __init__(self, course: Course, setup: Setup) -> None:
@@ -109,12 +111,16 @@ class _Runs:
         def run(case: Case) -> tuple[Case, Report]:
             lane = free.get()
             try:
-                return case, grade_submission(self._sheet(case), case.submission(), lane)
+                return case, self.run(case, lane)
             finally:
                 free.put(lane)
 
         with ThreadPoolExecutor(len(lanes)) as threads:
             return list(threads.map(run, cases))
+
+    def run(self, case: Case, lane: Lane) -> Report:
+        """The report of one case."""
+        return grade_submission(self._sheet(case), case.submission(), lane)
 
     def repeat(self, lane: Lane, case: Case, report: Report) -> Report:
         """What was inconclusive, repeated on a quiet machine, as for any submission."""

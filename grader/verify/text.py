@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 
 from grader.course.layout import TOPICS, Places
 from grader.course.starter import starter_digest
@@ -13,7 +13,7 @@ _DOCSTRING_LINES = 25
 _CODE_LINES = 40
 
 
-def text_problems(exercise: Exercise, checks: Sequence[Check], topics: set[str]) -> Iterator[str]:
+def text_problems(exercise: Exercise, checks: Sequence[Check], topics: Container[str]) -> Iterator[str]:
     """Every problem of an exercise that reading finds."""
     yield from _starter_problems(exercise)
     places = Places.of(exercise)

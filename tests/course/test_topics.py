@@ -1,0 +1,94 @@
+"""Topics: what a course says it teaches, and where."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from support import COURSES, run_grade
+
+from grader.course.layout import TOPICS, page_of
+from grader.course.load import load_course
+from grader.course.topics import Coverage, Topic, read_topics
+from grader.model.errors import CourseError
+from grader.verify.coverage import coverage_lines, unknown_topics
+
+
+@pytest.fixture
+def course(tmp_path: Path) -> Path:
+    """A copy of the pretend course with three topics and a page that tells of two."""
+    root = Path(shutil.copytree(COURSES / "tiny", tmp_path / "course"))
+    (root / TOPICS).write_text("T1: Tensors\nT2: {name: Sums, from: [slides, tutorial]}\nX-env: {name: Ranks}\n")
+    (root / page_of("01_basics")).write_text("# Basics\n\nDoubling.\n\nTopics: T2\n  T9\n")
+    return root
+
+
+def test_topics_have_names_and_documents(course: Path) -> None:
+    """A topic is a name, or a name with the documents that it comes from."""
+    assert read_topics(load_course(course)) == {
+        "T1": Topic("T1", "Tensors"),
+        "T2": Topic("T2", "Sums", ("slides", "tutorial")),
+        "X-env": Topic("X-env", "Ranks"),
+    }
+
+
+def test_odd_topics_are_refused(course: Path) -> None:
+    """An id that is none, and a key that is unknown, are told with their file."""
+    (course / TOPICS).write_text("topic: Tensors\nT2: {name: Sums, of: [slides]}\n")
+    with pytest.raises(CourseError) as caught:
+        read_topics(load_course(course))
+    told = " ".join(caught.value.problems)
+    assert TOPICS.as_posix() in told and "topic" in told and "T2" in told
+
+
+def test_coverage_names_the_places(course: Path) -> None:
+    """Exercises teach, pages tell, also on a second line of ids; what topics.yaml lacks is unknown."""
+    coverage = Coverage.of(load_course(course))
+    assert coverage.taught["T1"] == ("01-1", "01-2")
+    assert coverage.told == {"T2": ("01_basics",), "T9": ("01_basics",)}
+    assert coverage.met == ("T1", "T2")
+    assert coverage.unknown == ((page_of("01_basics").as_posix(), "T9"),)
+    rows = list(coverage_lines(coverage))
+    assert [row.split()[-1] for row in rows[1:4]] == ["01-2", "01_basics", "-"]
+    assert rows[-3:] == ["2 of 3 topics are taught by an exercise or told on a page", "  slides: 1 of 1",
+                         "  tutorial: 1 of 1"]  # fmt: skip
+    assert unknown_topics(coverage) == [
+        "exercises/01_basics/README.md: Topics: T9 is not in exercises/topics.yaml; add it there or mend it here"
+    ]
+
+
+def test_coverage_as_a_command(course: Path) -> None:
+    """Unknown ids are an error of the course; without them the command is content."""
+    run = run_grade("verify", "--coverage", cwd=course)
+    assert run.returncode == 1 and "T9 is not in" in run.stdout
+    (course / page_of("01_basics")).write_text("# Basics\n\nTopics: T2\n")
+    run = run_grade("verify", "--coverage", cwd=course)
+    assert run.returncode == 0 and "2 of 3 topics" in run.stdout
+
+
+def test_needs_are_earlier_exercises(course: Path) -> None:
+    """What an exercise needs stands before it in the course."""
+    file = course / "exercises/01_basics/double/exercise.yaml"
+    file.write_text(file.read_text() + "needs: [total]\n")
+    with pytest.raises(CourseError) as caught:
+        load_course(course)
+    assert caught.value.problems == (
+        "exercises/01_basics/double/exercise.yaml: needs: no exercise total comes before this one in course.yaml",
+    )
+
+
+def test_pages_of_a_course(course: Path, tmp_path: Path) -> None:
+    """The map has every exercise with its needs and time, the other page what is read of each wrong answer."""
+    file = course / "exercises/01_basics/total/exercise.yaml"
+    file.write_text(file.read_text() + "needs: [double]\nminutes: 75\n")
+    run = run_grade("pages", str(tmp_path / "docs"), "double", "--start", "fork", cwd=course)
+    assert run.returncode == 0, run.stdout + run.stderr
+    lines = (tmp_path / "docs/course-map.md").read_text().splitlines()
+    (total,) = [line for line in lines if line.startswith("| 01-2")]
+    assert total.endswith("| 01-1 | 1 h 15 min |")
+    assert "| T2 Sums | page 01_basics |" in lines
+    text = (tmp_path / "docs/messages.md").read_text()
+    wrong = sorted(path.stem for path in (course / "solutions/01_basics/double/wrong").glob("*.py"))
+    assert [line.removeprefix("### ") for line in text.splitlines() if line.startswith("### ")] == wrong
+    assert text.count("FAIL") >= len(wrong)
