@@ -6,15 +6,16 @@ columns; in fact a slice ends before its stop, and each is only one. Elsewhere y
 number of dims and `t[-1:]` drops one; in fact it is the other way round. The functions below follow these texts.
 
     >>> t = torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
-    >>> first_rows(t, 1), first_cols(t, 1), last(t, keep=True), last(t, keep=False)
-    (tensor([[1., 2., 3.]]), tensor([[1.], [4.]]), tensor([[4., 5., 6.]]), tensor([4., 5., 6.]))
+    >>> first_rows(t, 1), last(t, keep=True), last(t, keep=False)
+    (tensor([[1., 2., 3.]]), tensor([[4., 5., 6.]]), tensor([4., 5., 6.]))
     >>> set_first_cols_(t, 2, 0.0)
-    tensor([[0., 0., 3.], [0., 0., 6.]])
+    tensor([[0., 0., 3.],
+            [0., 0., 6.]])
 
 C1  `first_rows(t, n)` returns the first n rows of t, where n is 0 to all of them: shape (n, columns).
 C2  `first_cols(t, n)` returns the first n columns of t, where n is 0 to all of them: shape (rows, n).
 C3  `last(t, keep)` returns the last row of t: of shape (1, columns) if keep is True, (columns,) if it is False.
-C4  These three copy nothing: each returns a view of t, so that a write to it shows in t.
+C4  These three copy nothing: each returns a view of t. A write to it shows in t, and gradients flow back to t.
 C5  `set_first_cols_(t, n, v)` puts the number v in all places of the first n columns, and leaves the others.
 C6  `set_first_cols_` works in place: it changes t itself, and returns t itself.
 

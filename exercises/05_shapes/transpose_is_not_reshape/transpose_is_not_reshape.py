@@ -21,6 +21,7 @@ C3  `flatten_items(x)` returns a tensor of shape (N, C * H * W) for one of shape
 C4  `flatten_items` takes any strides, such as those of a batch from `hwc_to_chw`.
 C5  It copies only if it must: where x is contiguous, it returns a view of x.
 C6  An empty batch has N = 0 and gives shape (0, C * H * W).
+C7  Gradients flow from both results back to img and to x.
 """
 
 import torch

@@ -1,6 +1,6 @@
 import torch
 
-from grader.check import agrees, check, is_tensor, is_view_of, require, same_shape, same_values
+from grader.check import agrees, check, is_tensor, is_view_of, keeps_graph, require, same_shape, same_values
 
 TABLE = "t = torch.arange(12.0).reshape(3, 4)"
 DTYPES = (torch.float32, torch.float64, torch.int64, torch.uint8)
@@ -75,6 +75,8 @@ def check_views(student, rng):
             is_view_of(student.first_cols(t, 2), t, "the result of `first_cols`", "t")
             is_view_of(student.last(t, True), t, "the result of `last` with keep=True", "t")
             is_view_of(student.last(t, False), t, "the result of `last` with keep=False", "t")
+    for function, given in ((student.first_rows, 2), (student.first_cols, 2), (student.last, True)):
+        keeps_graph(function, rng.normal(3, 4), given)
 
 
 @check("C5", share=2, try_this=f"{TABLE}; set_first_cols_(t, 0, 7.0), set_first_cols_(t, 4, 9.0)")

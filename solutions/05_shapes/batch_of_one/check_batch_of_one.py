@@ -1,6 +1,6 @@
 import torch
 
-from grader.check import check, is_tensor, is_view_of, raises, require, same_shape, same_values, unchanged
+from grader.check import check, is_tensor, is_view_of, keeps_graph, raises, require, same_shape, same_values, unchanged
 
 BATCH = "unbatch(torch.zeros(1, 1, 3)).shape, unbatch(torch.zeros(1, 0)).shape, unbatch(torch.zeros(1)).shape"
 WRITES = "v = torch.zeros(3); column(v).fill_(7.0); print(v)"
@@ -78,6 +78,8 @@ def check_views(student, rng):
         with unchanged(v, what="v"):
             yours = student.column(v)
         is_view_of(yours, v, "the result of `column`", "v")
+    for function, shape in ((student.as_batch, (2, 3)), (student.unbatch, (1, 3)), (student.column, (3,))):
+        keeps_graph(function, rng.normal(*shape))
 
 
 @check("C6", category="memory", share=3, try_this=IN_PLACE)

@@ -1,6 +1,6 @@
 import torch
 
-from grader.check import agrees, check, is_tensor, is_view_of, require, same_dtype, same_shape, same_values
+from grader.check import agrees, check, is_tensor, is_view_of, keeps_graph, require, same_dtype, same_shape, same_values
 
 PICTURE = "img = torch.arange(24).reshape(2, 4, 3)"
 CAMERA = "x = torch.rand(5, 4, 6, 3).permute(0, 3, 1, 2); flatten_items(x)[0, :6] == x[0, 0, 0]"
@@ -38,7 +38,7 @@ def all_there(yours, asked):
     return agrees(yours.flatten().sort().values, asked.flatten().sort().values)
 
 
-@check("C1", share=4, try_this=f"{PICTURE}; hwc_to_chw(img)[2, 1, 3] == img[1, 3, 2]")
+@check("C1", share=3, try_this=f"{PICTURE}; hwc_to_chw(img)[2, 1, 3] == img[1, 3, 2]")
 def check_random_pictures(student, rng):
     """Turns random pictures, of any strides"""
     a, b, c, d = sizes(rng)
@@ -105,3 +105,10 @@ def check_empty_batch(student, rng):
     is_tensor(yours)
     if right_for_one or yours.numel():  # a shape that is wrong for one item is for other checks
         same_shape(yours, (0, a * b * c))
+
+
+@check("C7", category="gradient", share=1, try_this="flatten_items(torch.ones(2, 1, 1, 3, requires_grad=True)).grad_fn")
+def check_gradients(student, rng):
+    """Lets gradients through"""
+    keeps_graph(student.hwc_to_chw, rng.normal(2, 3, 4), degree=1)
+    keeps_graph(student.flatten_items, rng.normal(2, 3, 4, 5), degree=1)

@@ -1,4 +1,4 @@
-"""You take torch.where of a mask: for a tensor without dims it gives an index of one number, and t[0] is an error there.
+"""You take torch.where of a mask: for a tensor without dims it gives an index of one number, which fits no dim.
 
 caught by: no_dim
 keeps: pick
