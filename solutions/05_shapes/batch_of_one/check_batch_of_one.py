@@ -78,7 +78,7 @@ def check_views(student, rng):
         with unchanged(v, what="v"):
             yours = student.column(v)
         is_view_of(yours, v, "the result of `column`", "v")
-    for function, shape in ((student.as_batch, (2, 3)), (student.unbatch, (1, 3)), (student.column, (3,))):
+    for function, shape in ((student.as_batch, (3, 4, 5)), (student.unbatch, (1, 3, 4, 5)), (student.column, (3,))):
         keeps_graph(function, rng.normal(*shape))
 
 
