@@ -1,5 +1,7 @@
 """Run the corpus of attacks: `python tests/attack_runner.py [-k NAME] [--twice] [--as-nobody] [--reduced] [--keep]`.
 
+With `--none` without any wall; with `--table` nothing is run, and what the lower levels do not hold is printed.
+
 All attacks are handed in by one class, with honest authors between them, and graded as a user grades: `grade batch`.
 What each must get stands in its file; what must be seen outside is the same for all.
 """
@@ -25,6 +27,7 @@ from attacking.corpus import Attack, read_corpus
 from attacking.host import clean_host, interpreter_prefixes
 from attacking.nobody import NOBODY, become_nobody, forbid_namespaces
 from attacking.run import Findings, run_corpus
+from attacking.table import level_lines
 
 PROJECT = Path(grader.__file__).resolve().parents[1]
 
@@ -33,6 +36,9 @@ def main() -> None:
     """Run, print what is wrong, and say so by the exit status."""
     asked = _arguments()
     attacks = [attack for attack in read_corpus() if any(name in attack.name for name in asked.names or [""])]
+    if asked.table:
+        print("\n".join(level_lines(attacks)))
+        return
     work = Path(tempfile.mkdtemp(prefix="wall-"))
     if asked.as_nobody:
         shutil.chown(work, NOBODY, NOBODY)
@@ -42,8 +48,10 @@ def main() -> None:
         forbid_namespaces()
     started = time.monotonic()
     try:
-        options = [f"--confinement={'reduced' if asked.reduced else 'full'}"]
-        findings = run_corpus(work, attacks, options, times=2 if asked.twice else 1)
+        level = "reduced" if asked.reduced else "none" if asked.none else "full"
+        findings = run_corpus(
+            work, attacks, [f"--confinement={level}"], times=2 if asked.twice else 1, confined=not asked.none
+        )
     finally:
         clean_host()
         if asked.keep:
@@ -60,6 +68,8 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--twice", action="store_true", help="grade the class with attackers twice")
     parser.add_argument("--as-nobody", action="store_true", help="as an unprivileged user; only root can say so")
     parser.add_argument("--reduced", action="store_true", help="where no namespaces can be made: the reduced level")
+    parser.add_argument("--none", action="store_true", help="without any wall: what is left to the first one")
+    parser.add_argument("--table", action="store_true", help="print what the lower levels do not hold; run nothing")
     parser.add_argument("--keep", action="store_true", help="keep the class, the reports and what was printed")
     return parser.parse_args()
 

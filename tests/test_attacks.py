@@ -12,6 +12,7 @@ from attacking.corpus import Attack, read_corpus
 from attacking.host import clean_host
 from attacking.run import Findings, run_corpus
 from attacking.secrets import Secrets
+from attacking.table import level_lines
 from support import COURSES, run_grade
 
 ATTACKS = read_corpus()
@@ -63,6 +64,13 @@ def test_terminal_shows_no_canary(tmp_path: Path) -> None:
     assert all(char.isprintable() for char in ran.stdout.replace("\n", ""))
     for word in ("CRASH", "LIMIT", "cleared"):
         assert word in ran.stdout
+
+
+def test_what_lower_levels_do_not_hold_is_told() -> None:
+    """docs/security.md lists every attack that needs a wall, by the level at which it holds."""
+    page = (Path(__file__).parents[1] / "docs" / "security.md").read_text(encoding="utf-8")
+    listed = page.split("<!-- attacks -->\n")[1].split("\n<!-- end -->")[0]
+    assert listed == "\n".join(level_lines(ATTACKS)).strip(), "run  python tests/attack_runner.py --table"
 
 
 def test_course_of_attackers_is_sound() -> None:

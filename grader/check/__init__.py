@@ -8,6 +8,7 @@ gradient                     gradients, and whether numbers stayed in PyTorch
 counts, costs                what a call costs in operators, memory, copies and waits, and how much it may cost
 speed                        a ratio of CPU times to another solution
 devices                      the accelerator that a check's worker sees
+ranks                        a function on several ranks of torch.distributed
 show                         values as text, for messages
 
 Each raises `endings.CheckFailed`, whose text teaches. Student code is asked through `grader.remote`.
@@ -31,7 +32,8 @@ from grader.check.kinds import is_array, is_instance, is_tensor, kind, public_na
 from grader.check.memory import as_lean_as, releases
 from grader.check.plain_python import imports_no, runs_no_operation
 from grader.check.properties import claims, on_device, same_dtype, same_layout, same_shape
-from grader.check.sharing import in_place, is_view_of, shares, shares_memory, shares_nothing, unchanged
+from grader.check.ranks import on_ranks
+from grader.check.sharing import changed, in_place, is_view_of, shares, shares_memory, shares_nothing, unchanged
 from grader.check.speed import as_fast_as, faster_than
 from grader.check.values import agrees, plain, same, same_values
 from grader.model.endings import CannotJudge, CheckFailed
@@ -47,6 +49,7 @@ __all__ = [
     "as_fast_as",
     "as_lean_as",
     "calling",
+    "changed",
     "check",
     "claims",
     "copies",
@@ -67,6 +70,7 @@ __all__ = [
     "no_new_storage",
     "no_warning",
     "on_device",
+    "on_ranks",
     "plain",
     "poisoned",
     "public_names",

@@ -11,6 +11,7 @@ import numpy as np
 from grader.check import show
 from grader.check.kinds import require
 from grader.model.endings import CannotJudge, CheckFailed
+from grader.model.public import say
 from grader.remote.raised import raised_by_student
 from grader.remote.student import RemoteFunction
 
@@ -34,7 +35,7 @@ def raises(function: RemoteFunction, *args: Any, error: type[Exception] = ValueE
         if raised_by_student(raised) is None:
             raise
         return
-    public = f"`{function}` accepts {case}; {show.with_article(error.__name__)} is asked"
+    public = say("`{}` accepts {}; {} is asked", function, case, show.with_article(error.__name__))
     raise CheckFailed(public, f"{public}\nthe call  {call}")
 
 
@@ -48,8 +49,8 @@ def answers(function: RemoteFunction, *args: Any, asked: bool, case: str) -> Non
         case: when, in words without hidden numbers, such as "for an empty tensor".
     """
     yours = _function(function)(*args)
-    require(isinstance(yours, (bool, np.bool_)), f"`{function}` must return True or False")
-    require(bool(yours) == asked, f"`{function}` returns {bool(yours)} {case}; {asked} is asked")
+    require(isinstance(yours, (bool, np.bool_)), say("`{}` must return True or False", function))
+    require(bool(yours) == asked, say("`{}` returns {} {}; {} is asked", function, bool(yours), case, asked))
 
 
 @contextmanager
@@ -65,7 +66,7 @@ def calling(function: RemoteFunction, *args: Any) -> Iterator[Any]:
 def _function(function: Any) -> RemoteFunction:
     if isinstance(function, RemoteFunction):
         return function
-    raise CannotJudge(f"your file has {show.kind(function, public=True)} where a function is asked")
+    raise CannotJudge(say("your file has {} where a function is asked", show.kind(function, public=True)))
 
 
 def _text(function: RemoteFunction, args: tuple[Any, ...]) -> str:

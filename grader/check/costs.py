@@ -3,28 +3,32 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from grader.check.counts import Counts, count
+from grader.check.effort import borne_out
 from grader.check.gradient import keeps_graph
 from grader.check.kinds import require
 from grader.model.endings import CheckFailed
+from grader.model.public import Limit, Public, say
 from grader.remote.probe import built_in
 from grader.remote.student import RemoteFunction
 
+_LEAVES = say("takes numbers out of PyTorch")
 # Up to twice as many uses for ten times the input, and twenty more, are no loop.
 _LOOP = 2, 20
-_LIMITS = {
-    "ops": ("runs more than {} operation{s}", "runs operations of PyTorch"),
-    "bytes": ("makes more than {} bytes of new memory", "makes new memory"),
-    "peak": ("needs more than {} bytes of new memory at a time", "needs new memory"),
-    "transfers": ("copies more than {} between devices", "copies between devices"),
-    "transferred": ("copies more than {} bytes between devices", "copies between devices"),
-    "syncs": ("waits more than {} for a device", "waits for a device"),
-    "collectives": ("calls more than {} collective{s}", "calls collectives"),
-    "sent": ("hands more than {} bytes to collectives", "hands tensors to collectives"),
-    "escapes": ("takes numbers out of PyTorch more than {}", "takes numbers out of PyTorch"),
-    "versions": ("writes more than {} into its arguments", "writes into its arguments"),
+_LIMITS: Mapping[str, tuple[Callable[[str], Public], Public]] = {
+    "ops": (lambda most: say("runs more than {} operations", most), say("runs operations of PyTorch")),
+    "bytes": (lambda most: say("makes more than {} bytes of new memory", most), say("makes new memory")),
+    "peak": (lambda most: say("needs more than {} bytes of new memory at a time", most), say("needs new memory")),
+    "transfers": (lambda often: say("copies more than {} between devices", often), say("copies between devices")),
+    "transferred": (lambda most: say("copies more than {} bytes between devices", most), say("copies between devices")),
+    "syncs": (lambda often: say("waits more than {} for a device", often), say("waits for a device")),
+    "collectives": (lambda most: say("calls more than {} collectives", most), say("calls collectives")),
+    "sent": (lambda most: say("hands more than {} bytes to collectives", most), say("hands tensors to collectives")),
+    "escapes": (lambda often: say("takes numbers out of PyTorch more than {}", often), _LEAVES),
+    "versions": (lambda often: say("writes more than {} into its arguments", often), say("writes into its arguments")),
 }
 """For each count: what is said where it is above a limit, and above 0."""
 
@@ -53,9 +57,8 @@ def uses_at_most(function: RemoteFunction, args: tuple[Any, ...], **limits: int)
         above, above_none = _LIMITS[name]
         found = counts.total(name)
         report(function, name, found)
-        often = _often(most) if name in _TIMES else f"{most:,}"
         # The limit may be told of a hidden input, what was counted may not: it can tell the input's size.
-        public = f"`{function}` {above.format(often, s='' if most == 1 else 's') if most else above_none}"
+        public = say("`{}` {}", function, above(_limit(name, most)) if most else above_none)
         detail = getattr(counts, name)
         inner = f": {dict(detail.most_common(5))}" if isinstance(detail, Counter) else ""
         if found > most:
@@ -85,12 +88,14 @@ def no_loop(
     Returns:
         The operations of the large call.
     """
-    few, many = same_count(function, small, large, of="ops", slack=slack)
+    few, many = _same(function, small, large, "ops", slack)
     # The other hook's view. Who hides operators from the one is seen by the other, whose growth is looser because
     # asking for a shape is a use as well.
     if many.uses > _LOOP[0] * few.uses + _LOOP[1] + slack:
-        public = f"`{function}` uses PyTorch more often the larger its input is: a loop in Python"
+        public = say("`{}` uses PyTorch more often the larger its input is: a loop in Python", function)
         raise CheckFailed(public, f"{public}\nsmall input  {few.uses} times\nlarge input  {many.uses} times")
+    # And who hides them from both takes time for them.
+    borne_out(function, small, large, many)
     return many.ops
 
 
@@ -109,15 +114,23 @@ def same_count(
     Returns:
         All counts of both calls.
     """
+    few, many = _same(function, small, large, of, slack)
+    if of == "ops":
+        borne_out(function, small, large, many)
+    return few, many
+
+
+def _same(
+    function: RemoteFunction, small: tuple[Any, ...], large: tuple[Any, ...], of: str, slack: int
+) -> tuple[Counts, Counts]:
     # Two sizes and no fixed number: what an honest answer costs differs, that it does not grow is the same for all.
     few, many = count(function, *small), count(function, *large)
     count_small, count_large = few.total(of), many.total(of)
     report(function, of, count_large)
     if count_large > count_small + slack:
-        does = {"ops": "runs more operations", "collectives": "calls more collectives"}.get(
-            of, f"{_LIMITS[of][1]} more often"
-        )
-        public = f"`{function}` {does} the larger its input is: a loop in Python"
+        own = {"ops": say("runs more operations"), "collectives": say("calls more collectives")}
+        does = own.get(of) or say("{} more often", _LIMITS[of][1])
+        public = say("`{}` {} the larger its input is: a loop in Python", function, does)
         detail = getattr(many, of)
         top = ", ".join(f"{name} {n} times" for name, n in detail.most_common(3)) if isinstance(detail, Counter) else ""
         word = {"ops": "operations", "collectives": "collectives"}.get(of, "times")
@@ -139,8 +152,11 @@ def stays_in_torch(function: RemoteFunction, *args: Any) -> None:
     """No number leaves PyTorch on the way: by name (`tolist`, `numpy`, `item` ...), and by the gradient that stays."""
     counts = count(function, *args)
     report(function, "escapes", counts.escapes.total())
+    # One way is told and no more, in an order of ours: which there were, and in which order, is a worker's to say.
+    first = min(counts.escapes, default="")
     names = " and ".join(f"`{name}`" for name in counts.escapes)
-    require(not counts.escapes, f"`{function}` takes numbers out of PyTorch (by {names})")
+    story = f"`{function}` takes numbers out of PyTorch (by {names})"
+    require(not counts.escapes, say("`{}` takes numbers out of PyTorch (by `{}`)", function, first), story)
     # Who hides the name from the hook still loses the gradient.
     keeps_graph(function, *args)
 
@@ -158,10 +174,11 @@ def no_warning(function: RemoteFunction, *args: Any, **kwargs: Any) -> Any:
         case [result, list() as told, bool() as heard] if all(isinstance(row, list) and len(row) == 2 for row in told):
             report(function, "warnings", len(told))
             text = "\n".join(f"{row[0]}: {row[1]}" for row in told)
-            require(not told, f"`{function}` causes a warning", f"`{function}` causes a warning\n{text}")
-            require(heard and not _silences(function), f"`{function}` switches warnings off; mend their cause")
+            public = say("`{}` causes a warning", function)
+            require(not told, public, f"{public}\n{text}")
+            require(heard and not _silences(function), say("`{}` switches warnings off; mend their cause", function))
             return result
-    raise CheckFailed(f"the warnings of `{function}` could not be read")
+    raise CheckFailed(say("the warnings of `{}` could not be read", function))
 
 
 def report(function: RemoteFunction, name: str, found: int) -> None:
@@ -176,8 +193,11 @@ def _drawn(counts: Counts, name: str) -> str:
     return f"\n{counts.spans.drawn()}" if counts.spans.rows and name in _ON_DEVICES else ""
 
 
-def _often(times: int) -> str:
-    return "once" if times == 1 else "twice" if times == 2 else f"{times:,} times"
+def _limit(name: str, most: int) -> str:
+    """A limit in words: a number, or how many times."""
+    if name not in _TIMES:
+        return Limit(f"{most:,}")
+    return say("once") if most == 1 else say("twice") if most == 2 else say("{} times", Limit(f"{most:,}"))
 
 
 def _silences(function: RemoteFunction) -> bool:

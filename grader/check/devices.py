@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from grader.model import Device
+from grader.model.public import say
 from grader.wire.describe import Claims
 
 
@@ -31,7 +32,7 @@ class Accelerator:
         if index is None:
             return self.type.value
         if index >= self.count:
-            pytest.skip(f"needs {index + 1} devices of the type {self.type}, and there are {self.count}")
+            pytest.skip(say("needs more devices of the type {} than there are here", self.type.value))
         return f"{self.type}:{index}"
 
     def put(self, tensor: torch.Tensor, index: int = 0) -> torch.Tensor:

@@ -10,6 +10,7 @@ import torch
 from grader.check import show
 from grader.check.kinds import is_tensor, require
 from grader.model.endings import CheckFailed
+from grader.model.public import Public, say
 from grader.remote.probe import built_in
 from grader.remote.raised import raised_by_student
 from grader.remote.student import RemoteFunction
@@ -17,8 +18,6 @@ from grader.wire.incoming import copies
 
 _BELONGS = 1e-3
 """How exact, relative and absolute, the product of gradient and arguments is: float32 sums of some hundred numbers."""
-
-_LEFT = "the result of `{}` has no gradient: numbers left PyTorch on the way (a list, NumPy, .item(), .detach(), .data)"
 
 
 def gradients(function: RemoteFunction, *args: Any) -> list[torch.Tensor | None]:
@@ -28,13 +27,13 @@ def gradients(function: RemoteFunction, *args: Any) -> list[torch.Tensor | None]
     except RuntimeError as error:
         raised = raised_by_student(error)
         if raised is not None and "requires grad" in raised.text:  # PyTorch's refusal to go to NumPy with a graph
-            raise CheckFailed(_LEFT.format(function)) from None
+            raise CheckFailed(_left(function)) from None
         raise
     # A worker may answer anything; the list must be one and have a place for each argument.
     match answer:
         case [_, list() as grads] if len(grads) == len(args):
             return grads
-    raise CheckFailed(f"the gradients of `{function}` could not be read")
+    raise CheckFailed(say("the gradients of `{}` could not be read", function))
 
 
 def keeps_graph(function: RemoteFunction, *args: Any, degree: float | None = None) -> None:
@@ -51,26 +50,31 @@ def keeps_graph(function: RemoteFunction, *args: Any, degree: float | None = Non
     wanted = [arg for arg in args if isinstance(arg, torch.Tensor) and arg.dtype.is_floating_point]
     grads = gradients(function, *args)
     found = [grad for grad in grads if grad is not None]
-    require(not wanted or found, _LEFT.format(function))
+    require(not wanted or found, _left(function))
     if degree is None:
         return
     result = function(*copies(*args))
     is_tensor(result)
     products = [(grad.double() * arg.double()).sum() for grad, arg in zip(grads, args, strict=True) if grad is not None]
     asked, belongs = degree * float(result.detach().double().sum()), float(sum(products))
-    public = "the gradient does not belong to the result"
+    public = say("the gradient does not belong to the result: the numbers left PyTorch on the way")
     require(
         math.isclose(asked, belongs, rel_tol=_BELONGS, abs_tol=_BELONGS),
-        f"{public}: the numbers left PyTorch on the way",
-        f"{public}: gradient . x is {belongs:g}, {degree:g} times the result is {asked:g}",
+        public,
+        f"{public}\ngradient . x is {belongs:g}, {degree:g} times the result is {asked:g}",
     )
 
 
 def gradcheck(function: RemoteFunction, *args: Any) -> None:
     """The gradients agree with finite differences, in float64."""
     difference = built_in(function, "gradcheck", list(args), args, {})
-    require(
-        difference == "",
-        f"the gradient of `{function}` is wrong",
-        f"the gradient of `{function}` is wrong\n{show.show(difference)}",
+    public = say("the gradient of `{}` is wrong", function)
+    require(difference == "", public, f"{public}\n{show.show(difference)}")
+
+
+def _left(function: RemoteFunction) -> Public:
+    return say(
+        "the result of `{}` has no gradient: numbers left PyTorch on the way "
+        "(a list, NumPy, .item(), .detach(), .data)",
+        function,
     )

@@ -13,6 +13,7 @@ import torch
 
 from grader.check import show
 from grader.model.endings import CheckFailed
+from grader.model.public import say
 from grader.remote.student import Student, side_of
 
 
@@ -37,7 +38,7 @@ def is_kind(fits: bool, yours: Any, asked: str, what: str) -> None:
         asked: the kind, in words.
         what: its name in messages.
     """
-    public = f"{what} is {show.kind(yours, public=True)}, {asked} is asked"
+    public = say("{} is {}, {} is asked", what, show.kind(yours, public=True), asked)
     require(fits, public, f"{what} is {show.kind(yours)}, {asked} is asked")
 
 

@@ -18,10 +18,11 @@ from grader.check.counts import count
 from grader.check.kinds import require
 from grader.check.values import same_values
 from grader.model.endings import CheckFailed
-from grader.remote.probe import built_in
+from grader.model.public import Limit, say
 from grader.remote.student import RemoteFunction
 from grader.remote.timing import Inputs, TimedSide
 from grader.remote.trial import NewInputs
+from grader.remote.witness import witnessed
 
 # Seen from outside, a process grows for many reasons. The limit lies well above them, and well below a copy of large
 # arguments.
@@ -60,10 +61,10 @@ def as_lean_as(
     mine, theirs = count(function, *args), count(reference, *args)
     report(function, "peak", mine.peak)
     same_values(mine.result, theirs.result, rtol=rtol, atol=atol)
-    public = f"`{function}` needs more than {at_most:g} times the memory of the reference"
+    public = say("`{}` needs more than {} times the memory of the reference", function, Limit(f"{at_most:g}"))
     if theirs.peak == 0:
         # Any multiple of nothing is nothing, so the limit as such would be no help in a message.
-        public = f"`{function}` makes new memory; the reference makes none"
+        public = say("`{}` makes new memory; the reference makes none", function)
     story = f"{public}\nyours {mine.peak:,} bytes at the peak, the reference {theirs.peak:,}"
     require(mine.peak <= at_most * theirs.peak + _SMALL, public, story)
     _look_from_outside(function, reference, args, inputs(max(1, size // 10)), at_most)
@@ -77,9 +78,9 @@ def releases(function: RemoteFunction, *args: Any) -> None:
     Raises:
         CheckFailed: something is kept.
     """
-    answer = built_in(function, "kept", [list(args), {}], args, {})
-    require(type(answer) is int and answer >= 0, f"what `{function}` keeps could not be counted")
-    public = f"`{function}` keeps memory that nobody needs any more"
+    answer = witnessed(function, "kept", [list(args), {}], args, {}).answer
+    require(type(answer) is int and answer >= 0, say("what `{}` keeps could not be counted", function))
+    public = say("`{}` keeps memory that nobody needs any more", function)
     require(answer == 0, public, f"{public}: {answer:,} bytes")
     # The count sees storages of PyTorch's. Numbers that are kept in a list or a NumPy array show in the process alone,
     # and only where they are many.
@@ -116,7 +117,7 @@ def _look_from_outside(
     asked = at_most * max(theirs - idle + results, 0) + _SLACK + arguments // _SLACK_SHARE
     found = mine - idle + results
     if found > asked:
-        public = f"`{function}` needs much more memory than the reference, seen from outside of Python"
+        public = say("`{}` needs much more memory than the reference, seen from outside of Python", function)
         raise CheckFailed(public, f"{public}\nyours {found >> 20} MB, at most {int(asked) >> 20} MB is asked")
 
 

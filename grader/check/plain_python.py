@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import ast
+import functools
 from typing import Any
 
 from grader.check.costs import count_ops
 from grader.check.kinds import require
 from grader.check.values import agrees, plain
-from grader.model.endings import CannotJudge
+from grader.model.endings import CannotJudge, CheckFailed
+from grader.model.public import say
 from grader.remote.student import RemoteFunction, Student, side_of, source
-
-_WRONG = {1: "the function gives", 2: "both functions give"}
 
 
 def imports_no(student: Student, *packages: str) -> None:
@@ -24,8 +24,9 @@ def imports_no(student: Student, *packages: str) -> None:
                 imported |= {alias.name.split(".")[0] for alias in names}
             case ast.ImportFrom(module=str(module), level=0):
                 imported.add(module.split(".")[0])
-    found = " and ".join(sorted(imported & set(packages)))
-    require(not found, f"your file imports {found}; the rule needs no help from there")
+    if found := sorted(imported & set(packages)):
+        told = functools.reduce(lambda one, other: say("{} and {}", one, other), found)
+        raise CheckFailed(say("your file imports {}; the rule needs no help from there", told))
 
 
 def runs_no_operation(*cases: tuple[RemoteFunction, tuple[Any, ...], Any]) -> None:
@@ -40,9 +41,11 @@ def runs_no_operation(*cases: tuple[RemoteFunction, tuple[Any, ...], Any]) -> No
     """
     working = [(function, args) for function, args, asked in cases if agrees(plain(function(*args)), plain(asked))]
     if not working:
-        who = _WRONG.get(len({repr(function) for function, _, _ in cases}), "all functions give")
-        how = "it gets" if who == _WRONG[1] else "they get"
-        raise CannotJudge(f"{who} wrong answers so far; how {how} them is judged later")
+        one = say("the function gives wrong answers so far; how it gets them is judged later")
+        both = say("both functions give wrong answers so far; how they get them is judged later")
+        more = say("all functions give wrong answers so far; how they get them is judged later")
+        raise CannotJudge({1: one, 2: both}.get(len({repr(function) for function, _, _ in cases}), more))
     for function, args in working:
         found = count_ops(function, *args)
-        require(not found, f"`{function}` runs PyTorch operations ({', '.join(found)}); work the answer out instead")
+        public = say("`{}` runs PyTorch operations; work the answer out instead", function)
+        require(not found, public, f"{public} (it runs {', '.join(found)})")

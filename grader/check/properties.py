@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import torch
@@ -10,10 +9,9 @@ import torch
 from grader.check import show
 from grader.check.kinds import has_shape, is_tensor, pair, require
 from grader.model.endings import CheckFailed
+from grader.model.public import say
 from grader.wire.describe import Claims
 from grader.wire.exchange import claims_of
-
-_DEVICE = re.compile(r"(cpu|cuda|meta|mps|xpu|sim)(:[0-7])?")
 
 
 def same_shape(yours: Any, asked: Any, what: str = "the result") -> None:
@@ -21,7 +19,8 @@ def same_shape(yours: Any, asked: Any, what: str = "the result") -> None:
     has_shape(yours, what)
     wanted = tuple(asked.shape if hasattr(asked, "shape") else asked)
     if show.shape(yours) != wanted:
-        raise CheckFailed(f"{what} has the wrong shape", pair(f"{what} has the wrong shape", wanted, show.shape(yours)))
+        public = say("{} has the wrong shape", what)
+        raise CheckFailed(public, pair(public, wanted, show.shape(yours)))
 
 
 def same_dtype(yours: Any, asked: Any, what: str = "the result") -> None:
@@ -30,27 +29,28 @@ def same_dtype(yours: Any, asked: Any, what: str = "the result") -> None:
     # By name, as PyTorch and NumPy have types of their own for the same dtype.
     wanted = str(getattr(asked, "dtype", asked)).removeprefix("torch.")
     if show.dtype(yours) != wanted:
-        text = f"{what} has dtype {show.dtype(yours)}, {wanted} is asked"
-        raise CheckFailed(text)
+        public = say("{} has dtype {}, {} is asked", what, show.dtype(yours, public=True), wanted)
+        raise CheckFailed(public, f"{what} has dtype {show.dtype(yours)}, {wanted} is asked")
 
 
 def on_device(yours: Any, asked: str, what: str = "the result") -> None:
     """The tensor is on a device; "cuda" allows any index, "cuda:1" only that one."""
     is_tensor(yours, what)
     device = claims(yours).device
-    place = device if _DEVICE.fullmatch(device) else "another device"  # a worker's free text goes into no message
-    require(device == asked or device.split(":")[0] == asked, f"{what} is on {place}, {asked} is asked")
+    place = device if device in show.DEVICES else "another device"  # a worker's free text goes into no message
+    require(device == asked or device.split(":")[0] == asked, say("{} is on {}, {} is asked", what, place, asked))
 
 
 def same_layout(yours: Any, asked: Any, what: str = "the result") -> None:
     """Shape, strides and storage offset are equal."""
     same_shape(yours, asked, what)
     for name, mine, wanted in (
-        ("strides", strides_of(yours), strides_of(asked)),
-        ("storage offset", offset_of(yours), offset_of(asked)),
+        (say("strides"), strides_of(yours), strides_of(asked)),
+        (say("storage offset"), offset_of(yours), offset_of(asked)),
     ):
         if mine != wanted:
-            raise CheckFailed(f"{what} has the wrong {name}", pair(f"{what} has the wrong {name}", wanted, mine))
+            public = say("{} has the wrong {}", what, name)
+            raise CheckFailed(public, pair(public, wanted, mine))
 
 
 def claims(tensor: torch.Tensor) -> Claims:

@@ -13,6 +13,8 @@ from grader.check import show
 from grader.check.kinds import has_shape, is_tensor, pair, require
 from grader.check.properties import claims, strides_of
 from grader.model.endings import CheckFailed
+from grader.model.public import say
+from grader.remote.asked import ask_for
 from grader.wire.blocks import array_extent, span
 from grader.wire.incoming import copies
 
@@ -27,13 +29,13 @@ def shares_memory(one: Any, other: Any) -> bool:
 def shares(yours: Any, base: Any, what: str = "the result", base_name: str = "the argument") -> None:
     """The value shares memory with another: a view, not a copy."""
     has_shape(yours, what)
-    require(shares_memory(yours, base), f"{what} is a copy; it must share memory with {base_name}")
+    require(shares_memory(yours, base), say("{} is a copy; it must share memory with {}", what, base_name))
 
 
 def shares_nothing(yours: Any, base: Any, what: str = "the result", base_name: str = "the argument") -> None:
     """The value has memory of its own."""
     has_shape(yours, what)
-    require(not shares_memory(yours, base), f"{what} shares memory with {base_name}; it must have its own")
+    require(not shares_memory(yours, base), say("{} shares memory with {}; it must have its own", what, base_name))
 
 
 def is_view_of(yours: Any, base: torch.Tensor, what: str = "the result", base_name: str = "the argument") -> None:
@@ -41,7 +43,7 @@ def is_view_of(yours: Any, base: torch.Tensor, what: str = "the result", base_na
     is_tensor(yours, what)
     shares(yours, base, what, base_name)
     inside = _span_of(base)[0] <= _span_of(yours)[0] and _span_of(yours)[1] <= _span_of(base)[1]
-    require(inside, f"{what} reaches beyond {base_name} in memory")
+    require(inside, say("{} reaches beyond {} in memory", what, base_name))
 
 
 @contextmanager
@@ -49,24 +51,32 @@ def unchanged(*values: Any, what: str = "the argument") -> Iterator[None]:
     """What runs inside leaves the values as they are: numbers, shape, strides, dtype, and no in-place change."""
     # Copied together, so that values which share memory still do, and shapes and strides stay.
     before = copies(*values)
+    ask_for(*values)
     layouts = [_layout(value) for value in values]
     yield
     for value, old, layout in zip(values, before, layouts, strict=True):
         if _layout(value) != layout:
-            raise CheckFailed(f"{what} was changed: its shape, strides or dtype is another one now")
+            raise CheckFailed(say("{} was changed: its shape, strides or dtype is another one now", what))
         if not _equal(value, old):
-            story = pair(f"{what} was changed", show.show(old), show.show(value), "before", "after")
-            raise CheckFailed(f"{what} was changed", story)
+            public = say("{} was changed", what)
+            raise CheckFailed(public, pair(public, show.show(old), show.show(value), "before", "after"))
         # Written and written back leaves equal numbers. The worker counts writes in place, which is a claim, so it is
         # asked last.
         version = claims(value).version if isinstance(value, torch.Tensor) else 0
-        require(version <= 0, f"{what} was written to in place, even if its numbers are the same now")
+        require(version <= 0, say("{} was written to in place, even if its numbers are the same now", what))
 
 
 def in_place(yours: Any, argument: torch.Tensor, what: str = "the result") -> None:
     """The very argument came back, changed in place."""
-    require(yours is argument, f"{what} is not the argument itself; change it in place and return it")
-    require(claims(argument).version > 0, "the argument was not changed in place")
+    ask_for(argument)
+    require(yours is argument, say("{} is not the argument itself; change it in place and return it", what))
+    require(claims(argument).version > 0, say("the argument was not changed in place"))
+
+
+def changed(argument: Any) -> Any:
+    """An argument as a call left it: what the check goes on to compare is what student code made of it."""
+    ask_for(argument)
+    return argument
 
 
 def _layout(value: Any) -> Any:

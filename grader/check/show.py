@@ -7,7 +7,21 @@ from typing import Any
 import numpy as np
 import torch
 
+from grader.wire.describe import DTYPES
 from grader.wire.exchange import Remote, claims_of
+
+DEVICES = ("cpu", "meta", *(f"{kind}{index}" for kind in ("sim", "cuda", "mps", "xpu") for index in ("", ":0", ":1")))
+"""Devices that a public text may name."""
+
+TYPES = ("bool", "int", "float", "complex", "str", "bytes", "list", "tuple", "dict", "set", "frozenset")
+"""Types of plain values."""
+
+KINDS = (
+    *(f"{'an' if name == 'int' else 'a'} {name}" for name in TYPES),
+    *("a tensor", "a NumPy array", "a number", "a device", "a dtype", "None (is a `return` missing?)"),
+    "some other object",
+)
+"""What a public text may say that a value is."""
 
 WHOLE = 20
 """Tensors and arrays of up to this many elements are shown whole."""
@@ -56,9 +70,10 @@ def shape(value: Any) -> tuple[int, ...]:
     return tuple(value.shape)
 
 
-def dtype(value: Any) -> str:
-    """The dtype's short name."""
-    return str(value.dtype).removeprefix("torch.")
+def dtype(value: Any, *, public: bool = False) -> str:
+    """The dtype's short name; for a public text that of a known one, in the byte order of this machine."""
+    name = str(value.dtype).removeprefix("torch.")
+    return name if not public or name in DTYPES else "another dtype"
 
 
 def kind(value: Any, *, public: bool = False) -> str:
@@ -76,7 +91,8 @@ def kind(value: Any, *, public: bool = False) -> str:
         return "None (is a `return` missing?)"
     if isinstance(value, Remote):
         return "some other object" if public else repr(value).strip("<>")
-    return with_article(type(value).__name__)
+    name = with_article(type(value).__name__)
+    return name if not public or name in KINDS else "some other object"
 
 
 def with_article(name: str) -> str:

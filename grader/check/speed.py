@@ -9,14 +9,15 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import pytest
-
 from grader.check.values import same_values
 from grader.model import Speed
-from grader.model.endings import CheckFailed, Inconclusive
+from grader.model.endings import CannotRun, CheckFailed, Inconclusive
+from grader.model.public import Limit, Public, say
 from grader.remote.ratio import Ratio
 from grader.remote.student import RemoteFunction
 from grader.remote.trial import NewInputs, Trial
+
+_GIVEN = say("the loop you were given")
 
 
 def as_fast_as(
@@ -53,16 +54,16 @@ def as_fast_as(
     # Noted before anything is decided: the report tells the ratio, whether it passed or not.
     _note(function, found, "the reference", told)
     _advise_only(trial, told)
+    asked = function, Limit(f"{at_most:g}"), say("the reference")
     # No verdict is better than a wrong one: the host repeats the check when the machine is quiet.
     if found.below is None:
-        raise Inconclusive(
-            f"the machine is too busy to tell whether `{function}` is at most {at_most:g} times slower than the "
-            f"reference: {span} was seen"
-        )
+        busy = say("the machine is too busy to tell whether `{}` is at most {} times slower than {}", *asked)
+        raise Inconclusive(busy, f"{busy}: {span} was seen")
     if not found.below:
         more = "more than " if found.at_least else ""
         head = f"`{function}` is {more}{_times(found.value)} slower than the reference; at most {at_most:g} is asked"
-        raise _too_slow(function, head, found, span)
+        public = say("`{}` is too slow: at most {} times as long as {} is asked", *asked)
+        raise _too_slow(function, public, head, found, span)
     return found
 
 
@@ -73,7 +74,7 @@ def faster_than(
     *,
     size: int,
     at_least: float,
-    named: str = "the loop you were given",
+    named: str = _GIVEN,
     in_place: bool = False,
     rtol: float | None = None,
     atol: float | None = None,
@@ -102,14 +103,14 @@ def faster_than(
     told = f"{_times(1 / found.value)} as fast as {named} ({span}); at least {at_least:g} is asked"
     _note(function, found, named, told)
     _advise_only(trial, told)
+    asked = function, Limit(f"{at_least:g}"), named
     if found.below is None:
-        raise Inconclusive(
-            f"the machine is too busy to tell whether `{function}` is at least {at_least:g} times as fast as {named}: "
-            f"{span} was seen"
-        )
+        busy = say("the machine is too busy to tell whether `{}` is at least {} times as fast as {}", *asked)
+        raise Inconclusive(busy, f"{busy}: {span} was seen")
     if not found.below:
         head = f"`{function}` is only {_times(1 / found.value)} as fast as {named}; at least {at_least:g} is asked"
-        raise _too_slow(function, head, found, span)
+        public = say("`{}` is too slow: at least {} times as fast as {} is asked", *asked)
+        raise _too_slow(function, public, head, found, span)
     return found
 
 
@@ -125,7 +126,7 @@ def _trial(
 ) -> Trial:
     def same_results(mine: Any, theirs: Any) -> None:
         # Each timed result is compared, as a fast function may be a wrong one.
-        same_values(mine, theirs, "the result of a timed call", rtol=rtol, atol=atol)
+        same_values(mine, theirs, say("the result of a timed call"), rtol=rtol, atol=atol)
 
     return Trial(function, other, inputs, size, limit, same_results, in_place)
 
@@ -133,10 +134,8 @@ def _trial(
 def _advise_only(trial: Trial, told: str) -> None:
     """End the check without a verdict where there is no clock to judge by."""
     if not trial.cpu_clock:
-        pytest.skip(
-            "speed is judged where the CPU clock of another process can be read, which is not so here; "
-            f"by the clock on the wall: {told}"
-        )
+        no_clock = say("speed is judged where the CPU clock of another process can be read, which is not so here")
+        raise CannotRun(no_clock, f"{no_clock}; by the clock on the wall: {told}")
 
 
 def _note(function: RemoteFunction, found: Ratio, against: str, told: str) -> None:
@@ -157,12 +156,12 @@ def _note(function: RemoteFunction, found: Ratio, against: str, told: str) -> No
     )
 
 
-def _too_slow(function: RemoteFunction, head: str, found: Ratio, span: str) -> CheckFailed:
+def _too_slow(function: RemoteFunction, public: Public, head: str, found: Ratio, span: str) -> CheckFailed:
     # By CPU time alone sleep is free; a function that sleeps is told so, as its milliseconds would look fine.
     if found.waits:
-        head = f"`{function}` sleeps, or works in other processes, for longer than it may take"
+        head = public = say("`{}` sleeps, or works in other processes, for longer than it may take", function)
     return CheckFailed(
-        head,
+        public,
         f"{head}\na call of yours takes {_number(1000 * found.mine_s)} ms of CPU time, of the other "
         f"{_number(1000 * found.other_s)} ms; the ratio lies {span} ({found.laps} laps in {found.pairs} pairs of "
         "fresh processes)",

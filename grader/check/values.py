@@ -12,6 +12,7 @@ from grader.check import show
 from grader.check.kinds import is_array, is_instance, is_kind, is_tensor, pair
 from grader.check.properties import claims, on_device, same_dtype, same_shape
 from grader.model.endings import CannotJudge, CheckFailed
+from grader.model.public import say
 
 _TOLERANCES = {
     torch.float16: (1e-3, 1e-5),
@@ -46,9 +47,8 @@ def same_values(
     elif isinstance(asked, (torch.Tensor, np.ndarray, np.generic, int, float, complex)) and not isinstance(asked, bool):
         _same_numbers(yours, asked, what, rtol, atol)
     elif type(yours) is not type(asked) or yours != asked:
-        raise CheckFailed(
-            f"{what} is not what is asked", pair(f"{what} is not what is asked", show.show(asked), show.show(yours))
-        )
+        public = say("{} is not what is asked", what)
+        raise CheckFailed(public, pair(public, show.show(asked), show.show(yours)))
 
 
 def same(
@@ -88,22 +88,22 @@ def _same_items(yours: Any, asked: Any, what: str, rtol: float | None, atol: flo
     # The plain kind: a tuple is asked, and any tuple will do, a named one too.
     kind = next(base for base in (list, tuple, dict) if isinstance(asked, base))
     is_kind(isinstance(yours, kind), yours, show.with_article(kind.__name__), what)
-    text = f"{what} has {len(yours)} items, {len(asked)} are asked"
     simple = not any(
         isinstance(item, (torch.Tensor, np.ndarray)) for item in (asked.values() if isinstance(asked, dict) else asked)
     )
-    story = pair(f"{what} is not what is asked", show.show(asked), show.show(yours))
-    # The number of items of plain values tells of a hidden input; how many tensors come back is a rule of the exercise.
+    public = say("{} is not what is asked", what)
+    story = pair(public, show.show(asked), show.show(yours))
     if len(yours) != len(asked):
-        raise CheckFailed(f"{what} has the wrong number of items" if simple else text, story)
+        items = say("{} has the wrong number of items", what)
+        raise CheckFailed(items, story if simple else f"{what} has {len(yours)} items, {len(asked)} are asked")
     for key in keys:
         if isinstance(asked, dict) and key not in yours:
-            raise CheckFailed(f"{what} lacks a key", f"{what} lacks the key {key!r}")
+            raise CheckFailed(say("{} lacks a key", what), f"{what} lacks the key {key!r}")
         try:
             same_values(yours[key], asked[key], f"{what}[{key!r}]", rtol=rtol, atol=atol)
         except CheckFailed as failed:
             if simple:
-                raise CheckFailed(f"{what} is not what is asked", story) from None
+                raise CheckFailed(public, story) from None
             raise failed from None
 
 
@@ -113,13 +113,13 @@ def _same_numbers(yours: Any, asked: Any, what: str, rtol: float | None, atol: f
     if isinstance(yours, (int, float)) and isinstance(asked, (int, float)) and yours == asked:
         return  # the common case of plain numbers, without making tensors of them
     if isinstance(yours, int) and yours.bit_length() >= sys.float_info.max_exp:  # no float is as large
-        head = f"{what} has the wrong value"
+        head = say("{} has the wrong value", what)
         raise CheckFailed(head, pair(head, show.show(asked), show.show(yours)))
     # PyTorch would broadcast here, and call a column equal to a row. Before anything is copied: a worker may say that a
     # few bytes are a large tensor.
     if _shape(yours) != _shape(asked):
-        text = f"{what} cannot be compared: its shape is wrong"
-        raise CannotJudge(pair(text, _shape(asked), _shape(yours)))
+        text = say("{} cannot be compared: its shape is wrong", what)
+        raise CannotJudge(text, pair(text, _shape(asked), _shape(yours)))
     # Compared as tensors of one kind, wherever they came from; kind and dtype have checks of their own.
     mine, wanted = _as_tensor(yours), _as_tensor(asked)
     if wanted.numel() == 0:
@@ -171,19 +171,19 @@ def _values_differ(
     nan = (
         bool((mine.isnan() & ~wanted.isnan()).any()) if mine.dtype.is_floating_point or mine.dtype.is_complex else False
     )
-    reason = "has NaN where a number is asked" if nan else "has the wrong value" + ("s" if total > 1 else "")
-    head = f"{what} {reason}"
-    if total > 1:
-        head += f": {count} of {total} elements are wrong"
+    reason = say("has the wrong value") if total == 1 else say("has the wrong values")
+    public = say("{} {}", what, say("has NaN where a number is asked") if nan else reason)
+    # How many are wrong is the answer's to choose, and so it is told of a shown input alone.
+    head = f"{public}: {count} of {total} elements are wrong" if total > 1 else str(public)
     if total <= show.WHOLE:
-        return CheckFailed(head, pair(head, show.show(asked), show.show(yours)))
+        return CheckFailed(public, pair(head, show.show(asked), show.show(yours)))
     first = tuple(int(i) for i in wrong.nonzero()[0])
     lines = [head, f"first at {list(first)}: asked {_number_text(wanted[first])}, yours {_number_text(mine[first])}"]
     finite = torch.where(wrong & error.isfinite(), error, -1.0)
     worst = np.unravel_index(int(finite.argmax()), tuple(wrong.shape))
     if float(finite.max()) >= 0:
         lines.append(f"worst at {[int(i) for i in worst]}: off by {float(finite.max()):.3g}")
-    return CheckFailed(head, "\n".join(lines))
+    return CheckFailed(public, "\n".join(lines))
 
 
 def _number_text(value: torch.Tensor) -> str:

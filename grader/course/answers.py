@@ -3,7 +3,12 @@
 A wrong answer is written as a difference. Its docstring is the sentence, and ends with lines for us:
 
     caught by: strides_of_views        the check that must catch it
+    breaks: C1, C3                     all rules that it breaks by its nature, if that check's own is not the only one
     keeps: contiguous_strides, plain   what of the reference stays as it is, and is not written again
+
+The reference's docstring may have a line for us, too:
+
+    odd but fine: detached             odd answers of `grade verify` that no rule forbids
 
 What it keeps is put below its own text, with the imports that this needs, so that what runs is a whole file, as a
 student would have written it.
@@ -23,6 +28,8 @@ from grader.model import Exercise
 from grader.model.errors import CourseError
 
 _CAUGHT_BY = re.compile(r"^caught by:\s*(\S+)\s*$", re.MULTILINE)
+_BREAKS = re.compile(r"^breaks:\s*(.+?)\s*$", re.MULTILINE)
+_FINE = re.compile(r"^odd but fine:\s*(.+?)\s*$", re.MULTILINE)
 _KEEPS = re.compile(r"^keeps:\s*(.+?)\s*$", re.MULTILINE)
 
 
@@ -35,12 +42,16 @@ class Answer:
         source: the whole of it, with what it keeps of the reference.
         sentence: what a student is told whose submission behaves like it, or "".
         caught_by: the check that must catch it, or "".
+        breaks: the rules that it says it breaks, besides that check's own.
+        fine: of a reference: the odd answers that no rule forbids.
     """
 
     path: Path
     source: bytes
     sentence: str
     caught_by: str
+    breaks: tuple[str, ...] = ()
+    fine: tuple[str, ...] = ()
 
 
 def read_answer(exercise: Exercise, path: Path) -> Answer:
@@ -55,16 +66,23 @@ def read_answer(exercise: Exercise, path: Path) -> Answer:
     except SyntaxError:
         return Answer(path, source, "", "")  # a file that does not load may be an answer, but tells nothing
     doc = ast.get_docstring(tree) or ""
-    caught_by, keeps = _CAUGHT_BY.search(doc), _KEEPS.search(doc)
+    found = {line: line.search(doc) for line in (_CAUGHT_BY, _BREAKS, _KEEPS, _FINE)}
+    caught_by = found[_CAUGHT_BY]
     # The lines for us come last; the sentence is what stands above the first of them.
-    first = min((found.start() for found in (caught_by, keeps) if found), default=len(doc))
-    if keeps:
-        names = [name.strip() for name in keeps[1].split(",")]
+    first = min((line.start() for line in found.values() if line), default=len(doc))
+    if names := _list(found[_KEEPS]):
         source = source.rstrip() + b"\n" + "".join(_kept(exercise, path, tree, names)).encode()
         # A NameError is caught by any check, so it would look like the mistake that is meant.
         if unknown := sorted(_undefined(source.decode())):
             raise CourseError(f"{path.name}: keeps: nothing is called {', '.join(unknown)}; keep it too, or write it")
-    return Answer(path, source, doc[:first].strip(), caught_by[1] if caught_by else "")
+    sentence = doc[:first].strip()
+    breaks, fine = _list(found[_BREAKS]), _list(found[_FINE])
+    return Answer(path, source, sentence, caught_by[1] if caught_by else "", tuple(breaks), tuple(fine))
+
+
+def _list(found: re.Match[str] | None) -> list[str]:
+    """The words of a line, between commas."""
+    return [word.strip() for word in found[1].split(",")] if found else []
 
 
 def _kept(exercise: Exercise, path: Path, tree: ast.Module, names: list[str]) -> Iterator[str]:

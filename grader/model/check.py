@@ -35,6 +35,9 @@ class Verdict(StrEnum):
 BROKEN_MESSAGE = "this check is broken; that is not your fault and costs you nothing"
 """What a student is told of a check that is at fault itself."""
 
+WITHHELD = "not told to the student, as not all of it was known before the run"
+"""In a detail, before the public text of a hidden check that could have carried something out."""
+
 CATEGORIES = ("correctness", "shape", "dtype", "device", "memory", "gradient", "performance", "error")
 """What a check can be about."""
 

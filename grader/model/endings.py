@@ -4,6 +4,7 @@ BaseException
 ├── Exception
 │   ├── CheckFailed     a property does not hold                        → failed   (an AssertionError)
 │   ├── CannotJudge     there is nothing to judge by                    → skipped
+│   ├── CannotRun       it needs what is not here                       → not_run  (`pytest.skip` does the same)
 │   └── Inconclusive    the machine is too busy to judge speed          → inconclusive
 ├── WorkerLost          the worker can answer no more                   → whatever it was lost for
 └── CheckTimeout        the check's own code took too long              → broken
@@ -35,11 +36,47 @@ class CheckFailed(AssertionError):
 
 
 class CannotJudge(Exception):
-    """A check cannot be judged."""
+    """A check cannot be judged.
+
+    Attributes:
+        public: why, safe to tell of a hidden input; of a text with several lines the first.
+        story: the same with numbers.
+        at_load: whether it was known when the submission was loaded, and so before any hidden input.
+    """
+
+    def __init__(self, public: str, story: str = "", *, at_load: bool = False) -> None:
+        self.public = public if at_load or "\n" not in public else public.split("\n")[0]
+        self.story = story or str(public)
+        self.at_load = at_load
+        super().__init__(self.story)
+
+
+class CannotRun(Exception):
+    """A check needs what is not here.
+
+    Attributes:
+        public: what it needs.
+        story: the same with numbers.
+    """
+
+    def __init__(self, public: str, story: str = "") -> None:
+        self.public = public
+        self.story = story or public
+        super().__init__(self.story)
 
 
 class Inconclusive(Exception):
-    """The machine is too busy to judge speed."""
+    """The machine is too busy to judge speed.
+
+    Attributes:
+        public: what could not be told.
+        story: the same with numbers.
+    """
+
+    def __init__(self, public: str, story: str = "") -> None:
+        self.public = public
+        self.story = story or public
+        super().__init__(self.story)
 
 
 class WorkerLost(BaseException):
@@ -47,15 +84,17 @@ class WorkerLost(BaseException):
 
     Attributes:
         verdict: what the check gets.
-        message: for the student.
+        public: for the student, also of a hidden check.
+        message: the same with what the worker said or did, such as its exit status.
         in_load: whether it was lost while it loaded the submission.
     """
 
-    def __init__(self, verdict: Verdict, message: str) -> None:
-        super().__init__(message)
+    def __init__(self, verdict: Verdict, public: str, more: object = "") -> None:
         self.verdict = verdict
-        self.message = message
+        self.public = public
+        self.message = f"{public} ({more})" if str(more) else str(public)
         self.in_load = False
+        super().__init__(self.message)
 
 
 class CheckTimeout(BaseException):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.model.check import Check, Outcome
+from grader.model.check import Check, Outcome, Speed
 from grader.model.course import Exercise
 
 
@@ -49,6 +49,16 @@ class GradedCheck:
     check: Check
     outcome: Outcome
     score: Score
+
+    @property
+    def speed(self) -> Sequence[Speed]:
+        """What was measured, for the student: of a hidden check nothing, as a ratio could tell of its inputs."""
+        return self.outcome.speed if self.check.shown else ()
+
+    @property
+    def seconds(self) -> float | None:
+        """How long it took, likewise: student code can choose that."""
+        return self.outcome.seconds if self.check.shown else None
 
 
 @dataclass(frozen=True)

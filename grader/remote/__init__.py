@@ -7,6 +7,8 @@ worker    one process in which student code runs: asked, watched, ended
 fork, spawn    the two ways in which one starts
 raised    what student code raised, as the worker claims it
 probe     code of ours that runs beside student code; `spans` reads what one tells of virtual time
+asked     which arguments a check wants to read as a call left them
+witness   what is seen from outside while a call is counted
 timing    a call with our clock around it; `ratio` decides about two times
 
 Whatever comes from there is a claim. Its loss is `endings.WorkerLost`.

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from grader.model import Verdict
 from grader.model.endings import WorkerLost
+from grader.model.public import say
 from grader.wire.requests import FrameRow, RaisedRow
 
 _NO_MEMORY = re.compile(r"can't allocate memory|not enough memory|Unable to allocate|out of memory", re.IGNORECASE)
@@ -54,10 +55,10 @@ def exception_of(raised: Raised) -> BaseException:
     # expects a RuntimeError does not take one of these for it.
     if (raised.type == "BlockingIOError" and "[Errno 11]" in raised.text) or "can't start new thread" in raised.text:
         return WorkerLost(
-            Verdict.OVER_LIMIT, f"{raised.what} started more processes or threads than the exercise allows"
+            Verdict.OVER_LIMIT, say("{} started more processes or threads than the exercise allows", raised.what)
         )
     if raised.type == "MemoryError" or (raised.type == "RuntimeError" and _NO_MEMORY.search(raised.text)):
-        return WorkerLost(Verdict.OVER_LIMIT, f"{raised.what} asked for more memory than the exercise allows")
+        return WorkerLost(Verdict.OVER_LIMIT, say("{} asked for more memory than the exercise allows", raised.what))
     kind: type[BaseException] = getattr(builtins, raised.builtin)
     if not issubclass(kind, Exception):  # SystemExit and its kin must not end a check
         kind = RuntimeError

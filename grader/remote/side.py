@@ -9,6 +9,7 @@ from typing import Any
 
 from grader.model import Device, Limits, Speed, Verdict
 from grader.model.endings import CannotJudge, WorkerLost
+from grader.model.public import say
 from grader.remote.raised import Raised, exception_of, load_message, raised_by_student
 from grader.remote.sitting import Sitting
 from grader.remote.worker import Starter
@@ -41,6 +42,9 @@ class Side:
         sitting: whose worker is asked.
         seed: what student code's generators are seeded with, in each check.
         originals: of the reference: the student's side, whose arguments it is given as they were before the call.
+        reference: of the student's: the reference's side, if there is one.
+        counting: of the reference: the CPU seconds of a counted call that does nothing, and in which of its workers.
+        copying: whether student code is given copies, so that nothing it does to them reaches the check.
         recording: whether calls are taken down, for the lines that reproduce them.
         calls: what the check called.
         counters: counts for the report, by name.
@@ -51,6 +55,9 @@ class Side:
     sitting: Sitting
     seed: int = 0
     originals: Side | None = None
+    reference: Side | None = None
+    counting: tuple[int, float] | None = None
+    copying: bool = False
     recording: bool = False
     calls: list[Call] = field(default_factory=list)
     counters: dict[str, int] = field(default_factory=dict)
@@ -60,8 +67,9 @@ class Side:
     def __post_init__(self) -> None:
         self.exchange = self._new_exchange()
         self._names: dict[str, str] | None = None
-        self._probes: set[str] = set()
+        self._probes: dict[str, str] = {}
         self._seeded = False
+        self._has_loaded = False
         self._unloadable: CannotJudge | None = None
 
     @classmethod
@@ -128,7 +136,7 @@ class Side:
 
     def _load(self) -> None:
         self.sitting.close()
-        self.exchange, self._names, self._probes, self._seeded = self._new_exchange(), None, set(), False
+        self.exchange, self._names, self._probes, self._seeded = self._new_exchange(), None, {}, False
         sitting = self.sitting
         what = f"{sitting.owner} {sitting.module}.py"
         out = Outgoing(self.exchange)
@@ -140,23 +148,28 @@ class Side:
             raised = raised_by_student(error)
             if raised is None:
                 raise
-            self._unloadable = CannotJudge(load_message(sitting.module, raised))
-            self._unloadable.__dict__["_raised"] = raised
+            self._unloadable = self._does_not_load(raised)
+            self._unloadable.__dict__["_raised"] = raised  # whose file it is tells a fault of ours
             raise self._unloadable from None
         if not isinstance(names, dict) or not all(isinstance(part, str) for row in names.items() for part in row):
-            lost = WorkerLost(Verdict.CRASHED, f"{what} gave the grader something it cannot take (no table of names)")
+            text = say("{} gave the grader something it cannot take", what)
+            lost = WorkerLost(Verdict.CRASHED, text, "no table of names")
             sitting.lose(lost, in_load=True)
             raise lost
-        self._names = names
+        self._names, self._has_loaded = names, True
+
+    def _does_not_load(self, raised: Raised) -> CannotJudge:
+        # Why may be told in full, as no hidden input is known yet. Where the file has loaded before, one may be.
+        story = load_message(self.sitting.module, raised)
+        if self._has_loaded:
+            return CannotJudge(say("{} loaded once, and does not any more", f"your {self.sitting.module}.py"), story)
+        return CannotJudge(story, at_load=True)
 
     def call(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], what: str) -> Any:
         """Call something that lives in the worker."""
         self.names()
-        if self.originals is not None:
-            own = [None if isinstance(arg, Remote) else arg for arg in args]  # a probe's function stays what it is
-            copied = copies(*own, *kwargs.values(), originals=self.originals.exchange)
-            args = tuple(arg if isinstance(arg, Remote) else copied[i] for i, arg in enumerate(args))
-            kwargs = dict(zip(kwargs, copied[len(args) :], strict=True))
+        if self.originals is not None or self.copying:
+            args, kwargs = self._copied(args, kwargs)
         out = Outgoing(self.exchange)
         request = requests.Call(
             out.value(function),
@@ -165,6 +178,19 @@ class Side:
         )
         return self._ask(request, out, self.sitting.limits.call_s, what)
 
+    def _copied(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The arguments as they were before student code changed them, in memory of their own."""
+        own = [None if isinstance(arg, Remote) else arg for arg in args]  # a probe's function stays what it is
+        originals = None if self.originals is None else self.originals.exchange
+        try:
+            copied = copies(*own, *kwargs.values(), originals=originals)
+        except ProtocolFault:  # an object of the worker's lies in a list
+            if self.originals is not None:
+                raise
+            return args, kwargs
+        kept = tuple(arg if isinstance(arg, Remote) else copied[i] for i, arg in enumerate(args))
+        return kept, dict(zip(kwargs, copied[len(args) :], strict=True))
+
     def get(self, obj: Any, name: str, what: str) -> Any:
         """Read an attribute of something that lives in the worker."""
         self.names()
@@ -172,13 +198,13 @@ class Side:
         return self._ask(requests.Get(out.value(obj), name), out, self.sitting.limits.call_s, what)
 
     def load_probe(self, name: str, source: str) -> None:
-        """Send a probe's source, once for each worker."""
+        """Send a probe's source, once for each worker, and again where another file of that name was there last."""
         self.names()
-        if name not in self._probes:
+        if self._probes.get(name) != source:
             out = Outgoing(self.exchange)
             request = requests.LoadProbe(name, out.value(source))
             self._ask(request, out, self.sitting.limits.load_s, f"the probe {name}")
-            self._probes.add(name)
+            self._probes[name] = source
 
     def _ask(self, request: requests.Request, out: Outgoing, seconds: float, what: str) -> Any:
         """Send a request whose values were written; give what came of it, or raise what student code raised."""
@@ -191,7 +217,7 @@ class Side:
         try:
             return self.read(frame, what)
         except ProtocolFault as fault:
-            lost = WorkerLost(Verdict.CRASHED, f"{what} gave the grader something it cannot take ({fault})")
+            lost = WorkerLost(Verdict.CRASHED, say("{} gave the grader something it cannot take", what), fault)
             self.sitting.lose(lost)
             raise lost from None
         finally:
@@ -225,7 +251,8 @@ class Side:
         if reply.raised is not None:
             raise exception_of(Raised.of(reply.raised, what, self.sitting.owner))
         if reply.unsupported is not None:
-            raise CannotJudge(f"{what} returned something that cannot be graded\n{reply.unsupported[:_MOST_REASON]}")
+            text = say("{} returned something that cannot be graded", what)
+            raise CannotJudge(text, f"{text}\n{reply.unsupported[:_MOST_REASON]}")
         return incoming.value(reply.result)
 
 

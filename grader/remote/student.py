@@ -63,7 +63,7 @@ class Student:
         side: Side = object.__getattribute__(self, "_Student__side")
         kind = side.names().get(name)
         if kind is None:
-            raise CannotJudge(_missing(side, name))
+            raise CannotJudge(_missing(side, name), at_load=True)
         if kind == "callable":
             return RemoteFunction(side, name)
         return side.get(RemoteFunction(side, ""), name, f"{side.sitting.owner} `{name}`")
@@ -89,7 +89,7 @@ def source(student: Student) -> str:
     try:
         return sitting.files[sitting.module + ".py"].decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise CannotJudge(f"your {sitting.module}.py is not UTF-8 text: {error}") from None
+        raise CannotJudge(f"your {sitting.module}.py is not UTF-8 text: {error}", at_load=True) from None
 
 
 def _missing(side: Side, name: str) -> str:

@@ -26,6 +26,7 @@ import pytest
 
 from grader.model import Device, Verdict
 from grader.model.endings import WorkerLost
+from grader.model.public import say
 from grader.process import clock
 from grader.remote.student import RemoteFunction
 from grader.wire.exchange import Exchange
@@ -124,7 +125,7 @@ class TimedSide:
 
     def __init__(self, function: RemoteFunction) -> None:
         if function.side.device is Device.CUDA:  # the CPU clock does not see it, nor does its memory come in time
-            pytest.skip("calls are timed on the CPU and on a simulated accelerator, not on CUDA")
+            pytest.skip(say("calls are timed on the CPU and on a simulated accelerator, not on CUDA"))
         self._name = function.wire_name
         self._what = function.what
         self.left_out_s = 0.0
@@ -150,7 +151,8 @@ class TimedSide:
                 self._side.names()
             finally:
                 self.left_out_s += time.monotonic() - started
-            return self._timed(inputs, seconds or self._side.sitting.limits.call_s, idle=idle)
+            with self._side.sitting.alone():
+                return self._timed(inputs, seconds or self._side.sitting.limits.call_s, idle=idle)
 
     def add_late_work(self) -> None:
         """Add what the worker did since its last answer to those calls. What it does later is added to the next one."""
@@ -209,7 +211,7 @@ class TimedSide:
             if len(results) != count:
                 raise ProtocolFault("another number of replies than of calls")
         except ProtocolFault as fault:
-            lost = WorkerLost(Verdict.CRASHED, f"{what} gave the grader something it cannot take ({fault})")
+            lost = WorkerLost(Verdict.CRASHED, say("{} gave the grader something it cannot take", what), fault)
             self._side.sitting.lose(lost)
             raise lost from None
         return results

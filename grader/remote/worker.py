@@ -14,6 +14,7 @@ from typing import Protocol
 
 from grader.model import Limits, Verdict
 from grader.model.endings import WorkerLost
+from grader.model.public import Limit, say
 from grader.process import clock
 from grader.process.sweep import sweep
 from grader.wire.frames import Channel, ChannelClosed, Frame, ProtocolFault
@@ -22,6 +23,8 @@ from grader.wire.requests import Asked
 GRACE_S = 2.0
 LONGEST_WAIT_S = 1.0
 _SHORTEST_WAIT_S = 0.002
+_STOP_S = 2.0
+_CAN_STOP = hasattr(signal, "SIGSTOP")  # Windows has no such signal
 _NO_MEMORY = 71  # as grader.worker.serve says it
 
 
@@ -33,6 +36,9 @@ class Life(Protocol):
 
     def kill(self) -> None:
         """End it with everything it started."""
+
+    def signal(self, number: int) -> None:
+        """Send the process a signal, if it is still there. What it started gets none."""
 
     def exit_code(self) -> int | None:
         """Wait a moment for its end; negative for a signal, None if it does not end."""
@@ -47,7 +53,7 @@ class Life(Protocol):
         """Whether the kernel ended it, or something in it, for want of memory."""
 
 
-@dataclass
+@dataclass(eq=False)
 class Worker:
     """One process in which student code runs. Close it."""
 
@@ -96,7 +102,7 @@ class Worker:
         except ChannelClosed:
             raise self._died(what) from None
         except ProtocolFault as error:
-            raise WorkerLost(Verdict.CRASHED, f"{what} broke the connection to the grader ({error})") from None
+            raise WorkerLost(Verdict.CRASHED, say("{} broke the connection to the grader", what), error) from None
         # A call that printed much and answered between two looks is found out here.
         if self.printed() > self.limits.output_kb * 1024:
             raise self._flooded(what)
@@ -114,7 +120,8 @@ class Worker:
             # that.
             wall_left = seconds * self.limits.wall_factor - (time.monotonic() - started)
             if cpu_left <= 0 or wall_left <= 0:
-                raise WorkerLost(Verdict.TIMED_OUT, f"{what} did not finish in {seconds:g} seconds")
+                text = say("{} did not finish in {} seconds", what, Limit(f"{seconds:g}"))
+                raise WorkerLost(Verdict.TIMED_OUT, text)
             if self.printed() > self.limits.output_kb * 1024:
                 raise self._flooded(what)
             return max(_SHORTEST_WAIT_S, min(cpu_left, wall_left, LONGEST_WAIT_S))
@@ -122,7 +129,8 @@ class Worker:
         return wait
 
     def _flooded(self, what: str) -> WorkerLost:
-        return WorkerLost(Verdict.OVER_LIMIT, f"{what} printed more than {self.limits.output_kb / 1024:g} MB")
+        text = say("{} printed more than {} MB", what, Limit(f"{self.limits.output_kb / 1024:g}"))
+        return WorkerLost(Verdict.OVER_LIMIT, text)
 
     def _died(self, what: str) -> WorkerLost:
         # The order matters. A flood of output or a lack of memory may end a process in many ways, with any status;
@@ -131,18 +139,21 @@ class Worker:
         if self.printed() > self.limits.output_kb * 1024:
             return self._flooded(what)
         if self.life.ran_out_of_memory() or code == _NO_MEMORY:
-            return WorkerLost(Verdict.OVER_LIMIT, f"{what} used more than {self.limits.memory_mb} MB of memory")
+            text = say("{} used more than {} MB of memory", what, Limit(self.limits.memory_mb))
+            return WorkerLost(Verdict.OVER_LIMIT, text)
         if code is None:
-            return WorkerLost(Verdict.CRASHED, f"{what} closed the connection to the grader")
+            return WorkerLost(Verdict.CRASHED, say("{} closed the connection to the grader", what))
         if code >= 0:
-            return WorkerLost(Verdict.CRASHED, f"{what} ended Python before it answered (exit status {code})")
+            text = say("{} ended Python before it answered", what)
+            return WorkerLost(Verdict.CRASHED, text, f"exit status {code}")
         name = _signal_name(-code)
         if name == "SIGXFSZ":
-            return WorkerLost(Verdict.OVER_LIMIT, f"{what} wrote more than {self.limits.file_mb} MB into a file")
+            text = say("{} wrote more than {} MB into a file", what, Limit(self.limits.file_mb))
+            return WorkerLost(Verdict.OVER_LIMIT, text)
         # The kernel's soft and hard limit on CPU time are equal, and at the hard one it sends SIGKILL.
         if name == "SIGXCPU" or (name == "SIGKILL" and self._used_its_cpu()):
-            return WorkerLost(Verdict.TIMED_OUT, f"{what} used up the CPU time of the whole exercise")
-        return WorkerLost(Verdict.CRASHED, f"{what} crashed Python itself ({name})")
+            return WorkerLost(Verdict.TIMED_OUT, say("{} used up the CPU time of the whole exercise", what))
+        return WorkerLost(Verdict.CRASHED, say("{} crashed Python itself", what), name)
 
     def cpu_s(self) -> float | None:
         """CPU seconds used so far, read from outside; None where that cannot be read."""
@@ -150,6 +161,29 @@ class Worker:
         if used is not None:
             self._last_look = time.monotonic(), used
         return used
+
+    def stop(self) -> None:
+        """Keep it from running, whatever it is doing. It notices only by the time that passes."""
+        if not _CAN_STOP:
+            return
+        self.life.signal(signal.SIGSTOP)
+        # One thread hands the signal on. While that one waits for a core, others could go on.
+        until = time.monotonic() + _STOP_S
+        while clock.others_run(self.life.pid) and time.monotonic() < until:
+            time.sleep(_SHORTEST_WAIT_S / 10)
+
+    def go_on(self) -> None:
+        """Let it run again."""
+        if _CAN_STOP:
+            self.life.signal(signal.SIGCONT)
+
+    def other_threads_ns(self) -> tuple[int, int] | None:
+        """CPU nanoseconds of all its threads but the first lie between these; None where that cannot be read."""
+        return clock.other_threads_ns(self.life.pid)
+
+    def threads(self) -> int | None:
+        """How many threads it has now; None where that is not told."""
+        return clock.threads(self.life.pid)
 
     def waited_s(self) -> float | None:
         """Seconds that it was ready to run and had no core; None where that is not told."""
@@ -194,9 +228,11 @@ class Starter(Protocol):
 
     Attributes:
         make_room: ends a worker that is kept for later, and tells whether there was one; set by whoever keeps them.
+        students: those in which submissions run just now; kept by their sittings.
     """
 
     make_room: Callable[[], bool]
+    students: set[Worker]
 
     def start_worker(self, limits: Limits, *, spared: bool = False) -> Worker:
         """A worker with nothing loaded; one that is spared outlives an exercise that takes too long."""

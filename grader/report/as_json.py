@@ -58,9 +58,9 @@ def _check(row: GradedCheck) -> dict[str, Any]:
         "possible": in_points(row.score.possible),
         "message": outcome.message,
         "detail": outcome.detail,
-        "seconds": outcome.seconds,
+        "seconds": row.seconds,
         "counters": dict(outcome.counters),
-        "speed": [dict(vars(found)) for found in outcome.speed],
+        "speed": [dict(vars(found)) for found in row.speed],
         "device": outcome.device,
     }
 

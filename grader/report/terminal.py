@@ -126,7 +126,7 @@ def _measured(row: GradedCheck) -> Iterator[str]:
     counts = [_count(name, number) for name, number in row.outcome.counters.items() if number]
     if counts:
         yield from _wrapped(", ".join(counts), "          ")
-    for found in row.outcome.speed:
+    for found in row.speed:
         yield from _wrapped(for_terminal(found.told), "          ")
 
 

@@ -1,8 +1,8 @@
 """From how a check ended to its verdict and its two texts: one for the student, one for staff.
 
-Of a hidden check the student is told the property that failed, the contract line, and what to try. Nothing that a
-worker claims in free text (an exception's message, a class's name) goes into it: student code knows the hidden input by
-then.
+Of a hidden check the student is told the property that failed, the contract line, and what to try. Student code knows
+the hidden input by then, so that nothing which it chooses goes into it: no text, number or line of its own. `words`
+holds that: a text with a word that was not known beforehand is not told at all, and staff read why.
 """
 
 from __future__ import annotations
@@ -16,16 +16,28 @@ from dataclasses import dataclass
 import pytest
 
 from grader.check import show
-from grader.model import BROKEN_MESSAGE, Check, Verdict
-from grader.model.endings import CannotJudge, CheckFailed, Inconclusive, WorkerLost
+from grader.model import BROKEN_MESSAGE, WITHHELD, Check, Verdict
+from grader.model.endings import CannotJudge, CannotRun, CheckFailed, Inconclusive, WorkerLost
+from grader.model.public import NOT_ASKED, Public, say
 from grader.remote.raised import Raised, frame_lines, raised_by_student
 from grader.remote.side import Side
+from grader.session.words import ERRORS, Words
 from grader.wire.requests import FrameRow
 
+_CANNOT_TELL = say("the result is not what is asked, and could not be compared with that")
 _DID_NOT_RAISE = re.compile(r"DID NOT RAISE.*?(\w+)'?>?\)?$")
 _DISK_FULL = re.compile(r"\[Errno (27|28|122)\]")  # EFBIG, ENOSPC, EDQUOT
 _NOT_CALLABLE = re.compile(r"'\w+' object is not callable")
 _MAX_MESSAGE = 6000
+_FALLBACKS: Mapping[Verdict, Public] = {
+    Verdict.SKIPPED: say("there is nothing to judge by"),
+    Verdict.CRASHED: say("your code raised, or ended its process"),
+    Verdict.TIMED_OUT: say("your code did not finish in time"),
+    Verdict.OVER_LIMIT: say("your code used more than is allowed"),
+    Verdict.NOT_RUN: say("this check cannot be run here"),
+    Verdict.INCONCLUSIVE: say("the machine is too busy to tell"),
+}
+"""What is said by verdict where a text has words that were not known beforehand."""
 
 
 @dataclass(frozen=True)
@@ -60,13 +72,27 @@ class _Ground:
     public: str = ""
     story: str = ""
     unreadable: bool = False  # nothing of the submission ran, so that no rule is at stake
+    at_load: bool = False  # known before any hidden input was, so that it may be told in full
 
 
 Decision = tuple[Verdict, str, str]
 """The verdict of a check, the message for its student, and the detail for staff."""
 
 
-def decide(check: Check, ended: Ended, student: Side, reference: Side | None, contract: Mapping[str, str]) -> Decision:
+@dataclass(frozen=True)
+class Telling:
+    """What a student is told besides what went wrong.
+
+    Attributes:
+        contract: contract lines by name.
+        words: what may be told of a hidden check.
+    """
+
+    contract: Mapping[str, str]
+    words: Words
+
+
+def decide(check: Check, ended: Ended, student: Side, reference: Side | None, telling: Telling) -> Decision:
     """What becomes of a check."""
     ground = _decide(ended, student, reference)
     if ground.verdict is Verdict.PASSED:
@@ -75,33 +101,38 @@ def decide(check: Check, ended: Ended, student: Side, reference: Side | None, co
     # The student is told that the fault is ours, and nothing of it: a trace of our code could hold a hidden input.
     if ground.verdict is Verdict.BROKEN:
         return ground.verdict, BROKEN_MESSAGE, f"{detail}\n{ended.trace}"[:_MAX_MESSAGE]
-    return ground.verdict, _message(check, ground, detail, contract), detail[:_MAX_MESSAGE]
+    return _told(check, ground, detail, telling)
 
 
-def blame(check: Check, ended: Ended, detail: str, contract: Mapping[str, str]) -> Decision:
+def blame(check: Check, ended: Ended, detail: str, telling: Telling) -> Decision:
     """What becomes of a check that breaks with this answer, and passes with the reference in its place.
 
     Args:
         check: the check.
         ended: how it ended with this answer.
         detail: why it was called broken, for staff.
-        contract: contract lines by name.
+        telling: what the student is told besides.
     """
-    public = "the result is not what is asked, and could not be compared with that"
     kind = type(ended.error).__name__ if ended.error is not None else "nothing"
-    ground = _Ground(Verdict.FAILED, public, f"{public} (the check met {show.with_article(kind)})")
-    return ground.verdict, _message(check, ground, ground.story, contract), f"{public}\n{detail}"[:_MAX_MESSAGE]
+    ground = _Ground(Verdict.FAILED, _CANNOT_TELL, f"{_CANNOT_TELL} (the check met {show.with_article(kind)})")
+    verdict, message, _ = _told(check, ground, ground.story, telling)
+    return verdict, message, f"{_CANNOT_TELL}\n{detail}"[:_MAX_MESSAGE]
 
 
-def _message(check: Check, ground: _Ground, detail: str, contract: Mapping[str, str]) -> str:
+def _told(check: Check, ground: _Ground, detail: str, telling: Telling) -> Decision:
     """What the student reads: of a hidden check the property alone; staff read the whole story in any case."""
-    text = detail if check.shown else ground.public
-    rule = contract.get(check.contract)
+    text: str = detail
+    if not check.shown:
+        told = ground.public if ground.at_load else telling.words.told(ground.public)
+        if told is None:
+            told, detail = _FALLBACKS.get(ground.verdict, NOT_ASKED), f"{detail}\n{WITHHELD}: {ground.public}"
+        text = str(told)
+    rule = telling.contract.get(check.contract)
     if rule and not ground.unreadable:
         text += f"\n{check.contract}  {rule}"
     if check.try_this and not check.shown and not ground.unreadable:
         text += f"\nTry this: {check.try_this}"
-    return text[:_MAX_MESSAGE]
+    return ground.verdict, text[:_MAX_MESSAGE], detail[:_MAX_MESSAGE]
 
 
 def _decide(ended: Ended, student: Side, reference: Side | None) -> _Ground:
@@ -112,7 +143,7 @@ def _decide(ended: Ended, student: Side, reference: Side | None) -> _Ground:
         return _Ground(Verdict.BROKEN, f"the reference was lost: {reference.sitting.lost.message}")
     lost = student.sitting.lost or (error if isinstance(error, WorkerLost) else None)
     if lost is not None:
-        return _Ground(lost.verdict, lost.message, unreadable=lost.in_load)
+        return _Ground(lost.verdict, lost.public, lost.message, unreadable=lost.in_load)
     if error is None:
         return _Ground(Verdict.PASSED)
     # Both sides raise in the same way; whose worker it was decides between a crash and a fault of ours.
@@ -122,7 +153,9 @@ def _decide(ended: Ended, student: Side, reference: Side | None) -> _Ground:
     if isinstance(error, CannotJudge):
         return _cannot_judge(error)
     if isinstance(error, Inconclusive):
-        return _Ground(Verdict.INCONCLUSIVE, str(error))
+        return _Ground(Verdict.INCONCLUSIVE, error.public, error.story)
+    if isinstance(error, CannotRun):
+        return _Ground(Verdict.NOT_RUN, error.public, error.story)
     if raised is not None:
         return _student_raised(_verified(raised, student.sitting.files))
     if isinstance(error, CheckFailed):
@@ -132,14 +165,14 @@ def _decide(ended: Ended, student: Side, reference: Side | None) -> _Ground:
 
 def _ended_by_the_check(error: BaseException, ended: Ended, student: Side) -> _Ground:
     if isinstance(error, pytest.skip.Exception):
-        return _Ground(Verdict.NOT_RUN, str(error))
+        return _Ground(Verdict.NOT_RUN, error.msg or "")
     if isinstance(error, pytest.fail.Exception):
         return _failed_by_pytest(str(error))
     # A name that should be a function and is a number: the check stumbles over it, but it is the student's doing.
     if isinstance(error, TypeError) and (name := _called_value(error, ended.statement, student)):
-        return _Ground(Verdict.SKIPPED, f"`{name}` in your file is a value, a function is asked")
+        return _Ground(Verdict.SKIPPED, say("`{}` in your file is a value, a function is asked", name))
     if isinstance(error, AssertionError):
-        return _Ground(Verdict.FAILED, "the result is not what is asked", _plain_assert(ended))
+        return _Ground(Verdict.FAILED, NOT_ASKED, _plain_assert(ended))
     return _Ground(Verdict.BROKEN, f"{type(error).__name__}: {error}")
 
 
@@ -152,39 +185,36 @@ def _called_value(error: TypeError, statement: str, student: Side) -> str:
 
 
 def _cannot_judge(error: CannotJudge) -> _Ground:
-    text = str(error)
-    # Why a file does not load may be told in full: no hidden input is known to it yet.
     in_load = raised_by_student(error) is not None
-    return _Ground(Verdict.SKIPPED, text if in_load else text.split("\n")[0], text, unreadable=in_load)
+    return _Ground(Verdict.SKIPPED, error.public, error.story, unreadable=in_load, at_load=error.at_load)
 
 
 def _failed_by_pytest(text: str) -> _Ground:
     missing = _DID_NOT_RAISE.search(text)
-    public = (
-        f"{show.with_article(missing[1])} is asked, nothing was raised"
-        if missing
-        else "the result is not what is asked"
-    )
-    return _Ground(Verdict.FAILED, public, public if missing else text)
+    if missing is None:
+        return _Ground(Verdict.FAILED, NOT_ASKED, text)
+    return _Ground(Verdict.FAILED, say("{} is asked, nothing was raised", show.with_article(missing[1])))
 
 
 def _student_raised(raised: Raised) -> _Ground:
     lines = frame_lines(raised)
     # A stub as it was given out. It loses the points, but is not told as a crash.
     if raised.type == "NotImplementedError":
-        return _Ground(Verdict.SKIPPED, f"{raised.what} is not written yet (it raises NotImplementedError)")
-    # The nearest builtin type only: a class of the student's own could carry the hidden input in its name.
-    public = f"{raised.what} raised {raised.builtin}"
+        return _Ground(Verdict.SKIPPED, say("{} is not written yet (it raises NotImplementedError)", raised.what))
+    # The nearest builtin type only: a class of the student's own could carry the hidden input in its name. Nor the
+    # lines: which of a thousand raises it was is a number, too.
+    kind = raised.builtin if raised.builtin in ERRORS else "an exception of another kind"
+    public = say("{} raised {}", raised.what, kind)
     story = f"{raised.what} raised {raised.type}: {raised.text}"
     if raised.builtin == "OSError" and _DISK_FULL.search(raised.text):
-        full = f"{raised.what} wrote more into files than is allowed"
+        full = say("{} wrote more into files than is allowed", raised.what)
         return _Ground(Verdict.OVER_LIMIT, full, f"{full} ({raised.text})")
     if raised.type == "SystemExit":
-        public = story = f"{raised.what} called exit() or sys.exit()"
-    told = "\n".join([public, *lines])
+        public = say("{} called exit() or sys.exit()", raised.what)
+        story = str(public)
     if raised.signature and not lines:  # a worker's free text: for shown checks and staff only
         lines = [f"    yours is {raised.what.split('`')[1]}{raised.signature}; keep the parameters of the starter"]
-    return _Ground(Verdict.CRASHED, told, "\n".join([story, *lines]))
+    return _Ground(Verdict.CRASHED, public, "\n".join([story, *lines]))
 
 
 def _verified(raised: Raised, files: Mapping[str, bytes]) -> Raised:

@@ -17,19 +17,23 @@ from grader.check.declare import Rng
 from grader.check.devices import Accelerator
 from grader.jobs import Collected, Done, Job, PlannedExercise
 from grader.model import Check, Device, Outcome, Verdict
+from grader.remote import asked
 from grader.remote.probe import Probe
 from grader.remote.side import Side
 from grader.remote.student import Student
 from grader.session.checks import CollectedCheck, collected_check
-from grader.session.decide import Comparison, Decision, Ended, blame, decide
+from grader.session.decide import Comparison, Decision, Ended, Telling, blame, decide
+from grader.session.globals import Kept
 from grader.session.inputs import InputStream
+from grader.session.outcome import judged_by_copies, outcome_of
 from grader.session.printed import Printed
-from grader.session.reproduce import reproduce
 from grader.session.sides import Sides
 from grader.session.timer import Timer
+from grader.session.words import Words
 
 _NO_CUDA = "needs a CUDA device; grade --device cuda uses one"
-_REPRODUCED = (Verdict.FAILED, Verdict.CRASHED, Verdict.TIMED_OUT, Verdict.OVER_LIMIT)
+_BY_VALUES = (AttributeError, IndexError, KeyError, RuntimeError, TypeError, ValueError)
+"""What a check meets that takes a value for another kind of value."""
 
 
 class Host(Protocol):
@@ -58,6 +62,8 @@ class CheckSession:
         self._inputs: InputStream | None = None
         self._excinfo: pytest.ExceptionInfo[BaseException] | None = None
         self._comparison: Comparison | None = None
+        self._words: dict[Path, Words] = {}
+        self._kept: dict[Path, Kept] = {}
         self._timer = Timer()
 
     # -- collecting -----------------------------------------------------------------------------------------------
@@ -81,6 +87,7 @@ class CheckSession:
             assert isinstance(item, pytest.Function)
             id, shown = files[item.path]
             self._checks[id].append(collected_check(item, id, shown=shown))
+            self._kept.setdefault(item.path, Kept(item.module)).keep(item)
         # Shown ones first: what a student prints is kept up to the first hidden input, and no further.
         for rows in self._checks.values():
             rows.sort(key=lambda row: not row.check.shown)
@@ -136,9 +143,17 @@ class CheckSession:
         check, student = row.check, self._student
         started = time.monotonic()
         ended, decision = self._attempt(row, following, job, student)
+        if self._rests_on_changes(decision[0], student):
+            ended, decision = self._attempt(row, following, job, student, copying=True)
+            decision = judged_by_copies(decision)
         # A check that breaks by what a student's code gave back is that answer's fault, not ours: nobody can choose to
         # be undecided. The same check with the reference in the student's place tells the two apart.
-        if decision[0] is Verdict.BROKEN and self._exercise.reference is not None:
+        if decision[0] is Verdict.BROKEN and self._exercise.reference is None:
+            # A student's copy has no reference. Its checks were proved with one, so that an answer which a check cannot
+            # take is the likelier fault.
+            if student.calls and isinstance(ended.error, _BY_VALUES):
+                decision = blame(check, ended, decision[2], self._telling(row.item))
+        elif decision[0] is Verdict.BROKEN:
             stand_in = self._sides.stand_in(self._exercise, student.device)
             self._reference = self._sides.reference(self._exercise, stand_in)
             try:
@@ -146,36 +161,51 @@ class CheckSession:
             finally:
                 stand_in.sitting.close()
             if instead[0] is Verdict.PASSED:
-                decision = blame(check, ended, decision[2], self._exercise.contract)
-        verdict, message, detail = decision
-        if check.shown and verdict in _REPRODUCED:
-            lines = reproduce(self._exercise.id, check.id, student.calls, job.keep, student.device)
-            message += f"\n\n{lines}" if lines else ""
-        seconds = round(time.monotonic() - started, 4)
-        # Counts are claims: of a hidden check they could carry a hidden number out, so that staff alone read them.
-        counters = dict(student.counters) if check.shown else {}
-        if student.counters and not check.shown:
-            detail = "\n".join([detail, f"counted: {student.counters}"]).strip()
-        return Outcome(check.id, verdict, message, detail, seconds, counters, tuple(student.speed), student.device)
+                decision = blame(check, ended, decision[2], self._telling(row.item))
+        seconds = time.monotonic() - started
+        return outcome_of(check, self._exercise.id, decision, student, job.keep, seconds)
 
     def _attempt(
-        self, row: CollectedCheck, following: pytest.Item | None, job: Job, student: Side
+        self,
+        row: CollectedCheck,
+        following: pytest.Item | None,
+        job: Job,
+        student: Side,
+        *,
+        copying: bool = False,
     ) -> tuple[Ended, Decision]:
-        """Run a check once, with this side as the student's."""
+        """Run a check once, with this side as the student's, which is given copies or the arguments themselves."""
         assert self._exercise is not None
         check, self._student = row.check, student
         self._inputs = InputStream(job.seed, check)
         seed = self._inputs.workers_seed()
         self._begin(student, seed, recording=check.shown, limit=row.call_s)
+        student.copying = copying
+        asked.begin()
         # The same seed: a function that draws random numbers draws the same ones on both sides.
         if self._reference is not None:
             self._begin(self._reference, seed, recording=False, limit=None)
         self._excinfo = self._comparison = None
         # pytest runs each item once; its fixtures are made anew for every submission.
+        self._kept[row.item.path].renew(row.item)
         row.item._initrequest()
         row.item.config.hook.pytest_runtest_protocol(item=row.item, nextitem=following)
         ended = self._ended(row.item)
-        return ended, decide(check, ended, student, self._reference, self._exercise.contract)
+        return ended, decide(check, ended, student, self._reference, self._telling(row.item))
+
+    def _telling(self, item: pytest.Function) -> Telling:
+        assert self._exercise is not None
+        if item.path not in self._words:
+            self._words[item.path] = Words.of(item.path, self._exercise.id, self._exercise.limits)
+        return Telling(self._exercise.contract, self._words[item.path])
+
+    def _rests_on_changes(self, verdict: Verdict, student: Side) -> bool:
+        """Whether student code has changed an argument that the check does not ask for."""
+        # From it the check may have worked out what it expects, so that arguments which stay as they are decide.
+        wanted = asked.asked_for()
+        # One that asks looks at what was made of its arguments. Where it fails, copies could not show that.
+        decided = verdict is Verdict.PASSED or (verdict is Verdict.FAILED and not wanted)
+        return decided and student.exchange.overwrote_other_than(wanted)
 
     def _begin(self, side: Side, seed: int, *, recording: bool, limit: float | None) -> None:
         assert self._exercise is not None
@@ -250,10 +280,13 @@ class CheckSession:
 
     @pytest.fixture
     def probe(self, request: pytest.FixtureRequest) -> Probe:
-        """The exercise's probe file that lies beside the check."""
+        """The exercise's probe file that lies beside the check, or the shown one."""
         assert self._student is not None
         assert self._exercise is not None
-        for path in self._exercise.probes:
-            if path.parent == request.path.parent:
-                return Probe(self._student, path)
+        # A hidden check may use what a student sees as well; never the other way round.
+        shown = self._exercise.shown_checks
+        for folder in (request.path.parent, shown.parent if shown else None):
+            for path in self._exercise.probes:
+                if path.parent == folder:
+                    return Probe(self._student, path)
         raise LookupError(f"there is no probe_{self._exercise.id}.py beside {request.path.name}")

@@ -60,7 +60,7 @@ class Sides:
                 self._make_room()
             side = self._references[key] = self._of_reference(planned, student.device, "the reference's")
         # The reference outlives the student; it is told anew whose arguments it is to get in their original state.
-        side.originals = student
+        side.originals, student.reference = student, side
         return side
 
     def _make_room(self) -> bool:

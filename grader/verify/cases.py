@@ -31,6 +31,8 @@ class Case:
         answer: the file.
         seed: of the run.
         busy: whether all cores are, meanwhile.
+        odd: of an odd answer, which it is.
+        function: of an odd answer, which function gives it.
     """
 
     exercise: Exercise
@@ -38,6 +40,8 @@ class Case:
     answer: Answer
     seed: int
     busy: bool = False
+    odd: str = ""
+    function: str = ""
 
     def submission(self) -> Submission:
         """The file as if somebody had handed it in."""

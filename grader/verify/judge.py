@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from grader.course.layout import Places
 from grader.model import Check, Outcome, Verdict
 from grader.verify.cases import Case
+from grader.verify.odd import MAY_BE_RIGHT
 from grader.verify.proof import Proof
 
 LONGEST_S = 10.0
@@ -39,6 +40,7 @@ def judge(proof: Proof, checks: Sequence[Check], found: Sequence[tuple[Case, Seq
             told.add((case.answer.path, problem))
             seed = "" if case.kind == "starter" else f" (first with --seed {case.seed})"
             proof.problems.append(f"{_place(case)}: {problem}{seed}")
+    proof.notes += _notes(found)
     if proof.seconds > LONGEST_S:
         text = f"the reference takes {proof.seconds:.1f} s; make inputs smaller, {LONGEST_S:g} s is the limit"
         proof.problems.append(f"{Places.of(proof.exercise).shown.as_posix()}: {text}")
@@ -89,13 +91,32 @@ def _judge_wrong(case: Case, checks: Sequence[Check], outcomes: Sequence[Outcome
 
 
 def _judge_odd(case: Case, checks: Sequence[Check], outcomes: Sequence[Outcome]) -> Judged:
-    del case, checks
+    del checks
     if (broken := _broken(outcomes)) is not None:
         return broken, False
-    decided = [outcome.verdict for outcome in outcomes if outcome.verdict.decided]
-    if all(verdict is Verdict.PASSED for verdict in decided):
+    if _has_full_marks(outcomes) and case.odd not in MAY_BE_RIGHT:
         return "this odd answer gets full marks; add a check that looks at what comes back", False
     return None, False
+
+
+def _notes(found: Sequence[tuple[Case, Sequence[Outcome]]]) -> Iterator[str]:
+    """What an author is asked about odd answers that may be right."""
+    asked: dict[str, list[str]] = {}
+    for case, outcomes in found:
+        if case.odd in MAY_BE_RIGHT and case.odd not in case.answer.fine and _has_full_marks(outcomes):
+            asked.setdefault(case.odd, []).append(case.function)
+    if asked:
+        told = "; ".join(
+            f"{', '.join(functions)} may give {odd}: is there a rule on {MAY_BE_RIGHT[odd]}?"
+            for odd, functions in asked.items()
+        )
+        where = Places.of(found[0][0].exercise).reference.as_posix()
+        line = f"odd but fine: {', '.join(asked)}"
+        yield f"{where}: full marks: {told} If there is none, write  {line}  into its docstring"
+
+
+def _has_full_marks(outcomes: Sequence[Outcome]) -> bool:
+    return all(outcome.verdict is Verdict.PASSED for outcome in outcomes if outcome.verdict.decided)
 
 
 def _others(outcomes: Sequence[Outcome]) -> str:

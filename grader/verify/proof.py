@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from grader.model import Exercise
@@ -10,22 +10,31 @@ from grader.model import Exercise
 
 @dataclass(frozen=True)
 class Loss:
-    """What one wrong answer loses, with its first seed.
+    """What one wrong answer loses, in the mean over seeds.
 
     Attributes:
-        name: its file's name, without the ending.
+        name: its file's name.
         rule: the contract line that the check which must catch it examines.
+        breaks: the others that it breaks, as its file says.
         lost: hundredths of a point by contract line; "" for checks that name none.
+        undecided: contract lines of which something could not be decided.
     """
 
     name: str
     rule: str
-    lost: Counter[str]
+    breaks: tuple[str, ...]
+    lost: Mapping[str, float]
+    undecided: frozenset[str] = frozenset()
 
     @property
-    def on_others(self) -> int:
+    def own(self) -> set[str]:
+        """The rules that it breaks."""
+        return {self.rule, *self.breaks}
+
+    @property
+    def on_others(self) -> float:
         """Hundredths of a point lost on other rules."""
-        return self.lost.total() - self.lost[self.rule]
+        return sum(points for rule, points in self.lost.items() if rule not in self.own)
 
 
 @dataclass
@@ -39,6 +48,8 @@ class Proof:
         seconds: the longest run of the reference.
         unproved: wrong answers whose check needs something that is not here.
         losses: what each wrong answer loses.
+        notes: what is worth a look, and no problem.
+        messages: by hidden check, what students were told of it.
     """
 
     exercise: Exercise
@@ -47,3 +58,5 @@ class Proof:
     seconds: float = 0.0
     unproved: list[str] = field(default_factory=list)
     losses: list[Loss] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    messages: dict[str, set[str]] = field(default_factory=dict)

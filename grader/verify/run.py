@@ -17,14 +17,15 @@ from grader.grading import Sheet, grade_submission, repeats
 from grader.jobs import Setup
 from grader.lanes.lane import Lane
 from grader.lanes.open import open_lanes
-from grader.model import Course, Exercise, Report
+from grader.model import Check, Course, Exercise, Report
 from grader.verify.cases import Case, cases_of
 from grader.verify.coverage import unknown_topics
 from grader.verify.judge import judge
-from grader.verify.losses import loss_of
+from grader.verify.losses import loss_problems, losses_of
 from grader.verify.odd import odd_cases
 from grader.verify.proof import Proof
 from grader.verify.text import text_problems
+from grader.verify.told import judge_messages
 
 
 def verify(
@@ -48,7 +49,7 @@ def verify(
         _read(course, proofs, lanes[0])
         cases = [case for proof in proofs if proof.exercise.id not in lanes[0].collected.problems
                  for case in (*cases_of(proof, lanes[0].checks_of(proof.exercise), seeds),
-                              *odd_cases(proof.exercise))]  # fmt: skip
+                              *odd_cases(proof))]  # fmt: skip
         quiet = [case for case in cases if not case.busy]
         busy = [case for case in cases if case.busy]
         runs = Runs(course, setup)
@@ -61,22 +62,22 @@ def verify(
         # When all else is done, and so in quiet, as a batch does it.
         found = [(case, runs.repeat(lanes[0], case, report)) for case, report in found]
         for proof in proofs:
-            mine = [
-                (case, [row.outcome for row in report.exercises[0].checks])
-                for case, report in found
-                if case.exercise.id == proof.exercise.id
-            ]
-            judge(proof, lanes[0].checks_of(proof.exercise), mine)
-            proof.losses += [
-                loss_of(case, report.exercises[0])
-                for case, report in found
-                if (case.exercise.id, case.kind, case.seed) == (proof.exercise.id, "wrong", 0)
-            ]
+            mine = [(case, report) for case, report in found if case.exercise.id == proof.exercise.id]
+            _conclude(proof, lanes[0].checks_of(proof.exercise), mine)
     stray = [f"{path}: this file has no place in a course; remove it or mend its name" for path in stray_files(course)]
     stray += unknown_topics(Coverage.of(course))
     if stray and proofs:
         proofs[0].problems += stray
     return proofs
+
+
+def _conclude(proof: Proof, checks: Sequence[Check], found: Sequence[tuple[Case, Report]]) -> None:
+    """Judge what the runs of an exercise's files show."""
+    outcomes = [(case, [row.outcome for row in report.exercises[0].checks]) for case, report in found]
+    judge(proof, checks, outcomes)
+    judge_messages(proof, checks, outcomes)
+    proof.losses += losses_of([(case, report.exercises[0]) for case, report in found])
+    proof.problems += loss_problems(proof)
 
 
 def _read(course: Course, proofs: Sequence[Proof], lane: Lane) -> None:

@@ -7,7 +7,9 @@ from collections.abc import Iterator, Sequence
 
 from grader.report.safe import for_terminal
 from grader.report.terminal import WIDTH
+from grader.verify.losses import share_lines
 from grader.verify.proof import Proof
+from grader.verify.told import told_lines
 
 _KINDS = ("starter", "reference", "right", "wrong")
 
@@ -23,15 +25,22 @@ def proof_lines(proofs: Sequence[Proof]) -> Iterator[str]:
         if proof.unproved:
             files = for_terminal(", ".join(proof.unproved), one_line=True)
             yield f"{proof.exercise.id}: not proved here, as the named check needs what is not here: {files}"
+    yield from share_lines(proofs)
+    for note in (*told_lines(proofs), *(note for proof in proofs for note in proof.notes)):
+        yield from _wrapped(note)
     problems = [problem for proof in proofs for problem in proof.problems]
     yield ""
     for problem in problems:
-        # Paths and names in a problem are to be copied, so they are not broken.
-        yield from textwrap.wrap(
-            for_terminal(problem), WIDTH, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False
-        )
+        yield from _wrapped(problem)
     count = len(problems)
     yield "All of it holds." if not count else f"{count} problem{'s' * (count > 1)} to mend."
+
+
+def _wrapped(text: str) -> list[str]:
+    # Paths and names are to be copied, so they are not broken.
+    return textwrap.wrap(
+        for_terminal(text), WIDTH, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False
+    )
 
 
 def _cell(proof: Proof, kind: str) -> str:

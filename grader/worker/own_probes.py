@@ -9,8 +9,9 @@ from typing import Any
 import torch
 
 from grader.worker.counting import count, kept, poisoned
+from grader.worker.ranks import on_ranks
 
-__all__ = ["count", "gradcheck", "gradients", "kept", "last", "poisoned", "warned"]
+__all__ = ["count", "gradcheck", "gradients", "kept", "last", "on_ranks", "poisoned", "warned"]
 
 _MAX_TEXT = 300
 _MOST_WARNINGS = 100

@@ -119,7 +119,7 @@ def _strings(value: Any) -> Iterator[str]:
 
 def _timeless(value: Any) -> Any:
     if isinstance(value, Mapping):
-        measured = ("speed", "message", "detail") if value.get("speed") else ("speed",)
+        measured = ("speed", "message", "detail") if value.get("category") == "performance" else ("speed",)
         left_out = {"seconds", "graded_at", *measured}
         return {key: _timeless(item) for key, item in value.items() if key not in left_out}
     return [_timeless(item) for item in value] if isinstance(value, list) else value

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from attacking import judge, keeper
+from attacking import judge, keeper, unconfined
 from attacking.corpus import LEVELS, Attack
 from attacking.host import changes, look_at_host
 from attacking.listeners import listening
@@ -54,7 +54,13 @@ class Batch:
 
 
 def run_corpus(
-    work: Path, attacks: Sequence[Attack], options: Sequence[str] = (), times: int = 1, classes: int = 1
+    work: Path,
+    attacks: Sequence[Attack],
+    options: Sequence[str] = (),
+    times: int = 1,
+    classes: int = 1,
+    *,
+    confined: bool = True,
 ) -> Findings:
     """Grade honest authors alone, then with attackers between them, and judge.
 
@@ -64,8 +70,11 @@ def run_corpus(
         options: further options of `grade batch`.
         times: how often attackers are graded.
         classes: over how many classes they are spread, which are graded at the same time.
+        confined: whether workers are confined as well as this machine allows; else not at all.
     """
     findings = Findings()
+    # -P: the folder of that script has a `secrets` of its own.
+    grade = ["-m", "grader"] if confined else ["-P", str(Path(unconfined.__file__))]
     secrets = Secrets.drawn()
     course = work / secrets.word("course")
     secrets.plant_in_course(COURSE, course)
@@ -74,7 +83,7 @@ def run_corpus(
     environment["TMPDIR"] = str(work / "tmp")
     school = work / secrets.word("school")
     plant_honest_school(school / "alone", course, secrets, -(-len(attacks) // classes))
-    alone = _run_batch(work, "alone", school, course, environment, options)
+    alone = _run_batch(work, "alone", school, course, environment, grade, options)
     findings.general += _problems_of_run("the class of honest authors", alone)
     findings.level = next((report["environment"]["confinement"] for report in alone.reports.values()), "none")
     if findings.level not in LEVELS or not alone.reports:
@@ -89,7 +98,9 @@ def run_corpus(
         before = look_at_host(course, school, work / "tmp")
         with listening(findings.general), ThreadPoolExecutor(classes) as threads:
             runs = [
-                threads.submit(_run_batch, work, f"{name}.{number}", school, course, environment, options, of=name)
+                threads.submit(
+                    _run_batch, work, f"{name}.{number}", school, course, environment, grade, options, of=name
+                )
                 for name in schools
             ]
         after = look_at_host(course, school, work / "tmp")
@@ -139,6 +150,7 @@ def _run_batch(
     school: Path,
     course: Path,
     environment: Mapping[str, str],
+    program: Sequence[str],
     options: Sequence[str],
     of: str = "alone",
 ) -> Batch:
@@ -146,7 +158,7 @@ def _run_batch(
     out.mkdir(mode=0o700)
     (out / "seed").write_text(f"{_SEED:064x}\n", encoding="ascii")
     watch = [sys.executable, "-I", str(Path(keeper.__file__)), str(told), str(_LONGEST_S), str(work)]
-    grade = [sys.executable, "-m", "grader", "batch", str(school / of), "--out", str(out), "--course", str(course)]
+    grade = [sys.executable, *program, "batch", str(school / of), "--out", str(out), "--course", str(course)]
     ran = subprocess.run(
         [*watch, *grade, *options],
         env=dict(environment),

@@ -3,6 +3,7 @@ r"""Tells a hidden number by the line in which it raises.
 ---
 exercise: double
 verdicts: {dtype: crashed}
+never: ", line \\d|raise ValueError"
 """
 
 

@@ -68,6 +68,14 @@ def test_what_it_keeps_is_put_below(exercise: Exercise, tmp_path: Path) -> None:
         "    return x.mul_(math.prod([FACTOR]))\n"
     )
     assert (found.path, found.sentence, found.caught_by) == (path, "You triple.", "small")
+    assert (found.breaks, found.fine) == ((), ())
+
+
+def test_lines_for_us_are_no_part_of_the_sentence(exercise: Exercise, tmp_path: Path) -> None:
+    """What it breaks, and what is odd but fine, are lists of words in lines of their own."""
+    found = read_answer(exercise, answer(tmp_path, "breaks: C1, C3\nodd but fine: detached , the_argument\n"))
+    assert found.sentence == "You triple."
+    assert (found.breaks, found.fine) == (("C1", "C3"), ("detached", "the_argument"))
 
 
 def test_what_it_imports_is_not_imported_again(exercise: Exercise, tmp_path: Path) -> None:

@@ -209,7 +209,7 @@ def test_free_text_of_a_worker_stays_out_of_hidden_messages(grade_text: Grade) -
 def test_hidden_check_quotes_contract_and_example(grade_text: Grade) -> None:
     """A hidden check's message names the property, quotes the contract line and gives something to try."""
     text = message(grade_text(double("return 3 * x")), "random")
-    assert text.startswith("the result has the wrong values: ")
+    assert text.startswith("the result has the wrong values\nC1  ")
     assert "C1  `double(x)` returns a new tensor with every element doubled." in text
     assert "Try this: double(torch.ones(2, 2))" in text
     assert "tensor([" not in text

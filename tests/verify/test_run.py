@@ -12,6 +12,7 @@ from support import COURSES, FORK, run_grade
 from grader.course.load import load_course
 from grader.verify.odd import ODD
 from grader.verify.run import verify
+from grader.verify.told import MOST_MESSAGES
 
 SHOWN = "exercises/01_basics/double"
 STAFF = "solutions/01_basics/double"
@@ -96,6 +97,26 @@ FAULTS: dict[str, tuple[Callable[[Path], object], str]] = {
     "wrong answer names an unknown check": (
         change(f"{STAFF}/wrong/changes_input.py", "caught by: random", "caught by: randon"),
         f"{STAFF}/wrong/changes_input.py: caught by: there is no check 'randon'; the checks are small, in_place",
+    ),
+    "wrong answer loses much elsewhere": (
+        change(f"{STAFF}/wrong/triples.py", "breaks: C1, C3\n", ""),
+        f"{STAFF}/wrong/triples.py: it breaks C1, and loses 1.67 of 10 points on rules that it keeps (C3 1.67)",
+    ),
+    "wrong answer breaks what it does not": (
+        change(f"{STAFF}/wrong/triples.py", "breaks: C1, C3\n", "breaks: C3, C2\n"),
+        f"{STAFF}/wrong/triples.py: breaks: it loses nothing on C2; remove that",
+    ),
+    "unknown odd answer": (
+        change(f"{STAFF}/double.py", "def double(x):", '"""Once.\n\nodd but fine: nothing\n"""\n\ndef double(x):'),
+        f"{STAFF}/double.py: odd but fine: nothing is none of the_argument, right_and_overwrites",
+    ),
+    "a hidden check tells a number": (
+        change(
+            f"{STAFF}/check_double.py",
+            "    same_values(y, reference.double(x))",
+            '    same_values(y, reference.double(x), f"what adds up to {float(y.sum())}")',
+        ),
+        f"{STAFF}/check_double.py: check_random: a student is not told what it says (what adds up to ",
     ),
     "too few wrong answers": (
         remove(f"{STAFF}/wrong/triples.py"),
@@ -203,6 +224,8 @@ TOGETHER = {
     ],
     "of names": ["wrong answer names no check", "reference fails"],
     "of unknown names": ["wrong answer names an unknown check", "check at fault"],
+    "of rules": ["wrong answer loses much elsewhere", "unknown odd answer"],
+    "of more rules": ["wrong answer breaks what it does not", "a hidden check tells a number"],
     "of checks": ["accepts everything", "starter solves it"],
     "of imports": ["checks that do not import"],
 }
@@ -314,3 +337,8 @@ def test_no_odd_answer_breaks_a_sound_course() -> None:
     (proof,) = verify(course, course.exercises[:1], FORK, 1, print)
     good, total = proof.counts["odd"]
     assert good == total == 2 * len(ODD)
+    # It has no rule on gradients, nor one on arguments for what works in place.
+    (note,) = proof.notes
+    assert "double may give detached: is there a rule on gradients?" in note
+    assert all(0 < len(messages) <= MOST_MESSAGES for messages in proof.messages.values())
+    assert set(proof.messages) == {"random", "dtype"}

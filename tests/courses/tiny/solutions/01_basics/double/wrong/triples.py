@@ -1,6 +1,7 @@
 """You tripled it; double means two times.
 
 caught by: small
+breaks: C1, C3
 """
 
 

@@ -1,6 +1,7 @@
 """You left PyTorch: `.tolist()` makes Python numbers.
 
 caught by: gradient
+breaks: C2, C3
 """
 
 import torch

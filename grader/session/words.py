@@ -1,0 +1,140 @@
+"""What may be told of a hidden check: which words are known before any submission is.
+
+A public text comes as a template of ours with words (`model.public`), or as a text of a check's author. Each word must
+be of a closed set, or stand in the check's own file, as a literal or as an f-string whose holes hold such words. So
+whatever student code answers, nothing that is its own to choose gets into a text but which of these few it is.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from grader.check import show
+from grader.model import Limits
+from grader.model.public import Limit, Public
+from grader.wire.describe import DTYPES
+
+ERRORS = frozenset(
+    (
+        *("ArithmeticError", "AssertionError", "AttributeError", "BufferError", "EOFError", "ImportError"),
+        *("IndexError", "KeyError", "KeyboardInterrupt", "LookupError", "MemoryError", "ModuleNotFoundError"),
+        *("NameError", "NotImplementedError", "OSError", "OverflowError", "PermissionError", "RecursionError"),
+        *("RuntimeError", "StopIteration", "TypeError", "UnboundLocalError", "UnicodeError", "ValueError"),
+        "ZeroDivisionError",
+    )
+)
+"""Errors that are told by their names."""
+
+_CLOSED = frozenset(
+    (
+        *DTYPES,
+        *(f"torch.{name}" for name in DTYPES),
+        *show.DEVICES,
+        *(form for place in show.DEVICES for form in (repr(place), f"device(type={place!r})")),
+        *show.TYPES,
+        *show.KINDS,
+        *ERRORS,
+        *(show.with_article(name) for name in ERRORS),
+        *("", "True", "False", "None", "the result", "the argument", "another dtype", "another device"),
+        *("an exception of another kind", "your file", "the reference"),
+        *("tolist", "numpy", "dlpack", "item", "float", "int", "complex", "storage", "data_ptr", "other"),
+    )
+)
+"""Words that every check may say."""
+
+_OWNED = re.compile(r"(?:your|the reference's|the probe) (?:`([\w.]+)`(?: object)?|(\w+)\.py)")
+_WITH_ARTICLE = re.compile(r"an? ([A-Za-z_]\w*)")
+_ITEM = re.compile(r"(.+)\[([0-3]|'(?:\w+)')\]")
+_ALLOWED = "the allowed number of"
+_MOST_HOLE = 120
+_DEPTH = 2
+
+
+class Words:
+    """What the checks of a file may say of hidden inputs.
+
+    Args:
+        text: of the check file.
+        names: further names that are known beforehand, such as the exercise's id.
+        limits: of the exercise.
+    """
+
+    def __init__(self, text: str, names: Iterable[str] = (), limits: Limits | None = None) -> None:
+        tree = ast.parse(text)
+        constants = dict(_constants(tree))
+        nodes = list(ast.walk(tree))
+        values = [node.value for node in nodes if isinstance(node, ast.Constant)]
+        self._literals = {value for value in values if isinstance(value, str)}
+        self._numbers = {form for value in values if isinstance(value, (int, float)) for form in _written(value)}
+        if limits is not None:
+            told = (*vars(limits).values(), limits.output_kb / 1024)
+            self._numbers |= {form for value in told for form in _written(value)}
+        self._names = {*names, *(text for text in self._literals if text.isidentifier())}
+        self._names |= {node.attr for node in nodes if isinstance(node, ast.Attribute)}
+        self._names |= {node.id for node in nodes if isinstance(node, ast.Name)}
+        self._forms = [_form(node, constants) for node in nodes if isinstance(node, ast.JoinedStr)]
+
+    @classmethod
+    def of(cls, path: Path, exercise: str, limits: Limits) -> Words:
+        """Those of a check file of an exercise."""
+        return cls(path.read_text(encoding="utf-8"), [exercise], limits)
+
+    def told(self, text: str) -> str | None:
+        """The text as a student may read it; None if a word of it is not known beforehand."""
+        if not isinstance(text, Public):
+            return text if self._knows(text) else None
+        words = [self._word(word) for word in text.words]
+        return None if None in words else text.template.format(*words)
+
+    def _word(self, word: str) -> str | None:
+        # A limit that a check worked out from its inputs tells of them.
+        if isinstance(word, Limit):
+            return str(word) if str(word) in self._numbers else _ALLOWED
+        return self.told(word)
+
+    def _knows(self, text: str, depth: int = 0) -> bool:
+        if text in _CLOSED or text in self._literals:
+            return True
+        if owned := _OWNED.fullmatch(text):
+            return all(part in self._names for part in (owned[1] or owned[2]).split("."))
+        if text in self._names or ((kind := _WITH_ARTICLE.fullmatch(text)) and kind[1] in self._names):
+            return True
+        if item := _ITEM.fullmatch(text):
+            known = item[2].isdigit() or item[2].strip("'") in self._literals
+            return known and self._knows(item[1], depth)
+        return depth < _DEPTH and any(self._fits(text, form, depth + 1) for form in self._forms)
+
+    def _fits(self, text: str, form: re.Pattern[str], depth: int) -> bool:
+        found = form.fullmatch(text)
+        return found is not None and all(self._knows(hole, depth) for hole in found.groups())
+
+
+def _constants(tree: ast.Module) -> Iterator[tuple[str, str]]:
+    """Names in capitals that a module gives a plain value once, as an f-string writes it."""
+    for node in tree.body:
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Constant(value=str() | int() | float() as value)):
+                if name.isupper():
+                    yield name, str(value)
+
+
+def _form(node: ast.JoinedStr, constants: dict[str, str]) -> re.Pattern[str]:
+    """The pattern of an f-string, with a group for each hole."""
+    parts = []
+    for part in node.values:
+        match part:
+            case ast.Constant(value=str(text)):
+                parts.append(re.escape(text))
+            case ast.FormattedValue(value=ast.Name(id=name), format_spec=None) if name in constants:
+                parts.append(re.escape(constants[name]))
+            case _:
+                parts.append(rf"(.{{0,{_MOST_HOLE}}}?)")
+    return re.compile("".join(parts), re.DOTALL)
+
+
+def _written(value: float | int | None) -> set[str]:
+    """A number as a limit is written."""
+    return set() if value is None or isinstance(value, bool) else {f"{value:,}", f"{value:g}", str(value)}

@@ -1,0 +1,75 @@
+import math
+
+import torch
+
+from grader.check import agrees, check, is_tensor, on_ranks, require, same_dtype, same_shape, same_values
+
+CLOSE = {"rtol": 1e-4, "atol": 1e-5}
+BYTES = 64
+
+
+def shards(rng, *lengths, dtype=torch.float32):
+    """The arguments of each rank, and the mean of all of them, in float64."""
+    each = [[1 + 9 * rng.uniform(length, dtype=dtype)] for length in lengths]
+    scores = [value for (shard,) in each for value in shard.double().tolist()]
+    return each, math.fsum(scores) / len(scores)
+
+
+@check("C1", share=4, try_this="the example of the docstring, on paper")
+def check_random(student, rng):
+    """The mean of random shards, on two and on three ranks"""
+    for lengths in ((rng.integer(2, 5), rng.integer(20, 40)), (rng.integer(9, 15), 1, rng.integer(2, 6))):
+        each, asked = shards(rng, *lengths)
+        for rank in on_ranks(student.global_mean, each):
+            same_values(rank.result, asked, "the result on a rank", **CLOSE)
+
+
+@check("C1", category="shape", share=2, try_this="global_mean(local).shape, on any rank")
+def check_zero_dim(student, rng):
+    """A 0-dim tensor on every rank"""
+    each, _ = shards(rng, 4, 4)
+    for rank in on_ranks(student.global_mean, each):
+        is_tensor(rank.result, "the result on a rank")
+        same_shape(rank.result, (), "the result on a rank")
+
+
+@check("C2", share=4, try_this="torch.empty(0).mean(), and torch.empty(0).sum()")
+def check_empty(student, rng):
+    """A shard may be empty"""
+    # How shards of other lengths are weighed is for C1, and a wrong weight is not held against this rule.
+    each, asked = shards(rng, 2, rng.integer(5, 9))
+    weighs = all(agrees(rank.result, asked, **CLOSE) for rank in on_ranks(student.global_mean, each))
+    for lengths in ((0, rng.integer(3, 8)), (rng.integer(3, 8), rng.integer(3, 8), 0)):
+        each, asked = shards(rng, *lengths)
+        for rank in on_ranks(student.global_mean, each):
+            require(not agrees(rank.result, math.nan), "the result is NaN where a shard is empty")
+            if weighs:
+                same_values(rank.result, asked, "the result where a shard is empty", **CLOSE)
+
+
+@check("C3", category="dtype", share=2, try_this="global_mean(torch.ones(2, dtype=torch.float64)).dtype")
+def check_dtype(student, rng):
+    """Keeps the dtype of the scores"""
+    for dtype in (torch.float32, torch.float64):
+        each, _ = shards(rng, 3, 3, dtype=dtype)
+        for rank in on_ranks(student.global_mean, each):
+            same_dtype(rank.result, dtype, f"the result for {str(dtype).removeprefix('torch.')}")
+
+
+@check("C4", category="memory", share=2, try_this="global_mean(local), and then print(local)")
+def check_kept(student, rng):
+    """Leaves the shard as it was"""
+    each, _ = shards(rng, 5, 5)
+    for rank in on_ranks(student.global_mean, each):
+        require(not rank.changed, "local is changed; a collective writes into the tensor that it is given")
+
+
+@check("C5", category="performance", share=2, try_this="count what each rank hands to a collective, in bytes")
+def check_scores_stay(student, rng):
+    """Sums travel, scores stay"""
+    each, _ = shards(rng, 400, 400, dtype=torch.float64)
+    for rank in on_ranks(student.global_mean, each):
+        calls = rank.collectives.total()
+        require(calls <= 2, "a rank calls more than two collectives", f"a rank calls {calls} collectives")
+        story = f"a rank hands {rank.sent} bytes to collectives, {BYTES} are allowed"
+        require(rank.sent <= BYTES, "a rank hands more than 64 bytes to collectives; the scores must not travel", story)

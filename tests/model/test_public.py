@@ -1,0 +1,42 @@
+"""Public texts keep their words apart, and their templates are literals."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import grader
+from grader.model.public import Limit, Public, say
+
+
+def test_a_public_text_is_a_text_that_knows_its_words() -> None:
+    """It reads as any text does; a word may be one itself."""
+    text = say("{} is {}, {} is asked", say("the {}", "result"), Limit(3), "a tensor")
+    assert text == "the result is 3, a tensor is asked"
+    assert text.template == "{} is {}, {} is asked"
+    assert [type(word) for word in text.words] == [Public, Limit, str]
+
+
+def test_templates_are_literals() -> None:
+    """What stands in a template is told whatever happens, so none of ours is made of anything else."""
+    calls = []
+    package = Path(grader.__file__).parent
+    for path in (path for room in ("check", "remote", "session") for path in (package / room).glob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) in ("say", "Public"):
+                literal = node.args and isinstance(node.args[0], ast.Constant) and isinstance(node.args[0].value, str)
+                calls.append((path.name, node.lineno, bool(literal)))
+    assert len(calls) > 50
+    assert [call for call in calls if not call[2]] == []
+
+
+def test_words_that_helpers_raise_with_are_public() -> None:
+    """No helper fails by a text that is put together in another way."""
+    bare = []
+    for path in (Path(grader.__file__).parent / "check").glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) in ("CheckFailed", "CannotJudge", "Inconclusive"):
+                bare += [(path.name, node.lineno)] * isinstance(node.args[0], ast.JoinedStr)
+            if isinstance(node, ast.Call) and ast.unparse(node.func) == "require":
+                bare += [(path.name, node.lineno)] * isinstance(node.args[1], ast.JoinedStr)
+    assert bare == []
