@@ -1,0 +1,9 @@
+"""You index only the columns: every row gives all of these, an (N, N) table. The rows need an index, too.
+
+caught by: four_pictures
+keeps: best
+"""
+
+
+def pick(scores, labels):
+    return scores[:, labels]
