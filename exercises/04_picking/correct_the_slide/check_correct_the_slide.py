@@ -1,6 +1,6 @@
 import torch
 
-from grader.check import agrees, check, is_tensor, require, same_shape, same_values
+from grader.check import agrees, changed, check, is_tensor, require, same_shape, same_values
 
 WEEK = [[11.0, 12.0, 13.0, 14.0], [21.0, 22.0, 23.0, 24.0], [31.0, 32.0, 33.0, 34.0]]
 
@@ -55,7 +55,7 @@ def check_set_two_columns(student):
     )
     result = student.set_first_cols_(t, 2, 7.0)
     if not agrees(result, asked):  # a changed copy costs points below, and none here
-        same_values(t, asked, "t, afterwards,")
+        same_values(changed(t), asked, "t, afterwards,")
 
 
 @check("C6", category="memory", share=1)
@@ -64,4 +64,4 @@ def check_same_object(student):
     t = torch.tensor(WEEK)
     result = student.set_first_cols_(t, 2, 7.0)
     is_tensor(result)
-    require(result is t, "the result is another tensor than t; change t, and return t")
+    require(result is changed(t), "the result is another tensor than t; change t, and return t")

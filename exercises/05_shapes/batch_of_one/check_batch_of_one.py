@@ -1,6 +1,6 @@
 import torch
 
-from grader.check import check, is_tensor, raises, require, same_shape, same_values
+from grader.check import changed, check, is_tensor, raises, require, same_shape, same_values
 
 
 @check("C1", category="shape", share=1)
@@ -43,5 +43,5 @@ def check_same_object(student):
     img = torch.ones(3, 4, 5)
     batch = student.as_batch_(img)
     is_tensor(batch)
-    require(batch is img, "the result is another tensor than img; change img itself, and return it")
+    require(batch is changed(img), "the result is another tensor than img; change img itself, and return it")
     same_shape(img, (1, 3, 4, 5), "img, afterwards,")

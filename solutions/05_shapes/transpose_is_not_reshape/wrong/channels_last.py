@@ -1,6 +1,7 @@
 """You bring the channels to the end first: pixel by pixel. Asked is channel by channel.
 
 caught by: two_items
+breaks: C3, C5
 keeps: hwc_to_chw
 """
 
