@@ -3,7 +3,7 @@
 declare                      what a check is: its rule, its share, what its worker sees
 kinds, properties, values    what a value is: its kind; its shape, dtype, device and layout; its numbers
 sharing, memory              views and copies, arguments that stay as they are; memory that is needed and kept
-calls, plain_python               what a call raises or answers; what a file imports, and answers without PyTorch
+calls, plain_python          what a call raises, accepts or answers; what a file imports, and answers without PyTorch
 gradient                     gradients, and whether numbers stayed in PyTorch
 counts, costs                what a call costs in operators, memory, copies and waits, and how much it may cost
 speed                        a ratio of CPU times to another solution
@@ -14,7 +14,7 @@ show                         values as text, for messages
 Each raises `endings.CheckFailed`, whose text teaches. Student code is asked through `grader.remote`.
 """
 
-from grader.check.calls import answers, calling, raises
+from grader.check.calls import accepts, answers, calling, raises
 from grader.check.costs import (
     count_ops,
     no_loop,
@@ -53,6 +53,7 @@ __all__ = [
     "CannotJudge",
     "CheckFailed",
     "Rng",
+    "accepts",
     "agrees",
     "answers",
     "as_elsewhere",

@@ -12,6 +12,7 @@ from support import Function
 from grader.check import (
     CannotJudge,
     CheckFailed,
+    accepts,
     agrees,
     answers,
     as_elsewhere,
@@ -73,6 +74,16 @@ def test_raises_lets_other_errors_through(function: Function) -> None:
         raises(function("def total(x): raise TypeError('unhappy')\n"), 1, case="a number")
 
 
+def test_accepts_tells_what_is_refused(function: Function) -> None:
+    """What is accepted gives its result; a refusal tells the case, and staff the call and what was raised."""
+    assert accepts(function("def total(x, y): return x + y\n"), 1, 2, case="two numbers") == 3
+    failed = failure(accepts, function("def total(x): raise ValueError('too small')\n"), X, case="a tensor of two")
+    assert failed.public == "`total` refuses a tensor of two; there is no reason for a ValueError"
+    assert failed.story == (f"{failed.public}\nthe call  total(tensor([1., 2.]))\nraised    ValueError: too small")
+    with pytest.raises(TypeError, match="unhappy"):
+        accepts(function("def total(x): raise TypeError('unhappy')\n"), 1, case="a number")
+
+
 def test_answers(function: Function) -> None:
     """A bool is asked, and the right one; the text tells neither the input nor a number."""
     answers(function("def total(x): return x > 0\n"), 1, asked=True, case="for 1")
@@ -97,6 +108,7 @@ def test_a_value_is_no_function() -> None:
     """Where the student's file has a value by that name, there is nothing to judge."""
     words: tuple[Callable[[], None], ...] = (
         lambda: raises(3, case="x"),  # type: ignore[arg-type]
+        lambda: accepts(3, case="x"),  # type: ignore[arg-type]
         lambda: answers(3, asked=True, case="x"),  # type: ignore[arg-type]
     )
     for word in words:
