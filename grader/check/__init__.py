@@ -33,9 +33,18 @@ from grader.check.memory import as_lean_as, releases
 from grader.check.plain_python import imports_no, runs_no_operation
 from grader.check.properties import claims, on_device, same_dtype, same_layout, same_shape
 from grader.check.ranks import on_ranks
-from grader.check.sharing import in_place, is_view_of, shares, shares_memory, shares_nothing, unchanged
+from grader.check.sharing import (
+    changed,
+    in_place,
+    is_view_of,
+    shares,
+    shares_memory,
+    shares_nothing,
+    unchanged,
+    writes_show,
+)
 from grader.check.speed import as_fast_as, faster_than
-from grader.check.values import agrees, plain, same, same_values
+from grader.check.values import agrees, as_elsewhere, number, plain, same, same_values
 from grader.model.endings import CannotJudge, CheckFailed
 from grader.remote.student import source
 from grader.wire.incoming import copies
@@ -47,9 +56,11 @@ __all__ = [
     "accepts",
     "agrees",
     "answers",
+    "as_elsewhere",
     "as_fast_as",
     "as_lean_as",
     "calling",
+    "changed",
     "check",
     "claims",
     "copies",
@@ -69,6 +80,7 @@ __all__ = [
     "no_loop",
     "no_new_storage",
     "no_warning",
+    "number",
     "on_device",
     "on_ranks",
     "plain",
@@ -92,4 +104,5 @@ __all__ = [
     "type_name",
     "unchanged",
     "uses_at_most",
+    "writes_show",
 ]
