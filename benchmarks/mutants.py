@@ -139,7 +139,8 @@ def _statements(node: ast.stmt) -> Iterator[Change]:
             value = ast.parse(wrapper.format(f"({ast.unparse(node.value)})"), mode="eval").body
             yield lambda node, value=value: setattr(node, "value", value)  # type: ignore[misc]
     if isinstance(node, ast.FunctionDef) and len(node.body) > 1:
-        for place in range(len(node.body)):
+        first = 1 if ast.get_docstring(node) else 0
+        for place in range(first, len(node.body)):
             yield lambda node, place=place: node.body.pop(place)  # type: ignore[misc]
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from grader.check.counts import Counts, count
+from grader.check.effort import borne_out
 from grader.check.gradient import keeps_graph
 from grader.check.kinds import require
 from grader.model.endings import CheckFailed
@@ -87,12 +88,14 @@ def no_loop(
     Returns:
         The operations of the large call.
     """
-    few, many = same_count(function, small, large, of="ops", slack=slack)
+    few, many = _same(function, small, large, "ops", slack)
     # The other hook's view. Who hides operators from the one is seen by the other, whose growth is looser because
     # asking for a shape is a use as well.
     if many.uses > _LOOP[0] * few.uses + _LOOP[1] + slack:
         public = say("`{}` uses PyTorch more often the larger its input is: a loop in Python", function)
         raise CheckFailed(public, f"{public}\nsmall input  {few.uses} times\nlarge input  {many.uses} times")
+    # And who hides them from both takes time for them.
+    borne_out(function, small, large, many)
     return many.ops
 
 
@@ -111,6 +114,15 @@ def same_count(
     Returns:
         All counts of both calls.
     """
+    few, many = _same(function, small, large, of, slack)
+    if of == "ops":
+        borne_out(function, small, large, many)
+    return few, many
+
+
+def _same(
+    function: RemoteFunction, small: tuple[Any, ...], large: tuple[Any, ...], of: str, slack: int
+) -> tuple[Counts, Counts]:
     # Two sizes and no fixed number: what an honest answer costs differs, that it does not grow is the same for all.
     few, many = count(function, *small), count(function, *large)
     count_small, count_large = few.total(of), many.total(of)

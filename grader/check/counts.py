@@ -18,9 +18,9 @@ import torch
 
 from grader.model.endings import CheckFailed
 from grader.model.public import say
-from grader.remote.probe import built_in
 from grader.remote.spans import Spans, read_spans
 from grader.remote.student import RemoteFunction
+from grader.remote.witness import witnessed
 from grader.wire.cost import Cost
 
 _CANARIES = ("airy_ai", "bessel_j0", "bessel_j1", "bessel_y0", "bessel_y1", "entr", "erfcx", "i0e", "i1", "ndtri")
@@ -53,6 +53,7 @@ class Counts:
         versions: in-place changes of the arguments.
         spans: what host and devices did in virtual time, where an accelerator is simulated.
         result: what the call gave.
+        cpu_s: CPU seconds of the worker, as seen from outside, with the counting itself; None where they are not told.
     """
 
     ops: Counter[str]
@@ -68,6 +69,7 @@ class Counts:
     versions: int
     spans: Spans
     result: Any
+    cpu_s: float | None
 
     def total(self, name: str) -> int:
         """A count as one number."""
@@ -78,10 +80,10 @@ class Counts:
 def count(function: RemoteFunction, *args: Any, **kwargs: Any) -> Counts:
     """Everything that one call costs. What a check looks at is best said by `uses_at_most`, which also reports it."""
     before, after = _canary(), _canary()
-    answer = built_in(function, "count", [before, after, list(args), kwargs], args, kwargs)
-    match answer:
+    seen = witnessed(function, "count", [before, after, list(args), kwargs], args, kwargs)
+    match seen.answer:
         case [result, dict() as told]:
-            counts = _read(told, result)
+            counts = _read(told, result, seen.cpu_s)
             if counts is not None:
                 return _without(counts, (*before, *after), function)
     raise CheckFailed(say("what `{}` costs could not be counted", function))
@@ -94,7 +96,7 @@ def _canary() -> list[list[Any]]:
     return [[chance.choice(_CANARIES), chance.randint(1, 16), chance.randint(1, 4)]]
 
 
-def _read(told: dict[Any, Any], result: Any) -> Counts | None:
+def _read(told: dict[Any, Any], result: Any, cpu_s: float | None) -> Counts | None:
     """The counts, if they are counts at all. Names that a worker made up could tell a hidden input."""
     names = {field.name for field in fields(Cost)} - {"spans"}
     numbers = {name: told.get(name) for name in names}
@@ -108,7 +110,7 @@ def _read(told: dict[Any, Any], result: Any) -> Counts | None:
             assert isinstance(value, dict)
             numbers[name] = _known(name, value)
     spans = read_spans(told.get("spans"), int(numbers.pop("span_count") or 0))
-    return None if spans is None else Counts(**numbers, spans=spans, result=result)  # type: ignore[arg-type]
+    return None if spans is None else Counts(**numbers, spans=spans, result=result, cpu_s=cpu_s)  # type: ignore[arg-type]
 
 
 def known_collectives(called: dict[Any, Any]) -> Counter[str] | None:

@@ -19,10 +19,10 @@ from grader.check.kinds import require
 from grader.check.values import same_values
 from grader.model.endings import CheckFailed
 from grader.model.public import Limit, say
-from grader.remote.probe import built_in
+from grader.remote.pair import NewInputs
 from grader.remote.student import RemoteFunction
 from grader.remote.timing import Inputs, TimedSide
-from grader.remote.trial import NewInputs
+from grader.remote.witness import witnessed
 
 # Seen from outside, a process grows for many reasons. The limit lies well above them, and well below a copy of large
 # arguments.
@@ -78,7 +78,7 @@ def releases(function: RemoteFunction, *args: Any) -> None:
     Raises:
         CheckFailed: something is kept.
     """
-    answer = built_in(function, "kept", [list(args), {}], args, {})
+    answer = witnessed(function, "kept", [list(args), {}], args, {}).answer
     require(type(answer) is int and answer >= 0, say("what `{}` keeps could not be counted", function))
     public = say("`{}` keeps memory that nobody needs any more", function)
     require(answer == 0, public, f"{public}: {answer:,} bytes")

@@ -11,16 +11,9 @@ from typing import Any
 from grader.check.costs import report
 from grader.check.counts import known_collectives
 from grader.model.endings import CannotJudge, CheckFailed
+from grader.model.public import say
 from grader.remote.probe import built_in
 from grader.remote.student import RemoteFunction
-
-_ENDINGS = {
-    "waits": (
-        "`{f}` waits for ever on one rank: the others do not come to the collective that it calls",
-        "rank {rank} of {size} waits in a collective for ranks that do something else or have returned",
-    ),
-    "died": ("`{f}` ends the process of a rank", "the process of rank {rank} of {size} ended before `{f}` returned"),
-}
 
 _PROCESSES = 8
 """A rank, and the threads that gloo starts in it."""
@@ -64,7 +57,7 @@ def on_ranks(function: RemoteFunction, each: Sequence[Sequence[Any]]) -> list[Ra
         raise ValueError(f"{len(args)} ranks need `limits: processes: {_PROCESSES * len(args)}` in exercise.yaml")
     answer = built_in(function, "on_ranks", [args], tuple(args[0]), {})
     if not isinstance(answer, list) or len(answer) != len(args):
-        raise CheckFailed(f"what the ranks of `{function}` did could not be read")
+        raise CheckFailed(say("what the ranks of `{}` did could not be read", function))
     # The cause of what the other ranks wait for is told first.
     order = sorted(range(len(answer)), key=lambda rank: _CAUSES.get(_ending(answer[rank]), len(_CAUSES)))
     ranks = {rank: _read(function, rank, len(answer), answer[rank]) for rank in order}
@@ -81,13 +74,19 @@ def _ending(row: object) -> str:
 def _read(function: RemoteFunction, rank: int, size: int, row: object) -> Rank:
     match row:
         case {"ended": "raised", "raised": [str() as kind, str() as text]}:
-            raise CheckFailed(f"`{function}` raises an exception on a rank", f"rank {rank} raised {kind}: {text}")
-        case {"ended": str() as ending} if ending in _ENDINGS:
-            public, story = _ENDINGS[ending]
-            raise CheckFailed(public.format(f=function), story.format(f=function, rank=rank, size=size))
+            public = say("`{}` raises an exception on a rank", function)
+            raise CheckFailed(public, f"rank {rank} raised {kind}: {text}")
+        case {"ended": "died"}:
+            public = say("`{}` ends the process of a rank", function)
+            raise CheckFailed(public, f"the process of rank {rank} of {size} ended before `{function}` returned")
+        case {"ended": "waits"}:
+            public = say("`{}` waits for ever on a rank: the others do not come to the collective it calls", function)
+            raise CheckFailed(
+                public, f"rank {rank} of {size} waits in a collective: others do something else, or are done"
+            )
         case {"ended": "returned", "result": result, "collectives": dict() as called, "sent": int() as sent,
               "changed": bool() as changed}:  # fmt: skip
             collectives = known_collectives(called)
             if collectives is not None and sent >= 0:
                 return Rank(result, collectives, sent, changed)
-    raise CheckFailed(f"what the ranks of `{function}` did could not be read")
+    raise CheckFailed(say("what the ranks of `{}` did could not be read", function))

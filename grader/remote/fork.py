@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import os
+import signal
 import socket
 import time
 from collections.abc import Callable
@@ -43,6 +44,7 @@ class ForkStarter:
         self._clean_ups: dict[int, Callable[[], None]] = {}
         self._refused: dict[int, str] = {}
         self.make_room: Callable[[], bool] = lambda: False
+        self.students: set[Worker] = set()
 
     def start_worker(self, limits: Limits, *, spared: bool = False) -> Worker:
         """A fork of the server.
@@ -84,7 +86,8 @@ class ForkStarter:
                 folder.rmdir()
                 output.unlink()
                 return None
-        life = _Forked(_pid_of(self._pidfds.pop(number)), number, self)
+        pidfd = self._pidfds.pop(number)
+        life = _Forked(_pid_of(pidfd), pidfd, number, self)
         worker = Worker(Channel(SocketTransport(ours), caps_of(limits)), life, folder, output, limits)
         # Set from here: control groups are not seen behind the wall. Nothing of a submission has been sent yet, so the
         # cap holds before any of it runs.
@@ -161,17 +164,15 @@ def _server_lost() -> WorkerLost:
 
 def _pid_of(pidfd: int) -> int:
     """A process's number in our own process namespace, which may not be the server's; see proc_pid_fdinfo(5)."""
-    try:
-        # A pidfd names this very process, whatever number it has where; our /proc tells the one that holds here.
-        with open(f"/proc/self/fdinfo/{pidfd}", encoding="ascii") as file:
-            return next(int(line.split()[1]) for line in file if line.startswith("Pid:"))
-    finally:
-        os.close(pidfd)
+    # A pidfd names this very process, whatever number it has where; our /proc tells the one that holds here.
+    with open(f"/proc/self/fdinfo/{pidfd}", encoding="ascii") as file:
+        return next(int(line.split()[1]) for line in file if line.startswith("Pid:"))
 
 
 @dataclass
 class _Forked:
     pid: int
+    pidfd: int
     number: int
     starter: ForkStarter
     group: cgroup.Group | None = None
@@ -179,9 +180,15 @@ class _Forked:
     def kill(self) -> None:
         self.starter.kill(self.number)
 
+    def signal(self, number: int) -> None:
+        # By the descriptor: a process that was reaped has given its number back.
+        with contextlib.suppress(ProcessLookupError):
+            signal.pidfd_send_signal(self.pidfd, number)
+
     def when_gone(self, clean_up: Callable[[], None]) -> None:
         def leave() -> None:
             clean_up()
+            os.close(self.pidfd)
             if self.group is not None:
                 self.group.remove()
 

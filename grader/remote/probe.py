@@ -41,10 +41,19 @@ def built_in(
         args: of the call.
         kwargs: of the call.
     """
-    if not isinstance(function, RemoteFunction):
-        raise TypeError(f"{name} wants a function of the student's, such as student.total")
-    side = function.side
+    side = side_of_function(function, name)
     # The lines that reproduce a failure are for students: they tell of the student's function, not of a probe.
     if side.recording:
         function.note(args, kwargs)
     return side.call(RemoteFunction(side, name, "probe:"), (function, *values), {}, function.what)
+
+
+def side_of_function(function: Any, name: str) -> Side:
+    """The side whose function it is.
+
+    Raises:
+        TypeError: it is no such function.
+    """
+    if not isinstance(function, RemoteFunction):
+        raise TypeError(f"{name} wants a function of the student's, such as student.total")
+    return function.side

@@ -42,26 +42,34 @@ class Side:
         sitting: whose worker is asked.
         seed: what student code's generators are seeded with, in each check.
         originals: of the reference: the student's side, whose arguments it is given as they were before the call.
+        reference: of the student's: the reference's side, if there is one.
+        counting: of the reference: the CPU seconds of a counted call that does nothing, and in which of its workers.
+        copying: whether student code is given copies, so that nothing it does to them reaches the check.
         recording: whether calls are taken down, for the lines that reproduce them.
         calls: what the check called.
         counters: counts for the report, by name.
         speed: what was measured, for the report.
         leave: told when a worker is asked; gives what is told when it has answered.
+        provisional: whether a verdict about speed that fails is taken again later, and decides nothing now.
     """
 
     sitting: Sitting
     seed: int = 0
     originals: Side | None = None
+    reference: Side | None = None
+    counting: tuple[int, float] | None = None
+    copying: bool = False
     recording: bool = False
     calls: list[Call] = field(default_factory=list)
     counters: dict[str, int] = field(default_factory=dict)
     speed: list[Speed] = field(default_factory=list)
     leave: Leave | None = None
+    provisional: bool = False
 
     def __post_init__(self) -> None:
         self.exchange = self._new_exchange()
         self._names: dict[str, str] | None = None
-        self._probes: set[str] = set()
+        self._probes: dict[str, str] = {}
         self._seeded = False
         self._has_loaded = False
         self._unloadable: CannotJudge | None = None
@@ -130,7 +138,7 @@ class Side:
 
     def _load(self) -> None:
         self.sitting.close()
-        self.exchange, self._names, self._probes, self._seeded = self._new_exchange(), None, set(), False
+        self.exchange, self._names, self._probes, self._seeded = self._new_exchange(), None, {}, False
         sitting = self.sitting
         what = f"{sitting.owner} {sitting.module}.py"
         out = Outgoing(self.exchange)
@@ -162,11 +170,8 @@ class Side:
     def call(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], what: str) -> Any:
         """Call something that lives in the worker."""
         self.names()
-        if self.originals is not None:
-            own = [None if isinstance(arg, Remote) else arg for arg in args]  # a probe's function stays what it is
-            copied = copies(*own, *kwargs.values(), originals=self.originals.exchange)
-            args = tuple(arg if isinstance(arg, Remote) else copied[i] for i, arg in enumerate(args))
-            kwargs = dict(zip(kwargs, copied[len(args) :], strict=True))
+        if self.originals is not None or self.copying:
+            args, kwargs = self._copied(args, kwargs)
         out = Outgoing(self.exchange)
         request = requests.Call(
             out.value(function),
@@ -175,6 +180,19 @@ class Side:
         )
         return self._ask(request, out, self.sitting.limits.call_s, what)
 
+    def _copied(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The arguments as they were before student code changed them, in memory of their own."""
+        own = [None if isinstance(arg, Remote) else arg for arg in args]  # a probe's function stays what it is
+        originals = None if self.originals is None else self.originals.exchange
+        try:
+            copied = copies(*own, *kwargs.values(), originals=originals)
+        except ProtocolFault:  # an object of the worker's lies in a list
+            if self.originals is not None:
+                raise
+            return args, kwargs
+        kept = tuple(arg if isinstance(arg, Remote) else copied[i] for i, arg in enumerate(args))
+        return kept, dict(zip(kwargs, copied[len(args) :], strict=True))
+
     def get(self, obj: Any, name: str, what: str) -> Any:
         """Read an attribute of something that lives in the worker."""
         self.names()
@@ -182,13 +200,13 @@ class Side:
         return self._ask(requests.Get(out.value(obj), name), out, self.sitting.limits.call_s, what)
 
     def load_probe(self, name: str, source: str) -> None:
-        """Send a probe's source, once for each worker."""
+        """Send a probe's source, once for each worker, and again where another file of that name was there last."""
         self.names()
-        if name not in self._probes:
+        if self._probes.get(name) != source:
             out = Outgoing(self.exchange)
             request = requests.LoadProbe(name, out.value(source))
             self._ask(request, out, self.sitting.limits.load_s, f"the probe {name}")
-            self._probes.add(name)
+            self._probes[name] = source
 
     def _ask(self, request: requests.Request, out: Outgoing, seconds: float, what: str) -> Any:
         """Send a request whose values were written; give what came of it, or raise what student code raised."""

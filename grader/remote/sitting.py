@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 
 from grader.model import Device, Limits, Verdict
 from grader.model.endings import WorkerLost
@@ -83,7 +84,21 @@ class Sitting:
                 self.lose(lost)
                 raise
             self.lives += 1
+            if not self.secret:
+                self._starter.students.add(self.worker)
         return self.worker
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Meanwhile no other worker runs in which a submission is: none works ahead, and none disturbs this one."""
+        others = [worker for worker in self._starter.students if worker is not self.worker]
+        try:
+            for worker in others:
+                worker.stop()
+            yield
+        finally:
+            for worker in others:
+                worker.go_on()
 
     def fresh(self) -> Sitting:
         """The same files, for a worker of its own. Close it."""
@@ -154,5 +169,6 @@ class Sitting:
     def close(self) -> None:
         """End the worker."""
         if self.worker is not None:
+            self._starter.students.discard(self.worker)
             self.worker.close()
             self.worker = None

@@ -43,6 +43,7 @@ class SpawnStarter:
         self._on_start = on_start
         self._numbers = itertools.count()
         self.make_room: Callable[[], bool] = lambda: False  # never asked: the host's memory is the limit here
+        self.students: set[Worker] = set()
         self._spare: _Spawned | None = None
         self._spare = self._spawn()
 
@@ -111,6 +112,11 @@ class _Spawned:
                 os.killpg(self.process.pid, signal.SIGKILL)
         with contextlib.suppress(OSError):
             self.process.kill()
+
+    def signal(self, number: int) -> None:
+        # By the number that it told: the process that we started may be a launcher.
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.kill(self.pid, number)
 
     def when_gone(self, clean_up: Callable[[], None]) -> None:
         # There is no server here to tell of the end, so it is waited for: a folder is swept once nothing writes there.

@@ -23,6 +23,8 @@ from grader.wire.requests import Asked
 GRACE_S = 2.0
 LONGEST_WAIT_S = 1.0
 _SHORTEST_WAIT_S = 0.002
+_STOP_S = 2.0
+_CAN_STOP = hasattr(signal, "SIGSTOP")  # Windows has no such signal
 _NO_MEMORY = 71  # as grader.worker.serve says it
 
 
@@ -34,6 +36,9 @@ class Life(Protocol):
 
     def kill(self) -> None:
         """End it with everything it started."""
+
+    def signal(self, number: int) -> None:
+        """Send the process a signal, if it is still there. What it started gets none."""
 
     def exit_code(self) -> int | None:
         """Wait a moment for its end; negative for a signal, None if it does not end."""
@@ -48,7 +53,7 @@ class Life(Protocol):
         """Whether the kernel ended it, or something in it, for want of memory."""
 
 
-@dataclass
+@dataclass(eq=False)
 class Worker:
     """One process in which student code runs. Close it."""
 
@@ -105,15 +110,16 @@ class Worker:
 
     def _patience(self, seconds: float, what: str) -> Callable[[], float]:
         """CPU time decides; wall time is a loose multiple of it, so that a busy machine ends nothing."""
-        started, cpu_before = time.monotonic(), self.cpu_s()
+        started, cpu_before, waited_before = time.monotonic(), self.cpu_s(), self.waited_s()
 
         def wait() -> float:
             # From outside, on our clock: student code could replace any clock that it is asked to read.
             used = self.cpu_s()
             cpu_left = math.inf if used is None or cpu_before is None else seconds - (used - cpu_before)
-            # Sleep takes no CPU time, so wall time must end it; a worker that merely waits for a core gets more of
-            # that.
-            wall_left = seconds * self.limits.wall_factor - (time.monotonic() - started)
+            # Sleep takes no CPU time, so wall time must end it. Where it merely waited for a core, that is left out.
+            waited_now = self.waited_s()
+            waited = 0.0 if waited_before is None or waited_now is None else waited_now - waited_before
+            wall_left = seconds * self.limits.wall_factor - (time.monotonic() - started - waited)
             if cpu_left <= 0 or wall_left <= 0:
                 text = say("{} did not finish in {} seconds", what, Limit(f"{seconds:g}"))
                 raise WorkerLost(Verdict.TIMED_OUT, text)
@@ -157,9 +163,36 @@ class Worker:
             self._last_look = time.monotonic(), used
         return used
 
+    def stop(self) -> None:
+        """Keep it from running, whatever it is doing. It notices only by the time that passes."""
+        if not _CAN_STOP:
+            return
+        self.life.signal(signal.SIGSTOP)
+        # One thread hands the signal on. While that one waits for a core, others could go on.
+        until = time.monotonic() + _STOP_S
+        while clock.others_run(self.life.pid) and time.monotonic() < until:
+            time.sleep(_SHORTEST_WAIT_S / 10)
+
+    def go_on(self) -> None:
+        """Let it run again."""
+        if _CAN_STOP:
+            self.life.signal(signal.SIGCONT)
+
+    def other_threads_ns(self) -> tuple[int, int] | None:
+        """CPU nanoseconds of all its threads but the first lie between these; None where that cannot be read."""
+        return clock.other_threads_ns(self.life.pid)
+
+    def threads(self) -> int | None:
+        """How many threads it has now; None where that is not told."""
+        return clock.threads(self.life.pid)
+
     def waited_s(self) -> float | None:
         """Seconds that it was ready to run and had no core; None where that is not told."""
         return clock.waited_s(self.life.pid)
+
+    def disturbances(self) -> clock.Disturbances | None:
+        """What may have made it slow so far, read from outside; None where that cannot be read."""
+        return clock.disturbances(self.life.pid)
 
     def resident(self) -> tuple[int, int] | None:
         """Bytes of memory that it has now, and the most that it ever had; None where that cannot be read."""
@@ -200,9 +233,11 @@ class Starter(Protocol):
 
     Attributes:
         make_room: ends a worker that is kept for later, and tells whether there was one; set by whoever keeps them.
+        students: those in which submissions run just now; kept by their sittings.
     """
 
     make_room: Callable[[], bool]
+    students: set[Worker]
 
     def start_worker(self, limits: Limits, *, spared: bool = False) -> Worker:
         """A worker with nothing loaded; one that is spared outlives an exercise that takes too long."""

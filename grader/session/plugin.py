@@ -17,6 +17,7 @@ from grader.check.declare import Rng
 from grader.check.devices import Accelerator
 from grader.jobs import Collected, Done, Job, PlannedExercise
 from grader.model import Check, Device, Outcome, Verdict
+from grader.remote import asked
 from grader.remote.probe import Probe
 from grader.remote.side import Side
 from grader.remote.student import Student
@@ -24,8 +25,8 @@ from grader.session.checks import CollectedCheck, collected_check
 from grader.session.decide import Comparison, Decision, Ended, Telling, blame, decide
 from grader.session.globals import Kept
 from grader.session.inputs import InputStream
+from grader.session.outcome import judged_by_copies, outcome_of
 from grader.session.printed import Printed
-from grader.session.reproduce import reproduce
 from grader.session.sides import Sides
 from grader.session.timer import Timer
 from grader.session.words import Words
@@ -33,8 +34,6 @@ from grader.session.words import Words
 _NO_CUDA = "needs a CUDA device; grade --device cuda uses one"
 _BY_VALUES = (AttributeError, IndexError, KeyError, RuntimeError, TypeError, ValueError)
 """What a check meets that takes a value for another kind of value."""
-
-_REPRODUCED = (Verdict.FAILED, Verdict.CRASHED, Verdict.TIMED_OUT, Verdict.OVER_LIMIT)
 
 
 class Host(Protocol):
@@ -144,6 +143,9 @@ class CheckSession:
         check, student = row.check, self._student
         started = time.monotonic()
         ended, decision = self._attempt(row, following, job, student)
+        if self._rests_on_changes(decision[0], student):
+            ended, decision = self._attempt(row, following, job, student, copying=True)
+            decision = judged_by_copies(decision)
         # A check that breaks by what a student's code gave back is that answer's fault, not ours: nobody can choose to
         # be undecided. The same check with the reference in the student's place tells the two apart.
         if decision[0] is Verdict.BROKEN and self._exercise.reference is None:
@@ -160,28 +162,26 @@ class CheckSession:
                 stand_in.sitting.close()
             if instead[0] is Verdict.PASSED:
                 decision = blame(check, ended, decision[2], self._telling(row.item))
-        verdict, message, detail = decision
-        if check.shown and verdict in _REPRODUCED:
-            lines = reproduce(self._exercise.id, check.id, student.calls, job.keep, student.device)
-            message += f"\n\n{lines}" if lines else ""
-        seconds = round(time.monotonic() - started, 4)
-        counters, speed = dict(student.counters), tuple(student.speed)
-        # Of a hidden check they are for staff alone: what is counted or measured could carry a hidden number out.
-        if not check.shown:
-            counted = [f"counted: {counters}"] if counters else []
-            detail = "\n".join([detail, *counted, *(found.told for found in speed)]).strip()
-            counters = {}
-        return Outcome(check.id, verdict, message, detail, seconds, counters, speed, student.device)
+        seconds = time.monotonic() - started
+        return outcome_of(check, self._exercise.id, decision, student, job.keep, seconds)
 
     def _attempt(
-        self, row: CollectedCheck, following: pytest.Item | None, job: Job, student: Side
+        self,
+        row: CollectedCheck,
+        following: pytest.Item | None,
+        job: Job,
+        student: Side,
+        *,
+        copying: bool = False,
     ) -> tuple[Ended, Decision]:
-        """Run a check once, with this side as the student's."""
+        """Run a check once, with this side as the student's, which is given copies or the arguments themselves."""
         assert self._exercise is not None
         check, self._student = row.check, student
         self._inputs = InputStream(job.seed, check)
         seed = self._inputs.workers_seed()
         self._begin(student, seed, recording=check.shown, limit=row.call_s)
+        student.copying = copying
+        asked.begin()
         # The same seed: a function that draws random numbers draws the same ones on both sides.
         if self._reference is not None:
             self._begin(self._reference, seed, recording=False, limit=None)
@@ -198,6 +198,14 @@ class CheckSession:
         if item.path not in self._words:
             self._words[item.path] = Words.of(item.path, self._exercise.id, self._exercise.limits)
         return Telling(self._exercise.contract, self._words[item.path])
+
+    def _rests_on_changes(self, verdict: Verdict, student: Side) -> bool:
+        """Whether student code has changed an argument that the check does not ask for."""
+        # From it the check may have worked out what it expects, so that arguments which stay as they are decide.
+        wanted = asked.asked_for()
+        # One that asks looks at what was made of its arguments. Where it fails, copies could not show that.
+        decided = verdict is Verdict.PASSED or (verdict is Verdict.FAILED and not wanted)
+        return decided and student.exchange.overwrote_other_than(wanted)
 
     def _begin(self, side: Side, seed: int, *, recording: bool, limit: float | None) -> None:
         assert self._exercise is not None
@@ -272,10 +280,13 @@ class CheckSession:
 
     @pytest.fixture
     def probe(self, request: pytest.FixtureRequest) -> Probe:
-        """The exercise's probe file that lies beside the check."""
+        """The exercise's probe file that lies beside the check, or the shown one."""
         assert self._student is not None
         assert self._exercise is not None
-        for path in self._exercise.probes:
-            if path.parent == request.path.parent:
-                return Probe(self._student, path)
+        # A hidden check may use what a student sees as well; never the other way round.
+        shown = self._exercise.shown_checks
+        for folder in (request.path.parent, shown.parent if shown else None):
+            for path in self._exercise.probes:
+                if path.parent == folder:
+                    return Probe(self._student, path)
         raise LookupError(f"there is no probe_{self._exercise.id}.py beside {request.path.name}")

@@ -55,6 +55,13 @@ def array_extent(array: Array) -> Extent:
     return Extent(start, size, root, writable=root.flags.writeable)
 
 
+def extent_of(value: object) -> Extent | None:
+    """The memory that a tensor or an array is a window on; None of anything else."""
+    if isinstance(value, torch.Tensor):
+        return storage_extent(value.untyped_storage())
+    return array_extent(value) if isinstance(value, np.ndarray) else None
+
+
 def array_bounds(array: Array) -> tuple[int, int]:
     """Lowest address and number of bytes that the elements of an array span; strides may be negative."""
     start = array.__array_interface__["data"][0]

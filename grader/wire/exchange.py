@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import torch
 
-from grader.wire.blocks import Block
+from grader.wire.blocks import Block, extent_of
 from grader.wire.bounds import Caps
 from grader.wire.describe import layout_of
 from grader.wire.rows import Claims, ContainerRow, LeafRow, TensorRow
@@ -120,6 +120,10 @@ class Exchange:
         self.retired: dict[int, Block] = {}
         # By `id` too. A check may hand over what student code changed, and the reference must get it as it was.
         self.changed_containers: dict[int, Changed] = {}
+        # What this end made or handed over, and the other end changed: where memory lies, and what refers to objects of
+        # which it told other rows. Nothing of it is kept alive but lists and the like.
+        self.overwritten: list[tuple[int, int] | Callable[[], object]] = []
+        self.given: set[int] = set()
         self.fresh = False
         self._next = 0 if asks else 1
 
@@ -183,7 +187,35 @@ class Exchange:
         self.known, self.numbers, self.blocks, self.containers = {}, {}, {}, {}
         self.retired = {}
         self.changed_containers = {}
+        self.overwritten, self.given = [], set()
         self.fresh = self.asks
+
+    def note_overwritten(self, number: int, what: Block | object) -> None:
+        """The other end has changed a block, or an object. What it made, and was not handed again, is its own."""
+        if not self.asks:
+            return
+        given = {number for number in self.given if number in self.known}
+        if isinstance(what, Block):
+            given = {row.block for each in given if (row := self.known[each].row) is not None}
+        if not self.is_other_ends(number) or number in given:
+            if isinstance(what, Block):
+                self.overwritten.append((what.start, what.start + what.size))
+            else:
+                weak = isinstance(what, (torch.Tensor, np.ndarray))
+                self.overwritten.append(weakref.ref(what) if weak else lambda: what)
+
+    def overwrote_other_than(self, asked: Iterable[object]) -> bool:
+        """Whether the other end changed anything of ours that does not lie in the memory of these, and is none."""
+        asked = list(asked)
+        places = [extent for each in asked if (extent := extent_of(each)) is not None]
+        for changed in self.overwritten:
+            if isinstance(changed, tuple):
+                start, end = changed
+                if not any(place.start < end and start < place.end for place in places):
+                    return True
+            elif not any(changed() is each for each in asked):
+                return True
+        return False
 
     def original(self, start: int, size: int) -> bytes | None:
         """The bytes of a range as they were before the other end changed them, or None if they are as they were.

@@ -75,6 +75,8 @@ class Incoming:
             # What may be written is what this end says of its own memory, not what the message says.
             elif block.size != size or not block.hold() or (exchange.asks and not block.writable):
                 raise ProtocolFault("a block of ours cannot be overwritten so")
+            else:
+                exchange.note_overwritten(number, block)
             block.write(part)
             block.last = bytes(part)
 
@@ -120,9 +122,12 @@ class Incoming:
                 continue  # dropped here meanwhile
             known = exchange.known.get(number)
             if known is None:
+                exchange.note_overwritten(number, obj)
                 self._change_container(obj, row)
             elif isinstance(row, TensorRow) and isinstance(obj, torch.Tensor):
                 was = known.row.grad if isinstance(known.row, TensorRow) else None
+                if isinstance(known.row, TensorRow) and known.row.not_claimed() != row.not_claimed():
+                    exchange.note_overwritten(number, obj)
                 change_tensor(exchange, obj, known, row)
                 known.row = row
                 # Told as before, it is left alone: the check may have set another one since.
@@ -130,6 +135,7 @@ class Incoming:
                     remember(exchange, obj, known)
                     self._set_grad(known, row.grad)
             elif isinstance(row, ArrayRow) and isinstance(obj, np.ndarray):
+                exchange.note_overwritten(number, obj)
                 if (other := change_array(exchange, number, obj, known, row)) is not None:
                     self._held.append(other)
             else:

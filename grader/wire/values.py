@@ -63,6 +63,7 @@ class Values:
         # Before anything is made of it: what is known already is the same object at the other end, too.
         number = self._exchange.number_of(obj)
         if number is not None:
+            self._exchange.given.add(number)
             return ["known", number]
         if isinstance(obj, torch.Tensor):
             reason = odd_tensor(obj)

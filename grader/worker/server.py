@@ -20,6 +20,7 @@ from dataclasses import dataclass
 
 import torch
 
+from grader.confine import kernel
 from grader.confine.messages import (
     Ended,
     EndWorker,
@@ -144,6 +145,7 @@ class _Server:
         # A death becomes a byte on a socket, so one `select` waits for messages and deaths alike. Python writes that
         # byte for signals that have a handler, so there is one, which does nothing.
         signal.signal(signal.SIGCHLD, lambda *_: None)
+        kernel.hear_of_ends_alone()
         signal.set_wakeup_fd(self._wake.fileno())
         self._selector.register(self._host, selectors.EVENT_READ, self._from_host)
         self._selector.register(self._woken, selectors.EVENT_READ, self._on_wake)

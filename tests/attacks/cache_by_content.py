@@ -2,7 +2,7 @@ r"""Loops once for each content and keeps the answers: every counted call has ot
 
 ---
 exercise: total
-verdicts: {counts: failed}
+verdicts: {counts: failed, speed: failed}
 message: more operations the larger its input
 """
 

@@ -2,7 +2,7 @@ r"""Replaces what counts its operations: it loops, and says that it does not.
 
 ---
 exercise: total
-verdicts: {counts: failed}
+verdicts: {counts: failed, speed: failed}
 """
 
 import gc

@@ -2,7 +2,7 @@ r"""Loops in a child process, where operations might not be counted.
 
 ---
 exercise: total
-verdicts: {counts: failed|over_limit}
+verdicts: {counts: failed|over_limit, speed: failed|over_limit}
 """
 
 import os

@@ -2,7 +2,7 @@ r"""Loops in a thread, where operations might not be counted.
 
 ---
 exercise: total
-verdicts: {counts: failed}
+verdicts: {counts: failed, speed: failed}
 """
 
 import threading

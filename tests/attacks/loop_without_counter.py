@@ -2,7 +2,7 @@ r"""Switches the counter off around its loop.
 
 ---
 exercise: total
-verdicts: {counts: failed}
+verdicts: {counts: failed, speed: failed}
 """
 
 from torch.utils._python_dispatch import _disable_current_modes

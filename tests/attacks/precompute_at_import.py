@@ -2,7 +2,7 @@ r"""Fills a table while it is imported, from every seed that it guesses.
 
 ---
 exercise: total
-verdicts: {counts: failed}
+verdicts: {counts: failed, speed: failed}
 """
 
 import torch

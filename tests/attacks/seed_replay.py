@@ -2,7 +2,7 @@ r"""Draws the inputs of later calls from the seed that it was given, and has the
 
 ---
 exercise: total
-verdicts: {counts: failed}
+verdicts: {counts: failed, speed: failed}
 message: more operations the larger its input
 """
 

@@ -43,7 +43,7 @@ def test_a_changed_argument_is_told(function: Function) -> None:
     [
         ("if dist.get_rank() == 1: raise ValueError('no score')\ndist.barrier()", "rank 1 raised ValueError: no score"),
         ("if dist.get_rank() == 1: os._exit(1)\ndist.barrier()", "the process of rank 1 of 3 ended before"),
-        ("if dist.get_rank() == 1: dist.barrier()", "rank 1 of 3 waits in a collective for ranks that do something"),
+        ("if dist.get_rank() == 1: dist.barrier()", "rank 1 of 3 waits in a collective: others do something else"),
     ],
     ids=["raises", "dies", "waits"],
 )

@@ -1,0 +1,50 @@
+from grader.check import check, imports_no, is_instance, plain, raises, runs_no_operation, same_values
+
+
+@check("C1", share=1)
+def check_tuple(student):
+    """Returns a tuple of ints"""
+    shape = student.broadcast((2, 3), (2, 3))
+    is_instance(shape, tuple)
+    same_values(shape, (2, 3), "broadcast((2, 3), (2, 3))")
+    for size in shape:
+        is_instance(size, int, "an item of the result")
+
+
+@check("C2", share=1)
+def check_fewer_dims(student):
+    """Lines a layer up with the last dims of a block of layers"""
+    same_values(plain(student.broadcast((4, 3, 2), (3, 2))), (4, 3, 2), "broadcast((4, 3, 2), (3, 2))")
+    same_values(plain(student.broadcast((2,), (4, 3, 2))), (4, 3, 2), "broadcast((2,), (4, 3, 2))")
+
+
+@check("C3", share=1)
+def check_stretched(student):
+    """Stretches a column, a row, and both"""
+    for a, b, asked in [
+        ((4, 3, 2), (1, 3, 1), (4, 3, 2)),
+        ((1, 5), (2, 5), (2, 5)),
+        ((3, 1), (1, 4), (3, 4)),
+    ]:
+        same_values(plain(student.broadcast(a, b)), asked, f"broadcast({a}, {b})")
+
+
+@check("C4", category="error", share=1)
+def check_misfits(student):
+    """Refuses shapes that do not fit"""
+    for a, b in [((2, 3), (3, 2)), ((4, 3, 2), (4, 2, 3)), ((2,), (3,))]:
+        raises(student.broadcast, a, b, error=ValueError, case=f"{a} and {b}")
+
+
+@check("C5", share=1)
+def check_corners(student):
+    """A single number and an empty tensor take part"""
+    same_values(plain(student.broadcast((2, 3), ())), (2, 3), "broadcast((2, 3), ())")
+    same_values(plain(student.broadcast((0,), (1,))), (0,), "broadcast((0,), (1,))")
+
+
+@check("C6", share=2)
+def check_plain_python(student):
+    """Plain Python, without torch and NumPy"""
+    imports_no(student, "torch", "numpy")
+    runs_no_operation((student.broadcast, ((2, 3), (2, 3)), (2, 3)), (student.broadcast, ((4, 3), (1, 3)), (4, 3)))

@@ -1,0 +1,49 @@
+import torch
+
+from grader.check import check, gradients, is_tensor, keeps_graph, raises, require, same_shape, same_values
+
+
+@check("C1", share=2)
+def check_same_shapes(student):
+    """A 0-dim tensor with the mean, for shapes that are equal"""
+    for shape in ((2,), (2, 1)):
+        loss = student.mse(torch.tensor([3.0, 1.0]).reshape(shape), torch.tensor([5.0, 1.0]).reshape(shape))
+        is_tensor(loss)
+        same_shape(loss, ())
+        same_values(loss, torch.tensor(2.0), f"the mean for two tensors of shape {shape}")
+
+
+@check("C2", share=1)
+def check_column_and_vector(student):
+    """A column meets a vector entry by entry"""
+    for one, other in (((3, 1), (3,)), ((3,), (3, 1))):
+        pred, target = (torch.tensor([1.0, 2.0, 4.0]).reshape(shape) for shape in (one, other))
+        loss = float(student.mse(pred, target))
+        wrong = f"shapes {one} and {other}: each prediction equals its target, and still the mean is {loss:.4g}, not 0"
+        require(loss == 0, f"{wrong}; print (pred - target).shape")
+
+
+@check("C3", category="error", share=1)
+def check_one_for_all(student):
+    """One target for three predictions is a mistake"""
+    raises(student.mse, torch.tensor([1.0, 2.0, 4.0]), torch.tensor([2.0]), error=ValueError, case="3 and 1 numbers")
+    raises(student.mse, torch.tensor([[2.0]]), torch.tensor([1.0, 2.0]), error=ValueError, case="1 and 2 numbers")
+
+
+@check("C4", category="error", share=1)
+def check_rows(student):
+    """Rows and tables are refused"""
+    for shape in ((1, 6), (2, 3)):
+        x = torch.arange(6.0).reshape(shape)
+        raises(student.mse, x, x + 1, error=ValueError, case=f"two tensors of shape {shape}")
+
+
+@check("C5", category="gradient", share=1)
+def check_gradient(student):
+    """The gradient pulls a prediction to its target"""
+    pred, target = torch.tensor([3.0, 1.0]), torch.tensor([5.0, 1.0])
+    keeps_graph(student.mse, pred, target)
+    to_pred, _ = gradients(student.mse, pred, target)
+    story = f"the gradient is {to_pred.tolist()}"
+    require(to_pred[0] < 0, "the gradient does not pull a prediction of 3 up to its target of 5", story)
+    require(to_pred[1] == 0, "the gradient moves a prediction that is right", story)

@@ -1,0 +1,54 @@
+import math
+
+import torch
+
+from grader.check import CannotJudge, agrees, check, kind, raises, require, same_values, unchanged, uses_at_most
+
+
+@check("C1", share=1)
+def check_numbers(student):
+    """The numbers that come out"""
+    for function, args, asked in [
+        (student.axpy_, (torch.tensor([1.0, 2.0]), 3.0, torch.tensor([4.0, 5.0])), [13.0, 17.0]),
+        (student.sine_, (torch.tensor([0.0, math.pi / 2]),), [0.0, 1.0]),
+        (student.reset_, (torch.tensor([4.0, math.inf]),), [0.0, 0.0]),
+    ]:
+        result = function(*args)
+        if not agrees(result, torch.tensor(asked)):  # whether they are in the result or in the argument is asked below
+            same_values(args[0], torch.tensor(asked), f"the first argument after `{function}`")
+
+
+@check("C2", category="memory", share=1)
+def check_row(student):
+    """A row of the state changes in the state, and is returned"""
+    for function, args in ((student.axpy_, (2.0, torch.ones(3))), (student.sine_, ()), (student.reset_, ())):
+        state = torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
+        row = state[1]
+        result = function(row, *args)
+        require(state[1, 0] != 4.0, f"after `{function}(state[1] ...)` the state still has its old numbers")
+        require(result is row, f"`{function}` returns {kind(result)} that is not its first argument")
+
+
+@check("C3", category="performance", share=1)
+def check_no_product(student):
+    """axpy_ makes no tensor on the way"""
+    y = torch.ones(20)
+    uses_at_most(student.axpy_, (y, 2.0, torch.arange(20.0)), bytes=64)
+    if y[1] == 1.0:
+        raise CannotJudge("axpy_ changes nothing yet; what it needs for that is judged later")
+
+
+@check("C4", category="error", share=1)
+def check_no_growth(student):
+    """A row cannot become a table"""
+    row = torch.tensor([1.0, 2.0, 3.0])
+    raises(student.axpy_, row, 1.0, torch.ones(2, 3), error=RuntimeError, case="a y of shape (3,) and an x of (2, 3)")
+    same_values(row, torch.tensor([1.0, 2.0, 3.0]), "y after the error")
+
+
+@check("C5", category="memory", share=1)
+def check_x_kept(student):
+    """axpy_ leaves x as it was"""
+    x = torch.tensor([4.0, 5.0])
+    with unchanged(x, what="x"):
+        student.axpy_(torch.tensor([1.0, 2.0]), 3.0, x)

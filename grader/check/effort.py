@@ -1,0 +1,121 @@
+"""Whether the CPU time of a call, as seen from outside, bears its count of operations out.
+
+A loop that both hooks are kept from seeing takes its time all the same: some microseconds for each element. The
+reference's call on the same arguments tells what the work takes on this machine now. All of it is CPU time, and each
+doubt is looked into in fresh workers, where the least counts: a busy machine adds to a time, and takes nothing away.
+"""
+
+from __future__ import annotations
+
+import time
+from contextlib import closing
+from typing import Any
+
+import numpy as np
+import torch
+
+from grader.check.counts import Counts, count
+from grader.model.endings import CheckFailed
+from grader.model.public import say
+from grader.remote.side import Side
+from grader.remote.student import RemoteFunction
+
+_MUCH = 5
+"""So many times what the reference's call takes, with the counting: whatever route an answer takes, it takes less."""
+
+_OPERATION = 1 / 50
+"""What counting one operation takes at most, of what counting a call takes that does nothing."""
+
+_LEAST_LOOP = 1 / 2
+"""Of the shortest loop of operations over the elements: what is quicker hides none."""
+
+_WORKERS = 3
+_TURNS = 2000
+_FIRST_CALLS = 3
+
+
+def borne_out(function: RemoteFunction, small: tuple[Any, ...], large: tuple[Any, ...], counts: Counts) -> None:
+    """The operations that a call is said to run explain its CPU time.
+
+    Args:
+        function: a function of the student's.
+        small: arguments to warm up with.
+        large: arguments of the call that was counted.
+        counts: what was counted.
+
+    Raises:
+        CheckFailed: it takes far more.
+    """
+    reference = function.side.reference
+    if counts.cpu_s is None or reference is None or str(function) not in reference.names():
+        return
+    nothing_s = _nothing_s(reference)
+    if counts.cpu_s <= (_MUCH + _OPERATION * counts.ops.total()) * nothing_s:
+        return
+    theirs = RemoteFunction(reference, str(function))
+    # A student's own process could remember what it was asked. In a fresh one all of the work is to be done again.
+    for _ in range(_WORKERS):
+        told_s, explained_s = _again(function, theirs, small, large, nothing_s)
+        if told_s <= explained_s:
+            return
+    public = say("`{}` takes far more time for a large input than its operations explain: a loop in Python", function)
+    raise CheckFailed(
+        public,
+        f"{public}\nit takes {told_s * 1e3:.3g} ms of CPU time, its {counts.ops.total()} operations explain "
+        f"{explained_s * 1e3:.3g} ms",
+    )
+
+
+def _again(
+    function: RemoteFunction,
+    theirs: RemoteFunction,
+    small: tuple[Any, ...],
+    large: tuple[Any, ...],
+    nothing_s: float,
+) -> tuple[float, float]:
+    """CPU seconds of the large call in a fresh worker, and those that its operations and the work explain."""
+    side = function.side.fresh()
+    side.copying = True
+    with closing(side.sitting):
+        mine = RemoteFunction(side, str(function))
+        count(mine, *small)
+        found = count(mine, *large)
+    # Twice, as one may have been disturbed, which would explain anything.
+    reference_s = min(count(theirs, *large).cpu_s or 0.0 for _ in range(2))
+    work = max(_MUCH * reference_s, _LEAST_LOOP * _loop_s() * _elements(large))
+    return found.cpu_s or 0.0, work + _OPERATION * nothing_s * found.ops.total()
+
+
+def _nothing_s(reference: Side) -> float:
+    """CPU seconds that counting takes, by a call that does nothing: once for each worker of the reference's."""
+    life = reference.sitting.lives
+    if reference.counting is None or reference.counting[0] != life:
+        nothing = RemoteFunction(reference, "last", "probe:")
+        # Unheard: a check's inputs must not depend on whether this has been measured for another author already.
+        heard, reference.leave = reference.leave, None
+        try:
+            found = min(count(nothing, 0).cpu_s or 0.0 for _ in range(_FIRST_CALLS))
+        finally:
+            reference.leave = heard
+        reference.counting = life, found
+    return reference.counting[1]
+
+
+def _loop_s() -> float:
+    """CPU seconds of one turn of the shortest loop of operations, on this machine and now."""
+    total, values = torch.zeros(()), torch.zeros(_TURNS)
+    started = time.thread_time()
+    for value in values:
+        total += value
+    return (time.thread_time() - started) / _TURNS
+
+
+def _elements(value: Any) -> int:
+    """How many elements a loop could run over."""
+    if isinstance(value, torch.Tensor):
+        return value.numel()
+    if isinstance(value, np.ndarray):
+        return value.size
+    if isinstance(value, dict):
+        return _elements([*value, *value.values()])
+    return sum(map(_elements, value)) if isinstance(value, (list, tuple, set)) else 1

@@ -1,0 +1,101 @@
+import torch
+
+from grader.check import calling, check, imports_no, plain, raises, runs_no_operation, same_values
+
+
+def same_shape_as_torch(student, a, b):
+    """The shape is PyTorch's, whichever of the two comes first."""
+    asked = tuple((torch.empty(a) + torch.empty(b)).shape)
+    for one, other in ((a, b), (b, a)):
+        with calling(student.broadcast, one, other) as shape:
+            same_values(plain(shape), asked, "the shape")
+
+
+def different_sizes(rng, rank):
+    """Sizes of at least 2, no two of them equal."""
+    return tuple((torch.randperm(7, generator=rng) + 2).tolist()[:rank])
+
+
+def holes(rng, rank):
+    """True at some dims, at one or more."""
+    chosen = [bool(rng.integer(0, 1)) for _ in range(rank)]
+    chosen[rng.integer(0, rank - 1)] = True
+    return chosen
+
+
+@check("C2", share=3, try_this="broadcast((4, 5, 6, 7), (6, 7)), broadcast((7,), (6, 7))")
+def check_ranks(student, rng):
+    """Shapes with different numbers of dims"""
+    for rank in (2, 3, 4, 5):
+        shape = different_sizes(rng, rank)
+        for kept in {1, rng.integer(1, rank - 1), rank - 1}:
+            same_shape_as_torch(student, shape, shape[-kept:])
+
+
+@check("C3", share=3, try_this="broadcast((4, 1, 6), (1, 5, 6)), broadcast((1, 1), (1, 7))")
+def check_ones(student, rng):
+    """A size of 1 stretches, on either side"""
+    for rank in (1, 2, 3, 4, 5):
+        shape = different_sizes(rng, rank)
+        a = tuple(1 if hole else size for size, hole in zip(shape, holes(rng, rank), strict=True))
+        b = tuple(
+            1 if hole and size == kept else size for size, kept, hole in zip(shape, a, holes(rng, rank), strict=True)
+        )
+        same_shape_as_torch(student, shape, a)
+        same_shape_as_torch(student, a, b)
+    same_shape_as_torch(student, (1,) * rng.integer(1, 4), (1,) * 4)
+
+
+@check("C4", category="error", share=3, try_this="broadcast((4, 5, 6), (4, 3, 6)), broadcast((4,), (2,))")
+def check_one_misfit(student, rng):
+    """One pair of sizes that does not fit, at any dim"""
+    for rank in (1, 2, 3, 4):
+        for dim in range(rank):
+            a = different_sizes(rng, rank)
+            others = [a[dim] + rng.integer(1, 5), 2 * a[dim], 3 * a[dim]]  # a size is not repeated to fill a multiple
+            for other in others:
+                b = (*a[:dim], other, *a[dim + 1 :])
+                raises(student.broadcast, a, b, error=ValueError, case="sizes that do not fit")
+                raises(student.broadcast, b, a, error=ValueError, case="sizes that do not fit")
+    a = different_sizes(rng, 3)
+    case = "shapes that do not fit, of equally many elements"
+    raises(student.broadcast, a, (a[1], a[2], a[0]), error=ValueError, case=case)
+    raises(student.broadcast, (a[0], a[1]), (a[1], a[0]), error=ValueError, case=case)
+
+
+@check("C4", category="error", share=1, try_this="broadcast((4, 3), (4, 0))")
+def check_zero_misfits(student, rng):
+    """A size of 0 meets a larger one than 1"""
+    for rank in (1, 2, 3):
+        sizes = different_sizes(rng, rank)
+        dim = rng.integer(0, rank - 1)
+        empty = (*sizes[:dim], 0, *sizes[dim + 1 :])
+        raises(student.broadcast, sizes, empty, error=ValueError, case="a size of 0 where the other has more than 1")
+        raises(student.broadcast, empty, sizes, error=ValueError, case="a size of 0 where the other has more than 1")
+
+
+@check("C5", share=1, try_this="broadcast((4, 0), (1, 0)), broadcast((5, 1), (5, 0))")
+def check_zero_sizes(student, rng):
+    """A size of 0 meets a 1 or another 0"""
+    for rank in (1, 2, 3, 4):
+        sizes = different_sizes(rng, rank)
+        dim = rng.integer(0, rank - 1)
+        empty, single = ((*sizes[:dim], size, *sizes[dim + 1 :]) for size in (0, 1))
+        same_shape_as_torch(student, empty, single)
+        same_shape_as_torch(student, empty, empty)
+
+
+@check("C5", share=1, try_this="broadcast((), (4, 5)), broadcast((), ())")
+def check_no_dims(student, rng):
+    """A 0-dim tensor with any other"""
+    for rank in (0, 1, 2, 5):
+        same_shape_as_torch(student, different_sizes(rng, rank), ())
+
+
+@check("C6", share=1, try_this="read your imports, and what your function calls")
+def check_no_tensor(student, rng):
+    """Makes no tensor and no array"""
+    imports_no(student, "torch", "numpy")
+    shape = different_sizes(rng, rng.integer(2, 5))
+    column = (*shape[:-1], 1)
+    runs_no_operation((student.broadcast, (shape, shape), shape), (student.broadcast, (shape, column), shape))

@@ -1,0 +1,150 @@
+import itertools
+import math
+
+import torch
+
+from grader.check import (
+    agrees,
+    calling,
+    check,
+    gradients,
+    keeps_graph,
+    raises,
+    require,
+    same_dtype,
+    same_values,
+    unchanged,
+    uses_at_most,
+)
+
+CLOSE = {"rtol": 1e-5, "atol": 1e-6}
+MOST_TENSORS = 16
+COLUMN = "mse(torch.tensor([[1.0], [5.0], [2.0], [0.0]]), torch.tensor([1.0, 4.0, 2.0, 3.0]))"
+NUMBERS = "mse(torch.ones(4, 1), torch.ones(1)), mse(torch.ones(5), torch.ones(4))"
+SHAPES = "mse(torch.ones(1, 4), torch.ones(1, 4)), mse(torch.ones(4), torch.ones(1, 4))"
+
+
+def pairs(rng, n):
+    """Predictions and targets as vectors."""
+    return rng.normal(n), rng.normal(n) + 0.5
+
+
+def mean_square(pred, target):
+    """The mean by plain Python, in float64."""
+    both = zip(pred.double().flatten().tolist(), target.double().flatten().tolist(), strict=True)
+    squares = [(a - b) ** 2 for a, b in both]
+    return math.fsum(squares) / len(squares)
+
+
+def number(value):
+    """The number in a tensor of one entry. How the number comes has checks of its own."""
+    return value.item() if isinstance(value, torch.Tensor) and value.numel() == 1 else value
+
+
+def right_mean(student, pred, target):
+    """The mean is right; what is asked is worked out before the call."""
+    asked = mean_square(pred, target)
+    with calling(student.mse, pred, target) as loss:
+        same_values(number(loss), asked, "the mean", **CLOSE)
+
+
+def meet_as_vectors(student, pred, target, shapes):
+    """Entry i meets entry i: the result is the right one, or as wrong as it is for two vectors."""
+    asked = mean_square(pred, target)
+    vectors = number(student.mse(pred.clone(), target.clone()))
+    with calling(student.mse, pred.reshape(shapes[0]), target.reshape(shapes[1])) as loss:
+        if type(vectors) is float and 0 < vectors < math.inf and agrees(number(loss), vectors, **CLOSE):
+            return
+        same_values(number(loss), asked, "the mean for a column with a vector", **CLOSE)
+
+
+@check("C1", share=2, try_this="mse(torch.tensor([0.5, -1.0, 2.0]), torch.tensor([0.0, 1.0, 4.0]))")
+def check_random(student, rng):
+    """The mean of random differences, between equal shapes"""
+    for n in (2, rng.integer(4, 9), rng.integer(20, 40)):
+        pred, target = pairs(rng, n)
+        right_mean(student, pred, target)
+        right_mean(student, pred[:, None], target[:, None])
+
+
+@check("C1", share=1, try_this="mse(torch.tensor([[2.0]]), torch.tensor([5.0]))")
+def check_single(student, rng):
+    """A single prediction and its target"""
+    for one, other in itertools.product([(1,), (1, 1)], repeat=2):
+        right_mean(student, rng.normal(*one), rng.normal(*other))
+
+
+@check("C2", share=3, try_this=COLUMN)
+def check_mixed(student, rng):
+    """A column with a vector, and the other way round"""
+    for n in (2, rng.integer(4, 9), rng.integer(20, 40)):
+        pred, target = pairs(rng, n)
+        meet_as_vectors(student, pred, target, ((n, 1), (n,)))
+        meet_as_vectors(student, pred, target, ((n,), (n, 1)))
+
+
+@check("C3", category="error", share=2, try_this=NUMBERS)
+def check_numbers_differ(student, rng):
+    """Different numbers of predictions and targets"""
+    n = rng.integer(3, 6)
+    for a, b in ((1, n), (n, 1), (n, n + 1), (2 * n, n)):
+        case = "one number on one side and more on the other" if 1 in (a, b) else "more numbers on one side"
+        for one, other in itertools.product(((a,), (a, 1)), ((b,), (b, 1))):
+            raises(student.mse, rng.normal(*one), rng.normal(*other), error=ValueError, case=case)
+
+
+@check("C4", category="error", share=2, try_this=SHAPES)
+def check_other_shapes(student, rng):
+    """Other shapes, on one side or both"""
+    n = rng.integer(3, 6)
+    for name, shape in {
+        "(1, n)": (1, n),
+        "(n, 2)": (n, 2),
+        "(n, 1, 1)": (n, 1, 1),
+        "(1, n, 1)": (1, n, 1),
+        "()": (),
+    }.items():
+        other, entries = rng.normal(*shape), torch.Size(shape).numel()
+        raises(student.mse, rng.normal(*shape), other, error=ValueError, case=f"two tensors of shape {name}")
+        raises(student.mse, other, rng.normal(entries), error=ValueError, case=f"predictions of shape {name}")
+        raises(student.mse, rng.normal(entries, 1), other, error=ValueError, case=f"targets of shape {name}")
+
+
+@check("C5", category="dtype", share=1, try_this="mse(torch.ones(3).double(), torch.zeros(3).double()).dtype")
+def check_dtype(student, rng):
+    """Keeps the dtype"""
+    for dtype in (torch.float32, torch.float64, torch.float16):
+        pred, target = (values.to(dtype) for values in pairs(rng, 5))
+        same_dtype(student.mse(pred, target), dtype, f"the result for {str(dtype).removeprefix('torch.')}")
+
+
+@check("C5", category="gradient", share=1, try_this="mse(torch.ones(3, requires_grad=True), torch.zeros(3)).grad_fn")
+def check_gradients(student, rng):
+    """Lets gradients through to pred"""
+    pred, target = pairs(rng, rng.integer(4, 8))
+    asked, slope = mean_square(pred, target), 2 * (pred - target) / len(pred)
+    keeps_graph(student.mse, pred, target)
+    for one, other in ((pred, target), (pred[:, None], target[:, None]), (pred[:, None], target)):
+        if agrees(number(student.mse(one.clone(), other.clone())), asked, **CLOSE):  # a wrong value is for other checks
+            to_pred = gradients(student.mse, one, other)[0]
+            same_values(to_pred, slope.reshape(one.shape), "the gradient of pred", **CLOSE)
+
+
+@check("C6", category="performance", share=1, try_this="look for a line whose result has n * n numbers")
+def check_no_table(student, rng):
+    """Makes no table of n by n numbers"""
+    pred, target = pairs(rng, rng.integer(200, 250))
+    asked = mean_square(pred, target)
+    for one, other in ((pred, target), (pred[:, None], target[:, None]), (pred[:, None], target)):
+        # A column with a vector counts only where the mean is right: the starter's table is the fault of C2.
+        if one.shape == other.shape or agrees(number(student.mse(one.clone(), other.clone())), asked, **CLOSE):
+            uses_at_most(student.mse, (one, other), bytes=MOST_TENSORS * pred.nbytes)
+
+
+@check("C7", category="memory", share=1, try_this="p = torch.ones(3); mse(p, torch.zeros(3)); print(p)")
+def check_inputs_kept(student, rng):
+    """Leaves pred and target as they were"""
+    pred, target = pairs(rng, rng.integer(4, 9))
+    with unchanged(pred, target, what="pred or target"):
+        losses = student.mse(pred, target), student.mse(pred[:, None], target)
+    require(not any(loss is None for loss in losses), "the result is None (is a `return` missing?)")

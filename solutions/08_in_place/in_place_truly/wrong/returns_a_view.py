@@ -1,0 +1,9 @@
+"""You return a new object on the same memory; what is asked is the tensor itself.
+
+caught by: returned[sine_]
+keeps: axpy_, reset_
+"""
+
+
+def sine_(t):
+    return t.view_as(t).sin_()

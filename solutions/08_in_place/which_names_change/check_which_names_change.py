@@ -1,0 +1,64 @@
+import pytest
+import torch
+
+from grader.check import check, is_instance, require
+
+CHANGES = {
+    "a.add_(1)": "the underscore says that `add_` writes where a lies, and b is a name of the same tensor",
+    "a.add(1)": "`add` without the underscore makes a new tensor, and here nobody gives it a name",
+    "a = a.mul_(2)": "`mul_` writes where a lies and returns a itself, so that the assignment changes nothing",
+    "a = torch.sin(a)": "`torch.sin` makes a new tensor; a becomes its name, and b stays the name of the old one",
+    "torch.sin(a, out=a)": "`out=` names the tensor that is written to, and here that is the one of b",
+    "a[0][1] = 7": "`a[0]` with an int is a view, so the write goes through it to the numbers of a",
+    "a[[0]][0, 1] = 7": "`a[[0]]` with a list is a copy; the write goes there, and the copy is dropped",
+}
+"""Lines that are to change a, with what there is to know about them."""
+
+COPIES = {
+    "b = a.detach()": "`detach` leaves the history behind, and not the memory: both tensors lie in the same place",
+    "b = a.detach().clone()": "`detach` shares memory with a, and `clone` then copies it",
+    "b = a.view(6)": "`view` makes a new shape on the same memory",
+    "b = a[a > 2]": "a mask picks numbers that lie anywhere, so they are copied together",
+    "b = a.to(torch.float32)": "a has this dtype already, and `to` returns a itself where nothing is to be converted",
+    "b = a.to(torch.float64)": "numbers of 8 bytes do not fit where those of 4 lie, so another dtype is a copy",
+    "b = a * 1": "the result of arithmetic is a new tensor, also if its numbers are equal",
+}
+"""Lines that make b, likewise."""
+
+
+def is_seen(line):
+    """Run a line as the task says: whether the numbers in b are others in the end."""
+    names = {"torch": torch, "a": torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])}
+    first, second = (line, "a.zero_()") if line in COPIES else ("b = a", line)
+    exec(first, names)
+    before = names["b"].clone()
+    exec(second, names)
+    return not torch.equal(before, names["b"])
+
+
+def predicted(student, line, reason):
+    """The answer is right. The line is known to the student, and so may be told; the reason comes with a mistake."""
+    answers = student.ANSWERS
+    is_instance(answers, dict, "ANSWERS")
+    yours = answers.get(line)
+    require(isinstance(yours, int), f"there is no answer for the line  {line}  yet")
+    require(yours == is_seen(line), f"the answer for  {line}  is wrong: {reason}")
+
+
+def names_of(lines):
+    """The lines without spaces, as a check is named in one word."""
+    return [line.replace(" ", "") for line in lines]
+
+
+@check("C2", share=1, try_this="a = torch.zeros(2); b = a; then the line with this a; print(b)")
+@pytest.mark.parametrize("line", CHANGES, ids=names_of(CHANGES))
+def check_change(student, line):
+    """Seen in b, or not"""
+    predicted(student, line, CHANGES[line])
+
+
+@check("C3", share=1, try_this="a = torch.ones(2, 3); then the line; a.zero_(); print(b)")
+@pytest.mark.parametrize("line", COPIES, ids=names_of(COPIES))
+def check_copy(student, line):
+    """b, and then a.zero_()"""
+    predicted(student, line, COPIES[line])

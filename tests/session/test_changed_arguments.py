@@ -1,0 +1,155 @@
+"""What student code changes in an argument reaches nothing that a check expects, unless the check asks for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from support import FORK, Grade, grader_of, message, verdicts
+
+from grader.course.load import load_course
+from grader.lanes.open import open_lane
+
+_EXERCISE = '''"""Changed
+
+C1  `double(x)` returns a new tensor, twice x.
+C2  `double_(x)` doubles x in place and returns x.
+C3  `head(x)` returns a view of the first element of x, `made()` a tensor.
+"""
+
+
+def double(x):
+    raise NotImplementedError  # TODO
+
+
+def double_(x):
+    raise NotImplementedError  # TODO
+
+
+def head(x):
+    raise NotImplementedError  # TODO
+'''
+_REFERENCE = """
+import torch
+
+
+def double(x):
+    return 2 * x
+
+
+def double_(x):
+    return x.mul_(2)
+
+
+def head(x):
+    return x[:1]
+
+
+def made():
+    return torch.ones(3)
+"""
+_CHECKS = '''
+import torch
+
+from grader.check import changed, check, copies, in_place, is_view_of, same_values
+
+
+@check("C1", try_this="double(torch.ones(2))")
+def check_tensor(student, rng):
+    """Doubles a tensor"""
+    x = rng.normal(3)
+    same_values(student.double(x), 2 * x)
+
+
+@check("C1", try_this="double(torch.ones(2))")
+def check_twice(student, rng):
+    """Doubles a tensor again and again"""
+    x = rng.normal(3)
+    for _ in range(2):
+        same_values(student.double(x), 2 * x)
+
+
+@check("C1", try_this="double(np.ones(2))")
+def check_array(student, rng):
+    """Doubles an array"""
+    x = rng.normal(3).numpy()
+    same_values(student.double(x), 2 * x)
+
+
+@check("C1", try_this="double(double(torch.ones(2)))")
+def check_result(student):
+    """Doubles what it gave"""
+    y = student.made()
+    same_values(student.double(y), 2 * y)
+
+
+@check("C2", try_this="double_(torch.ones(2))")
+def check_in_place(student, rng):
+    """Doubles in place"""
+    x = rng.normal(3)
+    (before,) = copies(x)
+    in_place(student.double_(x), x)
+    same_values(x, 2 * before)
+
+
+@check("C2", try_this="double_(torch.ones(2))")
+def check_changed(student, rng):
+    """Changes the argument"""
+    x = rng.normal(3)
+    (before,) = copies(x)
+    student.double_(x)
+    same_values(changed(x), 2 * before)
+
+
+@check("C3", try_this="head(torch.ones(2))")
+def check_view(student, rng):
+    """Gives a view"""
+    x = rng.normal(3)
+    is_view_of(student.head(x), x)
+'''
+_OTHERS = "\ndef double_(x): return x.mul_(2)\ndef head(x): return x[:1]\ndef made(): return torch.ones(3)\n"
+_ALL_PASS = dict.fromkeys(("tensor", "twice", "array", "result", "in_place", "changed", "view"), "passed")
+
+
+@pytest.fixture(scope="module")
+def grade(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Grade]:
+    """Grades a text as a submission to a course whose checks work out what they expect after the call."""
+    root = tmp_path_factory.mktemp("course")
+    for name, text in {
+        "course.yaml": "title: T\nrequires: tensorgrade>=0.1\nmodules: [{folder: m, title: M, exercises: [work]}]\n",
+        "exercises/topics.yaml": "T1: {title: One}\n",
+        "exercises/m/README.md": "# M\n",
+        "exercises/m/work/work.py": _EXERCISE,
+        "exercises/m/work/exercise.yaml": (
+            "number: 01-1\ntitle: Work\nkind: implement\ndifficulty: 1\npoints: 10\ntopics: [T1]\nhints: [a, b, c]\n"
+        ),
+        "solutions/m/work/work.py": _REFERENCE,
+        "solutions/m/work/check_work.py": _CHECKS,
+    }.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    course = load_course(root)
+    with open_lane(course.exercises, FORK) as lane:
+        yield lambda text: grader_of(course, lane, tmp_path_factory.mktemp("desk"))(text, "work")
+
+
+def test_what_is_expected_comes_from_arguments_as_they_were(grade: Grade) -> None:
+    """Zeros are twice an argument that was overwritten with zeros, and of no other."""
+    zeros = "import torch\ndef double(x):\n    x[...] = 0\n    return x * 0\n"
+    graded = grade(zeros + _OTHERS)
+    assert verdicts(graded) == {**_ALL_PASS, **dict.fromkeys(("tensor", "twice", "array", "result"), "failed")}
+    assert "judged by the arguments as they were: your code changes one of them" in message(graded, "tensor")
+
+
+def test_a_right_value_is_right_beside_a_changed_argument(grade: Grade) -> None:
+    """Who changes an argument that no rule keeps loses nothing; nor does who returns it, doubled."""
+    for body in ("y = 2 * x\n    x[...] = 7\n    return y", "x *= 2\n    return x"):
+        assert verdicts(grade(f"import torch\ndef double(x):\n    {body}\n" + _OTHERS)) == _ALL_PASS
+
+
+def test_a_check_that_asks_reads_what_was_made_of_its_argument(grade: Grade) -> None:
+    """`in_place` and `changed` read the argument as the call left it."""
+    assert verdicts(grade(_REFERENCE)) == _ALL_PASS
+    graded = grade("import torch\ndef double(x): return 2 * x\n" + _OTHERS.replace("mul_(2)", "zero_()"))
+    assert verdicts(graded) == {**_ALL_PASS, "in_place": "failed", "changed": "failed"}
