@@ -11,7 +11,7 @@ C1  `pairwise(a, b)` takes points of shape (n, d) and (m, d). It returns an (n, 
     precise: entry [i, j] is the distance of a[i] and b[j], the root of the sum of their squared differences. n and m
     may be 0; d is at least 1. `pairwise_lean(a, b)` returns the same.
 C2  Both: equal points are 0 apart. So there is no NaN, nor more than 1e-6 for coordinates between -1 and 1.
-C3  Both: moving all points far away changes nothing. With coordinates near 10,000, as on maps, distances are right to 0.001.
+C3  Both: moving all points far away changes nothing. Near 10,000, as on maps, distances are right to 0.001.
     You may read that |a|² + |b|² - 2 a·b does it; in fact that takes one huge number from another.
 C4  Both: no loop over points. As many operations for many points as for few (a loop over the d coordinates is fine),
     and the numbers stay in PyTorch. `pairwise` is at least 60 times faster than the loop below.

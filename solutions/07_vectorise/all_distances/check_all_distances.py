@@ -36,6 +36,11 @@ def points(rng, n, m, d, dtype=torch.float32):
     return rng.normal(n, d, dtype=dtype), rng.normal(m, d, dtype=dtype)
 
 
+def stations(rng):
+    """Makes a number of stations and fifty houses, for the clock."""
+    return lambda n: points(rng, n, 50, 3)
+
+
 @check("C1", share=1, try_this="pairwise_lean(torch.randn(4, 5), torch.randn(2, 5)) - pairwise(...) of the same")
 @BOTH
 def check_random(student, rng, name):
@@ -43,7 +48,9 @@ def check_random(student, rng, name):
     for n, m, d in ((rng.integer(2, 4), rng.integer(5, 8), 3), (7, 5, 1), (1, 4, 2), (3, 2, 40)):
         a, b = points(rng, n, m, d)
         asked = exact(a, b)
-        same_values(getattr(student, name)(a, b), asked, **CLOSE)
+        table = getattr(student, name)(a, b)
+        same_shape(table, (n, m))
+        same_values(table, asked, **CLOSE)
 
 
 @check(
@@ -108,7 +115,7 @@ def check_far(student, rng, name):
 def check_no_loop_at_scale(student, rng, name):
     """No loop over points, and no list"""
     function = getattr(student, name)
-    no_loop(function, points(rng, 12, 10, 3), points(rng, 130, 110, 3))
+    no_loop(function, points(rng, 30, 26, 3), points(rng, 130, 110, 3))
     uses_at_most(function, points(rng, 5, 4, 3), escapes=0)
 
 
@@ -116,15 +123,10 @@ def check_no_loop_at_scale(student, rng, name):
 def check_faster_than_the_loop(student, reference, rng):
     """Much faster than the loop"""
     # A loop over rows is about 15 times as fast, one table 900.
-    faster_than(
-        student.pairwise,
-        reference.given,
-        lambda n: points(rng, n, 50, 3),
-        size=60,
-        at_least=60,
-        named="the loop",
-        **CLOSE,
-    )
+    a, b = points(rng, 4, 5, 3)
+    asked = exact(a, b)
+    if agrees(student.pairwise(a, b), asked, **CLOSE):  # a wrong value is for other checks
+        faster_than(student.pairwise, reference.given, stations(rng), size=60, at_least=60, named="the loop", **CLOSE)
 
 
 @check("C5", category="memory", share=2, try_this="for n = m = 100 and d = 50, which line makes n * m * d numbers?")

@@ -2,6 +2,7 @@
 are apart now. Make no number below 0, then you need no such help.
 
 caught by: equal[pairwise]
+breaks: C1, C2
 keeps: pairwise_lean
 """
 
