@@ -44,6 +44,7 @@ from pathlib import Path
 from typing import Any
 
 LIMIT = 2.0
+REPEATS = 2
 REFERENCE_TIMES = 60
 RATIOS = (0.5, 0.75, 0.8, 1.25, 1.33, 2.0)
 SIZES = {"long": 20_000, "mask": 4_000, "single": 100, "product": 8_192}
@@ -98,10 +99,11 @@ FAR = {
     "1:1 of 0.05 ms": (0.05, 0.05, 3.5),
     "1:1 of 1 ms": (1.0, 1.0, 3.5),
     "1:1 of 50 ms": (50.0, 50.0, 3.5),
-    "10:1 of 0.05 ms": (0.5, 0.05, 3.5),
+    "30:1 of 0.05 ms": (1.5, 0.05, 3.5),
     "1000:1": (50.0, 0.05, 3.5),
 }
-"""Milliseconds of both sides, roughly, and the limit of their ratio."""
+"""Milliseconds of both sides, roughly, and the limit of their ratio. To take the argument over is work, too: of the
+shortest calls it is as much again, so that their true ratio is about half of what stands here."""
 
 TIMES_PER_MS = 100
 
@@ -186,32 +188,47 @@ def sides_of(starter: Any, ratio: float | str, kind: str) -> tuple[Any, Any, flo
 
 
 def verdict(mine: Any, reference: Any, limit: float, size: int) -> dict[str, Any]:
-    """One verdict, with what it cost."""
-    import torch
+    """One verdict, with what it cost. What fails or is undecided at first is measured again, as in a batch.
 
-    from grader.check.speed import as_fast_as, faster_than
-    from grader.model.endings import CheckFailed, Inconclusive
-
+    A batch does so later, when the load may be another one. Here it is the same, which is harder.
+    """
     started = time.perf_counter()
-    how: dict[str, Any] = {"at_most": limit} if limit >= 1 else {"at_least": 1 / limit}
-    try:
-        compare: Any = as_fast_as if limit >= 1 else faster_than
-        compare(mine, reference, lambda n: (torch.randn(max(n, 4096)),), size=size, **how)
-        told = "passed"
-    except CheckFailed:
-        told = "failed"
-    except Inconclusive:
-        told = "inconclusive"
+    mine.side.provisional = True
+    told = again = attempt(mine, reference, limit, size)
+    if told == "inconclusive":
+        mine.side.provisional = False
+        for _ in range(REPEATS):
+            told = attempt(mine, reference, limit, size)
+            if told != "inconclusive":
+                break
     seconds = time.perf_counter() - started
     row = mine.side.speed[-1]
     told_row = {name: getattr(row, name) for name in ("ratio", "low", "high", "calls", "pairs")}
     return {
         "verdict": told,
+        "again": again == "inconclusive",
         "seconds": round(seconds, 3),
         "found": told_row,
         "loadavg": round(os.getloadavg()[0], 1),
         "at": round(time.time(), 1),
     }
+
+
+def attempt(mine: Any, reference: Any, limit: float, size: int) -> str:
+    import torch
+
+    from grader.check.speed import as_fast_as, faster_than
+    from grader.model.endings import CheckFailed, Inconclusive
+
+    how: dict[str, Any] = {"at_most": limit} if limit >= 1 else {"at_least": 1 / limit}
+    compare: Any = as_fast_as if limit >= 1 else faster_than
+    try:
+        compare(mine, reference, lambda n: (torch.randn(max(n, 4096)),), size=size, **how)
+    except CheckFailed:
+        return "failed"
+    except Inconclusive:
+        return "inconclusive"
+    return "passed"
 
 
 def function(starter: Any, kind: str, times: int, owner: str) -> Any:
@@ -232,8 +249,8 @@ def table(path: Path, *, far: bool) -> None:
     cells = collections.defaultdict(list)
     for row in read(path):
         cells[row["load"], row["ratio"]].append(row)
-    print("| load | true ratio / limit | verdicts | wrong | inconclusive | median s | 95 % s | pairs |")
-    print("|---|---|---|---|---|---|---|---|")
+    print("| load | true ratio / limit | verdicts | wrong | inconclusive | again | median s | 95 % s | pairs |")
+    print("|---|---|---|---|---|---|---|---|---|")
     for load in far_loads() if far else loads():
         for ratio in FAR if far else RATIOS:
             rows = cells[load, ratio]
@@ -262,8 +279,9 @@ def summary(rows: list[dict[str, Any]], right: str) -> list[str]:
     unsure = sum(row["verdict"] == "inconclusive" for row in rows)
     wrong = sum(row["verdict"] not in (right, "inconclusive") for row in rows)
     pairs = statistics.fmean(row["found"]["pairs"] for row in rows)
+    again = sum(row.get("again", False) for row in rows)
     times = f"{statistics.median(seconds):.2f}", f"{seconds[int(0.95 * len(seconds))]:.2f}"
-    return [str(len(rows)), str(wrong), str(unsure), *times, f"{pairs:.1f}"]
+    return [str(len(rows)), str(wrong), str(unsure), str(again), *times, f"{pairs:.1f}"]
 
 
 def main() -> None:

@@ -1,7 +1,8 @@
 """One submission → Report: the straight line. Every command that grades calls `grade_submission`, and nothing below.
 
 A submission is graded once. What was inconclusive is graded again, with the first report as `earlier`, when nothing
-else of ours runs: `repeats` tells whether that is needed.
+else of ours runs: `is_open` and `repeats` tell whether that is needed. Whoever seems too slow is inconclusive at first,
+and so is confirmed in quiet before it costs a point.
 """
 
 from __future__ import annotations
@@ -86,7 +87,7 @@ def grade_submission(
         before = earlier.exercises[place] if earlier is not None else None
         if exercise.id not in to_run:
             graded = GradedExercise(exercise, "not_started", (), Score(0, exercise.points))
-        elif before is not None and not _is_inconclusive(before):
+        elif before is not None and not is_open(before):
             graded = before
         else:
             assert lane is not None, "there is something to run"
@@ -107,7 +108,12 @@ def grade_submission(
 
 def repeats(report: Report) -> bool:
     """Whether a check of a report was inconclusive, so that grading it again may tell more."""
-    return any(_is_inconclusive(graded) for graded in report.exercises)
+    return any(is_open(graded) for graded in report.exercises)
+
+
+def is_open(graded: GradedExercise) -> bool:
+    """The same of one exercise."""
+    return any(row.outcome.verdict is Verdict.INCONCLUSIVE for row in graded.checks)
 
 
 def is_untouched(exercise: Exercise, submission: Submission) -> bool:
@@ -174,10 +180,6 @@ class _Task:
             return None
         folder = self.submission.paths[self.exercise.id].resolve().parent
         return Keep(inputs, Path(os.path.relpath(inputs, folder)).as_posix(), Path(os.path.relpath(folder)).as_posix())
-
-
-def _is_inconclusive(graded: GradedExercise) -> bool:
-    return any(row.outcome.verdict is Verdict.INCONCLUSIVE for row in graded.checks)
 
 
 def _later(first: Outcome, second: Outcome | None) -> Outcome:

@@ -143,7 +143,8 @@ class Job:
         files: the submission's files by relative name.
         seed: of the author's inputs.
         keep: where large inputs of failing shown checks are kept, or None.
-        only: ids of the checks to run, or None for all: those that were inconclusive are repeated.
+        only: ids of the checks to run again, once all else is done, or None for all for the first time. What a check of
+            speed finds against the student counts only then; before, it is inconclusive.
     """
 
     exercise: str

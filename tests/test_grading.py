@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from support import FORK
+from support import COURSES, FORK
 
+from grader.course.load import find_exercise, load_course
 from grader.grading import Sheet, grade_submission, repeats
 from grader.jobs import Collected
 from grader.lanes.lane import Lane, Run
+from grader.lanes.open import open_lane
 from grader.model import Check, Course, Outcome, Report, Submission, Verdict
 
 INCONCLUSIVE, PASSED, FAILED = Verdict.INCONCLUSIVE, Verdict.PASSED, Verdict.FAILED
@@ -84,6 +87,19 @@ def test_two_repeats_are_enough(sheet: Sheet) -> None:
     _, again = graded(sheet, lane)
     assert [outcome.verdict for outcome in outcomes(again)] == [PASSED, INCONCLUSIVE]
     assert lane.asked == [{"b"}, {"b"}]
+
+
+def test_nobody_fails_by_speed_at_once() -> None:
+    """A slow function is inconclusive at first; where its check alone is asked for again, it fails."""
+    exercise = find_exercise(load_course(COURSES / "wall"), "total")
+    exercise = replace(exercise, limits=replace(exercise.limits, exercise_s=240.0))
+    slow = b"def total(x):\n    for _ in range(5000):\n        y = x.sum()\n    return y\n"
+    with open_lane([exercise], FORK) as lane:
+        first = {row.check: row for row in lane.run(exercise, {exercise.file_name: slow}, 0).outcomes}["speed"]
+        (again,) = lane.run(exercise, {exercise.file_name: slow}, 0, only=["speed"]).outcomes
+    assert (first.verdict, again.verdict) == (INCONCLUSIVE, FAILED)
+    assert "to be confirmed" in first.message
+    assert first.message.split(" is ")[0] == again.message.split(" is ")[0] == "`total`"
 
 
 def test_a_lane_runs_only_what_is_asked(tiny: Course, fork_lane: Lane) -> None:

@@ -36,7 +36,7 @@ def grade_batch(
         sheet: what is to be graded; its secret is the batch's own, which is kept in `out`.
         folder: has one folder for each author.
         out: where reports go; made with mode 0700.
-        on_report: told each report with its place and the number of all.
+        on_report: told each report with its place and the number of all; what is repeated is told then.
 
     Raises:
         SubmissionError: there is no author's folder in `folder`.
@@ -53,7 +53,8 @@ def grade_batch(
         def grade(number: int, submission: Submission, earlier: Report | None = None) -> Report:
             report = grade_submission(sheet, submission, lane, earlier=earlier)
             write_json(out / _REPORTS / f"{_file_name(report.author)}.json", report)
-            on_report(report, number, len(authors))
+            if earlier is not None or not repeats(report):
+                on_report(report, number, len(authors))
             return report
 
         for number, path in enumerate(authors, 1):

@@ -3,7 +3,7 @@
 declare                      what a check is: its rule, its share, what its worker sees
 kinds, properties, values    what a value is: its kind; its shape, dtype, device and layout; its numbers
 sharing, memory              views and copies, arguments that stay as they are; memory that is needed and kept
-calls, plain_python               what a call raises or answers; what a file imports, and answers without PyTorch
+calls, plain_python          what a call raises, accepts or answers; what a file imports, and answers without PyTorch
 gradient                     gradients, and whether numbers stayed in PyTorch
 counts, costs                what a call costs in operators, memory, copies and waits, and how much it may cost
 speed                        a ratio of CPU times to another solution
@@ -14,7 +14,7 @@ show                         values as text, for messages
 Each raises `endings.CheckFailed`, whose text teaches. Student code is asked through `grader.remote`.
 """
 
-from grader.check.calls import answers, calling, raises
+from grader.check.calls import accepts, answers, calling, raises
 from grader.check.costs import (
     count_ops,
     no_loop,
@@ -33,9 +33,18 @@ from grader.check.memory import as_lean_as, releases
 from grader.check.plain_python import imports_no, runs_no_operation
 from grader.check.properties import claims, on_device, same_dtype, same_layout, same_shape
 from grader.check.ranks import on_ranks
-from grader.check.sharing import changed, in_place, is_view_of, shares, shares_memory, shares_nothing, unchanged
+from grader.check.sharing import (
+    changed,
+    in_place,
+    is_view_of,
+    shares,
+    shares_memory,
+    shares_nothing,
+    unchanged,
+    writes_show,
+)
 from grader.check.speed import as_fast_as, faster_than
-from grader.check.values import agrees, plain, same, same_values
+from grader.check.values import agrees, as_elsewhere, number, plain, same, same_values
 from grader.model.endings import CannotJudge, CheckFailed
 from grader.remote.student import source
 from grader.wire.incoming import copies
@@ -44,8 +53,10 @@ __all__ = [
     "CannotJudge",
     "CheckFailed",
     "Rng",
+    "accepts",
     "agrees",
     "answers",
+    "as_elsewhere",
     "as_fast_as",
     "as_lean_as",
     "calling",
@@ -69,6 +80,7 @@ __all__ = [
     "no_loop",
     "no_new_storage",
     "no_warning",
+    "number",
     "on_device",
     "on_ranks",
     "plain",
@@ -92,4 +104,5 @@ __all__ = [
     "type_name",
     "unchanged",
     "uses_at_most",
+    "writes_show",
 ]

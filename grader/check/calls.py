@@ -1,4 +1,4 @@
-"""What a call of the student's does as a whole: it raises, it answers yes or no, and its text for staff."""
+"""What a call of the student's does as a whole: it raises or does not, it answers yes or no; its text for staff."""
 
 from __future__ import annotations
 
@@ -37,6 +37,28 @@ def raises(function: RemoteFunction, *args: Any, error: type[Exception] = ValueE
         return
     public = say("`{}` accepts {}; {} is asked", function, case, show.with_article(error.__name__))
     raise CheckFailed(public, f"{public}\nthe call  {call}")
+
+
+def accepts(function: RemoteFunction, *args: Any, error: type[Exception] = ValueError, case: str) -> Any:
+    """The call does not raise this error. Gives its result.
+
+    Args:
+        function: a function of the student's.
+        args: its arguments.
+        error: the builtin error with which it could refuse them.
+        case: what it may not refuse, in words without hidden numbers, such as "a matrix of small numbers".
+
+    Raises:
+        CheckFailed: it raises the error.
+    """
+    call = _text(_function(function), args)
+    try:
+        return function(*args)
+    except error as raised:
+        if (told := raised_by_student(raised)) is None:
+            raise
+        public = say("`{}` refuses {}; there is no reason for {}", function, case, show.with_article(error.__name__))
+        raise CheckFailed(public, f"{public}\nthe call  {call}\nraised    {told.type}: {told.text}") from None
 
 
 def answers(function: RemoteFunction, *args: Any, asked: bool, case: str) -> None:

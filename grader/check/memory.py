@@ -19,9 +19,9 @@ from grader.check.kinds import require
 from grader.check.values import same_values
 from grader.model.endings import CheckFailed
 from grader.model.public import Limit, say
+from grader.remote.pair import NewInputs
 from grader.remote.student import RemoteFunction
 from grader.remote.timing import Inputs, TimedSide
-from grader.remote.trial import NewInputs
 from grader.remote.witness import witnessed
 
 # Seen from outside, a process grows for many reasons. The limit lies well above them, and well below a copy of large

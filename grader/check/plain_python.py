@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import functools
+from collections.abc import Iterator
 from typing import Any
 
 from grader.check.costs import count_ops
@@ -11,19 +12,21 @@ from grader.check.kinds import require
 from grader.check.values import agrees, plain
 from grader.model.endings import CannotJudge, CheckFailed
 from grader.model.public import say
+from grader.remote.raised import raised_by_student
 from grader.remote.student import RemoteFunction, Student, side_of, source
+
+_IMPORTERS = ("__import__", "import_module")
+_NEVER = ("__name__ == '__main__'", "'__main__' == __name__", "TYPE_CHECKING", "typing.TYPE_CHECKING")
+"""Conditions that do not hold while a submission is imported, as Python writes them."""
 
 
 def imports_no(student: Student, *packages: str) -> None:
-    """The student's file imports none of these packages, anywhere in it."""
+    """The student's file imports none of these packages, anywhere in it, be it by `importlib` or `__import__`.
+
+    What never runs when the file is imported is no use of them: `if __name__ == "__main__":`, `if TYPE_CHECKING:`.
+    """
     side_of(student).names()  # a file that does not load is told as that
-    imported = set()
-    for node in ast.walk(ast.parse(source(student))):
-        match node:
-            case ast.Import(names=names):
-                imported |= {alias.name.split(".")[0] for alias in names}
-            case ast.ImportFrom(module=str(module), level=0):
-                imported.add(module.split(".")[0])
+    imported = {name.split(".")[0] for name in _imports(ast.parse(source(student)))}
     if found := sorted(imported & set(packages)):
         told = functools.reduce(lambda one, other: say("{} and {}", one, other), found)
         raise CheckFailed(say("your file imports {}; the rule needs no help from there", told))
@@ -39,8 +42,11 @@ def runs_no_operation(*cases: tuple[RemoteFunction, tuple[Any, ...], Any]) -> No
         CannotJudge: no answer is right, and of wrong ones it does not matter how they came about.
         CheckFailed: a right one comes from PyTorch.
     """
-    working = [(function, args) for function, args, asked in cases if agrees(plain(function(*args)), plain(asked))]
+    errors: list[Exception] = []
+    working = [(function, args) for function, args, asked in cases if _answers(function, args, asked, errors)]
     if not working:
+        if errors:
+            raise errors[0]
         one = say("the function gives wrong answers so far; how it gets them is judged later")
         both = say("both functions give wrong answers so far; how they get them is judged later")
         more = say("all functions give wrong answers so far; how they get them is judged later")
@@ -49,3 +55,35 @@ def runs_no_operation(*cases: tuple[RemoteFunction, tuple[Any, ...], Any]) -> No
         found = count_ops(function, *args)
         public = say("`{}` runs PyTorch operations; work the answer out instead", function)
         require(not found, public, f"{public} (it runs {', '.join(found)})")
+
+
+def _imports(node: ast.AST) -> Iterator[str]:
+    """The modules that code imports, as far as its text names them."""
+    match node:
+        case ast.If(test=test, orelse=rest) if ast.unparse(test) in _NEVER:
+            for other in rest:
+                yield from _imports(other)
+            return
+        case ast.Import(names=names):
+            yield from (alias.name for alias in names)
+        case ast.ImportFrom(module=str(module), level=0):
+            yield module
+        case ast.Call(func=function, args=[ast.Constant(value=str(name)), *_]):
+            if ast.unparse(function).split(".")[-1] in _IMPORTERS:
+                yield name
+        case ast.Subscript(value=value, slice=ast.Constant(value=str(name))):
+            if ast.unparse(value).split(".")[-1] == "modules":
+                yield name
+    for child in ast.iter_child_nodes(node):
+        yield from _imports(child)
+
+
+def _answers(function: RemoteFunction, args: tuple[Any, ...], asked: Any, errors: list[Exception]) -> bool:
+    """Whether a call gives the right answer. What student code raises is none, and is noted."""
+    try:
+        return agrees(plain(function(*args)), plain(asked))
+    except Exception as error:
+        if raised_by_student(error) is None:
+            raise
+        errors.append(error)
+        return False

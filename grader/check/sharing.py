@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -11,12 +12,16 @@ import torch
 
 from grader.check import show
 from grader.check.kinds import has_shape, is_tensor, pair, require
-from grader.check.properties import claims, strides_of
+from grader.check.properties import claims, same_shape, strides_of
+from grader.check.values import agrees
 from grader.model.endings import CheckFailed
 from grader.model.public import say
 from grader.remote.asked import ask_for
 from grader.wire.blocks import array_extent, span
 from grader.wire.incoming import copies
+
+_PATTERN = 113
+"""So many different numbers are written; each fits into every dtype."""
 
 
 def shares_memory(one: Any, other: Any) -> bool:
@@ -36,6 +41,31 @@ def shares_nothing(yours: Any, base: Any, what: str = "the result", base_name: s
     """The value has memory of its own."""
     has_shape(yours, what)
     require(not shares_memory(yours, base), say("{} shares memory with {}; it must have its own", what, base_name))
+
+
+def writes_show(yours: Any, base: Any, what: str = "the result", base_name: str = "the argument") -> None:
+    """The value has the elements of another in the same memory: a write to either shows at its place in the other.
+
+    Args:
+        yours: a tensor or an array.
+        base: what it must share memory with, element by element. Both are overwritten with small whole numbers.
+        what: its name in messages.
+        base_name: that of the other.
+    """
+    same_shape(yours, base, what)
+    writable = not isinstance(yours, np.ndarray) or yours.flags.writeable
+    require(writable, say("{} is read-only; a write to it must show in {}", what, base_name))
+    ask_for(base)
+    one_memory = shares_memory(yours, base)
+    for target, seen, names in ((base, yours, (base_name, what)), (yours, base, (what, base_name))):
+        # Twice, as one of the patterns may be what is there already.
+        for first in (1, 0):
+            pattern = ((np.arange(math.prod(base.shape)) + first) % _PATTERN).reshape(base.shape)
+            target[...] = torch.from_numpy(pattern) if isinstance(target, torch.Tensor) else pattern
+            shows = agrees(seen, copies(target)[0], rtol=0.0, atol=0.0)
+            elsewhere = say("a write to {} does not show at the same place in {}", *names)
+            copy = say("a write to {} does not show in {}: it is a copy", *names)
+            require(shows, elsewhere if one_memory else copy)
 
 
 def is_view_of(yours: Any, base: torch.Tensor, what: str = "the result", base_name: str = "the argument") -> None:

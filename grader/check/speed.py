@@ -1,7 +1,8 @@
 """What a check says about speed: a ratio to another solution, measured side by side.
 
-What cannot be decided in time is `inconclusive`: the host runs such a check again when the machine is quiet. Where the
-CPU clock of another process cannot be read (macOS, Windows), the ratio is told as advice and nothing is decided.
+Nobody fails under way: a function that seems too slow is compared once more when the rest is done, and only what is
+found then counts. What cannot be decided in time is `inconclusive` and goes the same road. Where the CPU clock of
+another process cannot be read (macOS, Windows), the ratio is told as advice and nothing is decided.
 """
 
 from __future__ import annotations
@@ -9,13 +10,14 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from grader.check.values import same_values
+from grader.check.values import number, same_values
 from grader.model import Speed
 from grader.model.endings import CannotRun, CheckFailed, Inconclusive
 from grader.model.public import Limit, Public, say
+from grader.remote.pair import Comparison, NewInputs
 from grader.remote.ratio import Ratio
 from grader.remote.student import RemoteFunction
-from grader.remote.trial import NewInputs, Trial
+from grader.remote.trial import Trial
 
 _GIVEN = say("the loop you were given")
 
@@ -45,7 +47,7 @@ def as_fast_as(
 
     Raises:
         CheckFailed: it takes longer, or a timed result is wrong.
-        Inconclusive: the machine is too busy to tell.
+        Inconclusive: the machine is too busy to tell, or it seems so while other things go on.
     """
     trial = _trial(function, reference, inputs, size, at_most, in_place, rtol, atol)
     found = trial.decide()
@@ -63,7 +65,7 @@ def as_fast_as(
         more = "more than " if found.at_least else ""
         head = f"`{function}` is {more}{_times(found.value)} slower than the reference; at most {at_most:g} is asked"
         public = say("`{}` is too slow: at most {} times as long as {} is asked", *asked)
-        raise _too_slow(function, public, head, found, span)
+        raise _too_slow(function, public, head, found, span, final=trial.final)
     return found
 
 
@@ -94,7 +96,7 @@ def faster_than(
 
     Raises:
         CheckFailed: it is not that much faster, or a timed result is wrong.
-        Inconclusive: the machine is too busy to tell.
+        Inconclusive: the machine is too busy to tell, or it seems so while other things go on.
     """
     # One comparison serves both: so many times as fast is a limit below 1 on the same ratio.
     trial = _trial(function, slow, inputs, size, 1 / at_least, in_place, rtol, atol)
@@ -110,7 +112,7 @@ def faster_than(
     if not found.below:
         head = f"`{function}` is only {_times(1 / found.value)} as fast as {named}; at least {at_least:g} is asked"
         public = say("`{}` is too slow: at least {} times as fast as {} is asked", *asked)
-        raise _too_slow(function, public, head, found, span)
+        raise _too_slow(function, public, head, found, span, final=trial.final)
     return found
 
 
@@ -126,9 +128,14 @@ def _trial(
 ) -> Trial:
     def same_results(mine: Any, theirs: Any) -> None:
         # Each timed result is compared, as a fast function may be a wrong one.
-        same_values(mine, theirs, say("the result of a timed call"), rtol=rtol, atol=atol)
+        what = say("the result of a timed call")
+        # Of one number, kind and shape are for checks of their own.
+        if math.prod(getattr(theirs, "shape", (0,))) == 1:
+            mine, theirs = number(mine, what), number(theirs)
+        same_values(mine, theirs, what, rtol=rtol, atol=atol)
 
-    return Trial(function, other, inputs, size, limit, same_results, in_place)
+    comparison = Comparison(function, other, inputs, limit, same_results, in_place)
+    return Trial(comparison, size, final=not function.side.provisional)
 
 
 def _advise_only(trial: Trial, told: str) -> None:
@@ -156,10 +163,15 @@ def _note(function: RemoteFunction, found: Ratio, against: str, told: str) -> No
     )
 
 
-def _too_slow(function: RemoteFunction, public: Public, head: str, found: Ratio, span: str) -> CheckFailed:
+def _too_slow(
+    function: RemoteFunction, public: Public, head: str, found: Ratio, span: str, *, final: bool
+) -> Exception:
     # By CPU time alone sleep is free; a function that sleeps is told so, as its milliseconds would look fine.
     if found.waits:
         head = public = say("`{}` sleeps, or works in other processes, for longer than it may take", function)
+    if not final:
+        seems = say("{}; that was seen while other things went on, and is to be confirmed", public)
+        return Inconclusive(seems, f"{head}; that is to be confirmed")
     return CheckFailed(
         public,
         f"{head}\na call of yours takes {_number(1000 * found.mine_s)} ms of CPU time, of the other "

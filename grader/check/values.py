@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -78,6 +80,47 @@ def agrees(yours: Any, asked: Any, *, rtol: float | None = None, atol: float | N
     return True
 
 
+def as_elsewhere(
+    yours: Any,
+    asked: Any,
+    same: Callable[[], Any],
+    other: Callable[[], Any],
+    what: str = "the result",
+    *,
+    rtol: float | None = None,
+    atol: float | None = None,
+) -> None:
+    """The value is right; or it is wrong in the same way where the rule plays no part, which is for another rule.
+
+    Args:
+        yours: the student's value.
+        asked: the right one.
+        same: gives the student's value for an input with the same right one, to which the rule does not apply.
+        other: gives the student's value for an input with another right one: the same value for all keeps no rule.
+        what: its name in messages.
+        rtol: relative tolerance, as for `same_values`.
+        atol: absolute tolerance.
+    """
+    if agrees(yours, asked, rtol=rtol, atol=atol):
+        return
+    comparable = isinstance(yours, type(asked)) or (_is_numeric(yours) and _is_numeric(asked))
+    wrong_alike = agrees(yours, same(), rtol=rtol, atol=atol) and not agrees(yours, other(), rtol=rtol, atol=atol)
+    if not (comparable and wrong_alike):
+        same_values(yours, asked, what, rtol=rtol, atol=atol)
+
+
+def number(value: Any, what: str = "the result") -> Any:
+    """The one number in a tensor, an array or a number: for checks to which kind and shape do not matter.
+
+    Raises:
+        CheckFailed: it holds no numbers, or not one.
+    """
+    is_kind(_is_numeric(value), value, "a number", what)
+    if math.prod(_shape(value)) != 1:
+        raise CheckFailed(say("{} does not hold one number, but more or none", what))
+    return value if isinstance(value, (int, float, complex)) else _as_tensor(value).item()
+
+
 def plain(value: Any) -> Any:
     """The same with tuples for lists, at every depth: for checks to which either of them is right."""
     return tuple(plain(item) for item in value) if isinstance(value, (list, tuple)) else value
@@ -108,7 +151,7 @@ def _same_items(yours: Any, asked: Any, what: str, rtol: float | None, atol: flo
 
 
 def _same_numbers(yours: Any, asked: Any, what: str, rtol: float | None, atol: float | None) -> None:
-    if isinstance(yours, bool) or not isinstance(yours, (torch.Tensor, np.ndarray, np.generic, int, float, complex)):
+    if not _is_numeric(yours):
         is_kind(False, yours, _asked_kind(asked), what)
     if isinstance(yours, (int, float)) and isinstance(asked, (int, float)) and yours == asked:
         return  # the common case of plain numbers, without making tensors of them
@@ -129,6 +172,11 @@ def _same_numbers(yours: Any, asked: Any, what: str, rtol: float | None, atol: f
     wrong, error = _differences(mine, wanted, relative, absolute)
     if bool(wrong.any()):
         raise _values_differ(what, yours, asked, mine, wanted, wrong, error)
+
+
+def _is_numeric(value: Any) -> bool:
+    kinds = (torch.Tensor, np.ndarray, np.generic, int, float, complex)
+    return isinstance(value, kinds) and not isinstance(value, bool)
 
 
 def _shape(value: Any) -> tuple[int, ...]:

@@ -5,6 +5,23 @@ from __future__ import annotations
 import os
 import sys
 import time
+from typing import NamedTuple
+
+
+class Disturbances(NamedTuple):
+    """What may have made a process slow, counted since its start.
+
+    Attributes:
+        faults: of memory, of all its threads: each is a page that was not there yet.
+        preemptions: how often its first thread was put off its core while it wanted to run.
+    """
+
+    faults: int
+    preemptions: int
+
+    def since(self, before: Disturbances) -> Disturbances:
+        """Those that came after others."""
+        return Disturbances(self.faults - before.faults, self.preemptions - before.preemptions)
 
 
 def cpu_s(pid: int) -> float | None:
@@ -77,6 +94,19 @@ def waited_s(pid: int) -> float | None:
         with open(f"/proc/{pid}/schedstat", encoding="ascii") as file:
             return int(file.read().split()[1]) / 1e9
     except (OSError, IndexError, ValueError):
+        return None
+
+
+def disturbances(pid: int) -> Disturbances | None:
+    """What may have made a process slow; None where that cannot be read."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as file:
+            # Its name stands in brackets and may hold anything. Behind it, minor and major faults are the 8th and 10th.
+            fields = file.read().rpartition(")")[2].split()
+        with open(f"/proc/{pid}/status", encoding="ascii", errors="replace") as file:
+            put_off = next(line for line in file if line.startswith("nonvoluntary_ctxt_switches:"))
+        return Disturbances(int(fields[7]) + int(fields[9]), int(put_off.split()[1]))
+    except (OSError, IndexError, ValueError, StopIteration):
         return None
 
 

@@ -9,7 +9,8 @@ raised    what student code raised, as the worker claims it
 probe     code of ours that runs beside student code; `spans` reads what one tells of virtual time
 asked     which arguments a check wants to read as a call left them
 witness   what is seen from outside while a call is counted
-timing    a call with our clock around it; `ratio` decides about two times
+timing    a call with our clock around it
+trial     two functions compared by time: `pair` takes `laps` of both, `ratio` decides, within a `budget`
 
 Whatever comes from there is a claim. Its loss is `endings.WorkerLost`.
 """

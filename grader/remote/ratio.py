@@ -1,7 +1,7 @@
 """The decision about a ratio of two times: arithmetic on laps, no clock and no process of its own.
 
-A *lap* is what one call of each side takes: of short ones, the mean of several (`trial`). Laps come from a fresh *pair*
-of workers. What can go wrong, as measured (`benchmarks/speed_verdicts.py`):
+A *lap* is what one call of each side takes: of short ones, the mean of several (`laps`). Laps come from a fresh *pair*
+of workers (`pair`). What can go wrong, as measured (`benchmarks/speed_verdicts.py`):
 
 - Single laps scatter upwards: preemption, caches, interrupts. The lowest third of a side's laps is steady.
 - About one pair of workers in fifty is off by 20 % and more in all of its laps: it sits on bad memory, or its heap has
@@ -15,6 +15,9 @@ pairs agrees. What asking and answering cost is the least that any pair saw. A p
 of 1.5 and more from the limit), and three times if it is far below it (a factor of 3), provided that its laps agree,
 and that even the ratio with the asking left in lies on that side. So a clearly fast answer takes one pair, a clearly
 slow one two (a failing verdict is always confirmed in a fresh pair), and one that is close takes three or more.
+
+While other things go on, a verdict that fails is *provisional*: two votes are enough, as it is thrown away, and the
+whole comparison is made again when the rest is done.
 """
 
 from __future__ import annotations
@@ -23,19 +26,22 @@ import math
 import statistics
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+
+from grader.remote.laps import Idle, Lap, is_hopeless
 
 CLEAR, FAR = math.log(1.5), math.log(3.0)
 """How far from the limit, as logarithms of ratios, a pair votes twice, and votes three times."""
 
-_HOPELESS = 10.0
-_HOPELESS_IDLE = 3.0
-_HOPELESS_LAPS = 3  # so that the number told is near
+_HOPELESS_LAPS = 2
+_PROVISIONAL_HOPELESS_LAPS = 1  # it followed another one, which warmed up
 
 LEAD = 3
 MOST_PAIRS = 9
+_LEAST_PAIRS = 2
+_PROVISIONAL_LEAD = 2
+_PROVISIONAL_PAIRS = 4
 MOST_LAPS = 9
-_ENOUGH = {2: math.log(6.0), 5: CLEAR}
+_ENOUGH = {2: math.log(5.0), 3: FAR, 5: CLEAR}
 """After so many laps of a pair, no more are taken if it is so far from the limit."""
 
 _LAPS_PER_DISSENT = 4
@@ -43,63 +49,6 @@ _LAPS_PER_DISSENT = 4
 
 _WAITING = 3.0, 2.0
 """Sleep counts where it makes three times the CPU time, and twice the limit: loosely, as a busy machine adds to it."""
-
-
-@dataclass(frozen=True)
-class Lap:
-    """One call of each side, in seconds; where several were timed together, their mean.
-
-    Attributes:
-        mine: CPU time of the side that is judged.
-        other: CPU time of the side that it is compared with.
-        mine_away: time in which the first neither ran nor was ready to run: it slept, or waited for others.
-        other_away: the same of the second.
-        idle: CPU time of a call that does nothing, or None where it was not measured anew.
-        other_idle: the same for the second, where another number of its calls are timed together; else None.
-        stopped: whether the judged side was stopped, and so took longer than that.
-    """
-
-    mine: float
-    other: float
-    mine_away: float = 0.0
-    other_away: float = 0.0
-    idle: float | None = None
-    stopped: bool = False
-    other_idle: float | None = None
-
-    def idles(self) -> Idle | None:
-        """What asking and answering cost here, for either side."""
-        if self.idle is None:
-            return None
-        return Idle(self.idle, self.idle if self.other_idle is None else self.other_idle)
-
-    def least(self, more: Lap) -> Lap:
-        """What is the less in either of two laps that were not stopped."""
-        pairs = zip(self._times(), more._times(), strict=True)
-        mine, other, mine_away, other_away, idle, other_idle = (
-            None if a is None or b is None else min(a, b) for a, b in pairs
-        )
-        return Lap(mine or 0.0, other or 0.0, mine_away or 0.0, other_away or 0.0, idle, other_idle=other_idle)
-
-    def _times(self) -> tuple[float | None, ...]:
-        return self.mine, self.other, self.mine_away, self.other_away, self.idle, self.other_idle
-
-    def other_net(self) -> float:
-        """CPU time of the second, without asking and answering where that was measured."""
-        idle = self.idles()
-        return self.other - (idle.other if idle else 0.0)
-
-
-class Idle(NamedTuple):
-    """CPU time of a call that does nothing, for either side."""
-
-    mine: float
-    other: float
-
-    def least(self, more: Idle | None) -> Idle:
-        """The least of both, for each side."""
-        return self if more is None else Idle(min(self.mine, more.mine), min(self.other, more.other))
-
 
 _NOTHING = Idle(0.0, 0.0)
 
@@ -184,42 +133,36 @@ class _Pair:
         return -3 if self.clearly(limit, FAR) else -weight
 
 
-def decide(limit: float, new_pair: Callable[[], Iterator[Lap]], out_of_time: Callable[[], bool]) -> Ratio:
+def decide(
+    limit: float, new_pair: Callable[[], Iterator[Lap]], out_of_time: Callable[[], bool], *, final: bool = True
+) -> Ratio:
     """Compare two sides until their ratio is known to lie below or above a limit.
 
     Args:
         limit: of the time of the judged side, as a multiple of the other's.
         new_pair: starts a fresh pair of workers and gives its laps, warm-up left out; closed when enough were taken.
         out_of_time: whether to stop without a decision.
+        final: whether what fails now has failed; else it is provisional, and found sooner.
     """
     pairs: list[_Pair] = []
-    # Time is looked at between pairs, and not before the first: a pair that was begun is measured to its end.
-    while len(pairs) < MOST_PAIRS and not (pairs and out_of_time()):
-        pairs.append(_run(limit, new_pair(), pairs[-1].idle if pairs else None))
+    lead, least, most = (LEAD, _LEAST_PAIRS, MOST_PAIRS) if final else (_PROVISIONAL_LEAD, 1, _PROVISIONAL_PAIRS)
+    hopeless = _HOPELESS_LAPS if final else _PROVISIONAL_HOPELESS_LAPS
+    # Time is looked at between pairs, and not before as many as decide what is clear: a slow machine delays a verdict,
+    # and does not take it away. A pair that was begun is measured to its end.
+    while len(pairs) < most and not (len(pairs) >= least and out_of_time()):
+        pairs.append(_run(limit, new_pair(), pairs[-1].idle if pairs else None, hopeless))
         for pair in pairs:
             # What asking costs is the machine's, not a pair's: the least that any saw holds for all, earlier ones too.
             pair.idle = pairs[-1].idle
         votes = sum(pair.vote(limit) for pair in pairs)
         found = _summary(limit, pairs, below=votes < 0)
         # Sleep apart, the votes must agree with the median that is told, or a message would contradict its verdict.
-        if abs(votes) >= LEAD and (found.waits or (found.value < limit) == found.below):
+        if (votes <= -LEAD or votes >= lead) and (found.waits or (found.value < limit) == found.below):
             return found
     return _summary(limit, pairs, below=None)
 
 
-def is_hopeless(lap: Lap, limit: float) -> bool:
-    """Whether one lap says enough: the call was stopped, or took ten times the limit even without the asking."""
-    if lap.stopped:
-        return True
-    return lap.idle is not None and lap.mine - _HOPELESS_IDLE * lap.idle > _HOPELESS * limit * lap.other
-
-
-def hopeless_s(other: float, limit: float) -> float:
-    """CPU seconds after which a call can be stopped, where the other side took `other`: well above hopeless."""
-    return 2 * _HOPELESS * limit * other
-
-
-def _run(limit: float, laps: Iterator[Lap], idle: Idle | None) -> _Pair:
+def _run(limit: float, laps: Iterator[Lap], idle: Idle | None, hopeless: int) -> _Pair:
     """Take laps from a pair until it is clear or has enough."""
     pair = _Pair(idle)
     try:
@@ -227,7 +170,7 @@ def _run(limit: float, laps: Iterator[Lap], idle: Idle | None) -> _Pair:
             pair.laps.append(lap)
             idle = lap.idles()
             pair.idle = idle.least(pair.idle) if idle else pair.idle
-            if _enough(pair, limit):
+            if _enough(pair, limit, hopeless):
                 break
     finally:
         # Laps come from a generator that holds two workers; closing it ends them, also when a check failed inside.
@@ -237,13 +180,13 @@ def _run(limit: float, laps: Iterator[Lap], idle: Idle | None) -> _Pair:
     return pair
 
 
-def _enough(pair: _Pair, limit: float) -> bool:
+def _enough(pair: _Pair, limit: float, hopeless_laps: int) -> bool:
     taken = len(pair.laps)
     # One lap that was disturbed looks hopeless, too. So each of those that would do must say the same.
     hopeless = sum(is_hopeless(lap, limit) for lap in pair.laps)
-    if pair.laps[-1].stopped or hopeless >= _HOPELESS_LAPS:
+    if pair.laps[-1].stopped or hopeless >= hopeless_laps:
         return True
-    least = _HOPELESS_LAPS if hopeless else 1
+    least = hopeless_laps if hopeless else 1
     return taken >= MOST_LAPS or any(
         taken >= max(laps, least) and pair.clearly(limit, far) for laps, far in _ENOUGH.items()
     )

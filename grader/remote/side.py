@@ -50,6 +50,7 @@ class Side:
         counters: counts for the report, by name.
         speed: what was measured, for the report.
         leave: told when a worker is asked; gives what is told when it has answered.
+        provisional: whether a verdict about speed that fails is taken again later, and decides nothing now.
     """
 
     sitting: Sitting
@@ -63,6 +64,7 @@ class Side:
     counters: dict[str, int] = field(default_factory=dict)
     speed: list[Speed] = field(default_factory=list)
     leave: Leave | None = None
+    provisional: bool = False
 
     def __post_init__(self) -> None:
         self.exchange = self._new_exchange()

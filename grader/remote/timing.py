@@ -11,7 +11,8 @@ is computed within the time; and CPU time counts every thread.
 
 The clock is the CPU clock of the worker's process, read from outside. Work that is put off until after the reply is
 counted too: the clock is read once more before the next call. What it does not see is sleep, and work in other
-processes. So the time is kept, too, in which the worker neither ran nor was ready to run.
+processes. So the time is kept, too, in which the worker neither ran nor was ready to run. What else can be seen from
+outside is what made it slow: memory that was used first, and other programs on its core.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import os
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -51,6 +52,7 @@ class Timing:
         away_s: of these, the seconds in which the worker neither ran nor was ready to run; 0 where that is not known.
         results: a copy of what came back from each.
         weight: of the answer, as `Inputs.weight`.
+        disturbances: what may have made them slow; None where that is not known.
     """
 
     cpu_s: float
@@ -58,11 +60,20 @@ class Timing:
     away_s: float
     results: list[Any]
     weight: int = 0
+    disturbances: clock.Disturbances | None = None
 
     @property
     def result(self) -> Any:
         """What came back from the only call, or the first."""
         return self.results[0]
+
+
+class _Look(NamedTuple):
+    """What the clocks said at one moment."""
+
+    cpu: float
+    away: float
+    wall: float
 
 
 class Inputs:
@@ -71,6 +82,9 @@ class Inputs:
     Args:
         calls: for each call its arguments: tensors, arrays and plain values.
         in_place: whether the arguments are what counts afterwards; they then come back beside the result.
+
+    Attributes:
+        apart: whether it is plain that no two arguments share memory: what one call writes, no other one sees.
 
     Raises:
         Unsupported: one of them cannot be handed over.
@@ -87,6 +101,8 @@ class Inputs:
         rest = [new for new in told.new if not isinstance(new.row, (TensorRow, ArrayRow))]
         self.calls = values
         self.in_place = in_place
+        references = sum(isinstance(value, list) and value[0] == "known" for args in values for value in args)
+        self.apart = not rest and references == len(leaves) == len(told.blocks)
         self.shapes = Asked(Prepare(), Told(leaves, [], blocks).plain(asks=True))
         self.rest = Told(rest, [], []).plain(asks=True)
         self.places = {str(row.number): row.start for row in blocks}
@@ -176,16 +192,16 @@ class TimedSide:
         try:
             if descriptor is None:
                 sitting.ask(inputs.shapes, [bytes(inputs.size)], _PREPARE_S, what)
-                parts = [inputs.whole()]
-                cpu, away, wall = self._cpu(), self._away(), time.perf_counter()
             else:
                 sitting.ask(inputs.shapes, [], _PREPARE_S, what, (descriptor, inputs.size))
-                parts = []
-                cpu, away, wall = self._cpu(), self._away(), time.perf_counter()
+            parts = [inputs.whole()] if descriptor is None else []
+            disturbed, before = worker.disturbances(), self._look()
+            if descriptor is not None:
                 for start, part in zip(inputs.starts, inputs.data, strict=True):
                     os.pwrite(descriptor, part, start)
             frame = sitting.ask(go, parts, seconds, what)
-            self._reply_cpu, away_after, wall_after = self._cpu(), self._away(), time.perf_counter()
+            after = self._look()
+            self._reply_cpu = after.cpu
         except WorkerLost:
             # Its clocks are gone with it. What it took beyond its CPU seconds, it slept, or waited for a core.
             self.left_out_s += max(0.0, time.monotonic() - asked - seconds)
@@ -193,12 +209,17 @@ class TimedSide:
         finally:
             if descriptor is not None:
                 os.close(descriptor)
-        away_s = max(0.0, away_after - away)
+        now = worker.disturbances()
+        away_s = max(0.0, after.away - before.away)
         self.left_out_s += away_s
-        results = self._results(frame, len(inputs.calls))
-        took_s = late + self._reply_cpu - cpu
-        weight = _weight(len(frame.data), frame.tree)
-        self._last = Timing(took_s, wall_after - wall, away_s, results, weight)
+        self._last = Timing(
+            late + after.cpu - before.cpu,
+            after.wall - before.wall,
+            away_s,
+            self._results(frame, len(inputs.calls)),
+            _weight(len(frame.data), frame.tree),
+            None if disturbed is None or now is None else now.since(disturbed),
+        )
         return self._last
 
     def _results(self, frame: Frame, count: int) -> list[Any]:
@@ -215,6 +236,9 @@ class TimedSide:
             self._side.sitting.lose(lost)
             raise lost from None
         return results
+
+    def _look(self) -> _Look:
+        return _Look(self._cpu(), self._away(), time.perf_counter())
 
     def _cpu(self) -> float:
         worker = self._side.sitting.worker

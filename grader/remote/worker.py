@@ -110,15 +110,16 @@ class Worker:
 
     def _patience(self, seconds: float, what: str) -> Callable[[], float]:
         """CPU time decides; wall time is a loose multiple of it, so that a busy machine ends nothing."""
-        started, cpu_before = time.monotonic(), self.cpu_s()
+        started, cpu_before, waited_before = time.monotonic(), self.cpu_s(), self.waited_s()
 
         def wait() -> float:
             # From outside, on our clock: student code could replace any clock that it is asked to read.
             used = self.cpu_s()
             cpu_left = math.inf if used is None or cpu_before is None else seconds - (used - cpu_before)
-            # Sleep takes no CPU time, so wall time must end it; a worker that merely waits for a core gets more of
-            # that.
-            wall_left = seconds * self.limits.wall_factor - (time.monotonic() - started)
+            # Sleep takes no CPU time, so wall time must end it. Where it merely waited for a core, that is left out.
+            waited_now = self.waited_s()
+            waited = 0.0 if waited_before is None or waited_now is None else waited_now - waited_before
+            wall_left = seconds * self.limits.wall_factor - (time.monotonic() - started - waited)
             if cpu_left <= 0 or wall_left <= 0:
                 text = say("{} did not finish in {} seconds", what, Limit(f"{seconds:g}"))
                 raise WorkerLost(Verdict.TIMED_OUT, text)
@@ -188,6 +189,10 @@ class Worker:
     def waited_s(self) -> float | None:
         """Seconds that it was ready to run and had no core; None where that is not told."""
         return clock.waited_s(self.life.pid)
+
+    def disturbances(self) -> clock.Disturbances | None:
+        """What may have made it slow so far, read from outside; None where that cannot be read."""
+        return clock.disturbances(self.life.pid)
 
     def resident(self) -> tuple[int, int] | None:
         """Bytes of memory that it has now, and the most that it ever had; None where that cannot be read."""

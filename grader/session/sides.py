@@ -35,7 +35,9 @@ class Sides:
         return student, self.reference(planned, student)
 
     def _side_of_student(self, planned: PlannedExercise, job: Job, device: Device) -> Side:
-        return Side.of(self._starter, planned.id, job.files, planned.limits, device=device)
+        side = Side.of(self._starter, planned.id, job.files, planned.limits, device=device)
+        side.provisional = job.only is None
+        return side
 
     def stand_in(self, planned: PlannedExercise, device: Device) -> Side:
         """The reference in a student's place, in a worker of its own. Close its sitting."""

@@ -22,6 +22,7 @@ from grader.verify.cases import Case, cases_of
 from grader.verify.coverage import unknown_topics
 from grader.verify.judge import judge
 from grader.verify.losses import loss_problems, losses_of
+from grader.verify.margins import margin_problems
 from grader.verify.odd import odd_cases
 from grader.verify.proof import Proof
 from grader.verify.text import text_problems
@@ -76,6 +77,7 @@ def _conclude(proof: Proof, checks: Sequence[Check], found: Sequence[tuple[Case,
     outcomes = [(case, [row.outcome for row in report.exercises[0].checks]) for case, report in found]
     judge(proof, checks, outcomes)
     judge_messages(proof, checks, outcomes)
+    proof.problems += margin_problems(proof.exercise, outcomes)
     proof.losses += losses_of([(case, report.exercises[0]) for case, report in found])
     proof.problems += loss_problems(proof)
 

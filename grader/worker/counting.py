@@ -38,8 +38,9 @@ def count(
         kwargs: its named arguments.
     """
     machine = _Machine()
-    # Tensors made in inference mode have no version to ask for.
-    versions = [tensor._version for tensor in tensors([args, kwargs]) if not tensor.is_inference()]
+    # Held, as the call may put others in their places. Tensors made in inference mode have no version to ask for.
+    given = [tensor for tensor in tensors([args, kwargs]) if not tensor.is_inference()]
+    versions = sum(tensor._version for tensor in given)
     with torch.no_grad(), Operators([args, kwargs]) as operators:
         _sing(before, machine.place)
         # The canaries' own memory must show in the total, and must not count for the peak.
@@ -49,7 +50,6 @@ def count(
         # Read before the second canary: what is wanted is the peak of the call.
         peak = operators.memory.peak
         _sing(after, machine.place)
-    now = [tensor._version for tensor in tensors([args, kwargs]) if not tensor.is_inference()]
     transfers, transferred, syncs = machine.since(operators)
     return result, vars(
         Cost(
@@ -63,7 +63,7 @@ def count(
             syncs=syncs,
             collectives=dict(operators.collectives),
             sent=operators.sent,
-            versions=sum(now) - sum(versions),
+            versions=sum(tensor._version for tensor in given) - versions,
             spans=machine.spans,
             span_count=machine.span_count,
         )

@@ -25,8 +25,10 @@ def last(*args: Any) -> Any:
 def warned(function: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> tuple[Any, list[list[str]], bool]:
     """The result, category and text of each warning, and whether one of ours still came through at the end."""
     always = torch.is_warn_always_enabled()
-    # PyTorch gives many of its warnings once in a process, so the second check of it would hear nothing.
+    # PyTorch gives many of its warnings once in a process, so the second check of it would hear nothing. Those of the
+    # old storages have a switch of their own.
     torch.set_warn_always(True)
+    torch.storage._reset_warn_typed_storage_removal()
     try:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+import numpy as np
 import pytest
 import torch
 from support import Function
@@ -11,12 +12,15 @@ from support import Function
 from grader.check import (
     CannotJudge,
     CheckFailed,
+    accepts,
     agrees,
     answers,
+    as_elsewhere,
     calling,
     imports_no,
     keeps_graph,
     kind,
+    number,
     plain,
     raises,
     runs_no_operation,
@@ -70,6 +74,16 @@ def test_raises_lets_other_errors_through(function: Function) -> None:
         raises(function("def total(x): raise TypeError('unhappy')\n"), 1, case="a number")
 
 
+def test_accepts_tells_what_is_refused(function: Function) -> None:
+    """What is accepted gives its result; a refusal tells the case, and staff the call and what was raised."""
+    assert accepts(function("def total(x, y): return x + y\n"), 1, 2, case="two numbers") == 3
+    failed = failure(accepts, function("def total(x): raise ValueError('too small')\n"), X, case="a tensor of two")
+    assert failed.public == "`total` refuses a tensor of two; there is no reason for a ValueError"
+    assert failed.story == (f"{failed.public}\nthe call  total(tensor([1., 2.]))\nraised    ValueError: too small")
+    with pytest.raises(TypeError, match="unhappy"):
+        accepts(function("def total(x): raise TypeError('unhappy')\n"), 1, case="a number")
+
+
 def test_answers(function: Function) -> None:
     """A bool is asked, and the right one; the text tells neither the input nor a number."""
     answers(function("def total(x): return x > 0\n"), 1, asked=True, case="for 1")
@@ -94,6 +108,7 @@ def test_a_value_is_no_function() -> None:
     """Where the student's file has a value by that name, there is nothing to judge."""
     words: tuple[Callable[[], None], ...] = (
         lambda: raises(3, case="x"),  # type: ignore[arg-type]
+        lambda: accepts(3, case="x"),  # type: ignore[arg-type]
         lambda: answers(3, asked=True, case="x"),  # type: ignore[arg-type]
     )
     for word in words:
@@ -118,6 +133,47 @@ def test_plain() -> None:
     """Tuples for lists at every depth; all else stays the very object."""
     assert plain([1, (2, [3])]) == (1, (2, (3,)))
     assert plain([X])[0] is X
+
+
+@pytest.mark.parametrize("value", [2.0, 2, torch.tensor(2.0), torch.tensor([[2]]), np.array([2.0]), np.float32(2)])
+def test_number(value: object) -> None:
+    """The one number is found in whatever holds it."""
+    assert number(value) == 2
+
+
+def test_number_of_what_holds_none_or_more() -> None:
+    """What holds no numbers fails, and so does what holds none or several."""
+    assert failure(number, None, "the sum").public == "the sum is None (is a `return` missing?), a number is asked"
+    assert failure(number, True).public == "the result is a bool, a number is asked"
+    for value in (X, torch.empty(0)):
+        assert failure(number, value).public == "the result does not hold one number, but more or none"
+
+
+@pytest.mark.parametrize(
+    ("yours", "same", "other"),
+    [
+        (3.0, 0.0, 0.0),  # right: what it is elsewhere does not matter
+        (4.0, 4.0, 5.0),  # wrong, and just as wrong where the rule plays no part
+    ],
+)
+def test_faults_of_other_rules_pass(yours: float, same: float, other: float) -> None:
+    """The value may be right, or as wrong as it is elsewhere."""
+    as_elsewhere(yours, 3.0, lambda: same, lambda: other)
+
+
+@pytest.mark.parametrize(
+    ("yours", "same", "other"),
+    [
+        (4.0, 3.0, 5.0),  # right elsewhere: it is this rule
+        (4.0, 5.0, 6.0),  # wrong in another way
+        (4.0, 4.0, 4.0),  # the same for everything
+        (float("nan"), float("nan"), float("nan")),
+        (None, None, 4.0),
+    ],
+)
+def test_faults_of_this_rule_fail(yours: object, same: object, other: object) -> None:
+    """A value that is wrong in a way of its own fails, and so does one that is the same for all inputs."""
+    failure(as_elsewhere, yours, 3.0, lambda: same, lambda: other)
 
 
 def test_kind() -> None:
@@ -150,6 +206,35 @@ def test_imports(student: Callable[[str], Student]) -> None:
     assert found.public == found.story == "your file imports numpy and torch; the rule needs no help from there"
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import importlib\nt = importlib.import_module('torch.nn')\n",
+        "from importlib import import_module\ndef f(): return import_module('torch')\n",
+        "t = __import__('torch')\n",
+        "import sys\ndef f(): return sys.modules['torch']\n",
+        "if __name__ != '__main__':\n    import torch\n",
+        "if __name__ == '__main__':\n    pass\nelse:\n    import torch\n",
+    ],
+)
+def test_imports_by_other_ways(student: Callable[[str], Student], text: str) -> None:
+    """An import that is written in another way is one."""
+    failure(imports_no, student(text), "torch", "numpy")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "if __name__ == '__main__':\n    import torch\n    print(torch.ones(1))\n",
+        "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import torch\n",
+        "names = {'torch': 1}\ndef f(): return names['torch'], print('torch')\n",
+    ],
+)
+def test_imports_that_never_happen(student: Callable[[str], Student], text: str) -> None:
+    """What does not run when the file is imported is no use of a package, and its name is none."""
+    imports_no(student(text), "torch", "numpy")
+
+
 def test_imports_of_a_file_that_does_not_load(student: Callable[[str], Student]) -> None:
     """A file that is no Python cannot be judged."""
     with pytest.raises(CannotJudge, match="does not load"):
@@ -157,12 +242,16 @@ def test_imports_of_a_file_that_does_not_load(student: Callable[[str], Student])
 
 
 def test_right_answers_run_no_operation(function: Function) -> None:
-    """A right answer by PyTorch fails; a list is as good as a tuple; where all is wrong, there is nothing to judge."""
+    """A right answer by PyTorch fails; a list is as good as a tuple; wrong ones and errors are not judged."""
     runs_no_operation((function("def total(x): return [x]\n"), (1,), (1,)))
     by_torch = function("def total(x): return int(torch.ones(x).sum())\n")
     failed = failure(runs_no_operation, (by_torch, (3,), 3))
     assert failed.public == "`total` runs PyTorch operations; work the answer out instead"
     assert failed.story == f"{failed.public} (it runs ones, sum, _local_scalar_dense)"
+    raising = function("def total(x): raise IndexError\n")
+    with pytest.raises(IndexError):
+        runs_no_operation((raising, (1,), 1))
+    runs_no_operation((raising, (1,), 1), (function("def total(x): return x\n"), (1,), 1))
     with pytest.raises(CannotJudge, match="the function gives wrong answers so far; how it gets them is judged later"):
         runs_no_operation((by_torch, (3,), 4))
 

@@ -325,6 +325,12 @@ def test_writes_in_place(function: Function) -> None:
         uses_at_most(one(function, "x.sub_(1).add_(1)\nreturn x"), (X,), versions=0)
 
 
+def test_writes_are_counted_where_other_tensors_take_the_place(function: Function) -> None:
+    """What counts is the tensors that were given, also where the call puts new ones into the dict that held them."""
+    batch = {"x": X.clone().add_(1)}
+    assert count(one(function, "x['x'].zero_()\nx['x'] = torch.ones(2)\nreturn x"), batch).versions == 1
+
+
 def test_writes_behind_the_version_are_seen_by_value(function: Function) -> None:
     """Writing through NumPy raises no version; the numbers that come back tell it."""
     from grader.check.sharing import unchanged

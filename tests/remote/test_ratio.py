@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from grader.remote.ratio import MOST_LAPS, MOST_PAIRS, Lap, Ratio, decide
+from grader.remote.laps import Lap
+from grader.remote.ratio import MOST_LAPS, MOST_PAIRS, Ratio, decide
 
 NewPair = Callable[[], Iterator[Lap]]
 
@@ -58,9 +59,25 @@ def test_a_failing_verdict_is_confirmed(ratio: float, pairs: int) -> None:
     assert (found.below, found.pairs) == (False, pairs)
 
 
+@pytest.mark.parametrize(
+    ("ratio", "below", "pairs"), [(1000.0, False, 1), (3.5, False, 1), (2.2, False, 2), (1.8, True, 3)]
+)
+def test_under_way_a_failing_verdict_is_found_sooner(ratio: float, below: bool, pairs: int) -> None:
+    """Two votes are enough for one that is confirmed later; for one that passes, and so counts, as many as ever."""
+    found = decide(2.0, steady(ratio), never, final=False)
+    assert (found.below, found.pairs) == (below, pairs)
+
+
+def test_under_way_little_time_is_spent() -> None:
+    """Pairs that contradict each other are left undecided after a few."""
+    found = decide(2.0, taking_turns(*[steady(1.5), steady(2.5)] * MOST_PAIRS), never, final=False)
+    assert (found.below, found.pairs) == (None, 4)
+
+
 def test_hopeless_pairs_are_short() -> None:
-    """Ten times the limit is seen in three laps; a clear ratio takes five, and a close one nine."""
-    assert decide(2.0, steady(50.0), never).laps == 2 * 3
+    """Ten times the limit is seen in two laps; a clear ratio takes three to five, and a close one nine."""
+    assert decide(2.0, steady(50.0), never).laps == 2 * 2
+    assert decide(2.0, steady(50.0), never, final=False).laps == 1
     assert decide(2.0, steady(3.5), never).laps == 2 * 5
     assert decide(2.0, steady(1.9), never).laps == 3 * MOST_LAPS
     assert decide(2.0, steady(0.1), never).laps == 2
@@ -144,7 +161,13 @@ def test_what_cannot_be_told_is_not_decided() -> None:
     assert (found.below, found.pairs) == (None, MOST_PAIRS)
     assert found.low < 2.0 < found.high
     found = decide(2.0, steady(1.9), lambda: True)
-    assert (found.below, found.pairs) == (None, 1)
+    assert (found.below, found.pairs) == (None, 2)
+
+
+@pytest.mark.parametrize(("ratio", "below"), [(0.5, True), (1.2, True), (3.5, False), (50.0, False)])
+def test_a_clear_verdict_takes_the_time_it_needs(ratio: float, below: bool) -> None:
+    """Where a single pair used up all the time, a second one is taken."""
+    assert decide(2.0, steady(ratio), lambda: True).below is below
 
 
 def test_a_stopped_call_is_a_lower_bound() -> None:

@@ -1,11 +1,24 @@
 from grader.check import check, imports_no, is_instance, plain, require, runs_no_operation, same_values
 
 
+def tuple_of_ints(value, what):
+    is_instance(value, tuple, what)
+    for item in value:
+        is_instance(item, int, f"an item of {what}")
+
+
 @check("C1", share=1)
 def check_small(student):
     """Strides of four small shapes"""
     for shape, asked in [((4,), (1,)), ((2, 5), (5, 1)), ((1, 2, 3), (6, 3, 1)), ((), ())]:
         same_values(plain(student.contiguous_strides(shape)), asked, f"contiguous_strides({shape})")
+
+
+@check("C1", share=1)
+def check_tuples(student):
+    """Strides are tuples of ints"""
+    for shape in ((2, 5), ()):
+        tuple_of_ints(student.contiguous_strides(shape), f"contiguous_strides({shape})")
 
 
 @check("C3", share=1)
@@ -20,22 +33,16 @@ def check_swaps(student):
         same_values(plain(student.transposed(shape, strides, a, b)), asked, f"transposed({shape}, {strides}, {a}, {b})")
 
 
-@check("C1", share=1)
-def check_tuples(student):
-    """Returns tuples of ints"""
-    strides = student.contiguous_strides((2, 5))
-    pair = student.transposed((2, 5), (5, 1), 0, 1)
-    is_instance(pair, tuple, "the pair from `transposed`")
-    require(len(pair) == 2, f"`transposed` returns {len(pair)} items, the pair (shape, strides) is asked")
-    named = [
-        (strides, "the result of `contiguous_strides`"),
-        (pair[0], "the shape from `transposed`"),
-        (pair[1], "the strides from `transposed`"),
-    ]
-    for value, what in named:
-        is_instance(value, tuple, what)
-        for item in value:
-            is_instance(item, int, f"an item of {what}")
+@check("C3", share=1)
+def check_pair(student):
+    """A transpose gives a pair of tuples of ints"""
+    for shape, strides, a, b in [((2, 5), (5, 1), 0, 1), ((4,), (1,), 0, 0)]:
+        what = f"transposed({shape}, {strides}, {a}, {b})"
+        pair = student.transposed(shape, strides, a, b)
+        is_instance(pair, tuple, what)
+        require(len(pair) == 2, f"{what} has {len(pair)} items, the pair (shape, strides) is asked")
+        tuple_of_ints(pair[0], f"the shape from {what}")
+        tuple_of_ints(pair[1], f"the strides from {what}")
 
 
 @check("C6", share=3)

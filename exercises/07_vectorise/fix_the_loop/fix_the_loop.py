@@ -4,15 +4,16 @@ A sensor gives a tensor of samples. The energy above a threshold is the sum of t
 it. The loop below is right, and slow: each element is picked out, compared and added by itself, and each such step is
 a whole PyTorch operation for a single number. Let PyTorch run the loop.
 
-C1  `energy_above(x, thr)` returns the sum of the squares of the entries of x that are greater than thr, a float.
+C1  `energy_above(x, thr)` returns the sum of the squares of the entries of x that are greater than thr, a float. x is
+    a floating-point tensor of any shape and any strides; it may hold infinities.
 C2  An entry equal to thr does not count. Nor does NaN, which is greater than nothing.
-C3  The result is a 0-dim tensor of the dtype of x, and as precise: it comes from no narrower dtype. It is 0 where no
-    entry is over thr, or x is empty.
-C4  PyTorch does the work, without a loop: as many operations for a long x as for a short one, and at most 20. The
-    numbers stay in PyTorch: no list, no NumPy, no `.item()`, so that the result has a gradient.
-C5  x is a floating-point tensor of any shape and any strides.
-C6  x is not changed.
-C7  It is fast: at least 100 times faster than the loop below, and at most 3.5 times slower than our own answer.
+C3  The result is a 0-dim tensor of the dtype of x, and as precise: nothing on the way is in a narrower dtype, or goes
+    through x - thr, which rounds. It is 0 where no entry is over thr, or x is empty.
+C4  PyTorch does the work, without a loop: as many operations for a large x as for a small one, and at most 20. A
+    `.tolist()` counts as a loop, which Python then runs.
+C5  The numbers stay in PyTorch: no list, no NumPy, no `.item()` or `float()`. So the result has a gradient.
+C6  x is not changed, not even for a moment.
+C7  It is fast: it takes at most 3.5 times as long as our own answer, which is some hundred times faster than the loop.
 """
 
 import torch

@@ -1,10 +1,12 @@
 import numpy as np
 import torch
 
-from grader.check import answers, check, is_array, is_tensor, require, same_values
+from grader.check import answers, check, is_array, is_tensor, require, same_dtype, same_shape, same_values
+
+DTYPES = ["float64", "float32", "float16", "complex64", "int64", "int32", "int16", "int8", "uint8", "uint16", "bool"]
 
 
-@check("C1")
+@check("C1", share=1)
 def check_small_tensor(student):
     """A tensor from a small array"""
     t = student.tensor_view(np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]))
@@ -12,7 +14,7 @@ def check_small_tensor(student):
     same_values(t, torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], dtype=torch.float64))
 
 
-@check("C2")
+@check("C2", share=1)
 def check_small_array(student):
     """An array from a small tensor"""
     a = student.array_view(torch.tensor([[1, 2, 3], [4, 5, 6]]))
@@ -27,6 +29,7 @@ def check_write_to_array(student):
     t = student.tensor_view(a)
     is_tensor(t)
     a[1, 1] = 23.0
+    same_shape(t, a)
     require(t[1, 1] == 23.0, "after a[1, 1] = 23.0 the tensor has another number at [1, 1]: it is a copy")
 
 
@@ -38,6 +41,21 @@ def check_write_to_tensor(student):
     is_array(a)
     t.zero_()
     require((a == 0).all(), "after t.zero_() the array does not hold zeros: it is a copy")
+
+
+@check("C4", category="dtype")
+def check_tensor_dtype(student):
+    """tensor_view keeps the dtype"""
+    for name in DTYPES:
+        same_dtype(student.tensor_view(np.ones((2, 3), name)), getattr(torch, name), f"the tensor for a {name} array")
+
+
+@check("C4", category="dtype")
+def check_array_dtype(student):
+    """array_view keeps the dtype"""
+    for name in DTYPES:
+        t = torch.ones(2, 3, dtype=getattr(torch, name))
+        same_dtype(student.array_view(t), t, f"the array for a {name} tensor")
 
 
 @check("C5", category="memory")
@@ -52,3 +70,14 @@ def check_twins(student):
         asked=False,
         case="for torch.tensor(a), which has the same numbers elsewhere",
     )
+
+
+@check("C5", category="memory", share=2)
+def check_columns(student):
+    """Columns side by side share no memory, columns in common do"""
+    a = np.arange(12.0).reshape(3, 4)
+    t = torch.from_numpy(a)
+    answers(student.shares, a[:, ::2], t[:, 1::2], asked=False, case="for even and odd columns of one array")
+    answers(student.shares, a[:, 2:], t[:, :2], asked=False, case="for the right and the left half of one array")
+    answers(student.shares, a[:, ::2], t[1:, :1], asked=True, case="for columns 0 and 2 and a part of column 0")
+    answers(student.shares, a.T, t[:, 1:], asked=True, case="for a transpose and a slice of one array")

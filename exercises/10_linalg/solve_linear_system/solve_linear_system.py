@@ -1,21 +1,24 @@
 """Solve a linear system
 
-Three weighings give 2x + 3y - z = 5, x - 2y + 8z = 21 and 6x + y - 3z = -1. Written with a matrix A, a vector b and
-an unknown vector x, all of them together are `A @ x = b`. Here A and b hold integers, float32 or float64 numbers.
+Three measurements give 2x + 3y - z = 5, x - 2y + 8z = 21 and 6x + y - 3z = -1. In short this is `A @ x = b`:
+    >>> solve(torch.tensor([[2, 3, -1], [1, -2, 8], [6, 1, -3]]), torch.tensor([5, 21, -1]))
+    tensor([1., 2., 3.])
+You may read that x is `inv(A) @ b`. In fact that loses digits, nearly all of them if A is nearly singular.
+Here n and k are at least 1, and A and b hold integers, float32 or float64 numbers.
 
-C1  `solve(A, b)` returns x with `A @ x = b`, where A has shape (n, n). b is one right-hand side of shape (n,), or k
-    of them as the columns of shape (n, k).
-C2  x has the shape of b.
-C3  x is as exact as its dtype allows, even if A is nearly singular, such as a Hilbert matrix.
-C4  x has the dtype that `torch.promote_types` gives for those of A and b; but if both hold integers, x has the
-    default float dtype, `torch.get_default_dtype()`.
-C5  ValueError if A is not a matrix with as many columns as rows, or if b has neither of the two shapes in C1.
-C6  ValueError if A is singular: elimination meets a column without a pivot other than 0, as with two equal rows. A
-    matrix is not singular because its numbers or its determinant are small.
-C7  The inverse of A is never computed.
-C8  A and b stay as they are.
-C9  Gradients flow from x back to A and to b.
-C10 It is fast: at most 2.8 times slower than our own answer, for n = 400.
+C1  `solve(A, b)` returns x with `A @ x = b`. A has shape (n, n). b is one right-hand side of shape (n,), or k of
+    them as the columns of shape (n, k). x has the shape of b.
+C2  x is as exact as its dtype allows, even if A is nearly singular, such as a Hilbert matrix. The inverse of A is
+    never computed.
+C3  A and b are taken as numbers of the dtype that `torch.promote_types` gives for theirs, or if both hold integers,
+    of the default float dtype, `torch.get_default_dtype()`. x has this dtype.
+C4  ValueError if A is not a matrix with as many columns as rows, or if b has neither of the two shapes in C1.
+C5  ValueError if A is singular: elimination meets a column without a pivot other than 0, as with two equal rows.
+    Nothing else makes A singular, neither a small determinant nor small numbers nor a 0 on the diagonal.
+C6  A and b stay as they are.
+C7  Gradients flow from x back to A and to b.
+C8  All columns of b are solved together, without a loop: as many operations for large n and k as for small ones. For
+    n = 200 and k = 200 this takes at most 12 times as long as our own answer.
 
 Change the line marked TODO; add helper functions if you like.
 """

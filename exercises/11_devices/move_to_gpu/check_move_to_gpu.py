@@ -5,9 +5,10 @@ from grader.check import check, kind, require, same_values, type_name
 
 @check("C1", category="device")
 def check_kind(student):
-    """best_device returns a torch.device"""
+    """best_device gives a torch.device, here the CPU's"""
     device = student.best_device()
     require(isinstance(device, torch.device), f"`best_device` returns {kind(device)}, a torch.device is asked")
+    require(device.type == "cpu", "`best_device` is not the CPU; while you are graded, no accelerator can be seen here")
 
 
 @check("C2")
@@ -36,9 +37,7 @@ def check_other_values(student):
     """Passes on what is not a tensor"""
     files = ["a.png", "b.png"]
     result = student.to_device({"files": files, "epoch": 3}, "cpu")
-    require(
-        isinstance(result, dict) and set(result) == {"files", "epoch"}, "the result must have the keys of the batch"
-    )
+    asked = "the result must have the keys of the batch"
+    require(isinstance(result, dict) and set(result) == {"files", "epoch"}, asked)
     require(result["files"] is files, "the list is not passed on as the very same object")
-    epoch = result["epoch"]
-    require(type(epoch) is int and epoch == 3, "the number is not passed on as it is")
+    require(type(result["epoch"]) is int and result["epoch"] == 3, "the number is not passed on as it is")

@@ -2,20 +2,23 @@
 
 A data loader hands you batches such as {"pixels": <tensor>, "labels": <tensor>, "files": ["a.png", "b.png"]}. The
 tensors must go where the model is: to an accelerator if there is one, and otherwise to the CPU. The same code must
-run on every machine.
+run on every machine. You may read that `.to` always makes a copy; in fact it gives you the very same tensor if that
+is on the device already:
+    >>> pixels = torch.ones(2, 3)
+    >>> to_device({"pixels": pixels, "epoch": 3}, "cpu")["pixels"] is pixels
+    True
 
 C1  `best_device()` returns a `torch.device`: that of the accelerator if this machine has one, else that of the CPU.
 C2  `to_device(batch, device)` returns a new dict with the keys of batch in the same order. Its tensors have the
-    numbers and dtypes of those in batch.
+    numbers, dtype and `requires_grad` of those in batch. The dict `batch` and its tensors stay as they are.
 C3  These tensors lie on `device`, which is a string such as "cpu" or a `torch.device`. If it has an index, as in
-    "name:1", they lie on the one with this index.
+    "name:1", they lie on the one with this index. Where the tensors of batch come from does not matter.
 C4  Without `device`, or with None, `to_device` takes `best_device()`.
 C5  A value that is not a tensor is passed on as the very same object. `to_device` does not look into lists or dicts.
-C6  The dict `batch` and its tensors stay as they are.
-C7  A tensor that is on the device already is passed on as the very same object. Every other one is copied once.
-C8  The code names no kind of accelerator: no "cuda" or "mps", no `.cuda()`, no `torch.cuda`. Ask `torch.accelerator`.
+C6  A tensor that is on the device already is passed on as the very same object. Every other one is copied once.
+C7  The code names no kind of accelerator: no "cuda" or "mps", no `.cuda()`, no `torch.cuda`. Ask `torch.accelerator`.
 
-No accelerator here? Use the device "meta", which every machine has. It keeps shapes and dtypes but no numbers, so it
+No accelerator here? Use the device "meta", which every machine has: it keeps shapes and dtypes but no numbers, and
 shows where a tensor went. Change the lines marked TODO; add helper functions if you like.
 """
 

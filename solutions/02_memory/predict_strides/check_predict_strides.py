@@ -1,105 +1,119 @@
+from functools import partial
+
 import torch
 
-from grader.check import calling, check, imports_no, is_instance, plain, raises, require, runs_no_operation, same_values
-
-
-def same_strides(student, shape):
-    """The strides are those that PyTorch has."""
-    with calling(student.contiguous_strides, shape) as strides:
-        same_values(plain(strides), torch.empty(shape).stride(), "the tuple of strides")
-
-
-def same_transpose(student, shape, strides, dims, what, part=slice(None)):
-    """The pair, or a part of it, is what PyTorch has."""
-    with calling(student.transposed, shape, strides, *dims) as pair:
-        yours = plain(pair)  # which of tuple and list it is has a check of its own
-        is_instance(yours, tuple, "the result of `transposed`")
-        require(len(yours) == 2, f"`transposed` returns {len(yours)} items, the pair (shape, strides) is asked")
-        same_values(yours[part], real(shape, strides, *dims)[part], what)
+from grader.check import as_elsewhere, check, imports_no, plain, raises, require, runs_no_operation, same_values
 
 
 def real(shape, strides, a, b):
     """What PyTorch itself answers."""
-    turned = torch.empty_strided(shape, strides).transpose(a, b)
-    return tuple(turned.shape), turned.stride()
+    t = torch.empty_strided(shape, strides).transpose(a, b)
+    return tuple(t.shape), t.stride()
+
+
+def asks(function, *args):
+    """Asks the student, when called. Which of tuple and list an answer is has a check of its own."""
+    return lambda: plain(function(*args))
+
+
+def same_transpose(student, case, what, part):
+    """A part of the pair is what PyTorch has."""
+    pair = asks(student.transposed, *case)()
+    require(isinstance(pair, tuple) and len(pair) == 2, "`transposed` returns something else than a pair")
+    same_values(pair[part], real(*case)[part], what)
+
+
+def sizes_of(rng, rank):
+    """Different sizes above 1."""
+    return (torch.randperm(6, generator=rng) + 2).tolist()[:rank]
+
+
+def with_size(sizes, place, size):
+    return (*sizes[:place], size, *sizes[place + 1 :])
 
 
 def contiguous_cases(rng):
-    """Contiguous tensors of 2 to 5 dims of different sizes, with two dims each."""
-    for rank in (2, 3, 4, 5, 3):
-        sizes = (torch.randperm(6, generator=rng) + 2).tolist()
-        shape = tuple(sizes[:rank])
-        yield shape, torch.empty(shape).stride(), torch.randperm(rank, generator=rng).tolist()[:2]
+    """Contiguous tensors of 2 to 5 dims, the sizes different, or with a 1, or two the same; and dims in both orders."""
+    for rank in (2, 3, 4, 5):
+        sizes, (a, b, *_) = sizes_of(rng, rank), torch.randperm(rank, generator=rng).tolist()
+        shapes = tuple(sizes), with_size(sizes, a, 1), with_size(sizes, a, sizes[b])
+        for shape, dims in zip(shapes, ((a, b), (b, a), (a, b)), strict=True):
+            yield shape, torch.empty(shape).stride(), *dims
 
 
-@check("C1", share=3, try_this="contiguous_strides((2, 3, 4, 5))")
+@check("C1", share=2, try_this="contiguous_strides((2, 3, 4, 5))")
 def check_random_shapes(student, rng):
     """Strides of random shapes of 0 to 5 dims"""
     for rank in (0, 1, 2, 3, 4, 5):
-        same_strides(student, rng.integers(1, 6, rank))
+        sizes = sizes_of(rng, rank)
+        ones = [with_size(sizes, place, 1) for place in range(rank)]
+        same = [with_size(sizes, place, sizes[place - 1]) for place in range(rank)]
+        for shape in (tuple(sizes), *ones, *same):
+            same_values(asks(student.contiguous_strides, shape)(), torch.empty(shape).stride(), "the tuple of strides")
 
 
-@check("C2", share=2, try_this="contiguous_strides((2, 0, 3))")
+@check("C2", share=2, try_this="contiguous_strides((2, 0, 3)), contiguous_strides((2, 1, 3))")
 def check_zero_sizes(student, rng):
     """Strides of shapes with a size of 0"""
     for rank in (1, 2, 3, 4, 5):
-        sizes = list(rng.integers(2, 6, rank))
-        sizes[rng.integer(rank // 2, rank - 1)] = 0
-        if rank == 5:
-            sizes[1] = 0
-        same_strides(student, tuple(sizes))
+        sizes = sizes_of(rng, rank)
+        for place in range(rank):
+            also = rng.integer(0, rank - 1)
+            empty, one = (with_size(with_size(sizes, place, size), also, size) for size in (0, 1))
+            yours, same, other = (asks(student.contiguous_strides, shape) for shape in (empty, one, (9,) * rank))
+            as_elsewhere(yours(), torch.empty(empty).stride(), same, other, "the tuple of strides for a size of 0")
 
 
 @check("C3", share=1, try_this="transposed((2, 3, 4), (12, 4, 1), 2, 0)[0]")
 def check_swapped_sizes(student, rng):
     """The shape after a transpose"""
     for case in contiguous_cases(rng):
-        same_transpose(student, *case, "the shape after the transpose", part=0)
+        same_transpose(student, case, "the shape after the transpose", 0)
 
 
-@check("C3", share=2, try_this="transposed((2, 3, 4), (12, 4, 1), 2, 0)[1]")
+@check("C3", share=1, try_this="transposed((2, 3, 4), (12, 4, 1), 2, 0)[1]")
 def check_swapped_strides(student, rng):
     """The strides after a transpose"""
     for case in contiguous_cases(rng):
-        same_transpose(student, *case, "the tuple of strides after the transpose", part=1)
+        same_transpose(student, case, "the tuple of strides after the transpose", 1)
 
 
 @check("C3", share=1, try_this="transposed((4, 2, 3), (100, 0, 2), 0, 1)")
 def check_any_strides(student, rng):
-    """Transposes tensors that are not contiguous"""
-    rows, columns = rng.integers(3, 6, 2)
+    """Transposes any tensor, contiguous or not"""
+    rows, columns = sizes_of(rng, 2)
     sliced = torch.empty(rows, 2 * columns, 4)[:, ::2]
-    for t in (sliced, sliced.transpose(0, 2), torch.empty(rows, 1, columns).expand(rows, 7, columns)):
-        for dims in ((0, 1), (2, 0), (1, 2), (1, 1)):
-            what = "the tuple of strides after the transpose"
-            same_transpose(student, tuple(t.shape), t.stride(), dims, what, part=1)
+    wide = torch.empty(rows, 1, columns).expand(rows, 9, columns)
+    for t in (sliced, sliced.transpose(0, 2), wide, wide[:, None], wide[0].T, sliced[0, :, 0], torch.empty(rows)):
+        for a, b in {(0, t.dim() - 1), (t.dim() - 1, t.dim() // 2), (0, 0)}:
+            same_transpose(student, (tuple(t.shape), t.stride(), a, b), "the tuple of strides after the transpose", 1)
 
 
 @check("C6", share=3, try_this="read your imports, and what each function calls")
 def check_no_tensor(student, rng):
     """Makes no tensor and no array"""
     shape = rng.integers(1, 6, rng.integer(3, 5))
-    strides = torch.empty(shape).stride()
+    case = shape, torch.empty(shape).stride(), 0, 2
     imports_no(student, "torch", "numpy")
-    runs_no_operation(
-        (student.contiguous_strides, (shape,), strides),
-        (student.transposed, (shape, strides, 0, 2), real(shape, strides, 0, 2)),
-    )
+    runs_no_operation((student.contiguous_strides, (shape,), case[1]), (student.transposed, case, real(*case)))
 
 
-@check("C4", share=1, try_this="transposed((2, 3, 4), (12, 4, 1), -1, -3)")
+@check("C4", share=2, try_this="transposed((2, 3, 4), (12, 4, 1), -1, -3)")
 def check_negative(student, rng):
     """Negative dims count from the end"""
-    for shape, strides, (a, b) in contiguous_cases(rng):
-        for dims in ((a - len(shape), b), (a, b - len(shape)), (a - len(shape), b - len(shape))):
-            same_transpose(student, shape, strides, dims, "the result for a negative dim")
+    for shape, strides, a, b in [*list(contiguous_cases(rng))[::3], ((5,), (1,), 0, 0)]:
+        c, d = a - len(shape), b - len(shape)
+        yours, swap = partial(asks, student.transposed, shape, strides), real(shape, strides, a, b)
+        for dims in ((c, b), (a, d), (c, d)):
+            as_elsewhere(yours(*dims)(), swap, yours(a, b), yours(a, a), "the result for a negative dim")
+        for dims in ((a, c), (c, a)):
+            as_elsewhere(yours(*dims)(), (shape, strides), yours(a, a), yours(a, b), "the result for one dim, twice,")
 
 
-@check("C5", category="error", share=1, try_this="transposed((2, 3), (3, 1), 0, 2)")
+@check("C5", category="error", share=1, try_this="transposed((2, 3), (3, 1), 0, 2), transposed((2, 3), (3, 1), 2, 2)")
 def check_out_of_range(student, rng):
     """A dim that does not exist raises IndexError"""
-    for rank in (1, 2, 4):
-        shape = rng.integers(2, 6, rank)
-        strides = torch.empty(shape).stride()
-        for dims in ((rank, 0), (0, rank), (-rank - 1, 0), (0, -rank - 1)):
-            raises(student.transposed, shape, strides, *dims, error=IndexError, case="a dim that does not exist")
+    for n in (1, 2, 4):
+        case = tuple(sizes_of(rng, n)), (1,) * n
+        for dims in ((n, 0), (0, n), (-n - 1, 0), (0, -n - 1), (n, n), (-n - 1, -n - 1), (n, -n - 1), (0, 3 * n)):
+            raises(student.transposed, *case, *dims, error=IndexError, case="a dim that does not exist")

@@ -7,9 +7,7 @@ import torch
 
 def best_device() -> torch.device:
     if torch.accelerator.is_available():
-        device = torch.accelerator.current_accelerator()
-        assert device is not None
-        return device
+        return torch.accelerator.current_accelerator()
     return torch.device("cpu")
 
 

@@ -1,6 +1,6 @@
 """You compute in float32, which rounds float64 samples; stay in the dtype of x.
 
-caught by: dtype
+caught by: precise
 """
 
 

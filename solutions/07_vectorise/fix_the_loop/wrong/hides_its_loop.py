@@ -1,6 +1,7 @@
 """You hide the loop from the count of operations; its time is measured too. One mask over the whole of x does it.
 
-caught by: speed
+caught by: no_loop_at_scale
+breaks: C4, C7
 """
 
 from torch.utils._python_dispatch import _disable_current_modes

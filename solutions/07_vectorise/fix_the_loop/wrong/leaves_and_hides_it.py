@@ -1,6 +1,7 @@
 """You compute with Python numbers and only borrow a gradient from x; the gradient is wrong.
 
-caught by: no_loop_at_scale
+caught by: gradient
+breaks: C4, C5, C7
 """
 
 

@@ -1,6 +1,6 @@
 """You leave PyTorch for NumPy: the gradient is lost, and a tensor on an accelerator could not follow.
 
-caught by: no_loop
+caught by: stays
 """
 
 import numpy as np

@@ -1,6 +1,7 @@
 """You leave PyTorch with `.tolist()`: Python then handles every number by itself, and the gradient is lost.
 
-caught by: no_loop
+caught by: stays
+breaks: C4, C5, C7
 """
 
 import torch

@@ -1,6 +1,7 @@
 """You compute with Python numbers inside an autograd function; one mask over the whole of x needs no list.
 
-caught by: speed
+caught by: no_loop_at_scale
+breaks: C4, C5, C7
 """
 
 import torch

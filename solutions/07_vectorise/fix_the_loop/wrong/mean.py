@@ -1,6 +1,7 @@
 """You divide by the number of entries; the energy is a sum, and the mean of nothing is NaN.
 
-caught by: none_above
+caught by: random
+breaks: C1, C3
 """
 
 

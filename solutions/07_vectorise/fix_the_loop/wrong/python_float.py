@@ -1,6 +1,7 @@
 """You return a Python float; leave `.item()` out, so that the result stays a tensor.
 
-caught by: zero_dim
+caught by: stays
+breaks: C3, C5
 """
 
 

@@ -1,6 +1,7 @@
 """It is still a loop over the elements, only in one line; let one operation take the whole tensor.
 
 caught by: no_loop
+breaks: C4, C7
 """
 
 

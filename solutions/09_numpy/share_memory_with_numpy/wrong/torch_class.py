@@ -1,6 +1,6 @@
 """You use `torch.Tensor(a)`: it copies, and it makes float32 out of every dtype.
 
-caught by: tensor_dtype
+caught by: write_to_array
 keeps: array_view, shares
 """
 

@@ -1,6 +1,6 @@
 """You convert everything to float32: float64 numbers lose half of their digits.
 
-caught by: promotes
+caught by: dtypes
 keeps: refuse_misfits
 """
 

@@ -1,6 +1,6 @@
 """You have swapped the arguments of `torch.linalg.solve`: the matrix comes first.
 
-caught by: one_side
+caught by: systems
 keeps: refuse_misfits, promoted
 """
 

@@ -1,6 +1,6 @@
 """You leave the shapes to the solver, which also takes batches; count the dimensions of A and b yourself.
 
-caught by: misfit
+caught by: misfits
 keeps: promoted
 """
 

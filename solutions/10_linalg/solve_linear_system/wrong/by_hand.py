@@ -1,6 +1,6 @@
 """You eliminate row by row in Python, which is right, and 60 times slower than `torch.linalg.solve`.
 
-caught by: speed
+caught by: together
 keeps: refuse_misfits, promoted
 """
 

@@ -1,6 +1,6 @@
 """You make a column out of b and return a column; x has the shape of b.
 
-caught by: shape
+caught by: systems
 keeps: refuse_misfits, promoted
 """
 

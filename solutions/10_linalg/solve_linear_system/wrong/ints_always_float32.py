@@ -1,6 +1,6 @@
 """You turn integers into float32 by name; the default float dtype may be another one.
 
-caught by: default_dtype
+caught by: dtypes
 keeps: refuse_misfits
 """
 

@@ -1,6 +1,6 @@
 """You invert A and multiply: that is slower, and for a nearly singular A far less exact than solving.
 
-caught by: no_inverse
+caught by: exact
 keeps: refuse_misfits, promoted
 """
 

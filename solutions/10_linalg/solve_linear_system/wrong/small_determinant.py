@@ -1,6 +1,6 @@
 """You take a small determinant for a singular A; scale A down and any determinant gets small.
 
-caught by: small_numbers
+caught by: singular
 keeps: refuse_misfits, promoted
 """
 

@@ -1,6 +1,6 @@
 """You solve for the identity and multiply: that is the inverse under another name, and as inexact.
 
-caught by: hilbert
+caught by: exact
 keeps: refuse_misfits, promoted
 """
 

@@ -1,6 +1,6 @@
 """You copy a tensor even if it is on the device already; leave out `copy=True`.
 
-caught by: already_there
+caught by: copies
 keeps: best_device
 """
 

@@ -1,6 +1,6 @@
 """`current_accelerator()` tells what PyTorch was built for, even if it is not here; ask `is_available()` first.
 
-caught by: built_for_one
+caught by: best
 keeps: to_device
 """
 

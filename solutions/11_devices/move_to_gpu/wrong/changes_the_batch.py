@@ -1,6 +1,6 @@
 """You put the moved tensors into the dict you were given; its owner still needs it.
 
-caught by: batch_unchanged
+caught by: batch_stays
 keeps: best_device
 """
 

@@ -1,6 +1,7 @@
 """You call `.cuda()`, which knows one kind of accelerator only, ignores `device` and fails without such a GPU.
 
 caught by: small_batch
+breaks: C2, C3, C4, C6, C7
 keeps: best_device
 """
 

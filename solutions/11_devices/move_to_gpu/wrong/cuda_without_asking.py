@@ -1,6 +1,7 @@
 """You take "cuda" without asking whether it is there; without such a GPU the first tensor fails.
 
-caught by: no_accelerator
+caught by: kind
+breaks: C1, C7
 keeps: to_device
 """
 

@@ -1,6 +1,7 @@
 """You copy the whole batch first: a new dict is enough, `.to(device)` leaves the tensors in the old one alone.
 
-caught by: already_there
+caught by: copies
+breaks: C5, C6
 keeps: best_device
 """
 

@@ -1,6 +1,6 @@
 """Without an accelerator `current_accelerator()` is None, or one that is not here; ask `is_available()` first.
 
-caught by: built_for_one
+caught by: best
 keeps: to_device
 """
 

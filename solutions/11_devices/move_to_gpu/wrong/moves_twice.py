@@ -1,6 +1,6 @@
 """You make two copies of each tensor: `.to(device)` leaves the original alone, so no clone is needed.
 
-caught by: copied_once
+caught by: copies
 keeps: best_device
 """
 

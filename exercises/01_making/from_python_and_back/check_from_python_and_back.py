@@ -1,0 +1,36 @@
+import torch
+
+from grader.check import check, is_instance, is_tensor, raises, same_dtype, same_shape, same_values
+
+
+@check("C1", share=1)
+def check_number(student):
+    """One number becomes a tensor of 0 dims"""
+    t = student.to_tensor(7)
+    is_tensor(t)
+    same_shape(t, ())
+    same_values(t, 7)
+
+
+@check("C2", share=1)
+def check_large_number(student):
+    """Keeps 16_777_217 as it is"""
+    t = student.to_tensor([16_777_217, 5])
+    same_dtype(t, torch.int64)
+    same_values(t, torch.tensor([16_777_217, 5]))
+
+
+@check("C3", category="error", share=1)
+def check_ragged(student):
+    """Refuses rows of different lengths"""
+    for week in ([[20, 21, 19], [18, 22]], [[20, 21], [18, 22], [19, 23, 25]]):
+        raises(student.to_tensor, week, error=ValueError, case="rows of different lengths")
+
+
+@check("C4", share=1)
+def check_back(student):
+    """A number and a list come back as plain Python"""
+    number = student.to_python(torch.tensor(7))
+    is_instance(number, int, "the result for a tensor of 0 dims")
+    same_values(number, 7, "the result for a tensor of 0 dims")
+    same_values(student.to_python(torch.tensor([0.5, 2.0, -1.0])), [0.5, 2.0, -1.0])

@@ -1,0 +1,32 @@
+"""From Python and back
+
+A weather station sends its readings as plain Python: one number, a list for a day, a list of lists for a week. Turn
+them into a tensor, and a tensor into plain Python again. The code is finished but for one line. Mend that line.
+
+C1  `to_tensor(readings)` returns a tensor of the same numbers in the same places. One number gives a tensor of 0 dims,
+    a list of n numbers gives shape (n,), a list of m lists of n numbers gives shape (m, n). n may be 0.
+C2  The dtype follows the numbers: ints give int64, floats float32, bools bool, ints among floats float32. Where all
+    are ints they come through exactly, 16_777_217 too.
+C3  Rows of different lengths raise ValueError.
+C4  `to_python(t)` returns a plain int, float or bool for a tensor of 0 dims, and otherwise a list of them, nested as
+    deep as t has dims.
+C5  The readings, and t, stay as they are.
+
+You may read that `torch.Tensor(5)` is the number 5 as a tensor. In fact it is five numbers that nobody has set.
+
+    >>> to_tensor([[20, 21, 19], [18, 22, 23]])
+    tensor([[20, 21, 19],
+            [18, 22, 23]])
+    >>> to_python(to_tensor(7))
+    7
+"""
+
+import torch
+
+
+def to_tensor(readings: object) -> torch.Tensor:
+    return torch.Tensor(readings)  # TODO: look at what this line gives for 7, for [7] and for [16_777_217]
+
+
+def to_python(t: torch.Tensor) -> object:
+    return t.tolist()

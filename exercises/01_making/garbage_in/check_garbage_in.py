@@ -1,0 +1,23 @@
+import torch
+
+from grader.check import agrees, check, is_tensor, poisoned, require, same_shape, same_values
+
+
+@check("C2", share=4)
+def check_unset_memory(student):
+    """The same totals where memory was full of NaN"""
+    rain = torch.tensor([[1.0, 0.0], [2.0, 0.5], [0.0, 3.0]])
+    once = student.running_totals(rain)
+    is_tensor(once)
+    again = poisoned(student.running_totals, rain)
+    text = "the result changes with what was left in memory: something is read that nobody has set"
+    require(agrees(again, once), text, f"{text}\nthis time            {once}\nwith NaN in memory   {again}")
+
+
+@check("C1", share=1)
+def check_small(student):
+    """Adds up three hours of two gauges"""
+    totals = student.running_totals(torch.tensor([[1.0, 0.0], [2.0, 0.5], [0.0, 3.0]]))
+    is_tensor(totals)
+    same_shape(totals, (3, 2))
+    same_values(totals, torch.tensor([[1.0, 0.0], [3.0, 0.5], [3.0, 3.5]]))

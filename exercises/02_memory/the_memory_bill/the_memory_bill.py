@@ -1,0 +1,35 @@
+"""The memory bill
+
+A million measurements as a Python list cost eight times what they cost as a tensor. And a slice of ten numbers may keep
+a tensor of a gigabyte alive, because a view holds the whole storage it looks at. Work out what things cost.
+
+    boxed_bytes([0.5, 1.5])                          gives  sys.getsizeof of the list, and 24 for each float
+    tensor_bytes((2, 3), torch.float64)              gives  48
+    held_bytes(torch.zeros(1000)[:10])               gives  4000
+
+C1  `boxed_bytes(xs)` returns the bytes of a list of different floats: of the list, and of each float object in it, as
+    `sys.getsizeof` tells them.
+C2  `tensor_bytes(shape, dtype)` returns the bytes of the elements of a tensor of that shape and dtype. It makes none:
+    the shape may be larger than any memory. The shape `()` is one element; a size of 0 leaves none.
+C3  `held_bytes(t)` returns the bytes that t keeps alive: those of its whole storage.
+C4  `compact(t)` returns t itself where its elements fill at least half of its storage. Else it returns a copy with a
+    storage of its own that has no spare byte, of the same shape and dtype, and t's memory can be given back.
+"""
+
+import torch
+
+
+def boxed_bytes(xs: list[float]) -> int:
+    raise NotImplementedError  # TODO
+
+
+def tensor_bytes(shape: tuple[int, ...], dtype: torch.dtype) -> int:
+    raise NotImplementedError  # TODO
+
+
+def held_bytes(t: torch.Tensor) -> int:
+    return t.nbytes  # TODO: the bytes of what it looks at, not of what it shows
+
+
+def compact(t: torch.Tensor) -> torch.Tensor:
+    return t.contiguous()  # TODO: a slice may be contiguous and yet hold a large storage

@@ -1,0 +1,31 @@
+import torch
+
+from grader.check import check, require, same_layout, same_values, shares
+
+
+@check("C1", share=2)
+def check_swap_example(student):
+    """Exchanges the first and the last dim of a (2, 3, 4) tensor"""
+    t = torch.arange(24.0).reshape(2, 3, 4)
+    yours = student.swap(t, 0, 2)
+    same_layout(yours, t.transpose(0, 2), "swap(t, 0, 2)")
+    same_values(yours, t.transpose(0, 2), "swap(t, 0, 2)")
+
+
+@check("C2", share=1)
+def check_flip_example(student):
+    """Exchanges the last two dims of a (2, 3, 4) tensor"""
+    t = torch.arange(24.0).reshape(2, 3, 4)
+    asked = t.transpose(1, 2)
+    yours = student.flip_last(t)
+    same_values(yours, asked, "flip_last(t)")
+    shares(yours, t, "flip_last(t)", "t")
+
+
+@check("C3", share=1)
+def check_packed_example(student):
+    """Packs a transposed matrix"""
+    t = torch.arange(6.0).reshape(2, 3).t()
+    yours = student.packed(t)
+    same_values(yours, t, "packed(t)")
+    require(yours.is_contiguous(), f"packed(t) has strides {yours.stride()}; in reading order they are (2, 1)")

@@ -1,0 +1,72 @@
+from grader.check import answers, check, imports_no, runs_no_operation, same_values
+
+
+def same_dtypes(student, *cases):
+    """Each case is answered by what PyTorch does."""
+    for a, b, op, asked in cases:
+        same_values(student.result_dtype(a, b, op), asked, f"result_dtype({a!r}, {b!r}, {op!r})")
+
+
+@check("C1", share=1)
+def check_one_category(student):
+    """Pairs within a category"""
+    same_dtypes(
+        student,
+        (("int16", 1), ("int64", 2), "+", "int64"),
+        (("float64", 2), ("float32", 2), "+", "float64"),
+        (("uint8", 3), ("int8", 1), "+", "int16"),
+        (("bfloat16", 1), ("float16", 1), "+", "float32"),
+    )
+
+
+@check("C2", share=1)
+def check_two_categories(student):
+    """Pairs of different categories"""
+    same_dtypes(student, (("int64", 1), ("float16", 1), "+", "float16"), (("bool", 3), ("uint8", 3), "+", "uint8"))
+
+
+@check("C3", share=1)
+def check_zero_dims(student):
+    """A tensor of 0 dims beside one with dims"""
+    same_dtypes(
+        student,
+        (("float32", 2), ("float64", 0), "+", "float32"),
+        (("int64", 0), ("int8", 1), "+", "int8"),
+        (("int8", 1), ("float64", 0), "+", "float64"),
+    )
+
+
+@check("C4", share=1)
+def check_numbers(student):
+    """A tensor and a Python number"""
+    same_dtypes(
+        student,
+        (("int8", 1), 300, "+", "int8"),
+        (2.5, ("float16", 2), "+", "float16"),
+        (("int16", 1), 2.5, "+", "float32"),
+    )
+
+
+@check("C5", share=1)
+def check_division(student):
+    """What a division gives"""
+    same_dtypes(student, (("int64", 1), ("int64", 1), "/", "float32"), (("float16", 1), ("float16", 1), "/", "float16"))
+
+
+@check("C6", share=1)
+def check_in_place(student):
+    """What an operation in place can store"""
+    fits = student.fits_in_place
+    answers(fits, ("uint8", 3), ("float16", 1), "+", asked=False, case="for a uint8 tensor += a float16 one")
+    answers(fits, ("float16", 1), ("float64", 1), "+", asked=True, case="for a float16 tensor += a float64 one")
+    answers(fits, ("bool", 2), ("int64", 1), "+", asked=False, case="for a bool tensor += an int64 one")
+
+
+@check("C7", share=1)
+def check_plain_python(student):
+    """Plain Python, without torch and NumPy"""
+    imports_no(student, "torch", "numpy")
+    runs_no_operation(
+        (student.result_dtype, (("int64", 1), ("int64", 1), "+"), "int64"),
+        (student.fits_in_place, (("int64", 1), ("int64", 1), "+"), True),
+    )

@@ -1,0 +1,36 @@
+"""Predict the promotion
+
+A uint8 picture times a float32 mask, int8 weights plus 300: two dtypes go in, one comes out. Write down the rules by
+which PyTorch chooses it, without asking PyTorch. "You get the wider dtype" is not one of them.
+
+An operand is a tensor, told as its dtype and its number of dims, such as `("uint8", 3)`, or it is a Python number. One
+operand or both are tensors. The dtypes are those named below, in three categories: bool, then ints, then floats.
+
+C1  `result_dtype(a, b, op)` returns the name of the dtype of `a + b`, where op is "+", or `a / b`, where op is "/". For
+    "+", two tensors with dims, and one category: the wider dtype wins. Two that cannot hold each other's numbers meet
+    in the narrowest one that can: uint8 and int8 give int16, float16 and bfloat16 give float32.
+C2  In different categories the dtype of the higher one wins, however narrow: int64 + float16 is float16.
+C3  A tensor of 0 dims counts less than one with dims: it matters only if its category is higher, and then by C2. Two
+    tensors of 0 dims are equals, as in C1 and C2.
+C4  A Python number counts less than any tensor, in the way of C3: True is a bool, 5 an int64, 2.5 a float32.
+C5  "/" gives what "+" gives, but float32 instead of a bool or an int.
+C6  `fits_in_place(a, b, op)` returns True or False: whether `a += b` or `a /= b` works, for a tensor a with at least as
+    many dims as b. The result must fit into a: its category may not be higher than that of a.
+C7  Plain Python: no tensor, no torch, no NumPy.
+
+    >>> result_dtype(("float32", 2), ("float64", 0), "+"), fits_in_place(("int8", 1), 300, "+")
+    ('float32', True)
+"""
+
+Operand = tuple[str, int] | bool | int | float
+
+INTS = ("uint8", "int8", "int16", "int32", "int64")  # from narrow to wide
+FLOATS = ("float16", "bfloat16", "float32", "float64")
+
+
+def result_dtype(a: Operand, b: Operand, op: str) -> str:
+    raise NotImplementedError  # TODO
+
+
+def fits_in_place(a: tuple[str, int], b: Operand, op: str) -> bool:
+    raise NotImplementedError  # TODO

@@ -1,0 +1,43 @@
+import torch
+
+from grader.check import check, is_instance, is_tensor, keeps_graph, no_loop, same_dtype, same_shape, same_values
+
+
+@check("C1", share=1)
+def check_goes_on(student):
+    """Goes on beyond 2048 in float16"""
+    total = student.accurate_sum(torch.ones(3000, dtype=torch.float16))
+    is_tensor(total)
+    same_values(total.flatten(), torch.tensor([3000.0]), "the sum")
+
+
+@check("C1", share=1)
+def check_cancels(student):
+    """Keeps the ones where 1e8 and -1e8 cancel"""
+    total = student.accurate_sum(torch.tensor([1e8, 1.0, -1e8] * 1000))
+    is_tensor(total)
+    same_values(total.flatten(), torch.tensor([1000.0]), "the sum")
+
+
+@check("C2", category="dtype", share=1)
+def check_form(student):
+    """Returns a 0-dim tensor of the dtype of x"""
+    total = student.accurate_sum(torch.tensor([0.5, 2.0], dtype=torch.float16))
+    is_tensor(total)
+    same_shape(total, ())
+    same_dtype(total, torch.float16)
+
+
+@check("C3", category="performance", share=2)
+def check_no_loop(student):
+    """As many operations for 80 scores as for 8"""
+    no_loop(student.accurate_sum, (torch.arange(8.0),), (torch.arange(80.0),))
+    keeps_graph(student.accurate_sum, torch.tensor([1.0, 2.0, 3.0]))
+
+
+@check("C4", share=2)
+def check_error(student):
+    """Measures how far the loop is off"""
+    error = student.loop_error(torch.ones(3000, dtype=torch.float16))
+    is_instance(error, float, "the error")
+    same_values(error, 952.0, "the error")

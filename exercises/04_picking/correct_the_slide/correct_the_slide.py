@@ -1,0 +1,42 @@
+"""Correct the slide
+
+A weather station writes a table: one row for each day, one column for each sensor. You want its first days, its first
+sensors, its last day. On a slide you may read that `t[0:1]` is the first 2 lines of t, and `t[:, 0:1]` the first 2
+columns; in fact a slice ends before its stop, and each is only one. Elsewhere you may read that `t[-1]` keeps the
+number of dims and `t[-1:]` drops one; in fact it is the other way round. The functions below follow these texts.
+
+    >>> t = torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
+    >>> first_rows(t, 1), last(t, keep=True), last(t, keep=False)
+    (tensor([[1., 2., 3.]]), tensor([[4., 5., 6.]]), tensor([4., 5., 6.]))
+    >>> set_first_cols_(t, 2, 0.0)
+    tensor([[0., 0., 3.],
+            [0., 0., 6.]])
+
+C1  `first_rows(t, n)` returns the first n rows of t, where n is 0 to all of them: shape (n, columns).
+C2  `first_cols(t, n)` returns the first n columns of t, where n is 0 to all of them: shape (rows, n).
+C3  `last(t, keep)` returns the last row of t: of shape (1, columns) if keep is True, (columns,) if it is False.
+C4  These three copy nothing: each returns a view of t. A write to it shows in t, and gradients flow back to t.
+C5  `set_first_cols_(t, n, v)` puts the number v in all places of the first n columns, and leaves the others.
+C6  `set_first_cols_` works in place: it changes t itself, and returns t itself.
+
+t is 2-D, with one row or more, of any dtype and strides. Change the lines marked TODO.
+"""
+
+import torch
+
+
+def first_rows(t: torch.Tensor, n: int) -> torch.Tensor:
+    return t[0 : n - 1]  # TODO: correct
+
+
+def first_cols(t: torch.Tensor, n: int) -> torch.Tensor:
+    return t[:, 0 : n - 1]  # TODO: correct
+
+
+def last(t: torch.Tensor, keep: bool) -> torch.Tensor:
+    return t[-1] if keep else t[-1:]  # TODO: correct
+
+
+def set_first_cols_(t: torch.Tensor, n: int, v: float) -> torch.Tensor:
+    t[:, 0 : n - 1] = v  # TODO: correct
+    return t

@@ -1,0 +1,14 @@
+"""`torch.tensor` looks at the numbers, `tolist` at the tensor.
+
+odd but fine: detached
+"""
+
+import torch
+
+
+def to_tensor(readings: object) -> torch.Tensor:
+    return torch.tensor(readings)
+
+
+def to_python(t: torch.Tensor) -> object:
+    return t.tolist()

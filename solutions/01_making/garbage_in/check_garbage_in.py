@@ -1,0 +1,111 @@
+from itertools import accumulate
+
+import torch
+
+from grader.check import (
+    agrees,
+    check,
+    is_tensor,
+    poisoned,
+    require,
+    same_dtype,
+    same_shape,
+    same_values,
+    shares_nothing,
+    unchanged,
+)
+
+CLOSE = {"rtol": 1e-5, "atol": 1e-5}  # float32 sums of a few dozen numbers, in whatever order
+DTYPES = (torch.float32, torch.float64, torch.int32, torch.int64)
+FILLED = "torch.use_deterministic_algorithms(True)"
+
+
+def exact(rain):
+    """The totals by plain Python: exact for ints, in float64 for floats."""
+    columns = [list(accumulate(column)) for column in rain.T.tolist()]
+    dtype = torch.float64 if rain.is_floating_point() else torch.int64
+    return torch.tensor(columns, dtype=dtype).reshape(rain.T.shape).T
+
+
+def some_rain(rng, dtype):
+    """Some hours and more gauges, with a correction below 0 here and there."""
+    hours, gauges = rng.integer(3, 6), rng.integer(7, 9)
+    return (20 * rng.normal(hours, gauges, dtype=torch.float64)).to(dtype)
+
+
+# What an answer takes from unset memory is for the rule on it. Everywhere else such memory is 0.
+
+
+@check("C1", share=5, try_this="running_totals(torch.tensor([[1, 2, 3], [10, 20, 30]]))")
+def check_random(student, probe, rng):
+    """Running totals of random rain"""
+    for _ in range(3):
+        rain = some_rain(rng, torch.float32)
+        for case in (rain, rain.T):
+            asked = exact(case)
+            totals = probe.with_luck(student.running_totals, case)
+            same_shape(totals, asked)
+            same_values(totals, asked, **CLOSE)
+
+
+@check("C1", category="shape", share=2, try_this="running_totals(torch.zeros(0, 3)).shape")
+def check_edges(student, probe, rng):
+    """No hours, no gauges, one hour, one gauge"""
+    for sizes, case in [
+        ((0, 3), "no hours"),
+        ((4, 0), "no gauges"),
+        ((0, 0), "no hours and no gauges"),
+        ((1, 5), "one hour"),
+        ((5, 1), "one gauge"),
+    ]:
+        rain = rng.normal(*sizes)
+        asked = exact(rain)
+        totals = probe.with_luck(student.running_totals, rain)
+        same_shape(totals, sizes, f"the result for {case}")
+        same_values(totals, asked, f"the result for {case}", **CLOSE)
+
+
+@check("C2", share=2, try_this=f"{FILLED}; running_totals(torch.ones(4, 3, dtype=torch.int32))")
+def check_unset_memory_at_random(student, probe, rng):
+    """The same totals whatever was left in memory"""
+    for dtype in DTYPES:
+        rain = some_rain(rng, dtype)
+        with_luck = probe.with_luck(student.running_totals, rain)
+        is_tensor(with_luck)
+        without = poisoned(student.running_totals, rain)
+        name = str(dtype).removeprefix("torch.")
+        text = f"the result for {name} changes with what was left in memory: something is read that nobody has set"
+        require(agrees(without, with_luck), text)
+
+
+@check("C3", category="dtype", share=2, try_this="running_totals(torch.ones(4, 3, dtype=torch.int32)).dtype")
+def check_dtype(student, probe, rng):
+    """Keeps the dtype of rain"""
+    for dtype in DTYPES:
+        totals = probe.with_luck(student.running_totals, some_rain(rng, dtype))
+        same_dtype(totals, dtype, f"the result for {str(dtype).removeprefix('torch.')}")
+
+
+@check("C3", category="dtype", share=2, try_this="running_totals(torch.tensor([[0.1], [0.2]]).double())")
+def check_precise(student, probe, rng):
+    """Is as precise as the dtype of rain"""
+    for dtype, large in ((torch.float64, 0), (torch.int64, 2**54 + 1)):
+        rain = some_rain(rng, dtype)
+        rain[1] += large
+        asked = exact(rain)
+        totals = probe.with_luck(student.running_totals, rain)
+        is_tensor(totals)
+        if agrees(totals.double(), asked.double(), rtol=1e-3, atol=1e-3):  # a wrong value is for other checks
+            text = f"the result for {str(dtype).removeprefix('torch.')} was rounded by another dtype on the way"
+            require(agrees(totals, asked, rtol=1e-12, atol=1e-12), text)
+
+
+@check("C4", category="memory", share=2, try_this="rain = torch.ones(2, 3); running_totals(rain); print(rain)")
+def check_kept(student, probe, rng):
+    """Leaves rain as it was, and shares nothing with it"""
+    rain, hour = some_rain(rng, torch.float32), rng.normal(1, 4)
+    with unchanged(rain, hour, what="rain"):
+        totals = probe.with_luck(student.running_totals, rain)
+        first = probe.with_luck(student.running_totals, hour)
+    shares_nothing(totals, rain, base_name="rain")
+    shares_nothing(first, hour, "the result for one hour", "rain")

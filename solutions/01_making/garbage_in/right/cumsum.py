@@ -1,0 +1,5 @@
+"""One operation along the hours."""
+
+
+def running_totals(rain):
+    return rain.cumsum(0, dtype=rain.dtype)

@@ -1,0 +1,14 @@
+"""You subtract the unset tensor from itself. Where it happens to hold NaN or infinity, that gives NaN, not 0.
+
+caught by: unset_memory
+"""
+
+import torch
+
+
+def running_totals(rain):
+    totals = torch.empty_like(rain)
+    totals -= totals.clone()
+    for hour in range(len(rain)):
+        totals[hour:] += rain[hour]
+    return totals

@@ -1,0 +1,72 @@
+import torch
+
+from grader.check import changed, check, no_warning, raises, require, same_values, unchanged
+
+VIEW = "storage_numbers(torch.arange(12.0).reshape(3, 4)[1:, ::2])"
+DTYPES = (torch.float32, torch.float64, torch.int16, torch.uint8, torch.int64)
+
+
+def windows(rng, dtype=torch.float32):
+    """A storage, and views of it: sliced, stepped, transposed, one number, none."""
+    base = torch.randint(0, 100, (rng.integer(3, 5), 6), generator=rng).to(dtype)
+    return base, (base[1:, ::2], base.t()[2:], base[2, 3], base[:, :0], base)
+
+
+@check("C1", share=3, try_this=VIEW)
+def check_views(student, rng):
+    """All numbers behind windows of every kind"""
+    base, views = windows(rng)
+    for t in views:
+        same_values(student.storage_numbers(t), base.flatten().tolist(), "the list")
+
+
+@check("C1", category="dtype", share=3, try_this="storage_numbers(torch.tensor([1, 300], dtype=torch.int16))")
+def check_dtypes(student, rng):
+    """Numbers of every dtype, as floats or ints"""
+    for dtype in DTYPES:
+        base, _ = windows(rng, dtype)
+        numbers = student.storage_numbers(base)
+        same_values(numbers, base.flatten().tolist(), f"the list for {str(dtype).removeprefix('torch.')}")
+        of = float if dtype.is_floating_point else int
+        require(all(type(number) is of for number in numbers), f"the numbers are of another type than {of.__name__}")
+
+
+@check("C2", category="memory", share=3, try_this="t = torch.zeros(2, 3)[1]; poke_(t, 0, 1.0); print(t._base)")
+def check_poke(student, rng):
+    """Writes one number, wherever it is"""
+    for dtype in (torch.float32, torch.int16):
+        base, views = windows(rng, dtype)
+        for t in views:
+            place = rng.integer(0, base.numel() - 1)
+            asked = base.clone()
+            asked.view(-1)[place] = 101
+            yours = student.poke_(t, place, 101)
+            same_values(changed(base), asked, "the storage")
+            require(yours is t, "`poke_` does not return t")
+
+
+@check("C3", category="error", share=2, try_this="poke_(torch.zeros(3), -1, 1.0)")
+def check_refuses(student, rng):
+    """Refuses places before and behind"""
+    base, views = windows(rng)
+    for t in (base, views[0]):
+        raises(student.poke_, t, -1, 1.0, error=IndexError, case="a negative place")
+        raises(student.poke_, t, base.numel() + rng.integer(0, 3), 1.0, error=IndexError, case="a place behind")
+
+
+@check("C4", share=1, try_this="python -W error")
+def check_no_warnings(student, rng):
+    """Causes no warning, whatever the dtype"""
+    for dtype in DTYPES:
+        base, _ = windows(rng, dtype)
+        no_warning(student.storage_numbers, base)
+        no_warning(student.poke_, base, 3, 1)
+
+
+@check("C5", category="memory", share=2, try_this="t = torch.zeros(3); storage_numbers(t); print(t)")
+def check_kept(student, rng):
+    """Reading changes nothing"""
+    base, views = windows(rng)
+    for t in views:
+        with unchanged(base, t, what="t"):
+            student.storage_numbers(t)

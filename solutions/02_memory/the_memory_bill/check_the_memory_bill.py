@@ -1,0 +1,91 @@
+import math
+import sys
+
+import torch
+
+from grader.check import (
+    agrees,
+    check,
+    require,
+    same_dtype,
+    same_shape,
+    same_values,
+    shares_nothing,
+    uses_at_most,
+)
+
+DTYPES = (torch.float32, torch.float64, torch.int16, torch.uint8, torch.bool, torch.complex64)
+SLICE = "compact(torch.arange(1000.0)[::3])"
+
+
+@check("C1", share=3, try_this="boxed_bytes([0.1, 0.2, 0.3]), and sys.getsizeof([0.1, 0.2, 0.3])")
+def check_boxed(student, rng):
+    """The bytes of random lists"""
+    for size in (0, 1, rng.integer(50, 200)):
+        xs = rng.normal(size, dtype=torch.float64).tolist()
+        # A copy has no spare room; how much a list has depends on how it was made.
+        asked = sys.getsizeof(list(xs)) + sum(sys.getsizeof(x) for x in xs)
+        found = student.boxed_bytes(xs)
+        spare = 8 * (size // 4 + 16)
+        require(isinstance(found, int), "the bytes of a list are a whole number")
+        require(asked <= found <= asked + spare, "the bytes of a list are not those of the list and its floats")
+
+
+@check("C2", share=2, try_this="tensor_bytes((5, 2, 3), torch.int16)")
+def check_tensor(student, rng):
+    """The bytes of random shapes and dtypes"""
+    for dtype in DTYPES:
+        shape = rng.integers(2, 9, rng.integer(1, 4))
+        same_values(student.tensor_bytes(shape, dtype), math.prod(shape) * dtype.itemsize, "the bytes of a tensor")
+
+
+@check("C2", share=1, try_this="tensor_bytes((), torch.float32), and tensor_bytes((3, 0), torch.float32)")
+def check_tensor_edges(student):
+    """One element of no dims, and no element at all"""
+    same_values(student.tensor_bytes((), torch.float64), 8, "the bytes of a 0-dim tensor")
+    same_values(student.tensor_bytes((4, 0, 2), torch.float64), 0, "the bytes of an empty tensor")
+
+
+@check("C2", category="performance", share=1, try_this="tensor_bytes((10**6, 10**6, 10**6), torch.float32)")
+def check_makes_no_tensor(student, rng):
+    """Makes no tensor"""
+    edge = rng.integer(10**6, 10**7)
+    same_values(student.tensor_bytes((edge, edge, 3), torch.float64), 24 * edge * edge, "the bytes of a huge tensor")
+    uses_at_most(student.tensor_bytes, ((1000, 300), torch.float32), bytes=1000)
+
+
+@check("C3", share=2, try_this="t = torch.zeros(100); held_bytes(t[50:]), and held_bytes(t.view(10, 10)[0])")
+def check_held(student, rng):
+    """The bytes of the storage behind views"""
+    for dtype in DTYPES[:4]:
+        base = torch.zeros(rng.integer(20, 40), 6, dtype=dtype)
+        asked = base.numel() * dtype.itemsize
+        for t in (base, base[3:, 2], base.t()[1:, ::5], base[2, 3]):
+            same_values(student.held_bytes(t), asked, "the bytes that a tensor holds")
+    same_values(student.held_bytes(torch.zeros(3).expand(50, 3)), 12, "the bytes that an expanded tensor holds")
+
+
+@check("C4", category="memory", share=3, try_this=SLICE)
+def check_compact(student, rng):
+    """Copies what holds too much"""
+    base = rng.normal(rng.integer(30, 50), 8, dtype=torch.float64)
+    for t in (base[:4], base[:, 1:3], base[::3].t(), base[5, 5]):
+        yours = student.compact(t)
+        same_shape(yours, t, "the copy")
+        same_dtype(yours, t, "the copy")
+        same_values(yours, t, "the copy")
+        shares_nothing(yours, t, "the result for a small part of a storage", "t")
+        spare = yours.untyped_storage().nbytes() - t.numel() * t.itemsize
+        require(spare == 0, "the copy's storage has spare bytes")
+
+
+@check("C4", category="memory", share=4, try_this="t = torch.zeros(10); compact(t[:5]) is t[:5], and compact(t) is t")
+def check_compact_keeps(student, rng):
+    """Gives back what fills at least half of its storage"""
+    base = rng.normal(2 * rng.integer(6, 20), 5)
+    half = len(base) // 2
+    for t in (base, base[:half], base.t(), base[1:], base[:1].expand(90, 5)):
+        require(student.compact(t) is t, "the result is not t itself, though t fills at least half of its storage")
+    small = base[: half - 1]
+    if agrees(student.compact(small), small):
+        require(student.compact(small) is not small, "the result is t itself, though t fills less than half")

@@ -1,0 +1,9 @@
+"""You let `transpose` do it; write down yourself what it does to sizes and strides.
+
+caught by: as_strided
+keeps: flip_last, packed
+"""
+
+
+def swap(t, a, b):
+    return t.transpose(a, b)

@@ -1,0 +1,9 @@
+"""`contiguous` gives t itself where t is in order already, and then your copy is none.
+
+caught by: packed
+keeps: swap, flip_last
+"""
+
+
+def packed(t):
+    return t.contiguous()

@@ -1,0 +1,10 @@
+"""You turn t itself in place, with `transpose_`; the caller's tensor now has another shape.
+
+caught by: kept
+breaks: C2, C4, C5
+keeps: swap, packed
+"""
+
+
+def flip_last(t):
+    return t.transpose_(-1, -2)[...] if t.ndim >= 2 else t[...]

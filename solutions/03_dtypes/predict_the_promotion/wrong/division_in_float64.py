@@ -1,0 +1,13 @@
+"""You give float64 for int / int, as NumPy does. PyTorch takes its default float, which is float32.
+
+caught by: division
+keeps: Operand, INTS, FLOATS, category, dtype_of, say, winner, fits_in_place
+"""
+
+
+def result_dtype(a, b, op):
+    strong, weak = (a, b) if say(a) >= say(b) else (b, a)
+    result = dtype_of(strong)
+    if say(a) == say(b) or category(dtype_of(weak)) > category(result):
+        result = winner(result, dtype_of(weak))
+    return "float64" if op == "/" and category(result) < 2 else result

@@ -1,0 +1,120 @@
+import math
+
+import numpy as np
+import torch
+
+from grader.check import (
+    check,
+    is_instance,
+    is_tensor,
+    keeps_graph,
+    no_loop,
+    require,
+    same_dtype,
+    same_shape,
+    same_values,
+    unchanged,
+)
+
+DTYPES = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
+TWICE = "x = torch.tensor([1e8, 3.0, -1e8] * 50); accurate_sum(x), x.double().sum()"
+
+
+def name(dtype):
+    """A dtype as in the rules."""
+    return str(dtype).removeprefix("torch.")
+
+
+def exact(x):
+    """The sum by plain Python."""
+    return math.fsum(x.double().flatten().tolist())
+
+
+def adds_up(student, x, what):
+    """The sum is right, in whatever shape and dtype it comes."""
+    asked = torch.tensor(exact(x), dtype=torch.float64).to(x.dtype)
+    total = student.accurate_sum(x.clone())  # whether x itself stays is for a rule of its own
+    is_tensor(total, what)
+    same_values(total.reshape(()) if total.numel() == 1 else total, asked, what)
+
+
+def cancelling(rng, rows, columns):
+    """Scores of which the large ones cancel, mixed."""
+    large = (1e8 * rng.uniform(rows * columns // 2 - 9)).round()
+    small = torch.randint(-9, 9, (rows * columns - 2 * len(large),), generator=rng).float()
+    mixed = torch.cat([large, -large, small])
+    return mixed[torch.randperm(len(mixed), generator=rng)].reshape(rows, columns)
+
+
+def one_by_one(x):
+    """The loop, by NumPy."""
+    numbers = x.numpy().flatten()
+    return float(np.add.accumulate(numbers, dtype=numbers.dtype)[-1])
+
+
+@check("C1", share=3, try_this=TWICE)
+def check_cancels_at_random(student, rng):
+    """Large scores that cancel, small ones that stay"""
+    for _ in range(5):
+        x = cancelling(rng, rng.integer(20, 30), rng.integer(31, 40))
+        for case in (x, x.T):
+            adds_up(student, case, "the sum of large and small scores")
+
+
+@check("C1", share=1, try_this="accurate_sum(torch.tensor([60000.0, 60000.0, -60000.0]).half())")
+def check_every_dtype(student, rng):
+    """Sums of every dtype, and totals too large on the way"""
+    for dtype in DTYPES:
+        adds_up(student, rng.uniform(rng.integer(3000, 4000)).to(dtype), f"the sum of {name(dtype)} scores")
+    large = float(rng.integer(40_000, 60_000))
+    up_and_down = torch.tensor([large, large, large, -large, -large]).half()
+    adds_up(student, up_and_down, "the sum of float16 scores, where a total on the way is too large")
+
+
+@check("C2", category="dtype", share=1, try_this="accurate_sum(torch.ones(3, dtype=torch.bfloat16)).dtype")
+def check_dtype(student, rng):
+    """Keeps every dtype"""
+    for dtype in DTYPES:
+        total = student.accurate_sum(rng.uniform(2, 3).to(dtype))
+        is_tensor(total)
+        same_dtype(total, dtype, f"the result for {name(dtype)}")
+
+
+@check("C2", category="shape", share=1, try_this="accurate_sum(torch.ones(2, 3)), accurate_sum(torch.empty(0))")
+def check_zero_dim(student, rng):
+    """Returns 0 dims, also for a matrix, one score and none"""
+    for sizes, case in (((3, 4), "a matrix"), ((), "a 0-dim x"), ((1,), "one score"), ((0,), "no scores")):
+        total = student.accurate_sum(rng.uniform(*sizes))
+        is_tensor(total, f"the result for {case}")
+        same_shape(total, (), f"the result for {case}")
+    same_values(total, 0.0, "the result for no scores")
+
+
+@check("C3", category="performance", share=2, try_this="look for a line that runs once for each score")
+def check_no_loop_at_scale(student, rng):
+    """No loop over long inputs"""
+    no_loop(student.accurate_sum, (rng.normal(300),), (rng.normal(3000),))
+    keeps_graph(student.accurate_sum, rng.normal(4, 5))
+
+
+@check("C4", share=3, try_this="loop_error(torch.rand(3000)), loop_error(torch.rand(3000).half())")
+def check_error_at_random(student, rng):
+    """How far the loop is off, for random scores"""
+    for dtype in (torch.float16, torch.float32):
+        rows, columns = rng.integer(30, 35), rng.integer(70, 80)
+        for x in (rng.uniform(rows, columns).to(dtype), -rng.uniform(rows * columns).to(dtype)):
+            asked = abs(one_by_one(x) - exact(x))
+            error = student.loop_error(x)
+            is_instance(error, float, "the error")
+            same_values(error, asked, f"the error for {name(dtype)}", rtol=1e-6, atol=1e-9)
+
+
+@check("C5", category="memory", share=2, try_this="x = torch.rand(3, 4); accurate_sum(x); print(x)")
+def check_kept(student, rng):
+    """Leaves x as it was"""
+    x = rng.normal(4, 5)
+    with unchanged(x, what="x"):
+        total = student.accurate_sum(x)
+    with unchanged(x, what="x"):
+        error = student.loop_error(x)
+    require(total is not None and error is not None, "a result is None (is a `return` missing?)")

@@ -1,0 +1,11 @@
+"""You return the difference with its sign. An error tells how far off, which is never below 0.
+
+caught by: error
+keeps: loop_sum, accurate_sum
+"""
+
+import torch
+
+
+def loop_error(x):
+    return (loop_sum(x).double() - x.sum(dtype=torch.float64)).item()

@@ -1,0 +1,9 @@
+"""You return the columns you wrote to; asked is t itself, with all of its columns.
+
+caught by: same_object
+keeps: first_rows, first_cols, last
+"""
+
+
+def set_first_cols_(t, n, v):
+    return t[:, :n].fill_(v)

@@ -1,0 +1,180 @@
+import itertools
+import math
+
+import pytest
+import torch
+
+from grader.check import (
+    agrees,
+    check,
+    gradients,
+    is_instance,
+    is_tensor,
+    no_loop,
+    plain,
+    require,
+    same_dtype,
+    same_shape,
+    same_values,
+    unchanged,
+    uses_at_most,
+)
+
+A_ROW = 100  # bytes of new memory. gather takes 4 or 8, arithmetic on flat indices 28, a mask of 2,000 classes 2,000
+EMPTY = "pick(torch.rand(1, 3), torch.tensor([2])).shape, pick(torch.rand(0, 3), torch.arange(0)).shape"
+NAN = "pick(torch.tensor([[1.0, float('nan')], [float('inf'), 2.0]]), torch.tensor([0, 1]))"
+HALF = "pick(torch.ones(2, 3, dtype=torch.float16), torch.tensor([2, 0])).dtype"
+
+
+def example(rng, rows, classes):
+    """Scores and labels."""
+    return rng.normal(rows, classes), torch.randint(0, classes, (rows,), generator=rng)
+
+
+def right_scores(scores, labels):
+    """What is asked of `pick`, by plain Python."""
+    table = scores.tolist()
+    return torch.tensor([table[row][label] for row, label in enumerate(labels.tolist())])
+
+
+def picks(student, scores, labels, case=""):
+    asked = right_scores(scores, labels)
+    yours, what = student.pick(scores, labels), f"the result of `pick`{case}"
+    is_tensor(yours, what)
+    same_shape(yours, asked, what)
+    same_values(yours, asked, what)
+
+
+def places_of_largest(t):
+    """Where the largest number stands, in reading order, by plain Python."""
+    places = list(itertools.product(*map(range, t.shape)))
+    numbers = [t[place].item() for place in places]
+    return [place for place, number in zip(places, numbers, strict=True) if number == max(numbers)]
+
+
+def pair_of(yours):
+    """The two items that came back. Which kind of sequence the index is costs points in one check only."""
+    require(isinstance(yours, (tuple, list)) and len(yours) == 2, "the result of `best` is no pair (value, index)")
+    index = yours[1]
+    return yours[0], plain(index.tolist() if isinstance(index, torch.Tensor) and index.numel() < 9 else index)
+
+
+@check("C1", share=2, try_this="pick(torch.rand(6, 3), torch.tensor([2, 0, 1, 1, 2, 0])), pick(torch.rand(2, 1), ...)")
+def check_random(student, rng):
+    """Picks from random scores, of any strides"""
+    few, many = rng.integer(3, 5), rng.integer(8, 12)
+    for rows, classes in ((few, many), (many, few), (many, 1)):
+        picks(student, *example(rng, rows, classes))
+    picks(student, rng.normal(many, few).T, torch.randint(0, many, (2 * few,), generator=rng)[::2])
+
+
+@check("C1", category="shape", share=1, try_this=EMPTY)
+def check_few_rows(student, rng):
+    """Picks from one row, and from none"""
+    picks(student, *example(rng, 1, rng.integer(3, 6)), " for one row")
+    picks(student, *example(rng, 0, rng.integer(3, 6)), " for no row")
+
+
+@check("C1", share=1, try_this=NAN)
+def check_rest_is_ignored(student, rng):
+    """NaN and infinities elsewhere do not matter"""
+    scores, labels = example(rng, *rng.integers(4, 7, 2))
+    kept = torch.zeros_like(scores).index_put((torch.arange(len(labels)), labels), torch.tensor(1.0)).bool()
+    for odd in (math.nan, math.inf, -math.inf):
+        picks(student, scores.where(kept, odd), labels.clone())
+
+
+@check("C2", category="dtype", share=1, try_this=HALF)
+def check_dtype(student, rng):
+    """Keeps the dtype of the scores"""
+    scores, labels = example(rng, 4, 6)
+    for dtype in (torch.float64, torch.float16, torch.bfloat16):
+        same_dtype(student.pick(scores.to(dtype), labels.clone()), dtype, "the result of `pick`")
+
+
+@check("C2", category="gradient", share=1, try_this="pick(torch.rand(2, 3, requires_grad=True), torch.tensor([2, 0]))")
+def check_gradient(student, rng):
+    """Lets gradients through"""
+    scores, labels = example(rng, 5, 7)
+    wanted = torch.zeros(5, 7).index_put((torch.arange(5), labels), torch.tensor(1.0))
+    right = agrees(student.pick(scores.clone(), labels.clone()), right_scores(scores, labels))
+    grad = gradients(student.pick, scores, labels)[0]
+    require(grad is not None, "no gradient reaches the scores: numbers left PyTorch on the way")
+    if right:  # a gradient of wrong numbers is for other checks
+        same_values(grad, wanted, "the gradient of the scores")
+
+
+@check("C3", category="memory", share=1, try_this="print the shape of every tensor on the way to the result of `pick`")
+@pytest.mark.parametrize("turned", [False, True], ids=["contiguous", "transposed"])
+def check_no_table(student, rng, turned):
+    """Needs little memory for many classes"""
+    scores, labels = example(rng, 300, rng.integer(1_900, 2_100))
+    scores = scores.T.contiguous().T if turned else scores
+    uses_at_most(student.pick, (scores, labels), bytes=300 * A_ROW)
+
+
+@check("C4", share=2, try_this="best(torch.arange(24).reshape(2, 3, 4)), best(torch.tensor([-5.0]))")
+def check_best(student, rng):
+    """Finds the largest in tensors of 1 to 4 dims"""
+    for rank in range(1, 5):
+        sizes = (torch.randperm(4, generator=rng) + 2).tolist()[:rank]
+        below_zero = -3 - torch.randperm(math.prod(sizes), generator=rng)
+        for t in (below_zero.reshape(sizes), below_zero.reshape(sizes).permute(tuple(reversed(range(rank)))) / 8):
+            (asked,), largest = places_of_largest(t), float(max(t.flatten().tolist()))
+            value, index = pair_of(student.best(t))
+            same_values(value, largest, "the value")
+            same_values(index, asked, "the index")
+
+
+@check("C4", share=1, try_this="best(torch.tensor(5.0))")
+def check_no_dim(student, rng):
+    """Finds the largest in a tensor without a dim"""
+    t = rng.normal()
+    number = t.item()
+    value, index = pair_of(student.best(t))
+    same_values(value, number, "the value")
+    same_values(index, (), "the index")
+
+
+@check("C4", category="dtype", share=1, try_this="best(torch.tensor([[1, 2], [0, 1]]))")
+def check_plain_types(student, rng):
+    """Gives a float and a tuple of ints"""
+    for t in (rng.normal(3, 4), torch.randperm(6, generator=rng).reshape(2, 3), rng.normal(3)):
+        pair = student.best(t)
+        is_instance(pair, tuple, "the result of `best`")
+        require(len(pair) == 2, "the result of `best` is no pair (value, index)")
+        for value, kind, what in ((pair[0], float, "the value"), (pair[1], tuple, "the index")):
+            is_instance(value, kind, what)
+        for number in pair[1]:
+            is_instance(number, int, "a number of the index")
+
+
+@check("C5", share=1, try_this="best(torch.tensor([[1, 5, 0], [5, 0, 5]])), best(torch.zeros(2, 3))")
+def check_first_of_several(student, rng):
+    """Tells the first of several places"""
+    rows, columns = rng.integers(3, 5, 2)
+    corners = torch.zeros(rows, columns)
+    corners[0, columns - 1] = corners[rng.integer(1, rows - 1), 0] = 1.0
+    t = torch.randint(0, 2, (rows, columns, 3), generator=rng)
+    for case in (corners, t, t.transpose(0, 2), -corners.T):
+        later = places_of_largest(case)[1:]
+        _, index = pair_of(student.best(case))
+        found_later = any(agrees(index, place) for place in later)
+        require(not found_later, "the index is not the first place of the largest number, but a later one")
+
+
+@check("C6", category="performance", share=2, try_this="look for a `for` over rows or elements")
+def check_no_loop(student, rng):
+    """No loop over rows or elements"""
+    no_loop(student.pick, example(rng, 5, 7), example(rng, 50, 70))
+    no_loop(student.best, (rng.normal(4, 6),), (rng.normal(40, 60),))
+
+
+@check("C7", category="memory", share=1, try_this="labels = torch.tensor([0]); pick(torch.ones(1, 2), labels); labels")
+def check_arguments_kept(student, rng):
+    """Leaves scores, labels and t as they were"""
+    scores, labels = example(rng, 4, 6)
+    t = rng.normal(3, 5)
+    with unchanged(scores, what="scores"), unchanged(labels, what="labels"), unchanged(t, what="t"):
+        found = student.pick(scores, labels), student.best(t)
+    require(None not in found, "a result is None (is a `return` missing?)")

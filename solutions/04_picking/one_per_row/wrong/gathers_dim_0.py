@@ -1,0 +1,9 @@
+"""You gather along dim 0: then the labels choose rows. They are numbers of columns, along dim 1.
+
+caught by: four_pictures
+keeps: best
+"""
+
+
+def pick(scores, labels):
+    return scores.gather(0, (labels % max(len(scores), 1))[None])[0]

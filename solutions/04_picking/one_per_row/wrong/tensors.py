@@ -1,0 +1,9 @@
+"""You give back tensors of no dim; asked are a Python float and a tuple of ints.
+
+caught by: plain_types
+keeps: pick
+"""
+
+
+def best(t):
+    return t.max(), tuple((t == t.max()).nonzero()[0])

@@ -1,0 +1,19 @@
+import torch
+
+
+def as_batch(img: torch.Tensor) -> torch.Tensor:
+    return img.unsqueeze(0)
+
+
+def unbatch(out: torch.Tensor) -> torch.Tensor:
+    if out.shape[0] != 1:
+        raise ValueError(f"a batch of one is asked, this one has {out.shape[0]}")
+    return out.squeeze(0)
+
+
+def column(v: torch.Tensor) -> torch.Tensor:
+    return v.unsqueeze(1)
+
+
+def as_batch_(img: torch.Tensor) -> torch.Tensor:
+    return img.unsqueeze_(0)

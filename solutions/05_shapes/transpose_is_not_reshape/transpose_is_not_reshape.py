@@ -1,0 +1,9 @@
+import torch
+
+
+def hwc_to_chw(img: torch.Tensor) -> torch.Tensor:
+    return img.permute(2, 0, 1)
+
+
+def flatten_items(x: torch.Tensor) -> torch.Tensor:
+    return x.flatten(start_dim=1)

@@ -1,0 +1,10 @@
+"""You bring the channels to the end first: pixel by pixel. Asked is channel by channel.
+
+caught by: two_items
+breaks: C3, C5
+keeps: hwc_to_chw
+"""
+
+
+def flatten_items(x):
+    return x.permute(0, 2, 3, 1).flatten(1)

@@ -1,0 +1,13 @@
+"""You copy what is not float64 or float32, as if only these could be shared; every dtype that both sides have can be.
+
+caught by: array_shares
+keeps: tensor_view, shares
+"""
+
+import numpy as np
+import torch
+from torch import Tensor
+
+
+def array_view(t: Tensor) -> np.ndarray:
+    return t.numpy() if t.dtype in (torch.float64, torch.float32) else t.clone().numpy()

@@ -1,0 +1,73 @@
+import math
+
+import torch
+
+from grader.check import check, claims, is_instance, require, same_values, unchanged, uses_at_most
+
+
+def spoiled(rng, size, first):
+    """Finite numbers up to an index, and from there on some that are not."""
+    x = rng.normal(size)
+    x[first] = (math.nan, math.inf, -math.inf)[rng.integer(0, 2)]
+    x[first + 1 :: 3] = math.nan
+    return x
+
+
+@check("C1", share=2, try_this="loss_log([torch.tensor(2.0), torch.tensor(1.0)])")
+def check_random(student, rng):
+    """Random losses, in order"""
+    numbers = rng.normal(rng.integer(20, 40))
+    log = student.loss_log([number.clone() for number in numbers])
+    same_values(log, numbers.tolist(), "the list")
+    is_instance(log[0], float, "an entry of the list")
+
+
+@check("C1", share=1, try_this="loss_log([])")
+def check_empty_log(student):
+    """An empty list"""
+    same_values(student.loss_log([]), [], "the result for an empty list")
+
+
+@check("C2", category="device", share=4, device="sim", try_this="loss_log([loss] * 100), with a loss on the GPU")
+def check_one_wait_for_many(student, accelerator, rng):
+    """Waits once, however many losses"""
+    losses = [accelerator.put(number.clone()) for number in rng.normal(rng.integer(30, 60))]
+    uses_at_most(student.loss_log, (losses,), syncs=1, transfers=1)
+
+
+@check("C3", share=2, try_this="first_bad(torch.tensor([1.0, -torch.inf]))")
+def check_random_place(student, rng):
+    """Finds the first of several, wherever it is"""
+    size = rng.integer(20, 40)
+    for first in (0, rng.integer(1, size - 2), size - 1):
+        found = student.first_bad(spoiled(rng, size, first))
+        is_instance(found, int, "the index")
+        same_values(found, first, "the index")
+
+
+@check("C3", share=2, try_this="first_bad(torch.empty(0))")
+def check_all_finite(student, rng):
+    """-1 where all are finite"""
+    for x in (rng.normal(rng.integer(5, 30)), torch.full((7,), 3e38), torch.empty(0)):
+        same_values(student.first_bad(x), -1, "the result where all are finite")
+
+
+@check("C4", category="device", share=3, device="sim", try_this="first_bad(x) for x of 1,000 numbers on the GPU")
+def check_few_waits(student, accelerator, rng):
+    """x stays where it is"""
+    size = rng.integer(300, 500)
+    for x in (spoiled(rng, size, size - 3), rng.normal(size)):
+        uses_at_most(student.first_bad, (accelerator.put(x),), syncs=2, transferred=64)
+
+
+@check("C5", category="gradient", share=1, try_this="loss_log([torch.tensor(1.0, requires_grad=True)])")
+def check_kept(student, rng):
+    """Takes losses that ask for gradients, and leaves all as it was"""
+    losses = [number.clone().requires_grad_() for number in rng.normal(4)]
+    student.loss_log(losses)
+    require(all(claims(loss).requires_grad for loss in losses), "a loss does not ask for gradients any more")
+    losses, x = [number.clone() for number in rng.normal(4)], spoiled(rng, 20, 7)
+    with unchanged(losses, what="the list of losses"):
+        student.loss_log(losses)
+    with unchanged(x, what="x"):
+        student.first_bad(x)
