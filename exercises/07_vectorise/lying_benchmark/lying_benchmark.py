@@ -4,7 +4,8 @@ You may read that `sum` is thousands of times as fast as a loop over the entries
 fact its accumulator is made once, and each timed run adds to what the last one left. `timeit(3)` runs a statement twice
 to warm up, then three times: five runs over ten ones leave 50. Besides, the code hides Python's own `sum`.
 
-    >>> compare_sums(torch.ones(10), torch.utils.benchmark.Timer)["totals"]  # when it is mended
+    >>> from torch.utils.benchmark import Timer
+    >>> compare_sums(torch.ones(10), Timer)["totals"]  # when it is mended
     (tensor(10.), tensor(10.))
 
 C1  `compare_sums(x, Timer)` times with Timer how x is added up by a loop and by x.sum(). It returns a dict of floats:
