@@ -13,7 +13,7 @@ C4  PyTorch does the work, without a loop: as many operations for a large x as f
     `.tolist()` counts as a loop, which Python then runs.
 C5  The numbers stay in PyTorch: no list, no NumPy, no `.item()` or `float()`. So the result has a gradient.
 C6  x is not changed, not even for a moment.
-C7  It is fast: it takes at most 3.5 times as long as our own answer, which is some hundred times faster than the loop.
+C7  It is fast: it takes at most 3.5 times as long as our own answer, which is hundreds of times faster than the loop.
 """
 
 import torch

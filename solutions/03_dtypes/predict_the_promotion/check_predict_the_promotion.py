@@ -12,7 +12,7 @@ def told(operand):
     """An operand, in words that may be told."""
     if not isinstance(operand, tuple):
         return WORDS[operand]
-    return f"{operand[0]} with dims" if operand[1] else f"{operand[0]} of 0 dims"
+    return f"{operand[0]}, with dims" if operand[1] else f"{operand[0]}, 0 dims"
 
 
 def made(operand):
@@ -39,7 +39,7 @@ def same_as_real(student, probe, cases):
     """Each dtype is the one that PyTorch gives."""
     for case, yours in zip(cases, probe.each(student.result_dtype, cases), strict=True):
         a, b, op = case
-        same_values(yours, real(*case), f"the dtype for {told(a)} {op} {told(b)}")
+        same_values(yours, real(*case), f"the dtype for ({told(a)}) {op} ({told(b)})")
 
 
 def known(student, probe, cases):
@@ -117,7 +117,7 @@ def check_all_in_place(student, probe, rng):
     cases = known(student, probe, [(a, b, op) for a in firsts for b in [*seconds, *LIKE] for op in ("+", "/")])
     for case, yours in zip(cases, probe.each(student.fits_in_place, cases), strict=True):
         a, b, op = case
-        same_values(yours, really_fits(*case), f"the answer for {told(a)} {op}= {told(b)}")
+        same_values(yours, really_fits(*case), f"the answer for ({told(a)}) {op}= ({told(b)})")
 
 
 @check("C7", share=1, try_this="read your imports, and what each function calls")

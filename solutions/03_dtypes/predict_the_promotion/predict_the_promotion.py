@@ -18,8 +18,7 @@ def say(operand: Operand) -> int:
     return 0 if not isinstance(operand, tuple) else 1 if operand[1] == 0 else 2
 
 
-def winner(one: str, other: str) -> str:
-    """The dtype that two equals give."""
+def winner(one: str, other: str) -> str:  # of two that have the same say
     if {one, other} == {"uint8", "int8"}:
         return "int16"
     if {one, other} == {"float16", "bfloat16"}:

@@ -1,4 +1,7 @@
-"""The reference."""
+"""The reference.
+
+odd but fine: detached
+"""
 
 import numpy as np
 import torch

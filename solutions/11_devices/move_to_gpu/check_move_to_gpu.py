@@ -80,9 +80,7 @@ def check_passed_on(student, accelerator, probe, rng):
         batch = {"list": [one, two], "tuple": (one, two), "dict": {"x": one}, "array": np.arange(3.0), "None": None}
         result = student.to_device(dict(batch), device)
         for key, value in batch.items():
-            require(
-                isinstance(result, dict) and result.get(key, ...) is value, f"the {key} is not the very same object"
-            )
+            require(isinstance(result, dict) and result.get(key, ...) is value, f"the {key} is not passed on as it is")
         require(probe.passes_on_record(student.to_device, device), "an object with a method `to` is not passed on")
 
 

@@ -1,0 +1,18 @@
+"""You add a little to the diagonal so that nothing is singular; that solves other equations than were asked.
+
+caught by: exact
+"""
+
+import torch
+
+
+def solve_each(A, B):
+    return torch.linalg.solve(propped(A), B)
+
+
+def solve_common(A, B):
+    return torch.linalg.solve(propped(A), B.unsqueeze(0))
+
+
+def propped(A):
+    return A + 1e-6 * torch.eye(A.shape[-1], dtype=A.dtype)
