@@ -15,6 +15,11 @@ class Watch(TorchDispatchMode):
         self.runs = []
         self.ops, self.numbers = [], []
 
+    @classmethod
+    def _should_skip_dynamo(cls):
+        """Keeps PyTorch from importing its compiler, which takes seconds, at the first operation."""
+        return False
+
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         result = func(*args, **(kwargs or {}))
         self.ops.append(func.overloadpacket.__name__)
