@@ -1,7 +1,7 @@
 """Your accumulator is made when the file is loaded. Every run of every call adds to it.
 
 caught by: again
-breaks: C2, C5
+breaks: C2, C3, C5
 keeps: compare_sums
 """
 
