@@ -30,6 +30,7 @@ GUIDE = ROOT / "docs" / "writing-exercises.md"
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
 
 BLOCK = re.compile(r"^```(\w+)(?: title=\"([^\"]+)\")?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_AUTHOR = re.compile(r"\[\d+/\d+\]")
 RUN = re.compile(r"(<!-- run: (.+?) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
 LINK = re.compile(r"\[[^\]]+\]\(([^)#]+)(?:#([^)]+))?\)")
 LONGEST = 120
@@ -104,8 +105,14 @@ def fresh_course(folder: Path) -> Console:
 
 
 def rendered(command: str, console: Console) -> str:
-    """What stands between the marks: the command with its output."""
-    return f"```console\n$ {command}\n{console.type(command)}```\n"
+    """What stands between the marks: the command with its output, authors of a batch in order.
+
+    A busy machine compares speeds again when the rest is done, and whose are compared again is told last.
+    """
+    lines = console.type(command).splitlines(keepends=True)
+    authors = iter(sorted(line for line in lines if _AUTHOR.match(line)))
+    printed = "".join(next(authors) if _AUTHOR.match(line) else line for line in lines)
+    return f"```console\n$ {command}\n{printed}```\n"
 
 
 # -- pages that are run ---------------------------------------------------------------------------------------------
