@@ -1,0 +1,41 @@
+import pytest
+import torch
+
+from grader.check import check, no_loop, require, same_values, uses_at_most
+
+BOTH = pytest.mark.parametrize("name", ["pairwise", "pairwise_lean"])
+
+
+@check("C1", share=1)
+@BOTH
+def check_stations(student, name):
+    """Two stations and three houses"""
+    stations = torch.tensor([[0.0, 0.0], [3.0, 0.0]])
+    houses = torch.tensor([[3.0, 4.0], [-5.0, 12.0], [3.0, 1.0]])
+    asked = torch.tensor([[5.0, 13.0, 3.1622777], [4.0, 14.4222051, 1.0]])
+    same_values(getattr(student, name)(stations, houses), asked, rtol=1e-3, atol=1e-3)
+
+
+@check("C2", share=1)
+def check_at_home(student):
+    """A house that stands where a station stands"""
+    places = torch.tensor([[0.1, 0.7, -0.3], [0.9, -0.2, 0.6], [-0.5, 0.3, 0.8]])
+    for name in ("pairwise", "pairwise_lean"):
+        own = getattr(student, name)(places, places.clone()).diagonal().tolist()
+        require(all(0 <= far <= 1e-6 for far in own), f"`{name}`: equal points are not 0 apart", f"`{name}`: {own}")
+
+
+@check("C4", category="performance", share=1)
+def check_no_loop(student):
+    """As many operations for 20 stations and 25 houses as for 2 and 3"""
+    few = torch.arange(4.0).reshape(2, 2), torch.arange(6.0).reshape(3, 2) + 0.5
+    many = torch.arange(40.0).reshape(20, 2), torch.arange(50.0).reshape(25, 2) + 0.5
+    no_loop(student.pairwise, few, many)
+    no_loop(student.pairwise_lean, few, many)
+
+
+@check("C5", category="memory", share=1)
+def check_no_table(student):
+    """Little memory for 20 stations, 30 houses and 16 coordinates"""
+    a, b = torch.arange(320.0).reshape(20, 16) % 7, torch.arange(480.0).reshape(30, 16) % 5
+    uses_at_most(student.pairwise_lean, (a, b), peak=8 * 20 * 30 * 4)

@@ -1,0 +1,37 @@
+"""The benchmark that lies
+
+You may read that `sum` is thousands of times as fast as a loop over the entries, measured with code like that below. In
+fact its accumulator is made once, and each timed run adds to what the last one left. `timeit(3)` runs a statement twice
+to warm up, then three times: five runs over ten ones leave 50. Besides, the code hides Python's own `sum`.
+
+    >>> from torch.utils.benchmark import Timer
+    >>> compare_sums(torch.ones(10), Timer)["totals"]  # when it is mended
+    (tensor(10.), tensor(10.))
+
+C1  `compare_sums(x, Timer)` times with Timer how x is added up by a loop and by x.sum(). It returns a dict of floats:
+    "loop" and "sum", the median seconds of one run, and "speedup", how many times as fast as the loop sum() is.
+C2  All runs of a timed statement do the same, the warm-up too: none goes on where the last one ended.
+C3  Timed is the adding up and nothing else: for "loop" one PyTorch addition for each entry, and a start from 0 if you
+    like; for "sum" the single operation that gives the total. Nothing is copied, cleared or made besides.
+C4  The name `sum` stays Python's own, in your file and in what is timed: nothing else is called so. (x.sum is fine.)
+C5  The dict also has "totals": a tuple with the total of x by the loop and by x.sum(), two 0-dim tensors of the dtype
+    of x. A second call of compare_sums gives them again.
+C6  x is not changed.
+
+x is a 1-D floating-point tensor with more than two entries. Timer is torch.utils.benchmark.Timer, or a stand-in with
+the same methods; use the one you are given.
+"""
+
+import torch
+
+
+def add_up(sum, x):
+    for value in x:
+        sum += value
+
+
+def compare_sums(x: torch.Tensor, Timer: type) -> dict[str, object]:
+    sum = torch.zeros((), dtype=x.dtype)  # TODO: who writes into this, and how often?
+    loop = Timer("add_up(sum, x)", globals={"add_up": add_up, "sum": sum, "x": x}).timeit(3).median
+    whole = Timer("sum.copy_(x.sum())", globals={"sum": torch.zeros(()), "x": x}).timeit(3).median  # TODO
+    return {"loop": loop, "sum": whole, "speedup": loop / whole, "totals": (sum, x.sum())}

@@ -1,0 +1,130 @@
+import ast
+import math
+
+import torch
+
+from grader.check import check, is_instance, is_tensor, require, same_dtype, same_shape, same_values, source, unchanged
+
+CLOSE = {"rtol": 1e-4, "atol": 1e-4}
+KEYS = ("loop", "sum", "speedup")
+
+
+def entries(rng, dtype=torch.float32):
+    """Numbers to add up, all positive so that a running total tells how far it is."""
+    return rng.uniform(rng.integer(6, 12), dtype=dtype) + 0.5
+
+
+def exact(x):
+    """The total by plain Python, in float64."""
+    return math.fsum(x.double().tolist())
+
+
+def totals_of(found):
+    """The two totals, from whatever dict came."""
+    is_instance(found, dict)
+    require("totals" in found, 'the dict has no "totals"')
+    require(isinstance(found["totals"], (tuple, list)) and len(found["totals"]) == 2, "there are not two totals")
+    return found["totals"]
+
+
+def of_both(timers):
+    """What Timer ran, the loop and the sum apart."""
+    loops = [runs for loop, runs, _ in timers if loop]
+    sums = [runs for loop, runs, _ in timers if not loop]
+    return loops, sums
+
+
+def hides_sum(node):
+    """Whether this is a place where `sum` gets another meaning."""
+    if isinstance(node, ast.Name):
+        return node.id == "sum" and not isinstance(node.ctx, ast.Load)
+    if isinstance(node, ast.arg):
+        return node.arg == "sum"
+    if isinstance(node, ast.alias):
+        return (node.asname or node.name) == "sum"
+    return isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.name == "sum"
+
+
+@check("C1", share=3, try_this="print the Measurement that timeit(3) gives, and its median, mean and raw_times")
+def check_other_seconds(student, probe, rng):
+    """The times of one run, and their ratio the right way up"""
+    x, loop_s, sum_s = entries(rng), rng.integer(50, 90) / 8, rng.integer(1, 30) / 64
+    asked = {"loop": loop_s, "sum": sum_s, "speedup": loop_s / sum_s}
+    found, _ = probe.measured(student.compare_sums, x, loop_s, sum_s)
+    is_instance(found, dict)
+    for key in KEYS:
+        require(key in found, "the dict lacks a key that is asked for")
+        is_instance(found[key], float, f"the {key}")
+        same_values(found[key], asked[key], f"the {key}", rtol=1e-6, atol=0.0)
+
+
+@check("C2", share=3, try_this="print the accumulator after each of three calls of what is timed")
+def check_same_runs(student, probe, rng):
+    """Every run does the same"""
+    x = entries(rng)
+    _, timers = probe.measured(student.compare_sums, x, 5.0, 0.5)
+    require(timers, "nothing is timed with Timer")
+    for runs in (runs for both in of_both(timers) for runs in both):
+        same = all(len(run[1]) == len(runs[0][1]) for run in runs)
+        require(same, "a later run does more or less than the first one")
+        require(all(run[1] == runs[0][1] for run in runs), "a run goes on with the numbers that the last one left")
+
+
+@check("C3", category="performance", share=3, try_this="say for each operation in a timed statement why it is timed")
+def check_only_adding(student, probe, rng):
+    """Nothing but adding up is timed"""
+    x = entries(rng)
+    asked, n = exact(x), len(x)
+    _, timers = probe.measured(student.compare_sums, x, 5.0, 0.5)
+    loops, sums = of_both(timers)
+    require(loops, "no timed statement adds the entries one by one, as tensors")
+    require(sums, "no timed statement adds up without a loop")
+    for runs in loops:
+        ops, numbers = runs[0]
+        adds = sum(op in ("add", "add_") for op in ops)
+        require(adds <= n and len(ops) - adds <= n + 4, "the loop does more than add each entry once")
+        require(any(math.isclose(number, asked, rel_tol=1e-4) for number in numbers), "the loop misses the total")
+    for runs in sums:
+        ops, numbers = runs[0]
+        require(ops, "what is timed as the sum runs no operation")
+        require(len(ops) == 1, "what is timed as the sum does more than add up")
+        require(any(math.isclose(number, asked, rel_tol=1e-4) for number in numbers), "the sum misses the total")
+
+
+@check("C4", share=1, try_this="look for every place where `sum` gets a value: =, +=, def, an argument, globals")
+def check_name(student, probe, rng):
+    """Python's own sum can be called everywhere"""
+    hidden = any(hides_sum(node) for node in ast.walk(ast.parse(source(student))))
+    _, timers = probe.measured(student.compare_sums, entries(rng), 5.0, 0.5)
+    require(not hidden, "your file calls something else `sum`")
+    require(not any(hides for _, _, hides in timers), "`sum` is something else where a statement is timed")
+
+
+@check("C5", category="dtype", share=1, try_this="compare_sums(torch.rand(9).double(), Timer)['totals']")
+def check_dtype(student, probe, rng):
+    """Totals are 0-dim tensors of the dtype of x"""
+    for dtype in (torch.float32, torch.float64):
+        for total in totals_of(probe.measured(student.compare_sums, entries(rng, dtype), 5.0, 0.5)[0]):
+            is_tensor(total, "a total")
+            same_shape(total, (), "a total")
+            same_dtype(total, dtype, f"a total for {str(dtype).removeprefix('torch.')}")
+
+
+@check("C5", share=1, try_this="call compare_sums twice and compare the totals")
+def check_again(student, probe, rng):
+    """Right totals, also of a second call"""
+    for times in (1, 2):
+        x = entries(rng)
+        asked = exact(x)
+        for total in totals_of(probe.measured(student.compare_sums, x, 5.0, 0.5, times)[0]):
+            number = total.item() if isinstance(total, torch.Tensor) and total.numel() == 1 else total
+            same_values(number, asked, "a total", **CLOSE)
+
+
+@check("C6", category="memory", share=1, try_this="x = torch.rand(4); compare_sums(x, Timer); print(x)")
+def check_kept(student, probe, rng):
+    """Leaves x as it was"""
+    x = entries(rng)
+    with unchanged(x, what="x"):
+        found, _ = probe.measured(student.compare_sums, x, 5.0, 0.5)
+    require(found is not None, "the result is None (is a `return` missing?)")

@@ -1,0 +1,11 @@
+"""You take the mean. One run that the machine disturbed pulls it up; the median stays.
+
+caught by: other_seconds
+keeps: add_up
+"""
+
+
+def compare_sums(x, Timer):
+    loop = Timer("add_up(x)", globals={"add_up": add_up, "x": x}).blocked_autorange().mean
+    whole = Timer("x.sum()", globals={"x": x}).blocked_autorange().mean
+    return {"loop": loop, "sum": whole, "speedup": loop / whole, "totals": (add_up(x), x.sum())}
