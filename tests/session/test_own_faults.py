@@ -187,8 +187,8 @@ def test_exercise_deadline_is_the_hosts(tmp_path: Path, start: str) -> None:
     """An exercise that takes too long as a whole is ended; what was decided before stays, the lane goes on."""
     seconds = 4 if start == "fork" else 10  # fresh interpreters take their time, and it counts
     root = Path(shutil.copytree(COURSES / "tiny", tmp_path / "course"))
-    yaml = root / "course.yaml"
-    yaml.write_text(yaml.read_text().replace("call_s: 2", "call_s: 100") + f"  exercise_s: {seconds}\n")
+    yaml = root / "exercises/01_basics/double/exercise.yaml"
+    yaml.write_text(yaml.read_text() + f"limits: {{call_s: 100, exercise_s: {seconds}}}\n")
     course = load_course(root)
     with open_lane(course.exercises, Setup(Start(start))) as lane:
         grade = grader_of(course, lane, tmp_path)
@@ -196,7 +196,8 @@ def test_exercise_deadline_is_the_hosts(tmp_path: Path, start: str) -> None:
         graded = grade(slow)
         assert verdicts(graded)["small"] == "timed_out"
         assert f"the exercise as a whole took longer than {seconds} seconds" in graded.checks[0].outcome.message
-        assert grade(RIGHT).score.earned == 1000
+        # The next exercise, whose deadline a loaded machine does not reach.
+        assert grader_of(course, lane, tmp_path)("def total(x):\n    return x.sum()\n", "total").score.earned == 500
 
 
 def test_nothing_stays_behind(tiny: Course, tmp_path: Path) -> None:
@@ -252,7 +253,7 @@ def test_a_command_that_is_ended_leaves_no_process(tmp_path: Path, end: signal.S
     place.mkdir()
     env = {**os.environ, "TMPDIR": str(place)}
     host = subprocess.Popen(command, cwd=root, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-    until = time.monotonic() + 60
+    until = time.monotonic() + 120
     while not any(path.stat().st_size for path in place.glob("grade-*/w*.out")) and time.monotonic() < until:
         time.sleep(0.1)
     folders = {path.parent for path in place.glob("grade-*/w*.out")}
@@ -260,7 +261,7 @@ def test_a_command_that_is_ended_leaves_no_process(tmp_path: Path, end: signal.S
     started = descendants(host.pid)
     assert len(started) >= 3
     host.send_signal(end)
-    _, told = host.communicate(timeout=30)
+    _, told = host.communicate(timeout=60)
     assert told == ("grade: interrupted\n" if end == signal.SIGINT else "")
     while (alive(started) or any(path.exists() for path in folders)) and time.monotonic() < until:
         time.sleep(0.1)
