@@ -12,7 +12,6 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-import grader
 import pytest
 from attacking.corpus import Attack, read_corpus
 from attacking.host import clean_host
@@ -20,6 +19,8 @@ from attacking.run import Findings, run_corpus
 from attacking.secrets import Secrets
 from attacking.table import level_lines
 from support import COURSES, run_grade
+
+import grader
 
 ATTACKS = read_corpus()
 
