@@ -8,6 +8,7 @@ checks     what is declared of a check → `Check`
 sides      the student's side and the reference's, by the accelerator that they see
 words      what may be told of a hidden check
 globals    values of a check file, which each run gets anew
+named_device    the name of a device that is not here
 decide     from how a check ended to its verdict and its messages
 outcome    from verdict and messages to what the host is told
 reproduce  lines that repeat a failing call in plain Python

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 import torch
-from torch.utils.backend_registration import rename_privateuse1_backend
 
 from grader.check.devices import Accelerator
 from grader.confine import cgroup
@@ -20,6 +19,7 @@ from grader.remote.fork import ForkStarter
 from grader.remote.spawn import SpawnStarter
 from grader.remote.worker import Starter
 from grader.session.host import Host
+from grader.session.named_device import name_the_device
 from grader.session.plugin import CheckSession
 from grader.session.plugin import Host as SessionHost
 from grader.session.self_test import self_test
@@ -55,7 +55,7 @@ def run(host: Host, plan: Plan, server: int | None) -> None:
     """
     # There is a check process for each lane; threads of theirs would take the cores from the workers.
     torch.set_num_threads(1)
-    rename_privateuse1_backend("sim")  # so that a check can name the devices of a simulated accelerator
+    name_the_device()
     accelerator = Accelerator()
     if plan.accelerator is Device.CUDA:
         accelerator = Accelerator(Device.CUDA, torch.cuda.device_count())
