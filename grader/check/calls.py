@@ -12,11 +12,12 @@ from grader.check import show
 from grader.check.kinds import require
 from grader.model.endings import CannotJudge, CheckFailed
 from grader.model.public import say
+from grader.remote.handle import Handle, word_of
 from grader.remote.raised import raised_by_student
-from grader.remote.student import RemoteFunction
+from grader.wire.handles import is_remote
 
 
-def raises(function: RemoteFunction, *args: Any, error: type[Exception] = ValueError, case: str) -> None:
+def raises(function: Handle, *args: Any, error: type[Exception] = ValueError, case: str) -> None:
     """The call raises an error; any other that student code raises makes the check crash, as it does elsewhere.
 
     Args:
@@ -39,7 +40,7 @@ def raises(function: RemoteFunction, *args: Any, error: type[Exception] = ValueE
     raise CheckFailed(public, f"{public}\nthe call  {call}")
 
 
-def accepts(function: RemoteFunction, *args: Any, error: type[Exception] = ValueError, case: str) -> Any:
+def accepts(function: Handle, *args: Any, error: type[Exception] = ValueError, case: str) -> Any:
     """The call does not raise this error. Gives its result.
 
     Args:
@@ -61,7 +62,7 @@ def accepts(function: RemoteFunction, *args: Any, error: type[Exception] = Value
         raise CheckFailed(public, f"{public}\nthe call  {call}\nraised    {told.type}: {told.text}") from None
 
 
-def answers(function: RemoteFunction, *args: Any, asked: bool, case: str) -> None:
+def answers(function: Handle, *args: Any, asked: bool, case: str) -> None:
     """The call returns this truth value, as a bool.
 
     Args:
@@ -76,7 +77,7 @@ def answers(function: RemoteFunction, *args: Any, asked: bool, case: str) -> Non
 
 
 @contextmanager
-def calling(function: RemoteFunction, *args: Any) -> Iterator[Any]:
+def calling(function: Handle, *args: Any) -> Iterator[Any]:
     """The result of a call. Where what runs inside fails, staff are told the call as well."""
     call = _text(_function(function), args)
     try:
@@ -85,11 +86,11 @@ def calling(function: RemoteFunction, *args: Any) -> Iterator[Any]:
         raise CheckFailed(failed.public, f"{call}\n{failed.story}") from None
 
 
-def _function(function: Any) -> RemoteFunction:
-    if isinstance(function, RemoteFunction):
-        return function
+def _function(function: Any) -> Handle:
+    if is_remote(function) and callable(function):
+        return function  # type: ignore[no-any-return]
     raise CannotJudge(say("your file has {} where a function is asked", show.kind(function, public=True)))
 
 
-def _text(function: RemoteFunction, args: tuple[Any, ...]) -> str:
-    return f"{function}({', '.join(show.show(arg) for arg in args)})"
+def _text(function: Handle, args: tuple[Any, ...]) -> str:
+    return f"{word_of(function)}({', '.join(show.show(arg) for arg in args)})"

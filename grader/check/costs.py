@@ -12,8 +12,8 @@ from grader.check.gradient import keeps_graph
 from grader.check.kinds import require
 from grader.model.endings import CheckFailed
 from grader.model.public import Limit, Public, say
+from grader.remote.handle import Handle, side_of, word_of
 from grader.remote.probe import built_in
-from grader.remote.student import RemoteFunction
 
 _LEAVES = say("takes numbers out of PyTorch")
 # Up to twice as many uses for ten times the input, and twenty more, are no loop.
@@ -37,7 +37,7 @@ _TIMES = ("transfers", "syncs", "escapes", "versions")
 _ON_DEVICES = ("transfers", "transferred", "syncs")
 
 
-def uses_at_most(function: RemoteFunction, args: tuple[Any, ...], **limits: int) -> Counts:
+def uses_at_most(function: Handle, args: tuple[Any, ...], **limits: int) -> Counts:
     """One call costs no more than this.
 
     Args:
@@ -67,16 +67,14 @@ def uses_at_most(function: RemoteFunction, args: tuple[Any, ...], **limits: int)
     return counts
 
 
-def count_ops(function: RemoteFunction, *args: Any, **kwargs: Any) -> Counter[str]:
+def count_ops(function: Handle, *args: Any, **kwargs: Any) -> Counter[str]:
     """How often each PyTorch operator was dispatched in one call, by name, with gradients off."""
     counts = count(function, *args, **kwargs)
     report(function, "ops", counts.ops.total())
     return counts.ops
 
 
-def no_loop(
-    function: RemoteFunction, small: tuple[Any, ...], large: tuple[Any, ...], *, slack: int = 0
-) -> Counter[str]:
+def no_loop(function: Handle, small: tuple[Any, ...], large: tuple[Any, ...], *, slack: int = 0) -> Counter[str]:
     """As many operations for a large input as for a small one: no Python loop over the elements.
 
     Args:
@@ -100,7 +98,7 @@ def no_loop(
 
 
 def same_count(
-    function: RemoteFunction, small: tuple[Any, ...], large: tuple[Any, ...], *, of: str, slack: int = 0
+    function: Handle, small: tuple[Any, ...], large: tuple[Any, ...], *, of: str, slack: int = 0
 ) -> tuple[Counts, Counts]:
     """A count is the same for a large input as for a small one.
 
@@ -121,7 +119,7 @@ def same_count(
 
 
 def _same(
-    function: RemoteFunction, small: tuple[Any, ...], large: tuple[Any, ...], of: str, slack: int
+    function: Handle, small: tuple[Any, ...], large: tuple[Any, ...], of: str, slack: int
 ) -> tuple[Counts, Counts]:
     # Two sizes and no fixed number: what an honest answer costs differs, that it does not grow is the same for all.
     few, many = count(function, *small), count(function, *large)
@@ -143,30 +141,30 @@ def _same(
     return few, many
 
 
-def no_new_storage(function: RemoteFunction, *args: Any) -> Counts:
+def no_new_storage(function: Handle, *args: Any) -> Counts:
     """The call makes no new memory: it gives views, or works in place."""
     return uses_at_most(function, args, bytes=0)
 
 
-def stays_in_torch(function: RemoteFunction, *args: Any) -> None:
+def stays_in_torch(function: Handle, *args: Any) -> None:
     """No number leaves PyTorch on the way: by name (`tolist`, `numpy`, `item` ...), and by the gradient that stays."""
     counts = count(function, *args)
     report(function, "escapes", counts.escapes.total())
     # One way is told and no more, in an order of ours: which there were, and in which order, is a worker's to say.
     first = min(counts.escapes, default="")
     names = " and ".join(f"`{name}`" for name in counts.escapes)
-    story = f"`{function}` takes numbers out of PyTorch (by {names})"
+    story = f"`{word_of(function)}` takes numbers out of PyTorch (by {names})"
     require(not counts.escapes, say("`{}` takes numbers out of PyTorch (by `{}`)", function, first), story)
     # Who hides the name from the hook still loses the gradient.
     keeps_graph(function, *args)
 
 
-def poisoned(function: RemoteFunction, *args: Any, **kwargs: Any) -> Any:
+def poisoned(function: Handle, *args: Any, **kwargs: Any) -> Any:
     """The result of a call in which memory that nobody wrote to holds NaN, or the largest integer. Compare it."""
     return built_in(function, "poisoned", [list(args), kwargs], args, kwargs)
 
 
-def no_warning(function: RemoteFunction, *args: Any, **kwargs: Any) -> Any:
+def no_warning(function: Handle, *args: Any, **kwargs: Any) -> Any:
     """The call causes no warning, and switches none off. Gives its result."""
     answer = built_in(function, "warned", [list(args), kwargs], args, kwargs)
     # A worker may answer anything; what is not of this shape is no answer.
@@ -181,9 +179,9 @@ def no_warning(function: RemoteFunction, *args: Any, **kwargs: Any) -> Any:
     raise CheckFailed(say("the warnings of `{}` could not be read", function))
 
 
-def report(function: RemoteFunction, name: str, found: int) -> None:
+def report(function: Handle, name: str, found: int) -> None:
     """Note a count for the report, the largest of a check."""
-    counters = function.side.counters
+    counters = side_of(function).counters
     # A check may count several calls; the report has one number of each name.
     counters[name] = max(found, counters.get(name, 0))
 
@@ -200,7 +198,7 @@ def _limit(name: str, most: int) -> str:
     return say("once") if most == 1 else say("twice") if most == 2 else say("{} times", Limit(f"{most:,}"))
 
 
-def _silences(function: RemoteFunction) -> bool:
+def _silences(function: Handle) -> bool:
     """Whether the submission names what switches warnings off."""
     words = (b"catch_warnings", b"simplefilter", b"filterwarnings", b"showwarning")
-    return any(word in text for text in function.side.sitting.files.values() for word in words)
+    return any(word in text for text in side_of(function).sitting.files.values() for word in words)

@@ -18,8 +18,8 @@ import torch
 
 from grader.model.endings import CheckFailed
 from grader.model.public import say
+from grader.remote.handle import Handle
 from grader.remote.spans import Spans, read_spans
-from grader.remote.student import RemoteFunction
 from grader.remote.witness import witnessed
 from grader.wire.cost import Cost
 
@@ -77,7 +77,7 @@ class Counts:
         return value.total() if isinstance(value, Counter) else int(value)
 
 
-def count(function: RemoteFunction, *args: Any, **kwargs: Any) -> Counts:
+def count(function: Handle, *args: Any, **kwargs: Any) -> Counts:
     """Everything that one call costs. What a check looks at is best said by `uses_at_most`, which also reports it."""
     before, after = _canary(), _canary()
     seen = witnessed(function, "count", [before, after, list(args), kwargs], args, kwargs)
@@ -133,7 +133,7 @@ def _known(table: str, counts: dict[Any, int]) -> Counter[str]:
     return found
 
 
-def _without(counts: Counts, canary: tuple[list[Any], ...], function: RemoteFunction) -> Counts:
+def _without(counts: Counts, canary: tuple[list[Any], ...], function: Handle) -> Counts:
     """The same without our own operators and copies, all of which must be there."""
     ops, own = Counter(counts.ops), Counter[str]()
     for name, elements, times in canary:

@@ -17,6 +17,7 @@ import torch
 from grader.check.counts import Counts, count
 from grader.model.endings import CheckFailed
 from grader.model.public import say
+from grader.remote.handle import Handle, side_of, word_of
 from grader.remote.side import Side
 from grader.remote.student import RemoteFunction
 
@@ -34,7 +35,7 @@ _TURNS = 2000
 _FIRST_CALLS = 3
 
 
-def borne_out(function: RemoteFunction, small: tuple[Any, ...], large: tuple[Any, ...], counts: Counts) -> None:
+def borne_out(function: Handle, small: tuple[Any, ...], large: tuple[Any, ...], counts: Counts) -> None:
     """The operations that a call is said to run explain its CPU time.
 
     Args:
@@ -46,13 +47,13 @@ def borne_out(function: RemoteFunction, small: tuple[Any, ...], large: tuple[Any
     Raises:
         CheckFailed: it takes far more.
     """
-    reference = function.side.reference
-    if counts.cpu_s is None or reference is None or str(function) not in reference.names():
+    reference = side_of(function).reference
+    if counts.cpu_s is None or reference is None or word_of(function) not in reference.names():
         return
     nothing_s = _nothing_s(reference)
     if counts.cpu_s <= (_MUCH + _OPERATION * counts.ops.total()) * nothing_s:
         return
-    theirs = RemoteFunction(reference, str(function))
+    theirs = RemoteFunction(reference, word_of(function))
     # A student's own process could remember what it was asked. In a fresh one all of the work is to be done again.
     for _ in range(_WORKERS):
         told_s, explained_s = _again(function, theirs, small, large, nothing_s)
@@ -67,17 +68,17 @@ def borne_out(function: RemoteFunction, small: tuple[Any, ...], large: tuple[Any
 
 
 def _again(
-    function: RemoteFunction,
-    theirs: RemoteFunction,
+    function: Handle,
+    theirs: Handle,
     small: tuple[Any, ...],
     large: tuple[Any, ...],
     nothing_s: float,
 ) -> tuple[float, float]:
     """CPU seconds of the large call in a fresh worker, and those that its operations and the work explain."""
-    side = function.side.fresh()
+    side = side_of(function).fresh()
     side.copying = True
     with closing(side.sitting):
-        mine = RemoteFunction(side, str(function))
+        mine = RemoteFunction(side, word_of(function))
         count(mine, *small)
         found = count(mine, *large)
     # Twice, as one may have been disturbed, which would explain anything.

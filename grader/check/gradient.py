@@ -11,16 +11,16 @@ from grader.check import show
 from grader.check.kinds import is_tensor, require
 from grader.model.endings import CheckFailed
 from grader.model.public import Public, say
+from grader.remote.handle import Handle
 from grader.remote.probe import built_in
 from grader.remote.raised import raised_by_student
-from grader.remote.student import RemoteFunction
 from grader.wire.incoming import copies
 
 _BELONGS = 1e-3
 """How exact, relative and absolute, the product of gradient and arguments is: float32 sums of some hundred numbers."""
 
 
-def gradients(function: RemoteFunction, *args: Any) -> list[torch.Tensor | None]:
+def gradients(function: Handle, *args: Any) -> list[torch.Tensor | None]:
     """The gradient of the sum of the result with respect to each tensor argument; None where there is none."""
     try:
         answer = built_in(function, "gradients", list(args), args, {})
@@ -36,7 +36,7 @@ def gradients(function: RemoteFunction, *args: Any) -> list[torch.Tensor | None]
     raise CheckFailed(say("the gradients of `{}` could not be read", function))
 
 
-def keeps_graph(function: RemoteFunction, *args: Any, degree: float | None = None) -> None:
+def keeps_graph(function: Handle, *args: Any, degree: float | None = None) -> None:
     """The result depends on the tensor arguments through PyTorch alone: nothing went through a list or NumPy.
 
     Args:
@@ -65,14 +65,14 @@ def keeps_graph(function: RemoteFunction, *args: Any, degree: float | None = Non
     )
 
 
-def gradcheck(function: RemoteFunction, *args: Any) -> None:
+def gradcheck(function: Handle, *args: Any) -> None:
     """The gradients agree with finite differences, in float64."""
     difference = built_in(function, "gradcheck", list(args), args, {})
     public = say("the gradient of `{}` is wrong", function)
     require(difference == "", public, f"{public}\n{show.show(difference)}")
 
 
-def _left(function: RemoteFunction) -> Public:
+def _left(function: Handle) -> Public:
     return say(
         "the result of `{}` has no gradient: numbers left PyTorch on the way "
         "(a list, NumPy, .item(), .detach(), .data)",

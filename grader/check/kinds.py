@@ -14,7 +14,9 @@ import torch
 from grader.check import show
 from grader.model.endings import CheckFailed
 from grader.model.public import say
-from grader.remote.student import Student, side_of
+from grader.remote.handle import type_of, word_of
+from grader.remote.student import Student, side_behind
+from grader.wire.handles import is_remote
 
 
 def require(condition: Any, public: str, story: str = "") -> None:
@@ -44,19 +46,23 @@ def is_kind(fits: bool, yours: Any, asked: str, what: str) -> None:
 
 def is_tensor(yours: Any, what: str = "the result") -> None:
     """The value is a tensor."""
-    is_kind(isinstance(yours, torch.Tensor), yours, "a tensor", what)
+    is_kind(isinstance(yours, torch.Tensor) and not is_remote(yours), yours, "a tensor", what)
 
 
 def is_array(yours: Any, what: str = "the result") -> None:
     """The value is a NumPy array."""
-    is_kind(isinstance(yours, np.ndarray), yours, "a NumPy array", what)
+    is_kind(isinstance(yours, np.ndarray) and not is_remote(yours), yours, "a NumPy array", what)
 
 
 def is_instance(yours: Any, kind: type, what: str = "the result") -> None:
-    """The value is of a plain Python type; bool is no int here."""
+    """The value is of a type: a plain one, one of PyTorch's, or a class of the student's; bool is no int here."""
     # In Python True is an int; an exercise that asks for a number does not mean that.
     fits = isinstance(yours, kind) and not (kind is int and isinstance(yours, bool))
-    is_kind(fits, yours, show.with_article(kind.__name__), what)
+    is_kind(fits, yours, show.with_article(_name(kind)), what)
+
+
+def _name(kind: Any) -> str:
+    return word_of(kind) if is_remote(kind) else str(kind.__name__)
 
 
 def has_shape(yours: Any, what: str) -> None:
@@ -77,11 +83,9 @@ def pair(head: str, asked: Any, yours: Any, first: str = "asked", second: str = 
 
 def type_name(remote: Any) -> str:
     """The class name of an object that stays with the worker, as the worker says; of anything else, its own."""
-    # What stands here for a remote object has one class for all; its claims have the student's.
-    told = getattr(remote, "_claims", None)
-    return str(getattr(told, "type", type(remote).__name__))
+    return type_of(remote) if is_remote(remote) else type(remote).__name__
 
 
 def public_names(student: Student) -> list[str]:
     """The public names of the student's module."""
-    return sorted(side_of(student).names())
+    return sorted(side_behind(student).names())

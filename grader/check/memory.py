@@ -19,8 +19,8 @@ from grader.check.kinds import require
 from grader.check.values import same_values
 from grader.model.endings import CheckFailed
 from grader.model.public import Limit, say
+from grader.remote.handle import Handle
 from grader.remote.pair import NewInputs
-from grader.remote.student import RemoteFunction
 from grader.remote.timing import Inputs, TimedSide
 from grader.remote.witness import witnessed
 
@@ -34,8 +34,8 @@ _FIRST_CALLS, _MORE_CALLS = 2, 8
 
 
 def as_lean_as(
-    function: RemoteFunction,
-    reference: RemoteFunction,
+    function: Handle,
+    reference: Handle,
     inputs: NewInputs,
     *,
     size: int,
@@ -70,7 +70,7 @@ def as_lean_as(
     _look_from_outside(function, reference, args, inputs(max(1, size // 10)), at_most)
 
 
-def releases(function: RemoteFunction, *args: Any) -> None:
+def releases(function: Handle, *args: Any) -> None:
     """When the result is dropped, neither the arguments' memory nor any new memory is kept.
 
     From 1 MB of arguments on, several calls are also looked at from outside.
@@ -99,8 +99,8 @@ def releases(function: RemoteFunction, *args: Any) -> None:
 
 
 def _look_from_outside(
-    function: RemoteFunction,
-    reference: RemoteFunction,
+    function: Handle,
+    reference: Handle,
     args: tuple[Any, ...],
     few: tuple[Any, ...],
     at_most: float,
@@ -122,7 +122,7 @@ def _look_from_outside(
 
 
 def _growth(
-    function: RemoteFunction, args: tuple[Any, ...], few: tuple[Any, ...], *, idle: bool = False
+    function: Handle, args: tuple[Any, ...], few: tuple[Any, ...], *, idle: bool = False
 ) -> tuple[int | None, Any]:
     """By how many bytes a fresh worker grows at the most in one call, and the result. A small call comes first."""
     with closing(TimedSide(function)) as side:

@@ -12,8 +12,9 @@ from grader.check.kinds import require
 from grader.check.values import agrees, plain
 from grader.model.endings import CannotJudge, CheckFailed
 from grader.model.public import say
+from grader.remote.handle import Handle, word_of
 from grader.remote.raised import raised_by_student
-from grader.remote.student import RemoteFunction, Student, side_of, source
+from grader.remote.student import Student, side_behind, source
 
 _IMPORTERS = ("__import__", "import_module")
 _NEVER = ("__name__ == '__main__'", "'__main__' == __name__", "TYPE_CHECKING", "typing.TYPE_CHECKING")
@@ -25,14 +26,14 @@ def imports_no(student: Student, *packages: str) -> None:
 
     What never runs when the file is imported is no use of them: `if __name__ == "__main__":`, `if TYPE_CHECKING:`.
     """
-    side_of(student).names()  # a file that does not load is told as that
+    side_behind(student).names()  # a file that does not load is told as that
     imported = {name.split(".")[0] for name in _imports(ast.parse(source(student)))}
     if found := sorted(imported & set(packages)):
         told = functools.reduce(lambda one, other: say("{} and {}", one, other), found)
         raise CheckFailed(say("your file imports {}; the rule needs no help from there", told))
 
 
-def runs_no_operation(*cases: tuple[RemoteFunction, tuple[Any, ...], Any]) -> None:
+def runs_no_operation(*cases: tuple[Handle, tuple[Any, ...], Any]) -> None:
     """Right answers come without any operation of PyTorch's.
 
     Args:
@@ -50,7 +51,7 @@ def runs_no_operation(*cases: tuple[RemoteFunction, tuple[Any, ...], Any]) -> No
         one = say("the function gives wrong answers so far; how it gets them is judged later")
         both = say("both functions give wrong answers so far; how they get them is judged later")
         more = say("all functions give wrong answers so far; how they get them is judged later")
-        raise CannotJudge({1: one, 2: both}.get(len({repr(function) for function, _, _ in cases}), more))
+        raise CannotJudge({1: one, 2: both}.get(len({word_of(function) for function, _, _ in cases}), more))
     for function, args in working:
         found = count_ops(function, *args)
         public = say("`{}` runs PyTorch operations; work the answer out instead", function)
@@ -78,7 +79,7 @@ def _imports(node: ast.AST) -> Iterator[str]:
         yield from _imports(child)
 
 
-def _answers(function: RemoteFunction, args: tuple[Any, ...], asked: Any, errors: list[Exception]) -> bool:
+def _answers(function: Handle, args: tuple[Any, ...], asked: Any, errors: list[Exception]) -> bool:
     """Whether a call gives the right answer. What student code raises is none, and is noted."""
     try:
         return agrees(plain(function(*args)), plain(asked))

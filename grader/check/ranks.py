@@ -12,8 +12,9 @@ from grader.check.costs import report
 from grader.check.counts import known_collectives
 from grader.model.endings import CannotJudge, CheckFailed
 from grader.model.public import say
+from grader.remote.handle import Handle, side_of, word_of
 from grader.remote.probe import built_in
-from grader.remote.student import RemoteFunction
+from grader.wire.handles import is_remote
 
 _PROCESSES = 8
 """A rank, and the threads that gloo starts in it."""
@@ -38,7 +39,7 @@ class Rank:
     changed: bool
 
 
-def on_ranks(function: RemoteFunction, each: Sequence[Sequence[Any]]) -> list[Rank]:
+def on_ranks(function: Handle, each: Sequence[Sequence[Any]]) -> list[Rank]:
     """Call a function on as many ranks as there are lists of arguments, at the same time; gives one `Rank` for each.
 
     The ranks are processes of the student's worker. `torch.distributed` is initialised with gloo, over loopback. The
@@ -52,7 +53,7 @@ def on_ranks(function: RemoteFunction, each: Sequence[Sequence[Any]]) -> list[Ra
     if not hasattr(os, "fork"):
         raise CannotJudge("several ranks need a system that can fork")
     args = [list(arguments) for arguments in each]
-    if isinstance(function, RemoteFunction) and function.side.sitting.limits.processes < _PROCESSES * len(args):
+    if is_remote(function) and side_of(function).sitting.limits.processes < _PROCESSES * len(args):
         # Else the student would be told of too many processes, none of which is theirs.
         raise ValueError(f"{len(args)} ranks need `limits: processes: {_PROCESSES * len(args)}` in exercise.yaml")
     answer = built_in(function, "on_ranks", [args], tuple(args[0]), {})
@@ -71,14 +72,15 @@ def _ending(row: object) -> str:
     return str(row.get("ended")) if isinstance(row, dict) else ""
 
 
-def _read(function: RemoteFunction, rank: int, size: int, row: object) -> Rank:
+def _read(function: Handle, rank: int, size: int, row: object) -> Rank:
     match row:
         case {"ended": "raised", "raised": [str() as kind, str() as text]}:
             public = say("`{}` raises an exception on a rank", function)
             raise CheckFailed(public, f"rank {rank} raised {kind}: {text}")
         case {"ended": "died"}:
             public = say("`{}` ends the process of a rank", function)
-            raise CheckFailed(public, f"the process of rank {rank} of {size} ended before `{function}` returned")
+            story = f"the process of rank {rank} of {size} ended before `{word_of(function)}` returned"
+            raise CheckFailed(public, story)
         case {"ended": "waits"}:
             public = say("`{}` waits for ever on a rank: the others do not come to the collective it calls", function)
             raise CheckFailed(

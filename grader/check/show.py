@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 import torch
 
+from grader.remote.handle import told_of, word_of
 from grader.wire.describe import DTYPES
-from grader.wire.exchange import Remote, claims_of
+from grader.wire.exchange import claims_of
+from grader.wire.handles import is_remote, origin_of
 
 DEVICES = ("cpu", "meta", *(f"{kind}{index}" for kind in ("sim", "cuda", "mps", "xpu") for index in ("", ":0", ":1")))
 """Devices that a public text may name."""
@@ -31,6 +33,8 @@ _LINE = 300
 
 def show(value: Any) -> str:
     """A value in a message."""
+    if is_remote(value):
+        return f"<{told_of(value)}>" if origin_of(value).name is None else word_of(value)
     if isinstance(value, torch.Tensor):
         return _tensor(value) if value.numel() <= WHOLE else f"a tensor of shape {shape(value)}, {dtype(value)}"
     if isinstance(value, np.ndarray):
@@ -83,14 +87,14 @@ def kind(value: Any, *, public: bool = False) -> str:
         value: anything.
         public: leave out what a worker says in free text, such as the name of a student's class.
     """
+    if is_remote(value):
+        return "some other object" if public else told_of(value)
     if isinstance(value, torch.Tensor):
         return "a tensor"
     if isinstance(value, np.ndarray):
         return "a NumPy array"
     if value is None:
         return "None (is a `return` missing?)"
-    if isinstance(value, Remote):
-        return "some other object" if public else repr(value).strip("<>")
     name = with_article(type(value).__name__)
     return name if not public or name in KINDS else "some other object"
 
@@ -102,6 +106,8 @@ def with_article(name: str) -> str:
 
 def as_source(value: Any) -> str | None:
     """Python text that makes an equal value, with its strides where it is a permuted one; None for a large one."""
+    if is_remote(value):
+        return word_of(value) if origin_of(value).name is not None else None
     if isinstance(value, torch.Tensor):
         return placed_source(value, _tensor_source(value.detach())) if value.numel() <= WHOLE else None
     if isinstance(value, np.ndarray):
@@ -117,14 +123,18 @@ def as_source(value: Any) -> str | None:
         if any(key is None or item is None for key, item in rows):
             return None
         return "{" + ", ".join(f"{key}: {item}" for key, item in rows) + "}"
-    if isinstance(value, np.dtype):
-        return f"np.dtype({value.str!r})"
-    if isinstance(value, torch.device):
-        return f"torch.device({str(value)!r})"
     if isinstance(value, float) and not np.isfinite(value):
         return f"float({str(value)!r})"
     if isinstance(value, np.generic):
         return f"np.{value.dtype.name}({value.item()!r})"
+    return _plain_source(value)
+
+
+def _plain_source(value: Any) -> str | None:
+    if isinstance(value, np.dtype):
+        return f"np.dtype({value.str!r})"
+    if isinstance(value, torch.device):
+        return f"torch.device({str(value)!r})"
     try:
         text = repr(value)
     except ValueError:  # an int of more than 4300 digits

@@ -14,17 +14,17 @@ from grader.check.values import number, same_values
 from grader.model import Speed
 from grader.model.endings import CannotRun, CheckFailed, Inconclusive
 from grader.model.public import Limit, Public, say
+from grader.remote.handle import Handle, side_of, word_of
 from grader.remote.pair import Comparison, NewInputs
 from grader.remote.ratio import Ratio
-from grader.remote.student import RemoteFunction
 from grader.remote.trial import Trial
 
 _GIVEN = say("the loop you were given")
 
 
 def as_fast_as(
-    function: RemoteFunction,
-    reference: RemoteFunction,
+    function: Handle,
+    reference: Handle,
     inputs: NewInputs,
     *,
     size: int,
@@ -63,15 +63,16 @@ def as_fast_as(
         raise Inconclusive(busy, f"{busy}: {span} was seen")
     if not found.below:
         more = "more than " if found.at_least else ""
-        head = f"`{function}` is {more}{_times(found.value)} slower than the reference; at most {at_most:g} is asked"
+        found_times = f"{more}{_times(found.value)} slower than the reference"
+        head = f"`{word_of(function)}` is {found_times}; at most {at_most:g} is asked"
         public = say("`{}` is too slow: at most {} times as long as {} is asked", *asked)
         raise _too_slow(function, public, head, found, span, final=trial.final)
     return found
 
 
 def faster_than(
-    function: RemoteFunction,
-    slow: RemoteFunction,
+    function: Handle,
+    slow: Handle,
     inputs: NewInputs,
     *,
     size: int,
@@ -110,15 +111,16 @@ def faster_than(
         busy = say("the machine is too busy to tell whether `{}` is at least {} times as fast as {}", *asked)
         raise Inconclusive(busy, f"{busy}: {span} was seen")
     if not found.below:
-        head = f"`{function}` is only {_times(1 / found.value)} as fast as {named}; at least {at_least:g} is asked"
+        found_times = f"only {_times(1 / found.value)} as fast as {named}"
+        head = f"`{word_of(function)}` is {found_times}; at least {at_least:g} is asked"
         public = say("`{}` is too slow: at least {} times as fast as {} is asked", *asked)
         raise _too_slow(function, public, head, found, span, final=trial.final)
     return found
 
 
 def _trial(
-    function: RemoteFunction,
-    other: RemoteFunction,
+    function: Handle,
+    other: Handle,
     inputs: NewInputs,
     size: int,
     limit: float,
@@ -135,7 +137,7 @@ def _trial(
         same_values(mine, theirs, what, rtol=rtol, atol=atol)
 
     comparison = Comparison(function, other, inputs, limit, same_results, in_place)
-    return Trial(comparison, size, final=not function.side.provisional)
+    return Trial(comparison, size, final=not side_of(function).provisional)
 
 
 def _advise_only(trial: Trial, told: str) -> None:
@@ -145,9 +147,9 @@ def _advise_only(trial: Trial, told: str) -> None:
         raise CannotRun(no_clock, f"{no_clock}; by the clock on the wall: {told}")
 
 
-def _note(function: RemoteFunction, found: Ratio, against: str, told: str) -> None:
+def _note(function: Handle, found: Ratio, against: str, told: str) -> None:
     """Take down what was found, for the report."""
-    function.side.speed.append(
+    side_of(function).speed.append(
         Speed(
             told=told,
             against=against,
@@ -163,9 +165,7 @@ def _note(function: RemoteFunction, found: Ratio, against: str, told: str) -> No
     )
 
 
-def _too_slow(
-    function: RemoteFunction, public: Public, head: str, found: Ratio, span: str, *, final: bool
-) -> Exception:
+def _too_slow(function: Handle, public: Public, head: str, found: Ratio, span: str, *, final: bool) -> Exception:
     # By CPU time alone sleep is free; a function that sleeps is told so, as its milliseconds would look fine.
     if found.waits:
         head = public = say("`{}` sleeps, or works in other processes, for longer than it may take", function)

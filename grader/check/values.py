@@ -16,6 +16,7 @@ from grader.check.properties import claims, on_device, same_dtype, same_shape
 from grader.model.endings import CannotJudge, CheckFailed
 from grader.model.public import say
 from grader.remote.asked import compare
+from grader.wire.handles import is_remote
 
 _TOLERANCES = {
     torch.float16: (1e-3, 1e-5),
@@ -186,7 +187,7 @@ def _same_numbers(yours: Any, asked: Any, what: str, rtol: float | None, atol: f
 
 def _is_numeric(value: Any) -> bool:
     kinds = (torch.Tensor, np.ndarray, np.generic, int, float, complex)
-    return isinstance(value, kinds) and not isinstance(value, bool)
+    return isinstance(value, kinds) and not isinstance(value, bool) and not is_remote(value)
 
 
 def _shape(value: Any) -> tuple[int, ...]:

@@ -24,10 +24,17 @@ class Public(str):
 
     def __new__(cls, template: str, *words: object) -> Public:
         """The text, which is an ordinary str where nothing is hidden."""
-        texts = tuple(word if isinstance(word, str) else str(word) for word in words)
+        # What lives in a worker has a word of ours; its text would be the worker's to choose.
+        texts = tuple(map(_text, words))
         self = super().__new__(cls, template.format(*texts))
+        texts = tuple(word if isinstance(word, str) else text for word, text in zip(words, texts, strict=True))
         self.template, self.words = template, texts
         return self
+
+
+def _text(word: object) -> str:
+    ours = getattr(type(word), "__word__", None)
+    return str(word) if ours is None else str(ours(word))
 
 
 class Limit(str):

@@ -21,8 +21,8 @@ from typing import Any, NamedTuple
 from grader.model import Verdict
 from grader.model.endings import WorkerLost
 from grader.remote.budget import Budget
+from grader.remote.handle import Handle, side_of
 from grader.remote.laps import Lap, hopeless_s
-from grader.remote.student import RemoteFunction
 from grader.remote.timing import Inputs, TimedSide, Timing
 from grader.wire.bounds import WireError
 from grader.wire.incoming import copies
@@ -64,8 +64,8 @@ class Comparison:
         in_place: whether the arguments are compared afterwards too.
     """
 
-    function: RemoteFunction
-    other: RemoteFunction
+    function: Handle
+    other: Handle
     inputs: NewInputs
     limit: float
     same_results: Callable[[Any, Any], None]
@@ -220,7 +220,7 @@ class Pair:
         return min(self._call_s(), max(_SHORTEST_STOP_S, hopeless))
 
     def _call_s(self) -> float:
-        return self._comparison.function.side.sitting.limits.call_s
+        return side_of(self._comparison.function).sitting.limits.call_s
 
     def _call_mine(self, inputs: Inputs, seconds: float) -> Timing | None:
         """None if it was stopped. Any other loss is the check's verdict."""

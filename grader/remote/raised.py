@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from grader.model import Verdict
 from grader.model.endings import WorkerLost
 from grader.model.public import say
-from grader.wire.requests import FrameRow, RaisedRow
+from grader.wire.requests import FrameRow, KindRow, RaisedRow
 
 _NO_MEMORY = re.compile(r"can't allocate memory|not enough memory|Unable to allocate|out of memory", re.IGNORECASE)
 _SHOWN_FRAMES = 3
@@ -27,6 +27,7 @@ class Raised:
         owner: whose code it was: "your" or "the reference's".
         builtin: name of the nearest builtin type.
         signature: of a function that refused its arguments, or None.
+        family: its class and those that it derives from, as far as they are no builtin ones.
     """
 
     type: str
@@ -36,11 +37,12 @@ class Raised:
     owner: str
     builtin: str
     signature: str | None = None
+    family: tuple[KindRow, ...] = ()
 
     @classmethod
     def of(cls, row: RaisedRow, what: str, owner: str) -> Raised:
         """That of a claim, which does not say what was called."""
-        return cls(row.type, row.text, row.frames, what, owner, row.builtin, row.signature)
+        return cls(row.type, row.text, row.frames, what, owner, row.builtin, row.signature, row.family)
 
 
 def raised_by_student(error: BaseException) -> Raised | None:
@@ -49,8 +51,14 @@ def raised_by_student(error: BaseException) -> Raised | None:
     return raised if isinstance(raised, Raised) else None
 
 
-def exception_of(raised: Raised) -> BaseException:
-    """The exception as its plain builtin type, marked as coming from student code."""
+def exception_of(raised: Raised, own: type[Exception] | None = None, value: object = None) -> BaseException:
+    """The exception as its plain builtin type, marked as coming from student code.
+
+    Args:
+        raised: what was raised.
+        own: what stands for its class, if that is none of Python's.
+        value: what stands for the exception itself, then.
+    """
     # A limit that was met is no exception of the student's: WorkerLost derives from BaseException, so a check that
     # expects a RuntimeError does not take one of these for it.
     if (raised.type == "BlockingIOError" and "[Errno 11]" in raised.text) or "can't start new thread" in raised.text:
@@ -59,6 +67,10 @@ def exception_of(raised: Raised) -> BaseException:
         )
     if raised.type == "MemoryError" or (raised.type == "RuntimeError" and _NO_MEMORY.search(raised.text)):
         return WorkerLost(Verdict.OVER_LIMIT, say("{} asked for more memory than the exercise allows", raised.what))
+    if own is not None:
+        own_error = own.__new__(own, raised.text)  # not called: its constructor is in the worker
+        own_error.__dict__.update(_raised=raised, _object=value)
+        return own_error
     kind: type[BaseException] = getattr(builtins, raised.builtin)
     if not issubclass(kind, Exception):  # SystemExit and its kin must not end a check
         kind = RuntimeError

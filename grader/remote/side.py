@@ -7,16 +7,22 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+import torch
+
 from grader.model import Device, Limits, Speed, Verdict
 from grader.model.endings import CannotJudge, WorkerLost
 from grader.model.public import say
 from grader.remote.asked import withhold
+from grader.remote.errors import Errors
+from grader.remote.handle import Handle, make_handle
+from grader.remote.journal import Journal
 from grader.remote.raised import Raised, exception_of, load_message, raised_by_student
 from grader.remote.sitting import Sitting
 from grader.remote.worker import Starter
 from grader.wire import requests
-from grader.wire.exchange import Exchange, HandleClaims, Remote
+from grader.wire.exchange import Exchange
 from grader.wire.frames import Frame, ProtocolFault
+from grader.wire.handles import HandleRow, Origin, Remote, origin_of
 from grader.wire.incoming import Incoming, copies
 from grader.wire.outgoing import Outgoing
 
@@ -74,6 +80,9 @@ class Side:
         self._seeded = False
         self._has_loaded = False
         self._unloadable: CannotJudge | None = None
+        self._word = ""
+        self._journal, self._past = Journal(), Journal()
+        self.errors = Errors()
 
     @classmethod
     def of(
@@ -109,19 +118,43 @@ class Side:
         self.sitting.begin_check(limits)
         self.leave = leave or self.leave
         self.exchange.reset()
+        self._journal.begin_check()
         self.seed, self._seeded = seed, False
         self.recording, self.calls, self.counters, self.speed = recording, [], {}, []
 
     def fresh(self) -> Side:
-        """The same side with a worker of its own, for timed calls. Close its sitting."""
-        return Side(self.sitting.fresh(), self.seed, leave=self.leave)
+        """The same side with a worker of its own, for timed calls. Close its sitting.
+
+        What this one was asked in this check is asked there first: the objects that the check holds are there, too.
+        """
+        fresh = Side(self.sitting.fresh(), self.seed, leave=self.leave)
+        fresh._past = self._journal.copy()
+        return fresh
+
+    def name_in_fresh(self, function: Remote) -> list[Any]:
+        """What a function, or an object that can be called, is named in a worker of `fresh`."""
+        if (name := origin_of(function).name) is not None:
+            return list(name)
+        number = self.exchange.number_of(function)
+        if number is None or not self._journal.is_whole():
+            raise RuntimeError("an object cannot be made again in a fresh worker; make it in a check of its own")
+        return ["named", "object", str(number)]
 
     def _new_exchange(self) -> Exchange:
-        return Exchange(asks=True, make_handle=self.remote_object)
+        return Exchange(asks=True, make_handle=self.handle, owner=self, backward=self._backward)
 
-    def remote_object(self, number: int, claims: HandleClaims) -> RemoteObject:
+    def handle(self, _: int, row: HandleRow) -> Handle:
         """What stands here for an object that stays with the worker."""
-        return RemoteObject(self, number, claims)
+        return make_handle(self, row, self._word)
+
+    def _backward(self, number: int, gradient: torch.Tensor) -> None:
+        """Go on in the worker with the backward pass of a tensor that it gave."""
+        of = Remote(Origin(self, ["known", number], "the result"))
+        self.own_probe("backward", (of, gradient), f"{self.sitting.owner} backward pass")
+
+    def own_probe(self, name: str, args: tuple[Any, ...], what: str) -> Any:
+        """Let a probe of ours run in the worker."""
+        return self.call(Remote(Origin(self, ["named", "probe:", name], name)), args, {}, what)
 
     def names(self) -> dict[str, str]:
         """Public names of the student's module and their kinds; loads it if need be.
@@ -140,6 +173,7 @@ class Side:
     def _load(self) -> None:
         self.sitting.close()
         self.exchange, self._names, self._probes, self._seeded = self._new_exchange(), None, {}, False
+        self.errors, self._journal = Errors(), Journal()
         sitting = self.sitting
         what = f"{sitting.owner} {sitting.module}.py"
         out = Outgoing(self.exchange)
@@ -155,11 +189,12 @@ class Side:
             self._unloadable.__dict__["_raised"] = raised  # whose file it is tells a fault of ours
             raise self._unloadable from None
         if not isinstance(names, dict) or not all(isinstance(part, str) for row in names.items() for part in row):
-            text = say("{} gave the grader something it cannot take", what)
-            lost = WorkerLost(Verdict.CRASHED, text, "no table of names")
+            gave = say("{} gave the grader something it cannot take", what)
+            lost = WorkerLost(Verdict.CRASHED, gave, "no table of names")
             sitting.lose(lost, in_load=True)
             raise lost
         self._names, self._has_loaded = names, True
+        self._past.ask_again(sitting)
 
     def _does_not_load(self, raised: Raised) -> CannotJudge:
         # Why may be told in full, as no hidden input is known yet. Where the file has loaded before, one may be.
@@ -185,16 +220,9 @@ class Side:
 
     def _copied(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """The arguments as they were before student code changed them, in memory of their own."""
-        own = [None if isinstance(arg, Remote) else arg for arg in args]  # a probe's function stays what it is
         originals = None if self.originals is None else self.originals.exchange
-        try:
-            copied = copies(*own, *kwargs.values(), originals=originals)
-        except ProtocolFault:  # an object of the worker's lies in a list
-            if self.originals is not None:
-                raise
-            return args, kwargs
-        kept = tuple(arg if isinstance(arg, Remote) else copied[i] for i, arg in enumerate(args))
-        return kept, dict(zip(kwargs, copied[len(args) :], strict=True))
+        copied = copies(*args, *kwargs.values(), originals=originals)
+        return copied[: len(args)], dict(zip(kwargs, copied[len(args) :], strict=True))
 
     def get(self, obj: Any, name: str, what: str) -> Any:
         """Read an attribute of something that lives in the worker."""
@@ -202,21 +230,28 @@ class Side:
         out = Outgoing(self.exchange)
         return self._ask(requests.Get(out.value(obj), name), out, self.sitting.limits.call_s, what)
 
-    def load_probe(self, name: str, source: str) -> None:
-        """Send a probe's source, once for each worker, and again where another file of that name was there last."""
+    def load_probe(self, name: str, source: str) -> str:
+        """Send a probe's source, once for each worker, and again where another file of that name was there last.
+
+        Gives the space in which its functions have their names.
+        """
         self.names()
         if self._probes.get(name) != source:
             out = Outgoing(self.exchange)
             request = requests.LoadProbe(name, out.value(source))
             self._ask(request, out, self.sitting.limits.load_s, f"the probe {name}")
             self._probes[name] = source
+        return f"probe:{name}"
 
     def _ask(self, request: requests.Request, out: Outgoing, seconds: float, what: str) -> Any:
         """Send a request whose values were written; give what came of it, or raise what student code raised."""
         objects, data = out.finish()
+        # What messages call an object that comes of it: a word of the check's.
+        self._word = what.split("`")[1] if "`" in what else what
         seed = None if self._seeded else self.seed
         self._seeded = True
-        asked = requests.Asked(request, objects, seed)
+        asked = requests.Asked(request, objects, seed, torch.is_grad_enabled())
+        self._journal.take_down(asked, data, what)
         with self.not_counted():
             frame = self.sitting.ask(asked, data, seconds, what)
         try:
@@ -254,31 +289,9 @@ class Side:
         incoming = Incoming(exchange or self.exchange, frame.tree.get("objects"), frame.data)
         reply = requests.Reply.read(frame.tree)
         if reply.raised is not None:
-            raise exception_of(Raised.of(reply.raised, what, self.sitting.owner))
+            raised = Raised.of(reply.raised, what, self.sitting.owner)
+            raise exception_of(raised, self.errors.kind(raised.family), incoming.value(reply.raised.value))
         if reply.unsupported is not None:
             text = say("{} returned something that cannot be graded", what)
             raise CannotJudge(text, f"{text}\n{reply.unsupported[:_MOST_REASON]}")
         return incoming.value(reply.result)
-
-
-class RemoteObject(Remote):
-    """An object that stays with the worker: it can be called, its attributes read, its type named; nothing else."""
-
-    def __init__(self, side: Side, number: int, claims: HandleClaims) -> None:
-        self.wire_name = ["known", number]
-        self._side = side
-        self._claims = claims
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Call it in the worker."""
-        return self._side.call(self, args, kwargs, f"{self._side.sitting.owner} `{self._claims.type}` object")
-
-    def __getattr__(self, name: str) -> Any:
-        """Read an attribute in the worker."""
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return self._side.get(self, name, f"{self._side.sitting.owner} `{self._claims.type}.{name}`")
-
-    def __repr__(self) -> str:
-        """What it is, as far as the worker says."""
-        return f"<{self._claims.text or 'an object of type ' + self._claims.type}>"

@@ -6,43 +6,54 @@ import difflib
 from typing import Any
 
 from grader.model.endings import CannotJudge
+from grader.remote.handle import Handle, methods, side_of, what_of, word_of
 from grader.remote.side import Call, Side
-from grader.wire.exchange import Remote
 from grader.wire.frames import Unsupported
+from grader.wire.handles import Origin, Remote, origin_of
 from grader.wire.incoming import copies
+from grader.wire.special import SPECIAL
+
+_OF_OBJECTS = {"__next__", "__index__", "__int__", "__float__", "__complex__", "__enter__", "__exit__"}
+_NAMED = SPECIAL - _OF_OBJECTS
+"""What may be asked of a function or class by its name. Of a class, what its metaclass has: an Enum has items."""
 
 
-class RemoteFunction(Remote):
+class RemoteFunction(Handle):
     """A function or class of the student's, by name."""
 
+    __slots__ = ()
+
     def __init__(self, side: Side, name: str, space: str = "student") -> None:
-        self.wire_name = ["named", space, name]
-        self._side = side
-        self._space = space
-        self._name = name
-        self.what = f"{side.sitting.owner} `{name}`" if space == "student" else f"the probe `{name}`"
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Call it in the worker. A probe around a student's function is told, and noted, as that function."""
-        called = args[0] if args and isinstance(args[0], RemoteFunction) else self
-        if self._side.recording and called._space == "student":
-            called.note(args[1:] if called is not self else args, kwargs)
-        return self._side.call(self, args, kwargs, called.what)
-
-    @property
-    def side(self) -> Side:
-        """The side whose function it is."""
-        return self._side
-
-    def note(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        """Take a call down, for the lines that reproduce it."""
-        # Copies, as the function may change its arguments before the call is told.
-        kept = dict(zip(kwargs, _kept(tuple(kwargs.values())), strict=True))
-        self._side.calls.append(Call(self._name, _kept(args), kept))
+        super().__init__(Origin(side, ["named", space, name], name))
 
     def __repr__(self) -> str:
         """Its name."""
-        return self._name
+        return word_of(self)
+
+    def __format__(self, form: str) -> str:
+        """Its name."""
+        return format(word_of(self), form)
+
+    __str__ = __repr__
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call it in the worker."""
+        note(self, args, kwargs)
+        return side_of(self).call(self, args, kwargs, what_of(self))
+
+
+for _name, _method in methods(_NAMED).items():
+    if _name not in vars(RemoteFunction):
+        setattr(RemoteFunction, _name, _method)
+
+
+def note(function: Remote, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    """Take a call down, for the lines that reproduce it: of a function or class of the student's, by its name."""
+    side, name, word = side_of(function), origin_of(function).name, word_of(function)
+    if side.recording and name is not None and name[1] == "student":
+        # Copies, as the function may change its arguments before the call is told.
+        kept = dict(zip(kwargs, _kept(tuple(kwargs.values())), strict=True))
+        side.calls.append(Call(word, _kept(args), kept))
 
 
 class Student:
@@ -66,6 +77,8 @@ class Student:
             raise CannotJudge(_missing(side, name), at_load=True)
         if kind == "callable":
             return RemoteFunction(side, name)
+        if kind == "error":
+            return side.errors.named(RemoteFunction(side, name))
         return side.get(RemoteFunction(side, ""), name, f"{side.sitting.owner} `{name}`")
 
     def __repr__(self) -> str:
@@ -73,7 +86,7 @@ class Student:
         return "student"
 
 
-def side_of(student: Student) -> Side:
+def side_behind(student: Student) -> Side:
     """The side behind `student` or `reference`."""
     side: Side = object.__getattribute__(student, "_Student__side")
     return side
@@ -85,7 +98,7 @@ def source(student: Student) -> str:
     Raises:
         CannotJudge: it is not text.
     """
-    sitting = side_of(student).sitting
+    sitting = side_behind(student).sitting
     try:
         return sitting.files[sitting.module + ".py"].decode("utf-8-sig")
     except UnicodeDecodeError as error:

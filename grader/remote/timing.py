@@ -29,7 +29,7 @@ from grader.model import Device, Verdict
 from grader.model.endings import WorkerLost
 from grader.model.public import say
 from grader.process import clock
-from grader.remote.student import RemoteFunction
+from grader.remote.handle import Handle, side_of, what_of
 from grader.wire.exchange import Exchange
 from grader.wire.frames import Frame, ProtocolFault
 from grader.wire.outgoing import Outgoing
@@ -139,13 +139,13 @@ class TimedSide:
         left_out_s: wall seconds in which the module loaded, or a call slept: the machine is not to blame for them.
     """
 
-    def __init__(self, function: RemoteFunction) -> None:
-        if function.side.device is Device.CUDA:  # the CPU clock does not see it, nor does its memory come in time
+    def __init__(self, function: Handle) -> None:
+        if side_of(function).device is Device.CUDA:  # the CPU clock does not see it, nor does its memory come in time
             pytest.skip(say("calls are timed on the CPU and on a simulated accelerator, not on CUDA"))
-        self._name = function.wire_name
-        self._what = function.what
+        self._name = side_of(function).name_in_fresh(function)
+        self._what = what_of(function)
         self.left_out_s = 0.0
-        self._side = function.side.fresh()
+        self._side = side_of(function).fresh()
         self._last: Timing | None = None
         self._reply_cpu = 0.0
 
@@ -227,7 +227,7 @@ class TimedSide:
         what, results = self._what, []
         try:
             for tree, start, end in Replies.parts(frame.tree, len(frame.data)):
-                table = Exchange(asks=True, make_handle=self._side.remote_object)
+                table = Exchange(asks=True, make_handle=self._side.handle)
                 results.append(self._side.read(Frame(frame.number, dict(tree), frame.data[start:end]), what, table))
             if len(results) != count:
                 raise ProtocolFault("another number of replies than of calls")

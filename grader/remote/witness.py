@@ -13,8 +13,8 @@ from typing import Any
 
 from grader.model.endings import CheckFailed
 from grader.model.public import say
+from grader.remote.handle import Handle
 from grader.remote.probe import built_in, side_of_function
-from grader.remote.student import RemoteFunction
 from grader.remote.worker import Worker
 
 _SETTLE_S = 0.02
@@ -35,7 +35,7 @@ class Witnessed:
 
 
 def witnessed(
-    function: RemoteFunction, name: str, values: list[Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+    function: Handle, name: str, values: list[Any], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Witnessed:
     """What a probe of our own reports of one call, during which no thread ran that the probe does not see.
 

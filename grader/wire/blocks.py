@@ -15,6 +15,8 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
+from grader.wire.handles import is_remote
+
 Array: TypeAlias = npt.NDArray[Any]
 Owner: TypeAlias = torch.UntypedStorage | Array
 
@@ -57,6 +59,8 @@ def array_extent(array: Array) -> Extent:
 
 def extent_of(value: object) -> Extent | None:
     """The memory that a tensor or an array is a window on; None of anything else."""
+    if is_remote(value):
+        return None
     if isinstance(value, torch.Tensor):
         return storage_extent(value.untyped_storage())
     return array_extent(value) if isinstance(value, np.ndarray) else None

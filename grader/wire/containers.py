@@ -11,6 +11,7 @@ import torch
 from grader.wire.bounds import Caps, ProtocolFault
 from grader.wire.checked import parts, whole
 from grader.wire.exchange import KnownContainer
+from grader.wire.named import Key, build, kind_of
 from grader.wire.nesting import too_much
 from grader.wire.rows import MUTABLE, ContainerRow, ObjectRow
 from grader.wire.tree import Plain
@@ -41,13 +42,20 @@ def weigh(known: dict[int, KnownContainer], told: Iterable[ObjectRow], caps: Cap
         raise ProtocolFault(reason)
 
 
-def build_container(row: ContainerRow, value: Callable[[Plain], Any]) -> Any:
-    """The container that a row tells of; `value` gives the objects that its items stand for.
+def build_container(row: ContainerRow, value: Callable[[Plain], Any], named: dict[Key, type] | None = None) -> Any:
+    """The container that a row tells of.
+
+    Args:
+        row: tells of it.
+        value: gives the objects that its items stand for.
+        named: kinds of named tuples that are known.
 
     Raises:
         ProtocolFault: there is no such container.
     """
     try:
+        if row.kind == "named":
+            return _named(row.items, value, {} if named is None else named)
         return _built(row.kind, row.items, value)
     except (TypeError, ValueError, RuntimeError):  # the last: a tensor was compared with a key of the same hash
         raise ProtocolFault("a key or a member of a set is not hashable, or a part is not possible") from None
@@ -74,6 +82,14 @@ def _built(kind: str, items: list[Plain], value: Callable[[Plain], Any]) -> Any:
             keys = _keys([key for key, _ in pairs], value)
             return dict(zip(keys, (value(item) for _, item in pairs), strict=True))
     raise ProtocolFault("an object of an unknown kind")
+
+
+def _named(items: list[Plain], value: Callable[[Plain], Any], known: dict[Key, type]) -> Any:
+    match items:
+        case [str(name), list(fields), *rest] if len(fields) == len(rest):
+            kind = kind_of(name, tuple(str(field) for field in fields), known)
+            return build(kind, [value(item) for item in rest])
+    raise ProtocolFault("a named tuple is described wrongly")
 
 
 def _keys(items: list[Plain], value: Callable[[Plain], Any]) -> list[Any]:

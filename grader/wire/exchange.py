@@ -22,26 +22,12 @@ import torch
 from grader.wire.blocks import Block, extent_of
 from grader.wire.bounds import Caps
 from grader.wire.describe import layout_of
+from grader.wire.handles import HandleRow, Remote
+from grader.wire.named import Key
 from grader.wire.rows import Claims, ContainerRow, LeafRow, TensorRow
-from grader.wire.tree import Plain
 
 Leaf: TypeAlias = torch.Tensor | np.ndarray
 Container: TypeAlias = list[Any] | dict[Any, Any] | set[Any]
-
-
-class Remote:
-    """Something that lives in a worker: a function, a class, an object. Known here by its name on the wire."""
-
-    wire_name: list[Plain]
-
-
-@dataclass(frozen=True)
-class HandleClaims:
-    """What a worker says of an object that stays with it."""
-
-    type: str
-    callable: bool
-    text: str
 
 
 class Before(NamedTuple):
@@ -98,6 +84,13 @@ class Exchange:
         caps: what one message may hold.
         make_handle: builds what stands here for an object that stays at the other end (at the asking end).
         find: gives the object behind a name such as ("student", "total") (at the answering end).
+        owner: whose functions and objects may be named to the other end (at the asking end).
+        backward: of a tensor with a graph at the other end: told its number and a gradient (at the asking end).
+        remotes: what lives in workers and stays what it is, where a message is a copy.
+
+    Attributes:
+        graphs: what lives as long as a graph of this end leads to a tensor of the other's, by its number.
+        named: kinds of named tuples, by name and fields.
     """
 
     def __init__(
@@ -105,13 +98,21 @@ class Exchange:
         *,
         asks: bool,
         caps: Caps | None = None,
-        make_handle: Callable[[int, HandleClaims], object] | None = None,
+        make_handle: Callable[[int, HandleRow], object] | None = None,
         find: Callable[[str, str], object] | None = None,
+        owner: object = None,
+        backward: Callable[[int, torch.Tensor], None] | None = None,
+        remotes: list[Remote] | None = None,
     ) -> None:
         self.asks = asks
         self.caps = caps or Caps()
         self.make_handle = make_handle
         self.find = find
+        self.owner = owner
+        self.backward = backward
+        self.remotes = remotes
+        self.graphs: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
+        self.named: dict[Key, type] = {}
         self.known: dict[int, Known] = {}
         self.containers: dict[int, KnownContainer] = {}
         self.numbers: dict[int, int] = {}  # by `id`, which may belong to another object by now: `number_of` looks again
@@ -185,7 +186,8 @@ class Exchange:
     def reset(self) -> None:
         """Drop everything, at both ends: a new check begins."""
         self.known, self.numbers, self.blocks, self.containers = {}, {}, {}, {}
-        self.retired = {}
+        self.retired, self.named = {}, {}
+        self.graphs = weakref.WeakValueDictionary()
         self.changed_containers = {}
         self.overwritten, self.given = [], set()
         self.fresh = self.asks

@@ -14,10 +14,12 @@ from grader.wire.checked import MAX_NUMBER, whole
 from grader.wire.containers import build_container, weigh
 from grader.wire.describe import build_array, build_tensor
 from grader.wire.devices import arrived, placed
-from grader.wire.exchange import Exchange, HandleClaims, Known
+from grader.wire.exchange import Exchange, Known
+from grader.wire.graphs import with_graph
+from grader.wire.handles import HandleRow, Remote
 from grader.wire.outgoing import Outgoing
 from grader.wire.plain import constant
-from grader.wire.rows import ArrayRow, BlockRow, Claims, HandleRow, ObjectRow, Row, TensorRow, Told
+from grader.wire.rows import ArrayRow, BlockRow, Claims, ObjectRow, Row, TensorRow, Told
 
 
 class Incoming:
@@ -96,7 +98,10 @@ class Incoming:
         exchange = self._exchange
         if isinstance(row, TensorRow):
             tensor = build_tensor(row, exchange.blocks, exchange.caps)
-            tensor = _with_claims(tensor, row.claims, ours=exchange.asks)
+            if exchange.asks:
+                tensor = with_graph(exchange, number, tensor, row.claims)
+            else:
+                tensor = _as_told(tensor, row.claims)
             known = exchange.register(number, tensor)
             known.base_version = 0 if exchange.asks else tensor._version
             known.row = row
@@ -106,9 +111,9 @@ class Incoming:
             exchange.register(number, array).row = row
             self._held.append(array)
         elif not isinstance(row, HandleRow):
-            exchange.register_container(number, build_container(row, self.value), row)
+            exchange.register_container(number, build_container(row, self.value, exchange.named), row)
         elif exchange.make_handle is not None:
-            handle = exchange.make_handle(number, HandleClaims(row.type, row.callable, row.text))
+            handle = exchange.make_handle(number, row)
             exchange.register(number, handle)
             self._held.append(handle)
         else:
@@ -172,6 +177,8 @@ class Incoming:
             return obj
         if item[0] == "named" and len(item) == 3 and self._exchange.find is not None:
             return self._exchange.find(item[1], item[2])
+        if item[0] == "remote" and len(item) == 2 and self._exchange.remotes is not None:
+            return self._exchange.remotes[item[1]]
         return constant(item)
 
 
@@ -183,23 +190,22 @@ def copies(*values: object, originals: Exchange | None = None) -> tuple[Any, ...
         originals: an exchange whose other end may have changed the values: copy them as they were before.
     """
     # A message from one new table to another. So a copy has whatever would arrive in a worker, and is refused as there.
-    out = Outgoing(Exchange(asks=True), originals)
+    remotes: list[Remote] = []
+    out = Outgoing(Exchange(asks=True, remotes=remotes), originals)
     items = [out.value(value) for value in values]
     told, data = out.finish()
     whole_data = bytearray().join(data)
-    incoming = Incoming(Exchange(asks=False), told, memoryview(whole_data))
+    incoming = Incoming(Exchange(asks=False, remotes=remotes), told, memoryview(whole_data))
     return tuple(incoming.value(item) for item in items)
 
 
-def _with_claims(tensor: torch.Tensor, claims: Claims, *, ours: bool) -> torch.Tensor:
-    """A tensor as this end holds it: detached with claims beside it, or (in the worker) as the check made it."""
-    # The graph of a worker's gradients does not cross. Here its tensor is a leaf, and claims tell what it was there.
-    if ours:
-        tensor.__dict__["_claims"] = claims
-        return tensor
+def _as_told(tensor: torch.Tensor, claims: Claims) -> torch.Tensor:
+    """A tensor as a worker holds it: as the check made it."""
     if claims.device != "cpu":
         there = placed(tensor, claims.device)
         if there is tensor:  # a copy that a check makes of its own
             tensor.__dict__["_claims"] = Claims(device=claims.device)
         tensor = there
+    if claims.type == "Parameter":
+        tensor._is_param = True  # by this PyTorch knows one
     return tensor.requires_grad_() if claims.requires_grad else tensor

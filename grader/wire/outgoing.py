@@ -73,7 +73,8 @@ class Outgoing:
 
     def _tell(self) -> tuple[Told, list[bytes]]:
         exchange = self._exchange
-        forgotten = [number for number, known in exchange.known.items() if known.refer() is None]
+        gone = (number for number, known in exchange.known.items() if known.refer() is None)
+        forgotten = [number for number in gone if number not in exchange.graphs]
         # A check says its containers anew in each call. A worker is the one who may have changed those of the check.
         changed = [] if exchange.asks else self._changed_containers()
 

@@ -12,11 +12,13 @@ from collections.abc import Mapping
 from typing import NamedTuple, TypeAlias
 
 from grader.wire.bounds import ProtocolFault
+from grader.wire.checked import listed, name
 from grader.wire.tree import Plain
 
 _MOST_FRAMES = 50
 _MOST_TEXT = 2100
 _MOST_NAME = 300
+_MOST_KINDS = 20
 
 
 class Load(NamedTuple):
@@ -89,15 +91,18 @@ class Asked(NamedTuple):
         request: what is asked.
         objects: the objects and memory that it needs, as `rows.Told` writes them.
         seed: what student code's generators are seeded with first, or None.
+        grad: whether gradients are recorded, as they are where the check asks.
     """
 
     request: Request
     objects: Plain
     seed: int | None = None
+    grad: bool = True
 
     def plain(self) -> dict[str, Plain]:
         """The tree of a frame."""
         own: dict[str, Plain] = {"do": type(self.request).__name__, "objects": self.objects, "seed": self.seed}
+        own["grad"] = self.grad
         return {**own, **self.request._asdict()}
 
     @classmethod
@@ -105,7 +110,8 @@ class Asked(NamedTuple):
         """A request as it arrived: from the check process, which a worker trusts."""
         fields = dict(tree)
         kind, objects, seed = _REQUESTS[str(fields.pop("do"))], fields.pop("objects"), fields.pop("seed")
-        return cls(kind(**fields), objects, seed)  # type: ignore[arg-type]
+        grad = bool(fields.pop("grad"))
+        return cls(kind(**fields), objects, seed, grad)  # type: ignore[arg-type]
 
 
 class FrameRow(NamedTuple):
@@ -117,6 +123,29 @@ class FrameRow(NamedTuple):
     text: str
 
 
+class KindRow(NamedTuple):
+    """A class of exceptions that is no builtin one: both names begin with that of its module."""
+
+    name: str
+    bases: tuple[str, ...]
+
+    @classmethod
+    def family(cls, told: object) -> tuple[KindRow, ...]:
+        """Such classes as they arrived, those that others derive from first.
+
+        Raises:
+            ProtocolFault: they are described wrongly.
+        """
+        rows = []
+        for row in listed(told)[:_MOST_KINDS]:
+            match row:
+                case [str(kind), list(bases)] if len(bases) <= _MOST_KINDS:
+                    rows.append(cls(name(kind), tuple(map(name, bases))))
+                case _:
+                    raise ProtocolFault("an exception is described wrongly")
+        return tuple(rows)
+
+
 class RaisedRow(NamedTuple):
     """What student code raised, as the worker claims it.
 
@@ -126,6 +155,8 @@ class RaisedRow(NamedTuple):
         text: its message.
         frames: in the submission's own files, outermost first.
         signature: of a function that refused its arguments, or None.
+        family: its class and those that it derives from, as far as they are no builtin ones.
+        value: the exception itself, which stays with the worker, if its class is no builtin one.
     """
 
     type: str
@@ -133,10 +164,13 @@ class RaisedRow(NamedTuple):
     text: str
     frames: tuple[FrameRow, ...]
     signature: str | None = None
+    family: tuple[KindRow, ...] = ()
+    value: object = None
 
     def plain(self) -> dict[str, Plain]:
         """As JSON data."""
-        return {**self._asdict(), "frames": [list(frame) for frame in self.frames]}
+        family: list[Plain] = [[kind.name, list(kind.bases)] for kind in self.family]
+        return {**self._asdict(), "frames": [list(frame) for frame in self.frames], "family": family}
 
     @classmethod
     def read(cls, told: object) -> RaisedRow:
@@ -165,6 +199,8 @@ class RaisedRow(NamedTuple):
             str(message or "")[:_MOST_TEXT],
             tuple(frames),
             signature[:_MOST_NAME] if isinstance(signature, str) else None,
+            KindRow.family(told.get("family", [])),
+            told.get("value"),
         )
 
 

@@ -10,13 +10,12 @@ from typing import NamedTuple, TypeAlias
 
 from grader.wire.bounds import Caps, ProtocolFault
 from grader.wire.checked import MAX_NUMBER, MAX_SIZE, flag, listed, name, parts, sizes, text, whole
+from grader.wire.handles import HandleRow
 from grader.wire.tree import Plain
 
-CONTAINERS = ("list", "tuple", "dict", "set", "frozenset", "size", "slice", "range")
+CONTAINERS = ("list", "tuple", "named", "dict", "set", "frozenset", "size", "slice", "range")
 MUTABLE = ("list", "dict", "set")
 HASHED = ("dict", "set", "frozenset")
-
-MAX_TEXT = 500
 
 NO_BLOCK = -1
 """The block of what has no memory."""
@@ -146,28 +145,11 @@ class ArrayRow(NamedTuple):
         return cls(text(dtype), sizes(shape), steps, *place, bool(writable))
 
 
-class HandleRow(NamedTuple):
-    """An object that stays with the worker."""
-
-    type: str
-    callable: bool
-    text: str
-
-    def plain(self) -> list[Plain]:
-        """The row of a message."""
-        return ["handle", self.type, self.callable, self.text]
-
-    @classmethod
-    def read(cls, value: object) -> HandleRow:
-        """A row as it arrived, or a `ProtocolFault`."""
-        _, kind, is_callable, told = parts(value, 4)
-        if not isinstance(kind, str) or not isinstance(told, str) or len(kind) + len(told) > 3 * MAX_TEXT:
-            raise ProtocolFault("a handle is described wrongly")
-        return cls(kind, bool(is_callable), told)
-
-
 class ContainerRow(NamedTuple):
-    """A container: its kind and its items as values of the tree; a dict's are pairs. They are read when it is built."""
+    """A container: its kind and its items as values of the tree. They are read when it is built.
+
+    Those of a dict are pairs; of a named tuple the name of its class and those of its fields come first.
+    """
 
     kind: str
     items: list[Plain]

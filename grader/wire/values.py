@@ -10,9 +10,11 @@ import torch
 
 from grader.wire.bounds import Unsupported
 from grader.wire.describe import odd_array, odd_tensor
-from grader.wire.exchange import Exchange, Leaf, Remote
+from grader.wire.exchange import Exchange, Leaf
+from grader.wire.handles import Remote, describe_handle, origin_of
+from grader.wire.named import key_of
 from grader.wire.plain import MAX_INT_DIGITS, plain_constant, plain_text
-from grader.wire.rows import MAX_TEXT, ContainerRow, HandleRow, ObjectRow
+from grader.wire.rows import ContainerRow, ObjectRow
 from grader.wire.tree import Plain
 
 _INLINE_INT = 1 << 63
@@ -59,7 +61,7 @@ class Values:
         if type(obj) is int:
             return self._integer(obj)
         if isinstance(obj, Remote) and self._exchange.asks:
-            return obj.wire_name
+            return self._remote(obj)
         # Before anything is made of it: what is known already is the same object at the other end, too.
         number = self._exchange.number_of(obj)
         if number is not None:
@@ -94,6 +96,23 @@ class Values:
         self._made.append(number)
         return number
 
+    def _remote(self, obj: Remote) -> Plain:
+        if self._exchange.remotes is not None:
+            self._exchange.remotes.append(obj)
+            return ["remote", len(self._exchange.remotes) - 1]
+        owner, name, word = origin_of(obj)
+        number = self._exchange.number_of(obj)
+        if number is not None:
+            self._exchange.given.add(number)
+            return ["known", number]
+        # By its name alone the other worker would take what it has of that name itself, and by its number any object.
+        if name is None or owner is not self._exchange.owner:
+            raise Unsupported(
+                f"`{word}` lives in another worker, or in one that is gone, and cannot be handed to this one: what is "
+                "the student's goes to the student's functions, what is the reference's to the reference's"
+            )
+        return list(name)
+
     def _integer(self, obj: int) -> Plain:
         # In hexadecimal, of which both ends read any number of digits in linear time. Decimal digits take longer.
         if -_INLINE_INT <= obj < _INLINE_INT:
@@ -123,7 +142,7 @@ class Values:
             raise Unsupported(f"{what} cannot be handed to a worker; what must run beside student code is a probe")
         number = self._new_number()
         self._exchange.register(number, obj)
-        self.new.append(ObjectRow(number, HandleRow(type(obj).__name__[:MAX_TEXT], callable(obj), reason or "")))
+        self.new.append(ObjectRow(number, describe_handle(obj, reason)))
         return ["known", number]
 
     def _container(self, obj: object, depth: int) -> Plain:
@@ -153,6 +172,10 @@ class Values:
             # Sorted: in whatever order a set gives its members, an unchanged one is not told as changed.
             items = [self.value(item, depth + 1) for item in obj]
             return ContainerRow("set" if isinstance(obj, set) else "frozenset", sorted(items, key=json.dumps))
+        key = key_of(type(obj))
+        if key is not None and len(key[1]) == len(obj):
+            self._exchange.named[key] = type(obj)
+            return ContainerRow("named", [key[0], list(key[1]), *(self.value(item, depth + 1) for item in obj)])
         kind = next(kind for kind, class_ in _ORDERED.items() if isinstance(obj, class_))
         parts = (obj.start, obj.stop, obj.step) if kind in ("slice", "range") else obj
         return ContainerRow(kind, [self.value(item, depth + 1) for item in parts])

@@ -9,9 +9,44 @@ from typing import Any
 import torch
 
 from grader.worker.counting import count, kept, poisoned
+from grader.worker.objects import (
+    backward,
+    bases,
+    copied,
+    delete_attribute,
+    following,
+    is_instance,
+    is_subclass,
+    leave,
+    operate,
+    set_attribute,
+    signature,
+)
+from grader.worker.raising import family
 from grader.worker.ranks import on_ranks
 
-__all__ = ["count", "gradcheck", "gradients", "kept", "last", "on_ranks", "poisoned", "warned"]
+__all__ = [
+    "backward",
+    "bases",
+    "copied",
+    "count",
+    "delete_attribute",
+    "family",
+    "following",
+    "gradcheck",
+    "gradients",
+    "is_instance",
+    "is_subclass",
+    "kept",
+    "last",
+    "leave",
+    "on_ranks",
+    "operate",
+    "poisoned",
+    "set_attribute",
+    "signature",
+    "warned",
+]
 
 _MAX_TEXT = 300
 _MOST_WARNINGS = 100

@@ -5,12 +5,10 @@ from __future__ import annotations
 import contextlib
 import functools
 import importlib.util
-import inspect
 import os
 import random
 import signal
 import sys
-import traceback
 import types
 from collections.abc import Callable
 from pathlib import Path
@@ -26,13 +24,11 @@ from grader.wire.outgoing import Outgoing
 from grader.wire.requests import (
     Asked,
     Call,
-    FrameRow,
     Get,
     Go,
     Load,
     LoadProbe,
     Prepare,
-    RaisedRow,
     Replies,
     Reply,
     Request,
@@ -40,12 +36,11 @@ from grader.wire.requests import (
 from grader.wire.rows import Told
 from grader.wire.tree import Plain
 from grader.worker import device, own_probes
+from grader.worker.raising import cut, note_signature, raised_row
 
 NO_MEMORY = 71
 """Exit status of a worker that has no memory left for a request."""
 
-_MAX_TEXT = 2000
-_MAX_FRAMES = 20
 _MAX_NAMES = 500
 _TIMERS = (signal.ITIMER_REAL, signal.ITIMER_VIRTUAL, signal.ITIMER_PROF) if hasattr(signal, "setitimer") else ()
 _SET_TIMER: Any = getattr(signal, "setitimer", None)  # as it is before student code is loaded
@@ -91,9 +86,10 @@ class _Submission:
             incoming = Incoming(arriving, asked.objects, frame.data, mapped=frame.mapped)
             if asked.seed is not None:
                 _seed_everything(asked.seed)
-            if isinstance(asked.request, Go):
-                return self._go(asked.request, incoming)
-            return self._reply(lambda: self._done(asked.request, incoming), leaving)
+            with contextlib.nullcontext() if asked.grad else torch.no_grad():
+                if isinstance(asked.request, Go):
+                    return self._go(asked.request, incoming)
+                return self._reply(lambda: self._done(asked.request, incoming), leaving)
         except Unsupported as error:
             return _unsupported(error), []
         finally:
@@ -111,7 +107,7 @@ class _Submission:
                 raise
             except BaseException as error:  # SystemExit and its kin are answers too
                 out = Outgoing(leaving)  # what it did to its arguments before it raised is told
-                raised = self._raised(error)
+                raised = raised_row(error, self._folder, out.value)
             objects, blocks = out.finish()
         except Unsupported as error:
             return _unsupported(error), []
@@ -157,7 +153,8 @@ class _Submission:
                 Path(self._folder, *name.split("/")).unlink()
         mine = dict(vars(self._module))
         kinds = {name: _kind(mine[name]) for name in mine if isinstance(name, str) and not name.startswith("_")}
-        first = sorted(kinds, key=lambda name: kinds[name] != "callable")  # what checks call, should there be too many
+        # What checks call, should there be too many.
+        first = sorted(kinds, key=lambda name: kinds[name] not in ("callable", "error"))
         return {name: kinds[name] for name in first[:_MAX_NAMES]}
 
     def _load_probe(self, asked: LoadProbe, incoming: Incoming) -> None:
@@ -175,7 +172,7 @@ class _Submission:
         try:
             return function(*args, **kwargs)
         except TypeError as error:
-            error.__dict__["_signature"] = _signature(function)
+            note_signature(error, function)
             raise
 
     def _go(self, asked: Go, incoming: Incoming) -> tuple[Replies, list[bytes]]:
@@ -200,32 +197,11 @@ class _Submission:
         return Replies(replies, sizes), data
 
     def _find(self, space: str, name: str) -> Any:
+        if space == "object":
+            return self._exchange.look_up(int(name))
         if space == "student":
             return getattr(self._module, name) if name else self._module
         return getattr(self._probes[space.removeprefix("probe:")], name)
-
-    def _raised(self, error: BaseException) -> RaisedRow:
-        """An exception as plain data: names of its type and nearest builtin, bounded text, the student's own lines."""
-        frames = []
-        if isinstance(error, SyntaxError) and error.filename and self._is_own(error.filename):
-            frames.append(FrameRow(self._own_name(error.filename), error.lineno or 0, "", _cut(error.text or "")))
-        for frame in traceback.extract_tb(error.__traceback__)[-10 * _MAX_FRAMES :]:
-            if self._is_own(frame.filename):
-                place = self._own_name(frame.filename), frame.lineno or 0
-                frames.append(FrameRow(*place, frame.name, _cut(frame.line or "")))
-        return RaisedRow(
-            type=_cut(type(error).__name__.lstrip("_")),  # torch.linalg.LinAlgError calls itself _LinAlgError
-            builtin=_nearest_builtin(type(error)),
-            text=_text(error),
-            frames=tuple(frames[-_MAX_FRAMES:]),
-            signature=error.__dict__.get("_signature") if not frames else None,
-        )
-
-    def _is_own(self, filename: str) -> bool:
-        return os.path.isabs(filename) and os.path.realpath(filename).startswith(self._folder + os.sep)
-
-    def _own_name(self, filename: str) -> str:
-        return _cut(os.path.relpath(os.path.realpath(filename), self._folder))
 
 
 def _import_file(name: str, path: Path) -> types.ModuleType:
@@ -240,16 +216,11 @@ def _import_file(name: str, path: Path) -> types.ModuleType:
 
 def _kind(obj: Any) -> str:
     """By the type alone: a student's object may do anything when it is asked. `callable` looks at its type, too."""
+    if issubclass(type(obj), type) and issubclass(obj, BaseException):
+        return "error"
     if callable(obj):
         return "callable"
     return "module" if issubclass(type(obj), types.ModuleType) else "value"
-
-
-def _signature(function: Any) -> str | None:
-    try:
-        return _cut(str(inspect.signature(function)))
-    except (TypeError, ValueError):
-        return None
 
 
 def _seed_everything(seed: int) -> None:
@@ -259,22 +230,7 @@ def _seed_everything(seed: int) -> None:
 
 
 def _unsupported(error: Unsupported) -> Reply:
-    return Reply(Told([], [], []).plain(asks=False), unsupported=_cut(str(error)))
-
-
-def _nearest_builtin(kind: type[BaseException]) -> str:
-    return next(base.__name__ for base in kind.__mro__ if base.__module__ == "builtins")
-
-
-def _text(error: BaseException) -> str:
-    try:
-        return _cut(error.msg if isinstance(error, SyntaxError) else str(error))
-    except BaseException as second:  # a student's __str__ may do anything
-        return f"(its text cannot be shown: {type(second).__name__})"
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _MAX_TEXT else text[:_MAX_TEXT] + " ..."
+    return Reply(Told([], [], []).plain(asks=False), unsupported=cut(str(error)))
 
 
 def _stop_timers() -> None:

@@ -8,6 +8,7 @@ import torch
 from support import Function
 
 from grader.check.speed import faster_than
+from grader.remote.handle import side_of
 from grader.remote.student import RemoteFunction
 from grader.remote.worker import Starter, Worker
 
@@ -30,8 +31,8 @@ _LEFT_S = 0.001
 
 def live(function: RemoteFunction) -> Worker:
     """The worker behind a function, loaded."""
-    function.side.names()
-    return function.side.sitting.live_worker()
+    side_of(function).names()
+    return side_of(function).sitting.live_worker()
 
 
 def used_s(worker: Worker) -> float:

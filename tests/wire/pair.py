@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 import torch
 
-from grader.wire.exchange import Exchange, HandleClaims, Remote
+from grader.wire.exchange import Exchange
 from grader.wire.frames import Caps
+from grader.wire.handles import HandleRow, Origin, Remote
 from grader.wire.incoming import Incoming, copies
 from grader.wire.outgoing import Outgoing
 
@@ -20,8 +21,8 @@ from grader.wire.outgoing import Outgoing
 class Handle(Remote):
     """What stands on the asking side for an object of the worker's."""
 
-    def __init__(self, number: int, claims: HandleClaims) -> None:
-        self.wire_name = ["known", number]
+    def __init__(self, number: int, claims: HandleRow) -> None:
+        super().__init__(Origin(None, None, f"object {number}"))
         self.claims = claims
 
 

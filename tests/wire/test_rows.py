@@ -7,12 +7,12 @@ import json
 import pytest
 
 from grader.wire.frames import Caps, ProtocolFault
+from grader.wire.handles import HandleRow
 from grader.wire.rows import (
     ArrayRow,
     BlockRow,
     Claims,
     ContainerRow,
-    HandleRow,
     Layout,
     ObjectRow,
     Place,
@@ -25,7 +25,7 @@ ROWS: list[Row] = [
     TensorRow(Layout("float32", (2, 3), (3, 1), 0), Place(1, 0, 24), Claims(grad_fn="AddBackward0"), 5),
     TensorRow(Layout("bool", (), (), 0), Place(), Claims(), None),
     ArrayRow("<f8", (2,), (-8,), 1, 8, True),
-    HandleRow("function", True, ""),
+    HandleRow("function", "", ("builtins.function",), ("__call__",)),
     ContainerRow("dict", [["key", ["known", 1]]]),
 ]
 

@@ -1,0 +1,249 @@
+"""What stands in a check for something that lives in a worker: all that is asked of it is asked there.
+
+A handle has the special methods that the class of its object has, and no others. So `len`, `in` or `callable` say of it
+what they say of the object, and Python refuses what the object has no method for. `isinstance` is answered from what
+the worker told of its class. No attribute is this end's own: a student may give any name a meaning.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import sys
+from collections.abc import Iterator
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from grader.model.endings import CheckFailed
+from grader.model.public import Limit, say
+from grader.wire.handles import HandleRow, Origin, Remote, origin_of
+from grader.wire.special import ALWAYS
+
+if TYPE_CHECKING:
+    from grader.remote.side import Side
+
+_MOST_ITEMS = 10_000
+_CLASSES = 1000
+_PUBLIC = frozenset((*sys.stdlib_module_names, "torch", "numpy"))
+_OURS = frozenset(("__copy__", "__deepcopy__", "__reduce_ex__"))
+"""Methods that Python looks up in the object, though it means the class."""
+
+
+class Handle(Remote):
+    """Something in a worker; see `handle_class` for its special methods."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:  # those that can be called have it
+
+        def __call__(self, *args: Any, **kwargs: Any) -> Any:
+            """Call it in the worker."""
+
+    def __getattribute__(self, name: str) -> Any:
+        """Read an attribute in the worker."""
+        if name == "__class__":
+            kind = type(self)
+            return _public_class(kind.__dict__.get("_bases_of_object", ())) or kind
+        if name in _OURS:
+            return object.__getattribute__(self, name)
+        if name == "__signature__":
+            return _signature(self)
+        if name == "__bases__":
+            return tuple(base for name in ask(self, "bases") if (base := public_class(name)) is not None)
+        return _home(self).get(self, name, what_of(self, name))
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Set an attribute in the worker."""
+        ask(self, "set_attribute", name, value)
+
+    def __delattr__(self, name: str) -> None:
+        """Delete an attribute in the worker."""
+        ask(self, "delete_attribute", name)
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """Refuse to be pickled: the object is in another process."""
+        raise TypeError(f"`{word_of(self)}` lives in a worker and cannot be pickled; a probe can do that beside it")
+
+    def __copy__(self) -> Any:
+        """A copy of the object, in the worker."""
+        return ask(self, "copied", False)
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        """A deep copy of the object, in the worker."""
+        return ask(self, "copied", True)
+
+    def __instancecheck__(self, instance: Any) -> bool:
+        """Whether the worker calls something an instance of this class."""
+        return bool(ask(self, "is_instance", instance))
+
+    def __subclasscheck__(self, other: Any) -> bool:
+        """Whether the worker calls something a subclass of this class."""
+        return bool(ask(self, "is_subclass", other))
+
+
+def side_of(handle: Remote) -> Side:
+    """The side whose worker it lives in."""
+    side: Side = origin_of(handle).owner  # type: ignore[assignment]
+    return side
+
+
+def what_of(handle: Remote, attribute: str = "") -> str:
+    """What messages call it, with its owner: "your `Counter`"."""
+    _, name, word = origin_of(handle)
+    of_probe = name is not None and name[1] != "student"
+    word = f"{word}.{attribute}" if attribute else word
+    return f"the probe `{word}`" if of_probe else f"{side_of(handle).sitting.owner} `{word}`"
+
+
+def word_of(handle: Remote) -> str:
+    """What messages call it: words of the check's own."""
+    return origin_of(handle).word
+
+
+def _home(handle: Remote) -> Side:
+    """Its side, whose worker must still be there: to ask for what is gone would only start another.
+
+    Raises:
+        RuntimeError: the worker is gone.
+    """
+    side = side_of(handle)
+    if origin_of(handle).name is None and (side.sitting.worker is None or side.exchange.number_of(handle) is None):
+        raise RuntimeError(f"`{word_of(handle)}` is gone: its worker has ended, or it is of an earlier check")
+    return side
+
+
+def ask(handle: Remote, probe: str, *values: Any) -> Any:
+    """Let a probe of ours do something with it in its worker."""
+    return _home(handle).own_probe(probe, (handle, *values), what_of(handle))
+
+
+# -- special methods --------------------------------------------------------------------------------------------------
+
+
+def _operation(name: str) -> Any:
+    def operation(self: Remote, *values: Any) -> Any:
+        return ask(self, "operate", name, *values)
+
+    operation.__name__ = operation.__qualname__ = name
+    return operation
+
+
+def _call(self: Remote, *args: Any, **kwargs: Any) -> Any:
+    return _home(self).call(self, args, kwargs, what_of(self))
+
+
+def _iter(self: Remote) -> Iterator[Any]:
+    return _Items(ask(self, "operate", "__iter__"), self)
+
+
+def _next(self: Remote) -> Any:
+    match ask(self, "following"):
+        case [value]:
+            return value
+    raise StopIteration
+
+
+def _exit(self: Remote, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> bool:
+    told = None if kind is None else [next(base.__name__ for base in kind.__mro__ if base.__module__ == "builtins")]
+    return bool(ask(self, "leave", told and [*told, str(error)]))
+
+
+class _Items:
+    """The items of something in a worker, one by one, up to a bound: a generator may have no end."""
+
+    def __init__(self, iterator: Any, of: Remote) -> None:
+        self._iterator = iter(iterator) if not isinstance(iterator, Remote) else iterator
+        self._of = of
+        self._count = 0
+
+    def __iter__(self) -> Iterator[Any]:
+        return self
+
+    def __next__(self) -> Any:
+        item = _next(self._iterator) if isinstance(self._iterator, Remote) else next(self._iterator)
+        self._count += 1
+        if self._count > _MOST_ITEMS:
+            text = say("`{}` gives more than {} items, and is not asked for more", self._of, Limit(f"{_MOST_ITEMS:,}"))
+            raise CheckFailed(text)
+        return item
+
+
+_METHODS: dict[str, Any] = {"__call__": _call, "__iter__": _iter, "__next__": _next, "__exit__": _exit}
+
+
+def methods(special: frozenset[str]) -> dict[str, Any]:
+    """The special methods of a class of handles."""
+    found = {name: _METHODS.get(name) or _operation(name) for name in special | ALWAYS}
+    return found if "__hash__" in special else {**found, "__hash__": None}
+
+
+def make_handle(side: Side, row: HandleRow, word: str) -> Handle:
+    """What stands for an object of a side's worker.
+
+    Args:
+        side: whose worker it lives in.
+        row: what the worker told.
+        word: what messages call it.
+    """
+    kind = _handle_class(row.type, row.text, row.bases, frozenset(row.special))
+    return kind(Origin(side, None, word))
+
+
+@functools.lru_cache(maxsize=_CLASSES)
+def _handle_class(name: str, text: str, bases: tuple[str, ...], special: frozenset[str]) -> type[Handle]:
+    space = {"__slots__": (), "_type_of_object": name, "_text_of_object": text, "_bases_of_object": bases}
+    return type(name if name.isidentifier() else "Object", (Handle,), {**space, **methods(special)})
+
+
+# -- classes ----------------------------------------------------------------------------------------------------------
+
+
+def told_of(handle: Remote) -> str:
+    """What it is, as far as the worker says, for staff and for shown checks."""
+    kind = type(handle)
+    text = getattr(kind, "_text_of_object", "")
+    return str(text) or f"an object of type {type_of(handle)}"
+
+
+def type_of(handle: Remote) -> str:
+    """The name of its class, as the worker says."""
+    return str(getattr(type(handle), "_type_of_object", type(handle).__name__))
+
+
+@functools.lru_cache(maxsize=_CLASSES)
+def _public_class(bases: tuple[str, ...]) -> type | None:
+    """A class of PyTorch's or Python's own that has all of those that an object's class derives from, if there is."""
+    found: list[type] = []
+    for base in map(public_class, bases):
+        if base is not None and base is not object and not any(issubclass(near, base) for near in found):
+            found.append(base)
+    if len(found) > 1:
+        try:
+            return type("Object", tuple(found), {})
+        except TypeError:  # not every two can be the bases of one class here
+            return found[0]
+    return found[0] if found else None
+
+
+def public_class(name: Any) -> type | None:
+    """The class of that name, if it is in a module that is loaded here and belongs to PyTorch, NumPy or Python."""
+    parts = str(name).split(".")
+    if parts[0] not in _PUBLIC:
+        return None
+    for cut in range(len(parts) - 1, 0, -1):
+        found: Any = sys.modules.get(".".join(parts[:cut]))
+        for part in parts[cut:]:
+            found = vars(found).get(part) if found is not None and hasattr(found, "__dict__") else None
+        if isinstance(found, type):
+            return found
+    return None
+
+
+def _signature(handle: Remote) -> inspect.Signature:
+    rows = ask(handle, "signature")
+    kinds = {kind.name: kind for kind in inspect._ParameterKind}
+    parameters = []
+    for name, kind, has_default, default in rows:
+        value = default if has_default else inspect.Parameter.empty
+        parameters.append(inspect.Parameter(name, kinds[kind], default=value))
+    return inspect.Signature(parameters)
