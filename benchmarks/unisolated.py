@@ -21,6 +21,7 @@ from grader.model.endings import CannotJudge
 from grader.remote.side import Side
 from grader.session.run import run_session
 from grader.session.sides import Sides
+from grader.wire.handles import is_remote, origin_of
 from grader.worker import own_probes
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -47,11 +48,11 @@ class LocalSide(Side):
 
     def call(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], what: str) -> Any:
         del what
-        found = [self._find(item) if hasattr(item, "wire_name") else item for item in (function, *args)]
+        found = [self._find(item) if is_remote(item) else item for item in (function, *args)]
         return found[0](*found[1:], **kwargs)
 
     def _find(self, remote: Any) -> Any:
-        _, space, name = remote.wire_name
+        _, space, name = origin_of(remote).name
         return getattr(self._module if space == "student" else own_probes, name)
 
 

@@ -122,13 +122,14 @@ class Side:
         self.seed, self._seeded = seed, False
         self.recording, self.calls, self.counters, self.speed = recording, [], {}, []
 
-    def fresh(self) -> Side:
+    def fresh(self, function: Remote | None = None) -> Side:
         """The same side with a worker of its own, for timed calls. Close its sitting.
 
-        What this one was asked in this check is asked there first: the objects that the check holds are there, too.
+        An object that is to be called there is made again: by all that this worker was asked in this check.
         """
         fresh = Side(self.sitting.fresh(), self.seed, leave=self.leave)
-        fresh._past = self._journal.copy()
+        if function is not None and origin_of(function).name is None:
+            fresh._past = self._journal.copy()
         return fresh
 
     def name_in_fresh(self, function: Remote) -> list[Any]:

@@ -145,7 +145,7 @@ class TimedSide:
         self._name = side_of(function).name_in_fresh(function)
         self._what = what_of(function)
         self.left_out_s = 0.0
-        self._side = side_of(function).fresh()
+        self._side = side_of(function).fresh(function)
         self._last: Timing | None = None
         self._reply_cpu = 0.0
 

@@ -19,6 +19,7 @@ from grader.check.costs import (
 from grader.check.counts import count
 from grader.check.values import same_values
 from grader.model.endings import CheckFailed
+from grader.remote.handle import side_of
 from grader.remote.student import RemoteFunction
 
 X = torch.arange(100.0)
@@ -38,7 +39,7 @@ def test_operations_are_counted_by_name(function: Function) -> None:
     """Each operator that runs is counted, ours are not, and the report gets the number."""
     total = one(function, "return (x * 2 + 1).sum()")
     assert count_ops(total, X) == {"mul": 1, "add": 1, "sum": 1}
-    assert total.side.counters == {"ops": 3}
+    assert side_of(total).counters == {"ops": 3}
     assert float(count(total, X).result) == float((X * 2 + 1).sum())
 
 
@@ -166,7 +167,7 @@ def test_bytes_of_new_storages(function: Function) -> None:
     assert count(one(function, "y = torch.empty(10)\nreturn y.resize_(30)"), X).bytes == 120
     total = one(function, "return [x + 1 for _ in range(3)]")
     uses_at_most(total, (X,), bytes=1200)
-    assert total.side.counters == {"bytes": 1200}
+    assert side_of(total).counters == {"bytes": 1200}
 
 
 def test_the_peak_is_what_lives_at_a_time(function: Function) -> None:
@@ -209,7 +210,7 @@ def test_copies_between_devices(function: Function) -> None:
     assert (counts.transfers, counts.transferred) == (2, 800)
     with pytest.raises(CheckFailed, match="copies more than once between devices"):
         uses_at_most(moves, (X,), transfers=1)
-    assert moves.side.counters == {"transfers": 2}
+    assert side_of(moves).counters == {"transfers": 2}
 
 
 def test_copies_and_waits_of_an_accelerator(function: Function) -> None:
@@ -226,7 +227,7 @@ def test_copies_and_waits_of_an_accelerator(function: Function) -> None:
     names = ["host launch host to device", "dev0 host to device", "host wait for copy"]
     assert [row[:28].rstrip() for row in drawn[:3]] == names
     assert "more follow" in drawn[-1]
-    assert moves.side.counters == {"transfers": 4, "syncs": 4}
+    assert side_of(moves).counters == {"transfers": 4, "syncs": 4}
     loop = one(function, "return [v.item() for v in x.to('sim')]", device="sim")
     with pytest.raises(CheckFailed, match="waits for a device more often the larger its input is"):
         same_count(loop, SMALL, LARGE, of="syncs")
@@ -411,13 +412,13 @@ def test_warnings_switched_off(function: Function) -> None:
 def test_the_reference_can_be_counted(function: Function) -> None:
     """Its arguments are those of the student's call, as they were before."""
     mine, theirs = one(function, "return x.zero_()"), one(function, "return (x + 1).sum()")
-    theirs.side.originals = mine.side
+    side_of(theirs).originals = side_of(mine)
     x = X.clone()
     count(mine, x)
     counts = count(theirs, x)
     assert counts.ops == {"add": 1, "sum": 1}
     assert float(counts.result) == float((X + 1).sum())
-    theirs.side.originals = None
+    side_of(theirs).originals = None
 
 
 def test_unknown_counts_are_told() -> None:

@@ -8,6 +8,7 @@ from support import Function
 
 from grader.check.costs import no_loop, same_count
 from grader.model.endings import CheckFailed
+from grader.remote.handle import side_of
 from grader.remote.student import RemoteFunction
 
 REFERENCE = "def total(x): return x.square().sum()"
@@ -48,7 +49,7 @@ def total(x):
 def judged(function: Function, text: str) -> RemoteFunction:
     """A function beside a reference."""
     total = function(text)
-    total.side.reference = function(REFERENCE, owner="the reference's").side
+    side_of(total).reference = side_of(function(REFERENCE, owner="the reference's"))
     return total
 
 
@@ -82,5 +83,5 @@ def test_without_a_reference_counts_stand_alone(function: Function) -> None:
     text = _LOOP.replace("HIDDEN", _HIDDEN["stacks emptied"])
     no_loop(function(text), SMALL, LARGE)
     total = judged(function, text)
-    total.side.reference = function("def other(x): return x", owner="the reference's").side
+    side_of(total).reference = side_of(function("def other(x): return x", owner="the reference's"))
     no_loop(total, SMALL, LARGE)

@@ -11,6 +11,7 @@ from support import Function
 
 from grader.check.memory import as_lean_as, releases
 from grader.model.endings import CheckFailed
+from grader.remote.handle import side_of
 
 LEAN = "def total(x):\n    return x.neg_().sum().neg()\n"
 FAT = "def total(x):\n    y = torch.cat([x, x, x, x])\n    return y.sum() / 4\n"
@@ -27,7 +28,7 @@ def test_lean_enough(function: Function) -> None:
     """What needs about as much as the reference passes, and the peak is in the report."""
     mine = function("def total(x):\n    return (x + 1).sum() - len(x)\n")
     as_lean_as(mine, function("def total(x):\n    return (x * 1).sum()\n", owner="the reference's"), inputs, **HOW)
-    assert mine.side.counters == {"peak": 4 * 4_000_000 + 4}
+    assert side_of(mine).counters == {"peak": 4 * 4_000_000 + 4}
 
 
 def test_too_much_by_count(function: Function) -> None:

@@ -19,6 +19,7 @@ from grader.check.devices import Accelerator
 from grader.check.speed import as_fast_as, faster_than
 from grader.model.endings import CannotRun, CheckFailed, Inconclusive, WorkerLost
 from grader.process.clock import Disturbances
+from grader.remote.handle import side_of
 from grader.remote.pair import Calls, Comparison, NewInputs
 from grader.remote.ratio import Ratio
 from grader.remote.student import RemoteFunction
@@ -69,7 +70,7 @@ def test_a_ratio_is_found(function: Function) -> None:
     """Equal work passes, with the ratio noted for the report."""
     mine = function(writing(1500))
     assert judge(mine, function).value == pytest.approx(1.5)
-    (row,) = mine.side.speed
+    (row,) = side_of(mine).speed
     assert vars(row) == {
         "told": "1.5 times as long as the reference (between 1.5 and 1.5); at most 3 is asked",
         "against": "the reference",
@@ -99,11 +100,11 @@ def test_too_slow_is_told_in_a_sentence(function: Function) -> None:
 def test_nobody_fails_under_way(function: Function) -> None:
     """While other things go on, who seems too slow is inconclusive; who is fast has passed for good."""
     slow, fast = function(writing(71_000)), function(writing(500))
-    slow.side.provisional = fast.side.provisional = True
+    side_of(slow).provisional = side_of(fast).provisional = True
     with pytest.raises(Inconclusive, match=r"`total` is 71 times slower.*to be confirmed"):
         judge(slow, function)
     assert judge(fast, function).below is True
-    slow.side.provisional = False
+    side_of(slow).provisional = False
     with pytest.raises(CheckFailed, match="71 times slower"):
         judge(slow, function)
 

@@ -47,12 +47,12 @@ def stops_and_goes_on(busy: RemoteFunction, other: RemoteFunction) -> None:
     worker = live(busy)
     live(other)
     assert used_s(worker) > 0
-    with other.side.sitting.alone():
+    with side_of(other).sitting.alone():
         assert used_s(worker) < _LEFT_S
         assert float(other(torch.ones(3))) == 3
     assert used_s(worker) > 0
     assert float(busy(torch.ones(3))) == 3
-    with busy.side.sitting.alone():
+    with side_of(busy).sitting.alone():
         assert used_s(worker) > 0
 
 
@@ -73,9 +73,9 @@ def test_a_worker_that_ended_is_left_alone(function: Function, forks: Starter) -
     live(other)
     worker.life.kill()
     assert worker.life.exit_code() is not None
-    with other.side.sitting.alone():
+    with side_of(other).sitting.alone():
         assert float(other(torch.ones(3))) == 3
-    gone.side.sitting.close()
+    side_of(gone).sitting.close()
     assert worker not in forks.students
 
 

@@ -10,6 +10,7 @@ from grader.check.costs import no_loop, uses_at_most
 from grader.check.counts import count
 from grader.check.memory import releases
 from grader.model.endings import CheckFailed
+from grader.remote.handle import side_of
 from grader.remote.student import RemoteFunction
 
 X = torch.arange(100.0)
@@ -85,7 +86,7 @@ def test_nobody_is_accused(function: Function) -> None:
         for _ in range(20):
             assert count(total, X).cpu_s
     early = function(_ENDS, "early")
-    total = RemoteFunction(early.side, "total")
+    total = RemoteFunction(side_of(early), "total")
     for _ in range(20):
         early(X)
         assert count(total, X).ops == {"sum": 1}
