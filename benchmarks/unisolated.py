@@ -52,8 +52,10 @@ class LocalSide(Side):
         return found[0](*found[1:], **kwargs)
 
     def _find(self, remote: Any) -> Any:
-        _, space, name = origin_of(remote).name
-        return getattr(self._module if space == "student" else own_probes, name)
+        named = origin_of(remote).name
+        assert named is not None
+        _, space, name = named
+        return getattr(self._module if space == "student" else own_probes, str(name))
 
 
 class LocalSides(Sides):

@@ -4,6 +4,7 @@ declare                      what a check is: its rule, its share, what its work
 kinds, properties, values    what a value is: its kind; its shape, dtype, device and layout; its numbers
 sharing, memory              views and copies, arguments that stay as they are; memory that is needed and kept
 calls, plain_python          what a call raises, accepts or answers; what a file imports, and answers without PyTorch
+modules                      parameters and buffers of an nn.Module, and whether they learn
 gradient                     gradients, and whether numbers stayed in PyTorch
 counts, costs                what a call costs in operators, memory, copies and waits, and how much it may cost
 speed                        a ratio of CPU times to another solution
@@ -30,6 +31,7 @@ from grader.check.declare import Rng, check
 from grader.check.gradient import gradcheck, gradients, keeps_graph
 from grader.check.kinds import is_array, is_instance, is_tensor, kind, public_names, require, type_name
 from grader.check.memory import as_lean_as, releases
+from grader.check.modules import has_parameters, learns, overfits, same_weights
 from grader.check.plain_python import imports_no, runs_no_operation
 from grader.check.properties import claims, on_device, same_dtype, same_layout, same_shape
 from grader.check.ranks import on_ranks
@@ -69,6 +71,7 @@ __all__ = [
     "faster_than",
     "gradcheck",
     "gradients",
+    "has_parameters",
     "imports_no",
     "in_place",
     "is_array",
@@ -77,12 +80,14 @@ __all__ = [
     "is_view_of",
     "keeps_graph",
     "kind",
+    "learns",
     "no_loop",
     "no_new_storage",
     "no_warning",
     "number",
     "on_device",
     "on_ranks",
+    "overfits",
     "plain",
     "poisoned",
     "public_names",
@@ -96,6 +101,7 @@ __all__ = [
     "same_layout",
     "same_shape",
     "same_values",
+    "same_weights",
     "shares",
     "shares_memory",
     "shares_nothing",

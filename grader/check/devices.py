@@ -9,6 +9,7 @@ import torch
 
 from grader.model import Device
 from grader.model.public import say
+from grader.wire.claimed import note_claims
 from grader.wire.describe import Claims
 
 
@@ -47,5 +48,5 @@ class Accelerator:
         copy = tensor.detach().clone()
         # This process has no such device. The wire takes a tensor's device from its claims, so the worker puts it
         # there.
-        copy.__dict__["_claims"] = Claims(device=self.device(index))
+        note_claims(copy, Claims(device=self.device(index)))
         return copy

@@ -8,10 +8,12 @@ import torch
 
 from grader.check import show
 from grader.check.kinds import has_shape, is_tensor, pair, require
+from grader.check.modules import tensors_of
 from grader.model.endings import CheckFailed
 from grader.model.public import say
+from grader.wire.claimed import claims_of
 from grader.wire.describe import Claims
-from grader.wire.exchange import claims_of
+from grader.wire.handles import is_remote
 
 
 def same_shape(yours: Any, asked: Any, what: str = "the result") -> None:
@@ -34,7 +36,11 @@ def same_dtype(yours: Any, asked: Any, what: str = "the result") -> None:
 
 
 def on_device(yours: Any, asked: str, what: str = "the result") -> None:
-    """The tensor is on a device; "cuda" allows any index, "cuda:1" only that one."""
+    """The tensor, or all of a module, is on a device; "cuda" allows any index, "cuda:1" only that one."""
+    if is_remote(yours) and isinstance(yours, torch.nn.Module):
+        for tensor in tensors_of(yours, what).values():
+            on_device(tensor, asked, say("a parameter or buffer of {}", what))
+        return
     is_tensor(yours, what)
     device = claims(yours).device
     place = device if device in show.DEVICES else "another device"  # a worker's free text goes into no message

@@ -8,8 +8,8 @@ import numpy as np
 import torch
 
 from grader.remote.handle import told_of, word_of
+from grader.wire.claimed import claims_of
 from grader.wire.describe import DTYPES
-from grader.wire.exchange import claims_of
 from grader.wire.handles import is_remote, origin_of
 
 DEVICES = ("cpu", "meta", *(f"{kind}{index}" for kind in ("sim", "cuda", "mps", "xpu") for index in ("", ":0", ":1")))

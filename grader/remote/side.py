@@ -262,7 +262,9 @@ class Side:
             self.sitting.lose(lost)
             raise lost from None
         finally:
+            out.release()
             self.exchange.end_call()
+            self.exchange.hold()
 
     @contextmanager
     def not_counted(self) -> Iterator[None]:

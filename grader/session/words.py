@@ -38,7 +38,7 @@ _CLOSED = frozenset(
         *show.KINDS,
         *ERRORS,
         *(show.with_article(name) for name in ERRORS),
-        *("", "True", "False", "None", "the result", "the argument", "another dtype", "another device"),
+        *("", "True", "False", "None", "the result", "the argument", "the module", "another dtype", "another device"),
         *("an exception of another kind", "your file", "the reference"),
         *("tolist", "numpy", "dlpack", "item", "float", "int", "complex", "storage", "data_ptr", "other"),
     )

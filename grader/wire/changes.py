@@ -8,6 +8,7 @@ import torch
 
 from grader.wire.blocks import Array
 from grader.wire.bounds import ProtocolFault
+from grader.wire.claimed import note_claims
 from grader.wire.describe import build_array, build_tensor
 from grader.wire.devices import placed
 from grader.wire.exchange import Before, Changed, Exchange, Known
@@ -33,7 +34,7 @@ def change_tensor(exchange: Exchange, obj: torch.Tensor, known: Known, row: Tens
         except (RuntimeError, TypeError) as error:
             raise ProtocolFault(f"a tensor cannot change like that: {error}") from None
     if exchange.asks:
-        obj.__dict__["_claims"] = row.claims
+        note_claims(obj, row.claims)
     elif obj.is_leaf and obj.requires_grad != row.claims.requires_grad:
         obj.requires_grad_(row.claims.requires_grad)
 

@@ -13,6 +13,7 @@ import torch
 from grader.wire.blocks import Array, Block, span
 from grader.wire.bounds import Caps, ProtocolFault
 from grader.wire.checked import MAX_NAME
+from grader.wire.claimed import claims_of
 from grader.wire.devices import device_of, plain
 from grader.wire.rows import NO_BLOCK, ArrayRow, Claims, Layout, Place, TensorRow
 
@@ -91,8 +92,8 @@ def describe_tensor(tensor: torch.Tensor, block: Block | None, base_version: int
 
 def _device(tensor: torch.Tensor) -> str:
     """Where a tensor is: at the asking end, where the worker says that it is."""
-    claims = tensor.__dict__.get("_claims")
-    return device_of(tensor) or (claims.device if isinstance(claims, Claims) else str(tensor.device))
+    claims = claims_of(tensor)
+    return device_of(tensor) or (str(tensor.device) if claims is None else claims.device)
 
 
 def describe_array(array: Array, block: Block | None) -> ArrayRow:

@@ -24,7 +24,7 @@ from grader.wire.bounds import Caps
 from grader.wire.describe import layout_of
 from grader.wire.handles import HandleRow, Remote
 from grader.wire.named import Key
-from grader.wire.rows import Claims, ContainerRow, LeafRow, TensorRow
+from grader.wire.rows import ContainerRow, LeafRow, TensorRow
 
 Leaf: TypeAlias = torch.Tensor | np.ndarray
 Container: TypeAlias = list[Any] | dict[Any, Any] | set[Any]
@@ -70,12 +70,6 @@ class Changed(NamedTuple):
     told: Container
 
 
-def claims_of(tensor: torch.Tensor) -> Claims | None:
-    """What the worker claimed of a tensor that it returned, or None for a tensor of our own."""
-    claims = tensor.__dict__.get("_claims")
-    return claims if isinstance(claims, Claims) else None
-
-
 class Exchange:
     """One end's table of objects and blocks.
 
@@ -113,6 +107,7 @@ class Exchange:
         self.remotes = remotes
         self.graphs: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
         self.named: dict[Key, type] = {}
+        self.held: list[Leaf] = []
         self.known: dict[int, Known] = {}
         self.containers: dict[int, KnownContainer] = {}
         self.numbers: dict[int, int] = {}  # by `id`, which may belong to another object by now: `number_of` looks again
@@ -183,10 +178,15 @@ class Exchange:
             for block in (*self.blocks.values(), *self.retired.values()):
                 block.release()
 
+    def hold(self) -> None:
+        """Keep the other end's tensors until the next message: `layer.weight.zero_()` is told, though none holds it."""
+        mine = (known.refer() for number, known in self.known.items() if self.is_other_ends(number))
+        self.held = [obj for obj in mine if isinstance(obj, (torch.Tensor, np.ndarray))]
+
     def reset(self) -> None:
         """Drop everything, at both ends: a new check begins."""
         self.known, self.numbers, self.blocks, self.containers = {}, {}, {}, {}
-        self.retired, self.named = {}, {}
+        self.retired, self.named, self.held = {}, {}, []
         self.graphs = weakref.WeakValueDictionary()
         self.changed_containers = {}
         self.overwritten, self.given = [], set()

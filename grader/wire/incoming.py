@@ -11,6 +11,7 @@ from grader.wire.blocks import Block
 from grader.wire.bounds import ProtocolFault
 from grader.wire.changes import change_array, change_container, change_tensor, remember
 from grader.wire.checked import MAX_NUMBER, whole
+from grader.wire.claimed import note_claims
 from grader.wire.containers import build_container, weigh
 from grader.wire.describe import build_array, build_tensor
 from grader.wire.devices import arrived, placed
@@ -204,7 +205,7 @@ def _as_told(tensor: torch.Tensor, claims: Claims) -> torch.Tensor:
     if claims.device != "cpu":
         there = placed(tensor, claims.device)
         if there is tensor:  # a copy that a check makes of its own
-            tensor.__dict__["_claims"] = Claims(device=claims.device)
+            note_claims(tensor, Claims(device=claims.device))
         tensor = there
     if claims.type == "Parameter":
         tensor._is_param = True  # by this PyTorch knows one

@@ -63,6 +63,11 @@ class Outgoing:
         told, data = self.tell()
         return told.plain(asks=self._exchange.asks), data
 
+    def release(self) -> None:
+        """Let go of what had to live until the reply was read."""
+        self._values.pinned.clear()
+        self._values.leaves.clear()
+
     def tell(self) -> tuple[Told, list[bytes]]:
         """The same as `finish`, with the rows as records."""
         try:

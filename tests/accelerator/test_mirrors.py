@@ -8,8 +8,8 @@ from wire.pair import Pair
 
 from grader import accelerator
 from grader.wire import devices
+from grader.wire.claimed import claims_of, note_claims
 from grader.wire.describe import Claims
-from grader.wire.exchange import claims_of
 from grader.worker.cuda import Mirrors
 
 
@@ -22,7 +22,7 @@ def mirrored() -> Pair:
 
 def on_cuda(tensor: torch.Tensor, index: int = 0) -> torch.Tensor:
     """As a check marks a tensor that is to lie on the device."""
-    tensor.__dict__["_claims"] = Claims(device=f"cuda:{index}")
+    note_claims(tensor, Claims(device=f"cuda:{index}"))
     return tensor
 
 

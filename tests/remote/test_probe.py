@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
+import pytest
+import torch
 from support import Function
 
+from grader.check import as_fast_as, count, gradients
 from grader.remote.handle import side_of
 from grader.remote.probe import Probe
+from grader.remote.student import Student
+from grader.wire.bounds import Unsupported
 
 
 def test_two_probe_files_of_one_name(function: Function, tmp_path: Path) -> None:
@@ -18,3 +24,60 @@ def test_two_probe_files_of_one_name(function: Function, tmp_path: Path) -> None
         path.parent.mkdir(exist_ok=True)
         path.write_text(f"def whose():\n    return {folder!r}\n")
         assert Probe(side, path).whose() == folder
+
+
+PROBE = """
+def call(function, *args):
+    return function(*args)
+
+def each(functions, *args):
+    return {name: function(*args) for name, function in functions.items()}
+
+def whose():
+    return __import__("sys").modules["work"].WHOSE
+"""
+
+
+@pytest.fixture
+def sides(function: Function, tmp_path: Path) -> tuple[Student, Student, Probe]:
+    """A student who triples, a reference that doubles, and a probe as a check has it."""
+    text = "WHOSE = {0!r}\ndef scale(x): return {1} * x\nclass Scale:\n    def __call__(self, x): return {1} * x\n"
+    mine = side_of(function(text.format("student", 3), "scale"))
+    theirs = side_of(function(text.format("reference", 2), "scale", owner="the reference's"))
+    theirs.originals, mine.reference = mine, theirs
+    path = tmp_path / "probe_scale.py"
+    path.write_text(PROBE)
+    return Student(mine), Student(theirs), Probe(mine, path)
+
+
+def test_a_probe_runs_beside_what_it_is_given(sides: tuple[Student, Student, Probe]) -> None:
+    """With the reference's function it runs in the reference's worker: no student's value takes that one's place."""
+    student, reference, probe = sides
+    ways: list[Any] = [lambda side: side.scale, lambda side: side.Scale(), lambda side: side.Scale().__call__]
+    for scale in ways:
+        assert probe.call(scale(student), 5) == 15
+        assert probe.call(scale(reference), 5) == 10
+        assert probe.each({"a": scale(reference)}, 5) == {"a": 10}
+        assert probe.each({"a": scale(student)}, 5) == {"a": 15}
+    assert probe.whose() == "student"
+
+
+def test_a_probe_is_not_given_both(sides: tuple[Student, Student, Probe]) -> None:
+    """They live in two processes; that is the check's own mistake, and told as that."""
+    student, reference, probe = sides
+    for given in ({"a": student.scale, "b": reference.scale}, {"a": student.Scale(), "b": reference.scale}):
+        with pytest.raises(TypeError, match="live in two processes"):
+            probe.each(given, 5)
+    with pytest.raises(TypeError, match="live in two processes"):
+        probe.call(reference.scale, student.Scale())
+
+
+def test_helpers_ask_the_owner(sides: tuple[Student, Student, Probe]) -> None:
+    """Counts, gradients and times are those of the side whose function it is."""
+    student, reference, _ = sides
+    x = torch.ones(2)
+    assert count(reference.scale, x).result.tolist() == [2.0, 2.0]
+    assert count(student.Scale(), x).result.tolist() == [3.0, 3.0]
+    assert [found.tolist() for found in gradients(reference.Scale(), x) if found is not None] == [[2.0, 2.0]]
+    with pytest.raises(Unsupported, match="lives in another worker"):
+        as_fast_as(student.scale, reference.scale, lambda n: (student.scale,), size=4, at_most=9)

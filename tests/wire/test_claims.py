@@ -9,7 +9,7 @@ import pytest
 import torch
 from wire.pair import Pair, same
 
-from grader.wire.exchange import claims_of
+from grader.wire.claimed import claims_of
 from grader.wire.incoming import copies
 
 
