@@ -1,6 +1,8 @@
 """The check process's link to workers: what looks local and runs beside student code, in another process.
 
-student   `student.total(x)`: names of a module, functions, objects that stay with the worker
+student   `student.total(x)`: names of a module, functions
+handle    what stands for a function, a class or an object that stays with the worker; `errors` for what it raises
+journal   what a worker was asked in a check, to make its objects again in a fresh one
 side      one side that a check talks to: a sitting, what it has in common with its worker, what was called
 sitting   one exercise of one author: its worker, renewed when lost
 worker    one process in which student code runs: asked, watched, ended

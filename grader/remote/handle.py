@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from grader.model.endings import CheckFailed
 from grader.model.public import Limit, say
-from grader.wire.handles import HandleRow, Origin, Remote, origin_of
+from grader.wire.handles import HandleRow, Origin, Remote, class_named, origin_of
 from grader.wire.special import ALWAYS
 
 if TYPE_CHECKING:
@@ -25,6 +25,10 @@ if TYPE_CHECKING:
 _MOST_ITEMS = 10_000
 _CLASSES = 1000
 _PUBLIC = frozenset((*sys.stdlib_module_names, "torch", "numpy"))
+_COME_AS_THEY_ARE = frozenset((bool, int, float, complex, str, bytes, list, tuple, dict, set, frozenset, object))
+_MIXED = ("torch.nn.", "torch.optim.", "torch.utils.data.", "collections.", "enum.")
+"""Where the classes are of which two may be the bases of one, which is made here."""
+_MOST_LENGTH = 10_000_000
 _OURS = frozenset(("__copy__", "__deepcopy__", "__reduce_ex__"))
 """Methods that Python looks up in the object, though it means the class."""
 
@@ -120,6 +124,7 @@ def ask(handle: Remote, probe: str, *values: Any) -> Any:
 # -- special methods --------------------------------------------------------------------------------------------------
 
 
+@functools.cache  # one for all classes: a worker may say that it has many
 def _operation(name: str) -> Any:
     def operation(self: Remote, *values: Any) -> Any:
         return ask(self, "operate", name, *values)
@@ -134,6 +139,13 @@ def _call(self: Remote, *args: Any, **kwargs: Any) -> Any:
 
 def _iter(self: Remote) -> Iterator[Any]:
     return _Items(ask(self, "operate", "__iter__"), self)
+
+
+def _len(self: Remote) -> Any:
+    found = ask(self, "operate", "__len__")
+    if isinstance(found, int) and found > _MOST_LENGTH:  # Python makes room for as many at once
+        raise CheckFailed(say("`{}` has more than {} items", self, Limit(f"{_MOST_LENGTH:,}")))
+    return found
 
 
 def _next(self: Remote) -> Any:
@@ -168,11 +180,13 @@ class _Items:
         return item
 
 
-_METHODS: dict[str, Any] = {"__call__": _call, "__iter__": _iter, "__next__": _next, "__exit__": _exit}
+_METHODS: dict[str, Any] = {"__call__": _call, "__len__": _len, "__iter__": _iter, "__next__": _next, "__exit__": _exit}
 
 
 def methods(special: frozenset[str]) -> dict[str, Any]:
     """The special methods of a class of handles."""
+    if "__getitem__" in special:  # as Python counts up then, for which there is an end here
+        special |= {"__iter__"}
     found = {name: _METHODS.get(name) or _operation(name) for name in special | ALWAYS}
     return found if "__hash__" in special else {**found, "__hash__": None}
 
@@ -215,28 +229,21 @@ def _public_class(bases: tuple[str, ...]) -> type | None:
     """A class of PyTorch's or Python's own that has all of those that an object's class derives from, if there is."""
     found: list[type] = []
     for base in map(public_class, bases):
-        if base is not None and base is not object and not any(issubclass(near, base) for near in found):
+        if base is not None and not any(issubclass(near, base) for near in found):
             found.append(base)
-    if len(found) > 1:
+    if len(found) > 1 and all(base.__module__.startswith(_MIXED) for base in found):
         try:
             return type("Object", tuple(found), {})
-        except TypeError:  # not every two can be the bases of one class here
+        except TypeError:  # not every two can be the bases of one class
             return found[0]
     return found[0] if found else None
 
 
-def public_class(name: Any) -> type | None:
-    """The class of that name, if it is in a module that is loaded here and belongs to PyTorch, NumPy or Python."""
-    parts = str(name).split(".")
-    if parts[0] not in _PUBLIC:
-        return None
-    for cut in range(len(parts) - 1, 0, -1):
-        found: Any = sys.modules.get(".".join(parts[:cut]))
-        for part in parts[cut:]:
-            found = vars(found).get(part) if found is not None and hasattr(found, "__dict__") else None
-        if isinstance(found, type):
-            return found
-    return None
+def public_class(name: str) -> type | None:
+    """The class of that name, if it belongs to PyTorch, NumPy or Python, and its instances can stay with a worker."""
+    found = class_named(name) if name.split(".")[0] in _PUBLIC else None
+    # Of the others an instance comes as what it is: what stays in a worker is none, whatever it is said to be.
+    return None if found in _COME_AS_THEY_ARE else found
 
 
 def _signature(handle: Remote) -> inspect.Signature:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import contextlib
 import re
 from dataclasses import dataclass
 
@@ -68,9 +69,10 @@ def exception_of(raised: Raised, own: type[Exception] | None = None, value: obje
     if raised.type == "MemoryError" or (raised.type == "RuntimeError" and _NO_MEMORY.search(raised.text)):
         return WorkerLost(Verdict.OVER_LIMIT, say("{} asked for more memory than the exercise allows", raised.what))
     if own is not None:
-        own_error = own.__new__(own, raised.text)  # not called: its constructor is in the worker
-        own_error.__dict__.update(_raised=raised, _object=value)
-        return own_error
+        with contextlib.suppress(TypeError):  # one of PyTorch's may want other arguments
+            own_error = own.__new__(own, raised.text)  # not called: the constructor of a student's is in the worker
+            own_error.__dict__.update(_raised=raised, _object=value)
+            return own_error
     kind: type[BaseException] = getattr(builtins, raised.builtin)
     if not issubclass(kind, Exception):  # SystemExit and its kin must not end a check
         kind = RuntimeError

@@ -16,6 +16,10 @@ blocks      where tensors and arrays lie, and blocks of memory that several of t
 devices     how tensors of an accelerator are told and made
 describe    tensors and arrays as rows, and back
 plain       dtypes, devices, scalars, bytes and text, and back
+handles     objects that stay with a worker; special: the special methods that they may have
+claimed     what a worker says of tensors that are here now
+named       named tuples
+graphs      tensors here as parts of a graph in the worker
 exchange    what both ends know in common: objects by number, memory by block
 
 One message:

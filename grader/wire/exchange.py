@@ -85,6 +85,8 @@ class Exchange:
     Attributes:
         graphs: what lives as long as a graph of this end leads to a tensor of the other's, by its number.
         named: kinds of named tuples, by name and fields.
+        held: tensors and arrays of the other end's, until the next message.
+        kinds: what was told of the other end's objects.
     """
 
     def __init__(
@@ -108,6 +110,7 @@ class Exchange:
         self.graphs: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
         self.named: dict[Key, type] = {}
         self.held: list[Leaf] = []
+        self.kinds: set[HandleRow] = set()
         self.known: dict[int, Known] = {}
         self.containers: dict[int, KnownContainer] = {}
         self.numbers: dict[int, int] = {}  # by `id`, which may belong to another object by now: `number_of` looks again
@@ -186,7 +189,7 @@ class Exchange:
     def reset(self) -> None:
         """Drop everything, at both ends: a new check begins."""
         self.known, self.numbers, self.blocks, self.containers = {}, {}, {}, {}
-        self.retired, self.named, self.held = {}, {}, []
+        self.retired, self.named, self.held, self.kinds = {}, {}, [], set()
         self.graphs = weakref.WeakValueDictionary()
         self.changed_containers = {}
         self.overwritten, self.given = [], set()

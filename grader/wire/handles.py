@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import types
 from typing import Any, NamedTuple
 
 from grader.wire.bounds import ProtocolFault
@@ -19,7 +21,7 @@ class HandleRow(NamedTuple):
     Attributes:
         type: name of its class.
         text: why it could not be handed over, if there is more to say than its class.
-        bases: its class and those that it derives from, each with the name of its module, nearest first.
+        bases: its class and those that it derives from, as `name_of_class` has them, nearest first.
         special: the special methods that its class has.
     """
 
@@ -48,13 +50,31 @@ def describe_handle(obj: object, reason: str | None) -> HandleRow:
     """An object of a student's as a row: by its class alone, as the object may do anything when it is asked."""
     kind = type(obj)
     mro = kind.__mro__
-    bases = [f"{base.__module__}.{base.__qualname__}"[:MAX_NAME] for base in mro[:_MAX_BASES]]
+    bases = [name_of_class(base) for base in mro[:_MAX_BASES]]
     return HandleRow(
         kind.__name__[:MAX_TEXT],
         (reason or "")[:MAX_TEXT],
-        tuple(bases),
+        tuple(name for name in bases if name),
         tuple(sorted(each for each in SPECIAL if _has(mro, each))),
     )
+
+
+def name_of_class(kind: type) -> str:
+    """The name of a class with that of its module, if it is what is found there under that name; else ""."""
+    name = f"{kind.__module__}.{kind.__qualname__}"
+    return name if len(name) <= MAX_NAME and class_named(name) is kind else ""
+
+
+def class_named(name: str) -> type | None:
+    """The class of that name in a module that is loaded here."""
+    parts = name.split(".")
+    for cut in range(len(parts) - 1, 0, -1):
+        found: Any = sys.modules.get(".".join(parts[:cut]))
+        for part in parts[cut:]:
+            found = vars(found).get(part) if isinstance(found, (type, types.ModuleType)) else None
+        if isinstance(found, type):
+            return found
+    return None
 
 
 def _has(mro: tuple[type, ...], method: str) -> bool:

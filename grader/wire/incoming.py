@@ -22,6 +22,8 @@ from grader.wire.outgoing import Outgoing
 from grader.wire.plain import constant
 from grader.wire.rows import ArrayRow, BlockRow, Claims, ObjectRow, Row, TensorRow, Told
 
+_MOST_KINDS = 1000
+
 
 class Incoming:
     """One message being read: takes in the objects and memory it tells of, then gives values.
@@ -114,6 +116,9 @@ class Incoming:
         elif not isinstance(row, HandleRow):
             exchange.register_container(number, build_container(row, self.value, exchange.named), row)
         elif exchange.make_handle is not None:
+            exchange.kinds.add(row)
+            if len(exchange.kinds) > _MOST_KINDS:  # each has a class here
+                raise ProtocolFault("objects of too many classes")
             handle = exchange.make_handle(number, row)
             exchange.register(number, handle)
             self._held.append(handle)

@@ -18,7 +18,7 @@ import pytest
 import torch
 from support import Function
 
-from grader.model.endings import CheckFailed
+from grader.model.endings import CheckFailed, WorkerLost
 from grader.remote.handle import side_of
 from grader.remote.raised import raised_by_student
 from grader.remote.side import Side
@@ -216,7 +216,8 @@ def with_property(student: Any) -> bool:
     """A property is read and set."""
     s = student.Stack(1, 2)
     s.top = 5
-    return s.top == 5 and list(s) == [1, 5]
+    top: int = s.top
+    return top == 5 and list(s) == [1, 5]
 
 
 def of_class(student: Any) -> bool:
@@ -225,7 +226,8 @@ def of_class(student: Any) -> bool:
     student.Stack(1)
     assert student.Stack.made == before + 1
     student.Stack.made = 0
-    return student.Stack(1).made == 1
+    made: int = student.Stack(1).made
+    return made == 1
 
 
 def copied(student: Any) -> bool:
@@ -400,3 +402,25 @@ def test_what_an_object_cannot_do_is_refused_in_words(sides: tuple[Side, Side]) 
         student.CONFIG = 3
     with pytest.raises(CheckFailed, match="more than 10,000 items"):
         list(student.endless())
+
+
+def test_what_a_class_says_of_itself_is_bounded(sides: tuple[Side, Side], function: Function) -> None:
+    """No object is a number by its name, and none makes the check's process large or slow."""
+    lies = side_of(
+        function(
+            "class Liar:\n    def __len__(self): return 10 ** 15\n    def __getitem__(self, at): return at\n"
+            "Liar.__module__, Liar.__qualname__ = 'builtins', 'float'\n"
+            "def liar(): return Liar()\n"
+            "def many(n): return [type(f'T{i}', (), {})() for i in range(n)]\n"
+        )
+    )
+    lies.begin_check(1, recording=False)
+    student: Any = Student(lies)
+    assert not isinstance(student.liar(), float)
+    with pytest.raises(CheckFailed, match="more than 10,000,000 items"):
+        list(student.liar())
+    with pytest.raises(CheckFailed, match="more than 10,000 items"):
+        sum(item for item in student.liar())
+    assert len(student.many(500)) == 500
+    with pytest.raises(WorkerLost):
+        student.many(2000)
