@@ -24,7 +24,8 @@ import yaml
 from grader.cli.options import read_setup
 from grader.course.answers import Answer
 from grader.course.layout import find_course
-from grader.course.load import find_exercise, load_course
+from grader.course.load import load_course
+from grader.course.names import find_exercises
 from grader.lanes.lane import Lane
 from grader.lanes.open import open_lanes
 from grader.model import Exercise, GradedExercise, Verdict
@@ -224,7 +225,7 @@ def fate_of(runs: Runs, lane: Lane, exercise: Exercise, mutant: Mutant, seeds: i
 def command(names: tuple[str, ...], seeds: int, show: bool) -> None:
     """Print what survives."""
     course = load_course(find_course(Path.cwd()))
-    exercises = [find_exercise(course, name) for name in names] or list(course.exercises)
+    exercises = [item for name in names for item in find_exercises(course, name)] or list(course.exercises)
     known = yaml.safe_load(EQUIVALENT.read_text(encoding="utf-8")) or {}
     setup = read_setup(None)
     worst = 0

@@ -144,7 +144,7 @@ class _Task:
         if problem := self.lane.collected.problems.get(exercise.id):
             return _broken(exercise, problem)
         if missing := self.submission.problems.get(exercise.id):
-            outcomes = [Outcome(check.id, Verdict.SKIPPED, missing) for check in checks]
+            outcomes = [Outcome(check.id, Verdict.SKIPPED, missing, cause="load") for check in checks]
             return replace(_graded(exercise, checks, outcomes), state="not_started")
         run = self.lane.run(exercise, self.submission.files[exercise.id], self._seed(), self._keep())
         return self._finished(_graded(exercise, checks, run.outcomes, output=run.output))

@@ -51,6 +51,7 @@ class Side:
         counters: counts for the report, by name.
         speed: what was measured, for the report.
         leave: told when a worker is asked; gives what is told when it has answered.
+        cause: what ended the check, as one of `CAUSES`, or "".
         provisional: whether a verdict about speed that fails is taken again later, and decides nothing now.
     """
 
@@ -65,6 +66,7 @@ class Side:
     counters: dict[str, int] = field(default_factory=dict)
     speed: list[Speed] = field(default_factory=list)
     leave: Leave | None = None
+    cause: str = ""
     provisional: bool = False
 
     def __post_init__(self) -> None:
@@ -110,7 +112,7 @@ class Side:
         self.leave = leave or self.leave
         self.exchange.reset()
         self.seed, self._seeded = seed, False
-        self.recording, self.calls, self.counters, self.speed = recording, [], {}, []
+        self.recording, self.calls, self.counters, self.speed, self.cause = recording, [], {}, [], ""
 
     def fresh(self) -> Side:
         """The same side with a worker of its own, for timed calls. Close its sitting."""
@@ -166,7 +168,7 @@ class Side:
         story = load_message(self.sitting.module, raised)
         if self._has_loaded:
             return CannotJudge(say("{} loaded once, and does not any more", f"your {self.sitting.module}.py"), story)
-        return CannotJudge(story, at_load=True)
+        return CannotJudge(story, at_load=True, about="load")
 
     def call(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], what: str) -> Any:
         """Call something that lives in the worker."""

@@ -63,7 +63,7 @@ class Student:
         side: Side = object.__getattribute__(self, "_Student__side")
         kind = side.names().get(name)
         if kind is None:
-            raise CannotJudge(_missing(side, name), at_load=True)
+            raise CannotJudge(_missing(side, name), at_load=True, about="name")
         if kind == "callable":
             return RemoteFunction(side, name)
         return side.get(RemoteFunction(side, ""), name, f"{side.sitting.owner} `{name}`")

@@ -41,4 +41,5 @@ def outcome_of(
         counted = [f"counted: {counters}"] if counters else []
         detail = "\n".join([detail, *counted, *(found.told for found in speed)]).strip()
         counters = {}
-    return Outcome(check.id, verdict, message, detail, round(seconds, 4), counters, speed, student.device)
+    told = check.id, verdict, message, detail
+    return Outcome(*told, round(seconds, 4), counters, speed, student.device, student.cause)

@@ -24,6 +24,7 @@ from grader.remote.probe import Probe
 from grader.remote.side import Side
 from grader.remote.student import Student
 from grader.session.again import Runs
+from grader.session.cause import cause_of
 from grader.session.checks import CollectedCheck, collected_check
 from grader.session.decide import Comparison, Decision, Ended, Telling, decide
 from grader.session.globals import Kept
@@ -178,7 +179,9 @@ class CheckSession:
         row.item._initrequest()
         row.item.config.hook.pytest_runtest_protocol(item=row.item, nextitem=following)
         ended = self._ended(row.item)
-        return ended, decide(check, ended, student, self._reference, self._telling(row.item))
+        decision = decide(check, ended, student, self._reference, self._telling(row.item))
+        student.cause = cause_of(check, decision[0], ended.error or student.sitting.lost)
+        return ended, decision
 
     def _telling(self, item: pytest.Function) -> Telling:
         assert self._exercise is not None
