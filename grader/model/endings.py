@@ -93,6 +93,7 @@ class WorkerLost(BaseException):
         public: for the student, also of a hidden check.
         message: the same with what the worker said or did, such as its exit status.
         in_load: whether it was lost while it loaded the submission.
+        frames: of one that ran out of its time: where its code was then, as it says, outermost first.
     """
 
     def __init__(self, verdict: Verdict, public: str, more: object = "") -> None:
@@ -100,6 +101,7 @@ class WorkerLost(BaseException):
         self.public = public
         self.message = f"{public} ({more})" if str(more) else str(public)
         self.in_load = False
+        self.frames: tuple[tuple[str, int, str, str], ...] = ()
         super().__init__(self.message)
 
 

@@ -48,6 +48,8 @@ class Side:
         copying: whether student code is given copies, so that nothing it does to them reaches the check.
         recording: whether calls are taken down, for the lines that reproduce them.
         calls: what the check called.
+        printing: of functions that printed while calls were taken down, what they are called in messages.
+        called: names of the functions that the check called.
         counters: counts for the report, by name.
         speed: what was measured, for the report.
         leave: told when a worker is asked; gives what is told when it has answered.
@@ -63,6 +65,8 @@ class Side:
     copying: bool = False
     recording: bool = False
     calls: list[Call] = field(default_factory=list)
+    printing: set[str] = field(default_factory=set)
+    called: set[str] = field(default_factory=set)
     counters: dict[str, int] = field(default_factory=dict)
     speed: list[Speed] = field(default_factory=list)
     leave: Leave | None = None
@@ -113,6 +117,7 @@ class Side:
         self.exchange.reset()
         self.seed, self._seeded = seed, False
         self.recording, self.calls, self.counters, self.speed, self.cause = recording, [], {}, [], ""
+        self.called = set()
 
     def fresh(self) -> Side:
         """The same side with a worker of its own, for timed calls. Close its sitting."""
@@ -165,7 +170,7 @@ class Side:
 
     def _does_not_load(self, raised: Raised) -> CannotJudge:
         # Why may be told in full, as no hidden input is known yet. Where the file has loaded before, one may be.
-        story = load_message(self.sitting.module, raised)
+        story = load_message(self.sitting.module, raised, self.sitting.folder)
         if self._has_loaded:
             return CannotJudge(say("{} loaded once, and does not any more", f"your {self.sitting.module}.py"), story)
         return CannotJudge(story, at_load=True, about="load")
@@ -183,7 +188,12 @@ class Side:
             [out.value(arg) for arg in args],
             {name: out.value(value) for name, value in kwargs.items()},
         )
-        return self._ask(request, out, self.sitting.limits.call_s, what)
+        before = self.sitting.printed()
+        try:
+            return self._ask(request, out, self.sitting.limits.call_s, what)
+        finally:
+            if self.recording and self.sitting.printed() > before:
+                self.printing.add(what)
 
     def _copied(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """The arguments as they were before student code changed them, in memory of their own."""

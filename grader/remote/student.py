@@ -25,6 +25,7 @@ class RemoteFunction(Remote):
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call it in the worker. A probe around a student's function is told, and noted, as that function."""
         called = args[0] if args and isinstance(args[0], RemoteFunction) else self
+        self._side.called.add(called._name)
         if self._side.recording and called._space == "student":
             called.note(args[1:] if called is not self else args, kwargs)
         return self._side.call(self, args, kwargs, called.what)

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 from grader.model import CAUSES, GradedCheck, Verdict
 
-_RAISED = re.compile(r"your `[^`]+`(?: object)? (?:raised \w+|is not written yet)?")
-_KIND = re.compile(r" is (None|an? [\w ]+|some other object), .+ is asked")
+_RAISED = re.compile(r"your (?:`[^`]+`(?: object)?|\w+\.py) (?:raised \w+|is not written yet|)")
+_KIND = re.compile(r" is (None|an? [\w ]+|some other object)(?: \(is a `return` missing\?\))?, .+ is asked")
+_ONE_FOR_ALL = ("load", "name", "signature", "raised")
 _PLACE = re.compile(r"^ {4}\S.*, line \d+", re.MULTILINE)
 
 
@@ -56,18 +57,17 @@ def _rank(row: GradedCheck) -> int:
 def _stops_at(row: GradedCheck, cause: GradedCheck) -> bool:
     """Whether a check met the same thing as another one: the same error at the same line, the same wrong kind."""
     mine, theirs = (item.outcome.message.split("\n")[0] for item in (row, cause))
-    if row.outcome.cause != cause.outcome.cause and (row.check.shown and cause.check.shown):
+    # A hidden check does not say where it was, nor why in a word of its own.
+    both_shown = row.check.shown and cause.check.shown
+    if row.outcome.verdict is not cause.outcome.verdict or (both_shown and row.outcome.cause != cause.outcome.cause):
         return False
-    if mine == theirs:
-        return cause.outcome.cause not in ("values", "shape", "dtype")  # of which each has an input of its own
-    if row.outcome.verdict is not cause.outcome.verdict:
+    places = [_PLACE.findall(item.outcome.message) for item in (row, cause)]
+    if both_shown and all(places) and places[0] != places[1]:
         return False
     kinds = _KIND.search(mine), _KIND.search(theirs)
     if kinds[0] and kinds[1]:
         return kinds[0][1] == kinds[1][1]
     heads = _RAISED.match(mine), _RAISED.match(theirs)
-    if not heads[0] or not heads[1] or heads[0][0] != heads[1][0]:
-        return False
-    # A hidden check does not say where it was raised.
-    places = (_PLACE.findall(item.outcome.message) for item in (row, cause))
-    return not (row.check.shown and cause.check.shown) or next(places) == next(places)
+    if heads[0] and heads[1] and row.outcome.verdict is not Verdict.FAILED:
+        return heads[0][0] == heads[1][0]
+    return mine == theirs and cause.outcome.cause in _ONE_FOR_ALL

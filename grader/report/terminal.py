@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -216,8 +215,7 @@ class _Page:
         own = indent + line[: len(line) - len(line.lstrip())]
         if len(indent) + columns(line) <= self.width or line.startswith("    "):
             return [indent + line]
-        text = line.lstrip()
-        return textwrap.wrap(text, self.width, initial_indent=own, subsequent_indent=own + "  ", break_long_words=False)
+        return list(_filled(line.split(), own, self.width))
 
     def output(self, graded: GradedExercise) -> Iterator[str]:
         """The beginning of what the student printed."""
@@ -230,6 +228,18 @@ class _Page:
             yield f"    | {_cut(line, self.width - 6)}"
         if len(lines) > _MOST_OUTPUT_LINES:
             yield f"    | ... {len(lines) - _MOST_OUTPUT_LINES} more lines"
+
+
+def _filled(words: Sequence[str], indent: str, width: int) -> Iterator[str]:
+    """Words in lines, by the columns that they take; the lines after the first stand further in."""
+    line, free = indent, True
+    for word in words:
+        if not free and columns(line) + 1 + columns(word) > width:
+            yield line
+            line, free = f"{indent}  ", True
+        line += word if free else f" {word}"
+        free = False
+    yield line
 
 
 def _by_number(rule: str) -> tuple[int, str]:
@@ -253,4 +263,4 @@ def _cut(text: str, room: int) -> str:
     kept = text[: room - 4]
     while columns(kept) > room - 4:  # characters of two columns
         kept = kept[:-1]
-    return f"{kept} ..."
+    return f"{kept.rstrip()} ..."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from grader.model import Check, Verdict
 from grader.model.endings import CannotJudge, CheckFailed, WorkerLost
-from grader.remote.raised import raised_by_student
+from grader.remote.raised import raised_by_student, refuses_arguments
 
 _OF_CATEGORY = {"correctness": "values", "error": "values"}
 
@@ -21,7 +21,7 @@ def cause_of(check: Check, verdict: Verdict, error: BaseException | None) -> str
     if verdict is not Verdict.FAILED and isinstance(error, WorkerLost) and error.in_load:
         return "load"
     raised = raised_by_student(error) if error is not None else None
-    if check.shown and raised is not None and raised.signature and not raised.frames:
+    if check.shown and raised is not None and refuses_arguments(raised):
         return "signature"
     if verdict in (Verdict.CRASHED, Verdict.TIMED_OUT, Verdict.OVER_LIMIT):
         return "raised"

@@ -8,7 +8,6 @@ import importlib.util
 import inspect
 import os
 import random
-import signal
 import sys
 import traceback
 import types
@@ -39,7 +38,7 @@ from grader.wire.requests import (
 )
 from grader.wire.rows import Told
 from grader.wire.tree import Plain
-from grader.worker import device, own_probes
+from grader.worker import device, own_probes, stops
 
 NO_MEMORY = 71
 """Exit status of a worker that has no memory left for a request."""
@@ -47,13 +46,12 @@ NO_MEMORY = 71
 _MAX_TEXT = 2000
 _MAX_FRAMES = 20
 _MAX_NAMES = 500
-_TIMERS = (signal.ITIMER_REAL, signal.ITIMER_VIRTUAL, signal.ITIMER_PROF) if hasattr(signal, "setitimer") else ()
-_SET_TIMER: Any = getattr(signal, "setitimer", None)  # as it is before student code is loaded
 
 
 def serve(channel: Channel, folder: str) -> None:
     """Answer requests until the channel closes."""
     worker = _Submission(folder)
+    stops.prepare()
     channel.maps = True
     with contextlib.suppress(ChannelClosed):
         while True:
@@ -63,7 +61,7 @@ def serve(channel: Channel, folder: str) -> None:
                 os._exit(NO_MEMORY)
             reply, data = worker.answer(frame)
             _flush()
-            _stop_timers()
+            stops.stop_timers()
             try:
                 channel.send(frame.number, reply.plain(), data)
             except Unsupported as error:
@@ -216,7 +214,7 @@ class _Submission:
         return RaisedRow(
             type=_cut(type(error).__name__.lstrip("_")),  # torch.linalg.LinAlgError calls itself _LinAlgError
             builtin=_nearest_builtin(type(error)),
-            text=_text(error),
+            text=_text(error).replace(self._folder + os.sep, ""),
             frames=tuple(frames[-_MAX_FRAMES:]),
             signature=error.__dict__.get("_signature") if not frames else None,
         )
@@ -275,12 +273,6 @@ def _text(error: BaseException) -> str:
 
 def _cut(text: str) -> str:
     return text if len(text) <= _MAX_TEXT else text[:_MAX_TEXT] + " ..."
-
-
-def _stop_timers() -> None:
-    """A timer of the student's must not ring while nothing of the student's runs."""
-    for timer in _TIMERS:
-        _SET_TIMER(timer, 0)
 
 
 def _flush() -> None:
