@@ -8,7 +8,7 @@ is on the device already:
     >>> to_device({"pixels": pixels, "epoch": 3}, "cpu")["pixels"] is pixels
     True
 
-C1  `best_device()` returns a `torch.device`: the accelerator's, with or without an index, if there is one, or the CPU's.
+C1  `best_device()` returns a `torch.device`: the accelerator's if there is one (with an index or not), else the CPU's.
 C2  `to_device(batch, device)` returns a new dict with the keys of batch in the same order. Its tensors have the
     numbers, dtype and `requires_grad` of those in batch. The dict `batch` and its tensors stay as they are.
 C3  These tensors lie on `device`, which is a string such as "cpu" or a `torch.device`. If it has an index, as in
