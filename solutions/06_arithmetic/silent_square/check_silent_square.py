@@ -69,7 +69,7 @@ def check_mixed(student, rng, most):
     pred, target = pairs(rng, n)
     asked = mean_square(pred, target)
     for one, other in (((n, 1), (n,)), ((n,), (n, 1)), ((n, 1), (n, 1))):
-        with calling(student.mse, pred.reshape(one), target.reshape(other)) as loss:
+        with calling(student.mse, pred.clone().reshape(one), target.clone().reshape(other)) as loss:
             as_elsewhere(  # right, or as wrong as for two vectors
                 number(loss),
                 asked,
