@@ -13,8 +13,8 @@ C1  `storage_numbers(t)` returns a list of all numbers in the storage of t, in t
 C2  `poke_(t, k, v)` writes v, which t's dtype can hold, to place k of that list, into the storage itself, and returns
     t.
 C3  A place that the storage does not have, such as -1, raises IndexError.
-C4  No warning, nor a silenced one. You may read that `t.storage()` does it; in fact it is deprecated, and warns. Its successor
-    `t.untyped_storage()` is a row of bytes: place 3 of it is the fourth byte, not the fourth number.
+C4  No warning, nor a silenced one. You may read that `t.storage()` does it; in fact it is deprecated, and warns. Its
+    successor `t.untyped_storage()` is a row of bytes: place 3 of it is the fourth byte, not the fourth number.
 C5  Nothing else is changed.
 """
 
