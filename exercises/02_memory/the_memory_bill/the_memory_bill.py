@@ -1,7 +1,7 @@
 """The memory bill
 
-A million measurements as a Python list cost eight times what they cost as float32 tensor. And a slice of ten numbers may keep
-a tensor of a gigabyte alive, because a view holds the whole storage it looks at. Work out what things cost.
+A million measurements as a Python list cost eight times what they cost as a float32 tensor. And a slice of ten numbers
+may keep a tensor of a gigabyte alive, because a view holds the whole storage it looks at. Work out what things cost.
 
     boxed_bytes([0.5, 1.5])                          gives  sys.getsizeof of the list, and 24 for each float
     tensor_bytes((2, 3), torch.float64)              gives  48

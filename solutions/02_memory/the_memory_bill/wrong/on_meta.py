@@ -1,4 +1,4 @@
-"""You make the tensor on "meta". It takes no memory, but PyTorch counts its bytes in 64 bits; Python's ints have no end.
+"""You make the tensor on "meta". It takes no memory, but PyTorch counts its bytes in 64 bits; Python has no end.
 
 caught by: makes_no_tensor
 keeps: boxed_bytes, held_bytes, compact
