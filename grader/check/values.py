@@ -15,6 +15,7 @@ from grader.check.kinds import is_array, is_instance, is_kind, is_tensor, pair
 from grader.check.properties import claims, on_device, same_dtype, same_shape
 from grader.model.endings import CannotJudge, CheckFailed
 from grader.model.public import say
+from grader.remote.asked import compare
 
 _TOLERANCES = {
     torch.float16: (1e-3, 1e-5),
@@ -43,6 +44,15 @@ def same_values(
         CannotJudge: the shapes differ, so that there is nothing to compare.
         CheckFailed: the values differ.
     """
+    compare(yours)
+    try:
+        _same_values(yours, asked, what, rtol, atol)
+    except CheckFailed as failed:
+        failed.by_value = True
+        raise
+
+
+def _same_values(yours: Any, asked: Any, what: str, rtol: float | None, atol: float | None) -> None:
     if isinstance(asked, (list, tuple, dict)):
         _same_items(yours, asked, what, rtol, atol)
     # bool is an int to Python, and is compared below as what it is: True is not 1 here.

@@ -27,11 +27,13 @@ class CheckFailed(AssertionError):
     Attributes:
         public: the property, safe to tell of a hidden input.
         story: the same with numbers.
+        by_value: whether a value of the student's was compared with an expected one.
     """
 
     def __init__(self, public: str, story: str = "") -> None:
         self.public = public
         self.story = story or public
+        self.by_value = False
         super().__init__(self.story)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from grader.model import Device, Limits, Speed, Verdict
 from grader.model.endings import CannotJudge, WorkerLost
 from grader.model.public import say
+from grader.remote.asked import withhold
 from grader.remote.raised import Raised, exception_of, load_message, raised_by_student
 from grader.remote.sitting import Sitting
 from grader.remote.worker import Starter
@@ -170,6 +171,8 @@ class Side:
     def call(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], what: str) -> Any:
         """Call something that lives in the worker."""
         self.names()
+        if self.copying:
+            withhold(*args, *kwargs.values())
         if self.originals is not None or self.copying:
             args, kwargs = self._copied(args, kwargs)
         out = Outgoing(self.exchange)

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -21,19 +23,18 @@ from grader.remote import asked
 from grader.remote.probe import Probe
 from grader.remote.side import Side
 from grader.remote.student import Student
+from grader.session.again import Runs
 from grader.session.checks import CollectedCheck, collected_check
-from grader.session.decide import Comparison, Decision, Ended, Telling, blame, decide
+from grader.session.decide import Comparison, Decision, Ended, Telling, decide
 from grader.session.globals import Kept
 from grader.session.inputs import InputStream
-from grader.session.outcome import judged_by_copies, outcome_of
+from grader.session.outcome import outcome_of
 from grader.session.printed import Printed
 from grader.session.sides import Sides
 from grader.session.timer import Timer
 from grader.session.words import Words
 
 _NO_CUDA = "needs a CUDA device; grade --device cuda uses one"
-_BY_VALUES = (AttributeError, IndexError, KeyError, RuntimeError, TypeError, ValueError)
-"""What a check meets that takes a value for another kind of value."""
 
 
 class Host(Protocol):
@@ -64,6 +65,7 @@ class CheckSession:
         self._comparison: Comparison | None = None
         self._words: dict[Path, Words] = {}
         self._kept: dict[Path, Kept] = {}
+        self._wants_changes: dict[tuple[str, str], bool] = {}
         self._timer = Timer()
 
     # -- collecting -----------------------------------------------------------------------------------------------
@@ -141,29 +143,13 @@ class CheckSession:
         assert self._student is not None
         assert self._exercise is not None
         check, student = row.check, self._student
+        exercise = self._exercise
+        stand_in = partial(self._stand_in, student.device) if exercise.reference else None
+        attempt = partial(self._attempt, row, following, job)
         started = time.monotonic()
-        ended, decision = self._attempt(row, following, job, student)
-        if self._rests_on_changes(decision[0], student):
-            ended, decision = self._attempt(row, following, job, student, copying=True)
-            decision = judged_by_copies(decision)
-        # A check that breaks by what a student's code gave back is that answer's fault, not ours: nobody can choose to
-        # be undecided. The same check with the reference in the student's place tells the two apart.
-        if decision[0] is Verdict.BROKEN and self._exercise.reference is None:
-            # A student's copy has no reference. Its checks were proved with one, so that an answer which a check cannot
-            # take is the likelier fault.
-            if student.calls and isinstance(ended.error, _BY_VALUES):
-                decision = blame(check, ended, decision[2], self._telling(row.item))
-        elif decision[0] is Verdict.BROKEN:
-            stand_in = self._sides.stand_in(self._exercise, student.device)
-            self._reference = self._sides.reference(self._exercise, stand_in)
-            try:
-                _, instead = self._attempt(row, following, job, stand_in)
-            finally:
-                stand_in.sitting.close()
-            if instead[0] is Verdict.PASSED:
-                decision = blame(check, ended, decision[2], self._telling(row.item))
+        decision = Runs(check, attempt, stand_in, self._telling(row.item), self._wants_changes).judge(student)
         seconds = time.monotonic() - started
-        return outcome_of(check, self._exercise.id, decision, student, job.keep, seconds)
+        return outcome_of(check, exercise.id, decision, student, job.keep, seconds)
 
     def _attempt(
         self,
@@ -177,6 +163,7 @@ class CheckSession:
         """Run a check once, with this side as the student's, which is given copies or the arguments themselves."""
         assert self._exercise is not None
         check, self._student = row.check, student
+        self._reference = self._sides.reference(self._exercise, student)
         self._inputs = InputStream(job.seed, check)
         seed = self._inputs.workers_seed()
         self._begin(student, seed, recording=check.shown, limit=row.call_s)
@@ -199,13 +186,15 @@ class CheckSession:
             self._words[item.path] = Words.of(item.path, self._exercise.id, self._exercise.limits)
         return Telling(self._exercise.contract, self._words[item.path])
 
-    def _rests_on_changes(self, verdict: Verdict, student: Side) -> bool:
-        """Whether student code has changed an argument that the check does not ask for."""
-        # From it the check may have worked out what it expects, so that arguments which stay as they are decide.
-        wanted = asked.asked_for()
-        # One that asks looks at what was made of its arguments. Where it fails, copies could not show that.
-        decided = verdict is Verdict.PASSED or (verdict is Verdict.FAILED and not wanted)
-        return decided and student.exchange.overwrote_other_than(wanted)
+    @contextmanager
+    def _stand_in(self, device: Device) -> Iterator[Side]:
+        """The reference in the student's place."""
+        assert self._exercise is not None
+        side = self._sides.stand_in(self._exercise, device)
+        try:
+            yield side
+        finally:
+            side.sitting.close()
 
     def _begin(self, side: Side, seed: int, *, recording: bool, limit: float | None) -> None:
         assert self._exercise is not None

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from support import FORK, Grade, grader_of, message, verdicts
 
 from grader.course.load import load_course
 from grader.lanes.open import open_lane
+from grader.model import Course
 
 _EXERCISE = '''"""Changed
 
@@ -101,6 +104,33 @@ def check_changed(student, rng):
     same_values(changed(x), 2 * before)
 
 
+@check("C2", try_this="double_(torch.ones(2))")
+def check_by_plain_asserts(student, rng):
+    """Changes what lies below, by asserts that say nothing of it"""
+    x = rng.normal(2, 3)
+    before = x.clone()
+    assert student.double_(x[0]).shape == (3,)
+    assert torch.equal(x[0], 2 * before[0])
+
+
+@check("C1", try_this="double(torch.ones(2))")
+def check_kept_by_assert(student, rng):
+    """Keeps its argument, by a plain assert"""
+    x = rng.normal(3)
+    before = x.clone()
+    student.double(x)
+    assert torch.equal(x, before)
+
+
+@check("C1", try_this="double(torch.ones(2))")
+def check_kept_by_value(student, rng):
+    """Keeps its argument, by its value"""
+    x = rng.normal(3)
+    before = x.clone()
+    student.double(x)
+    same_values(x, before, "x")
+
+
 @check("C3", try_this="head(torch.ones(2))")
 def check_view(student, rng):
     """Gives a view"""
@@ -108,12 +138,14 @@ def check_view(student, rng):
     is_view_of(student.head(x), x)
 '''
 _OTHERS = "\ndef double_(x): return x.mul_(2)\ndef head(x): return x[:1]\ndef made(): return torch.ones(3)\n"
-_ALL_PASS = dict.fromkeys(("tensor", "twice", "array", "result", "in_place", "changed", "view"), "passed")
+_RULES = ("tensor", "twice", "array", "result", "in_place", "changed", "by_plain_asserts", "view")
+_KEPT = ("kept_by_assert", "kept_by_value")
+_ALL_PASS = dict.fromkeys((*_RULES, *_KEPT), "passed")
 
 
 @pytest.fixture(scope="module")
-def grade(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Grade]:
-    """Grades a text as a submission to a course whose checks work out what they expect after the call."""
+def course(tmp_path_factory: pytest.TempPathFactory) -> Course:
+    """A course whose checks work out what they expect after the call."""
     root = tmp_path_factory.mktemp("course")
     for name, text in {
         "course.yaml": "title: T\nrequires: tensorgrade>=0.1\nmodules: [{folder: m, title: M, exercises: [work]}]\n",
@@ -129,7 +161,12 @@ def grade(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Grade]:
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
-    course = load_course(root)
+    return load_course(root)
+
+
+@pytest.fixture(scope="module")
+def grade(course: Course, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Grade]:
+    """Grades a text as a submission to that course."""
     with open_lane(course.exercises, FORK) as lane:
         yield lambda text: grader_of(course, lane, tmp_path_factory.mktemp("desk"))(text, "work")
 
@@ -138,18 +175,33 @@ def test_what_is_expected_comes_from_arguments_as_they_were(grade: Grade) -> Non
     """Zeros are twice an argument that was overwritten with zeros, and of no other."""
     zeros = "import torch\ndef double(x):\n    x[...] = 0\n    return x * 0\n"
     graded = grade(zeros + _OTHERS)
-    assert verdicts(graded) == {**_ALL_PASS, **dict.fromkeys(("tensor", "twice", "array", "result"), "failed")}
+    assert verdicts(graded) == {
+        **_ALL_PASS,
+        **dict.fromkeys(("tensor", "twice", "array", "result", *_KEPT), "failed"),
+    }
     assert "judged by the arguments as they were: your code changes one of them" in message(graded, "tensor")
 
 
-def test_a_right_value_is_right_beside_a_changed_argument(grade: Grade) -> None:
-    """Who changes an argument that no rule keeps loses nothing; nor does who returns it, doubled."""
-    for body in ("y = 2 * x\n    x[...] = 7\n    return y", "x *= 2\n    return x"):
-        assert verdicts(grade(f"import torch\ndef double(x):\n    {body}\n" + _OTHERS)) == _ALL_PASS
+@pytest.mark.parametrize("body", ["y = 2 * x\n    x[...] = 7\n    return y", "x *= 2\n    return x"])
+def test_a_changed_argument_costs_the_checks_that_look_at_it(grade: Grade, body: str) -> None:
+    """Who changes an argument fails the checks that compare it, in whatever words, and no other."""
+    graded = grade(f"import torch\ndef double(x):\n    {body}\n" + _OTHERS)
+    assert verdicts(graded) == {**_ALL_PASS, **dict.fromkeys(_KEPT, "failed")}
 
 
 def test_a_check_that_asks_reads_what_was_made_of_its_argument(grade: Grade) -> None:
-    """`in_place` and `changed` read the argument as the call left it."""
+    """A check of what is changed in place, by a word for it or by plain asserts, reads it as the call left it."""
     assert verdicts(grade(_REFERENCE)) == _ALL_PASS
     graded = grade("import torch\ndef double(x): return 2 * x\n" + _OTHERS.replace("mul_(2)", "zero_()"))
-    assert verdicts(graded) == {**_ALL_PASS, "in_place": "failed", "changed": "failed"}
+    assert verdicts(graded) == {**_ALL_PASS, **dict.fromkeys(("in_place", "changed", "by_plain_asserts"), "failed")}
+
+
+def test_without_a_reference_a_check_of_changes_stands(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, course: Course
+) -> None:
+    """In a copy without references a right answer in place is right, whatever words its check uses."""
+    root = Path(shutil.copytree(course.root, tmp_path / "copy"))
+    (root / "solutions/m/work/work.py").unlink()
+    copy = load_course(root)
+    with open_lane(copy.exercises, FORK) as lane:
+        assert verdicts(grader_of(copy, lane, tmp_path_factory.mktemp("desk"))(_REFERENCE, "work")) == _ALL_PASS
