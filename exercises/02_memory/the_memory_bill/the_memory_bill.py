@@ -15,7 +15,8 @@ C2  `tensor_bytes(shape, dtype)` returns the bytes of the elements of a tensor o
 C3  `held_bytes(t)` returns the bytes that t keeps alive: those of its whole storage.
 C4  `compact(t)` returns t itself where `t.nbytes`, the bytes that t shows, are at least half of those it holds. That
     counts an element as often as it is shown, as in an expanded t. Else it returns a copy with a storage of its own
-    that has no spare byte, of the same shape and dtype, and t's memory can be given back. t requires no gradient.
+    that has no spare byte, of the same shape and dtype, and t's memory can be given back. t is not changed. It requires
+    no gradient.
 """
 
 import torch

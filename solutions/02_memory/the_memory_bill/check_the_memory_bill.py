@@ -11,6 +11,7 @@ from grader.check import (
     same_shape,
     same_values,
     shares_nothing,
+    unchanged,
     uses_at_most,
 )
 
@@ -71,9 +72,11 @@ def check_held(student, rng):
 @check("C4", category="memory", share=3, try_this=SLICE)
 def check_compact(student, rng):
     """Copies what holds too much"""
-    base = rng.normal(rng.integer(30, 50), 8, dtype=torch.float64)
-    for t in (base[:4], base[:, 1:3], base[::3].t(), base[5, 5]):
-        yours = student.compact(t)
+    wide = 9 * rng.normal(rng.integer(30, 50), 8, dtype=torch.float64)
+    base, narrow = wide.float(), wide.to(torch.int16)
+    for t in (wide[:4], wide[:, 1:3], base[::3].t(), base[5, 5], narrow[3:5]):
+        with unchanged(t, what="t"):
+            yours = student.compact(t)
         same_shape(yours, t, "the copy")
         same_dtype(yours, t, "the copy")
         same_values(yours, t, "the copy")
