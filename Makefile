@@ -20,6 +20,7 @@ quick: install-dev
 	$(BIN)/python -m pytest -q -n 2 tests/test_floors.py tests/model tests/test_grading.py tests/course tests/remote \
 		tests/report tests/check/test_words.py tests/wire/test_rows.py tests/wire/test_values.py
 
+# The whole corpus; `make test` runs a third of it.
 attacks: install-dev
 	$(BIN)/python tests/attack_runner.py --twice
 

@@ -1,10 +1,15 @@
-"""Every attack gets what its file says, honest authors beside it notice nothing, and nothing is left of it."""
+"""An attack gets what its file says, honest authors beside it notice nothing, and nothing is left of it.
+
+A third of the corpus is run here, another one for each state of the engine. `make attacks` runs all of it.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -15,7 +20,20 @@ from attacking.secrets import Secrets
 from attacking.table import level_lines
 from support import COURSES, run_grade
 
+import grader
+
 ATTACKS = read_corpus()
+
+
+def third_of(attacks: Sequence[Attack]) -> list[Attack]:
+    """The same ones for the same engine, and others as soon as a line of it is changed."""
+    engine = hashlib.sha256()
+    for path in sorted(Path(grader.__file__).parent.rglob("*.py")):
+        engine.update(path.read_bytes())
+    return [a for a in attacks if hashlib.sha256(engine.digest() + a.name.encode()).digest()[0] % 3 == 0]
+
+
+TRIED = third_of(ATTACKS)
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the wall is Linux's")
 
@@ -25,14 +43,14 @@ def findings(tmp_path_factory: pytest.TempPathFactory) -> Findings:
     """What is wrong after a class of attackers and honest authors was graded, at the best level of this machine."""
     work = tmp_path_factory.mktemp("wall")
     try:
-        return run_corpus(work, ATTACKS, ["--confinement", "none"], classes=os.cpu_count() or 1)
+        return run_corpus(work, TRIED, ["--confinement", "none"], classes=os.cpu_count() or 1)
     finally:
         clean_host()
         subprocess.run(["chmod", "-R", "u+rwx", str(work)], capture_output=True, check=False)
         subprocess.run(["rm", "-rf", str(work)], check=False)
 
 
-@pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.name)
+@pytest.mark.parametrize("attack", TRIED, ids=lambda attack: attack.name)
 def test_attack(findings: Findings, attack: Attack) -> None:
     """Its checks get the verdicts and messages that it says, and nothing worked that must not."""
     if attack.name in findings.not_run:
@@ -75,5 +93,5 @@ def test_what_lower_levels_do_not_hold_is_told() -> None:
 
 def test_course_of_attackers_is_sound() -> None:
     """References and other right answers of the course that is attacked pass, and wrong ones do not."""
-    ran = run_grade("verify", "--seeds", "2", cwd=COURSES / "wall")
+    ran = run_grade("verify", "--seeds", "1", cwd=COURSES / "wall")
     assert ran.returncode == 0, ran.stdout

@@ -16,7 +16,7 @@ EXERCISES = ("double", "total", "tables", "window", "once", "last")
 CONTROL = "last"
 """The exercise that attackers do honestly: they must get its points."""
 
-_ATTACKS_BETWEEN = 6
+_ATTACKS_BETWEEN = 8
 _HONEST: tuple[Mapping[str, str], ...] = (
     {},
     {"double": "wrong/triples", "total": "wrong/loop", "window": "wrong/copy"},

@@ -274,5 +274,6 @@ def test_spawned_workers_give_the_same(tiny: Course, spawn_lane: Lane, tmp_path:
     graded = grade(double("print('hello'); return 3 * x"))
     assert verdicts(graded) == {"small": "failed", "in_place": "passed", "random": "failed", "dtype": "passed"}
     assert graded.output == "hello\n"
-    graded = grade(double("while True: pass"))
+    # Once: each call that hangs takes its seconds, and a fresh interpreter after it.
+    graded = grade(double("while x.tolist() == [1.0, 2.0, 3.0]: pass\n    return 2 * x"))
     assert verdicts(graded)["small"] == "timed_out"

@@ -239,7 +239,8 @@ def test_planted_faults(group: str, tmp_path: Path) -> None:
     for fault in TOGETHER[group]:
         FAULTS[fault][0](root)
     course = load_course(root)
-    proofs = verify(course, course.exercises[:1], FORK, 8, print)
+    seeds = 8 if "right variant fails for some seeds" in TOGETHER[group] else 2
+    proofs = verify(course, course.exercises[:1], FORK, seeds, print)
     problems = [problem for proof in proofs for problem in proof.problems]
     for fault in TOGETHER[group]:
         assert any(FAULTS[fault][1] in problem for problem in problems), (fault, problems)
