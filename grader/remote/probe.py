@@ -42,6 +42,7 @@ def built_in(
         kwargs: of the call.
     """
     side = side_of_function(function, name)
+    side.called.add(str(function))
     # The lines that reproduce a failure are for students: they tell of the student's function, not of a probe.
     if side.recording:
         function.note(args, kwargs)

@@ -45,6 +45,7 @@ class Side:
         originals: of the reference: the student's side, whose arguments it is given as they were before the call.
         reference: of the student's: the reference's side, if there is one.
         counting: of the reference: the CPU seconds of a counted call that does nothing, and in which of its workers.
+        rewrite: makes each argument anew before student code is given it; None where it is given them as they are.
         copying: whether student code is given copies, so that nothing it does to them reaches the check.
         recording: whether calls are taken down, for the lines that reproduce them.
         calls: what the check called.
@@ -62,6 +63,7 @@ class Side:
     originals: Side | None = None
     reference: Side | None = None
     counting: tuple[int, float] | None = None
+    rewrite: Callable[[Any], Any] | None = None
     copying: bool = False
     recording: bool = False
     calls: list[Call] = field(default_factory=list)
@@ -116,8 +118,8 @@ class Side:
         self.leave = leave or self.leave
         self.exchange.reset()
         self.seed, self._seeded = seed, False
-        self.recording, self.calls, self.counters, self.speed, self.cause = recording, [], {}, [], ""
-        self.called = set()
+        self.recording, self.calls, self.counters, self.speed = recording, [], {}, []
+        self.called, self.cause = set(), ""
 
     def fresh(self) -> Side:
         """The same side with a worker of its own, for timed calls. Close its sitting."""
@@ -178,6 +180,9 @@ class Side:
     def call(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], what: str) -> Any:
         """Call something that lives in the worker."""
         self.names()
+        if self.rewrite is not None:
+            args = tuple(arg if isinstance(arg, Remote) else self.rewrite(arg) for arg in args)
+            kwargs = {name: self.rewrite(value) for name, value in kwargs.items()}
         if self.copying:
             withhold(*args, *kwargs.values())
         if self.originals is not None or self.copying:
@@ -189,11 +194,10 @@ class Side:
             {name: out.value(value) for name, value in kwargs.items()},
         )
         before = self.sitting.printed()
-        try:
-            return self._ask(request, out, self.sitting.limits.call_s, what)
-        finally:
-            if self.recording and self.sitting.printed() > before:
-                self.printing.add(what)
+        result = self._ask(request, out, self.sitting.limits.call_s, what)
+        if self.recording and self.sitting.printed() > before:
+            self.printing.add(what)
+        return result
 
     def _copied(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """The arguments as they were before student code changed them, in memory of their own."""

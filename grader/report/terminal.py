@@ -215,7 +215,7 @@ class _Page:
         own = indent + line[: len(line) - len(line.lstrip())]
         if len(indent) + columns(line) <= self.width or line.startswith("    "):
             return [indent + line]
-        return list(_filled(line.split(), own, self.width))
+        return list(_filled(line.strip().split(" "), own, self.width))
 
     def output(self, graded: GradedExercise) -> Iterator[str]:
         """The beginning of what the student printed."""

@@ -143,8 +143,6 @@ def _told(check: Check, ground: _Ground, detail: str, telling: Telling) -> Decis
     rule = telling.contract.get(check.contract)
     if rule and not ground.unreadable:
         text += f"\n{check.contract}  {rule}"
-    if check.try_this and not check.shown and not ground.unreadable:
-        text += f"\nTry this: {check.try_this}"
     return ground.verdict, text[:_MAX_MESSAGE], detail[:_MAX_MESSAGE]
 
 
