@@ -46,7 +46,7 @@ def _numbers(word: str) -> tuple[int, ...]:
 def _nearest(course: Course, word: str, commands: Iterable[str]) -> str:
     numbers = [exercise.number for exercise in course.exercises]
     padded = "-".join(f"{part:02}" if place == 0 else str(part) for place, part in enumerate(_numbers(word)))
-    ids = [item.id for item in (*course.exercises, *course.modules)]
+    ids = [*(exercise.id for exercise in course.exercises), *(module.id for module in course.modules)]
     near = difflib.get_close_matches(padded or word.lower(), [*ids, *numbers, *commands], n=1, cutoff=_NEAR)
     if near:
         return f"; did you mean {near[0]}?"

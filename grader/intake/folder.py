@@ -42,13 +42,13 @@ def read_submission(folder: Path, exercises: Iterable[Exercise], author: str) ->
     for exercise in exercises:
         name = exercise.file_name
         places = [folder / place for place in Places.of(exercise).as_handed_in(in_course=is_course(folder))]
-        path, *others = [place for place in places if os.path.lexists(place)] or [None]
-        if path is None:
+        there = [place for place in places if os.path.lexists(place)]
+        if not there:
             problems[exercise.id] = f"{name} is not among the submitted files"
             continue
-        paths[exercise.id] = path
-        if others:
-            unread[exercise.id] = tuple(place for place in others if place is not None)
+        path = paths[exercise.id] = there[0]
+        if there[1:]:
+            unread[exercise.id] = tuple(there[1:])
         try:
             _refuse_links(folder, path)
             text = _read(path)

@@ -176,7 +176,9 @@ def _decide(ended: Ended, student: Side, reference: Side | None) -> _Ground:
 
 
 def _worker_lost(lost: WorkerLost, student: Side) -> _Ground:
-    lines = frame_lines(_existing(lost.frames, student.sitting.files), student.sitting.folder)
+    lines = frame_lines(
+        _existing([FrameRow(*frame) for frame in lost.frames], student.sitting.files), student.sitting.folder
+    )
     story = "\n".join([f"{lost.message}; it was then at", *lines]) if lines else lost.message
     return _Ground(lost.verdict, lost.public, story, unreadable=lost.in_load)
 

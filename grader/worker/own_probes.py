@@ -38,13 +38,9 @@ def tried(module: str, text: str) -> str:
     """
     names = {"math": math, "np": np, "sys": sys, "torch": torch, **vars(sys.modules[module])}
     lines = ast.parse(text)
-    last = lines.body.pop() if lines.body and isinstance(lines.body[-1], ast.Expr) else None
-    printed = io.StringIO()
-    with contextlib.redirect_stdout(printed):
-        exec(compile(lines, "lines", "exec"), names)  # noqa: S102  the course's own
-        if last is not None:
-            value = eval(compile(ast.Expression(last.value), "lines", "eval"), names)  # noqa: S307
-            print("" if value is None else repr(value))  # noqa: T201  into the text
+    # As at a prompt, which shows what each line gives.
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        exec(compile(ast.Interactive(lines.body), "lines", "single"), names)  # noqa: S102  the course's own
     return printed.getvalue()[:_MAX_LINES]
 
 

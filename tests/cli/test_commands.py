@@ -130,6 +130,21 @@ def test_large_inputs_are_kept(home: Path) -> None:
     assert (home / ".grade/inputs/small-1-0.pt").is_file()
 
 
+def test_folder_that_cannot_be_written_to(home: Path) -> None:
+    """Where large inputs cannot be kept, the lines are left out, and the check fails as it would."""
+    check = home / "exercises/01_basics/total/check_total.py"
+    text = check.read_text().replace(
+        "torch.tensor([1.0, 2.0, 4.0])), torch.tensor(7.0)", "torch.ones(50)), torch.tensor(50.0)"
+    )
+    check.write_text(text)
+    (home / ".grade").write_text("in the way of a folder, as who runs the tests may write everywhere")
+    starter(home, "total").write_text("def total(x):\n    return x.sum() + 1\n")
+    ran = run_grade("total", cwd=home)
+    assert ran.returncode == 1, ran.stdout
+    assert "To see it in plain Python" not in ran.stdout
+    assert "BROKEN" not in ran.stdout
+
+
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
