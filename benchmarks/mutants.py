@@ -101,14 +101,15 @@ def mutants_of(source: str, functions: frozenset[str]) -> Iterator[Mutant]:
             twin = copy.deepcopy(tree)
             target = list(ast.walk(twin))[place]
             owner = _owner(twin, target)
-            if owner is None or owner.name not in functions:
+            # Beside functions a reference may have a table of answers: a constant of it is a fault as well.
+            if owner.name not in functions if owner else not isinstance(target, ast.Constant):
                 continue
             change(target)
             text = ast.unparse(ast.fix_missing_locations(twin))
             if text in seen or not _compiles(text):
                 continue
             seen.add(text)
-            yield Mutant(text, f"{owner.name}: {_difference(ast.unparse(tree), text)}")
+            yield Mutant(text, f"{owner.name if owner else 'the file'}: {_difference(ast.unparse(tree), text)}")
 
 
 def changes_of(node: ast.AST) -> Iterator[Change]:
