@@ -46,7 +46,7 @@ import torch
 from grader.check import check, same_values
 
 VALUES = {"words": "what comes of a list", "same": "double(torch.ones(0))", "number": "double(torch.ones(2))"}
-VALUES |= {"raises": "double(None), and double(1)", "prints": "x = torch.ones(1); double(x); print(x)"}
+VALUES |= {"raises": "double(None), and double(1)", "prints": "x = torch.ones(1); y = double(x); print(x)"}
 
 
 def hidden(name):
