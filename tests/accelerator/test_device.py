@@ -173,7 +173,7 @@ def test_to_refuses_what_is_no_tensor() -> None:
     """`torch.Tensor.to` of a list raises the TypeError of PyTorch, so that a program can ask in this way."""
     for device in ("cpu", "sim", torch.device("sim:1")):
         with raises(TypeError, "descriptor 'to' for 'torch._C.TensorBase' objects doesn't apply to a 'list' object"):
-            torch.Tensor.to([1.0], device)  # type: ignore[arg-type]
+            torch.Tensor.to([1.0], device)  # type: ignore[call-overload]
 
 
 @in_mode("sim")
