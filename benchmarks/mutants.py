@@ -24,7 +24,8 @@ import yaml
 from grader.cli.options import read_setup
 from grader.course.answers import Answer
 from grader.course.layout import find_course
-from grader.course.load import find_exercise, load_course
+from grader.course.load import load_course
+from grader.course.names import find_exercises
 from grader.lanes.lane import Lane
 from grader.lanes.open import open_lanes
 from grader.model import Exercise, GradedExercise, Verdict
@@ -100,14 +101,15 @@ def mutants_of(source: str, functions: frozenset[str]) -> Iterator[Mutant]:
             twin = copy.deepcopy(tree)
             target = list(ast.walk(twin))[place]
             owner = _owner(twin, target)
-            if owner is None or owner.name not in functions:
+            # Beside functions a reference may have a table of answers: a constant of it is a fault as well.
+            if owner.name not in functions if owner else not isinstance(target, ast.Constant):
                 continue
             change(target)
             text = ast.unparse(ast.fix_missing_locations(twin))
             if text in seen or not _compiles(text):
                 continue
             seen.add(text)
-            yield Mutant(text, f"{owner.name}: {_difference(ast.unparse(tree), text)}")
+            yield Mutant(text, f"{owner.name if owner else 'the file'}: {_difference(ast.unparse(tree), text)}")
 
 
 def changes_of(node: ast.AST) -> Iterator[Change]:
@@ -224,7 +226,7 @@ def fate_of(runs: Runs, lane: Lane, exercise: Exercise, mutant: Mutant, seeds: i
 def command(names: tuple[str, ...], seeds: int, show: bool) -> None:
     """Print what survives."""
     course = load_course(find_course(Path.cwd()))
-    exercises = [find_exercise(course, name) for name in names] or list(course.exercises)
+    exercises = [item for name in names for item in find_exercises(course, name)] or list(course.exercises)
     known = yaml.safe_load(EQUIVALENT.read_text(encoding="utf-8")) or {}
     setup = read_setup(None)
     worst = 0

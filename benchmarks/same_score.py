@@ -25,7 +25,8 @@ from speed_verdicts import busy, far_loads, read
 
 from grader.course.answers import read_answer
 from grader.course.layout import find_course
-from grader.course.load import find_exercise, load_course
+from grader.course.load import load_course
+from grader.course.names import find_exercises
 from grader.grading import Sheet, grade_submission, repeats
 from grader.jobs import Setup, Start
 from grader.lanes.lane import Lane
@@ -37,7 +38,7 @@ from grader.verify.cases import Case
 def run(path: Path, names: list[str], times: int, seeds: int, minutes: float) -> None:
     """Grade all programs, a round of each load in turn, until each has enough runs or the time is over."""
     course = load_course(find_course(Path.cwd()))
-    exercises = [find_exercise(course, name) for name in names] or list(course.exercises)
+    exercises = [item for name in names for item in find_exercises(course, name)] or list(course.exercises)
     done = collections.Counter((row["load"], row["exercise"], row["program"], row["seed"]) for row in read(path))
     until = time.monotonic() + 60 * minutes
     with open_lane(exercises, Setup(Start.FORK)) as lane, path.open("a", encoding="utf-8") as file:

@@ -18,7 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from grader.course.layout import find_course
-from grader.course.load import find_exercise, load_course
+from grader.course.load import load_course
+from grader.course.names import find_exercises
 from grader.grading import Sheet, grade_submission, repeats
 from grader.jobs import Setup, Start
 from grader.lanes.lane import Lane
@@ -91,7 +92,7 @@ def main() -> None:
     parser.add_argument("--json", type=Path, help="a line for each run is added to this file")
     options = parser.parse_args()
     course = load_course(find_course(Path.cwd()))
-    exercises = [find_exercise(course, name) for name in options.exercises] or list(course.exercises)
+    exercises = [item for name in options.exercises for item in find_exercises(course, name)] or list(course.exercises)
     with open_lane(exercises, Setup(Start.FORK)) as lane:
         for exercise in exercises:
             found = list(answers(options.folder, [exercise]))

@@ -9,7 +9,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from grader.course.load import find_exercise
+from grader.course.names import find_exercises
 from grader.grading import Sheet, grade_submission, repeats
 from grader.intake.folder import read_submission
 from grader.jobs import Setup, Start
@@ -77,7 +77,7 @@ def grader_of(course: Course, lane: Lane, folder: Path) -> Grade:
     """A function that grades a text as somebody's submission."""
 
     def grade(text: str | bytes, exercise: str = "double", seed: int = 0) -> GradedExercise:
-        chosen = find_exercise(course, exercise)
+        (chosen,) = find_exercises(course, exercise)
         path = folder / chosen.file_name
         path.write_bytes(text if isinstance(text, bytes) else text.encode())
         return grade_one(chosen, read_submission(folder, [chosen], "somebody"), lane, seed)

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 from support import COURSES, FORK
 
-from grader.course.load import find_exercise, load_course
+from grader.course.load import load_course
+from grader.course.names import find_exercises
 from grader.grading import Sheet, grade_submission, repeats
 from grader.jobs import Collected
 from grader.lanes.lane import Lane, Run
@@ -91,7 +92,7 @@ def test_two_repeats_are_enough(sheet: Sheet) -> None:
 
 def test_nobody_fails_by_speed_at_once() -> None:
     """A slow function is inconclusive at first; where its check alone is asked for again, it fails."""
-    exercise = find_exercise(load_course(COURSES / "wall"), "total")
+    (exercise,) = find_exercises(load_course(COURSES / "wall"), "total")
     exercise = replace(exercise, limits=replace(exercise.limits, exercise_s=240.0))
     slow = b"def total(x):\n    for _ in range(5000):\n        y = x.sum()\n    return y\n"
     with open_lane([exercise], FORK) as lane:

@@ -16,6 +16,23 @@ from grader.remote.probe import built_in
 from grader.remote.raised import raised_by_student
 from grader.wire.incoming import copies
 
+_LOST = say(
+    " has no gradient: on the way the numbers went through something that records none "
+    "(a list, NumPy, .item(), .detach(), .data, torch.no_grad(), integers, a comparison)"
+)
+_IN_PLACE = say(" has no gradient: an argument is changed in place, which PyTorch refuses where gradients are recorded")
+_REFUSED = (
+    ("Can't call numpy() on Tensor that requires grad", _LOST),
+    ("a leaf Variable that requires grad is being used in an in-place operation", _IN_PLACE),
+    ("a view of a leaf Variable that requires grad is being used in an in-place operation", _IN_PLACE),
+    ("modified by an inplace operation", say(" has no gradient: what it needs was overwritten in place on the way")),
+    (
+        "arguments don't support automatic differentiation",
+        say(" has no gradient: it was written by `out=`, where none is recorded"),
+    ),
+)
+"""What PyTorch says where it refuses a gradient, and what that means."""
+
 _BELONGS = 1e-3
 """How exact, relative and absolute, the product of gradient and arguments is: float32 sums of some hundred numbers."""
 
@@ -26,12 +43,14 @@ def gradients(function: Handle, *args: Any) -> list[torch.Tensor | None]:
         answer = built_in(function, "gradients", list(args), args, {})
     except RuntimeError as error:
         raised = raised_by_student(error)
-        if raised is not None and "requires grad" in raised.text:  # PyTorch's refusal to go to NumPy with a graph
-            raise CheckFailed(_left(function)) from None
-        raise
+        refused = next((why for text, why in _REFUSED if raised is not None and text in raised.text), None)
+        if refused is None:
+            raise
+        raise CheckFailed(say("{}{}", _of(function), refused)) from None
     # A worker may answer anything; the list must be one and have a place for each argument.
     match answer:
-        case [_, list() as grads] if len(grads) == len(args):
+        case [result, list() as grads] if len(grads) == len(args):
+            is_tensor(result, _of(function))
             return grads
     raise CheckFailed(say("the gradients of `{}` could not be read", function))
 
@@ -50,14 +69,14 @@ def keeps_graph(function: Handle, *args: Any, degree: float | None = None) -> No
     wanted = [arg for arg in args if isinstance(arg, torch.Tensor) and arg.dtype.is_floating_point]
     grads = gradients(function, *args)
     found = [grad for grad in grads if grad is not None]
-    require(not wanted or found, _left(function))
+    require(not wanted or found, say("{}{}", _of(function), _LOST))
     if degree is None:
         return
     result = function(*copies(*args))
     is_tensor(result)
     products = [(grad.double() * arg.double()).sum() for grad, arg in zip(grads, args, strict=True) if grad is not None]
     asked, belongs = degree * float(result.detach().double().sum()), float(sum(products))
-    public = say("the gradient does not belong to the result: the numbers left PyTorch on the way")
+    public = say("the gradient does not belong to the result: a part of it was computed where no gradient is recorded")
     require(
         math.isclose(asked, belongs, rel_tol=_BELONGS, abs_tol=_BELONGS),
         public,
@@ -72,9 +91,5 @@ def gradcheck(function: Handle, *args: Any) -> None:
     require(difference == "", public, f"{public}\n{show.show(difference)}")
 
 
-def _left(function: Handle) -> Public:
-    return say(
-        "the result of `{}` has no gradient: numbers left PyTorch on the way "
-        "(a list, NumPy, .item(), .detach(), .data)",
-        function,
-    )
+def _of(function: Handle) -> Public:
+    return say("the result of `{}`", function)

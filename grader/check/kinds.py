@@ -40,8 +40,9 @@ def is_kind(fits: bool, yours: Any, asked: str, what: str) -> None:
         asked: the kind, in words.
         what: its name in messages.
     """
-    public = say("{} is {}, {} is asked", what, show.kind(yours, public=True), asked)
-    require(fits, public, f"{what} is {show.kind(yours)}, {asked} is asked")
+    if not fits:
+        public = say("{} is {}, {} is asked", what, show.kind(yours, public=True), asked)
+        raise CheckFailed(public, f"{what} is {show.kind(yours)}, {asked} is asked", about="kind")
 
 
 def is_tensor(yours: Any, what: str = "the result") -> None:

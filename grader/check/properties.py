@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from grader.check import show
-from grader.check.kinds import has_shape, is_tensor, pair, require
+from grader.check.kinds import has_shape, is_tensor, pair
 from grader.check.modules import tensors_of
 from grader.model.endings import CheckFailed
 from grader.model.public import say
@@ -22,7 +22,7 @@ def same_shape(yours: Any, asked: Any, what: str = "the result") -> None:
     wanted = tuple(asked.shape if hasattr(asked, "shape") else asked)
     if show.shape(yours) != wanted:
         public = say("{} has the wrong shape", what)
-        raise CheckFailed(public, pair(public, wanted, show.shape(yours)))
+        raise CheckFailed(public, pair(public, wanted, show.shape(yours)), about="shape")
 
 
 def same_dtype(yours: Any, asked: Any, what: str = "the result") -> None:
@@ -32,7 +32,7 @@ def same_dtype(yours: Any, asked: Any, what: str = "the result") -> None:
     wanted = str(getattr(asked, "dtype", asked)).removeprefix("torch.")
     if show.dtype(yours) != wanted:
         public = say("{} has dtype {}, {} is asked", what, show.dtype(yours, public=True), wanted)
-        raise CheckFailed(public, f"{what} has dtype {show.dtype(yours)}, {wanted} is asked")
+        raise CheckFailed(public, f"{what} has dtype {show.dtype(yours)}, {wanted} is asked", about="dtype")
 
 
 def on_device(yours: Any, asked: str, what: str = "the result") -> None:
@@ -44,7 +44,8 @@ def on_device(yours: Any, asked: str, what: str = "the result") -> None:
     is_tensor(yours, what)
     device = claims(yours).device
     place = device if device in show.DEVICES else "another device"  # a worker's free text goes into no message
-    require(device == asked or device.split(":")[0] == asked, say("{} is on {}, {} is asked", what, place, asked))
+    if asked not in (device, device.split(":")[0]):
+        raise CheckFailed(say("{} is on {}, {} is asked", what, place, asked), about="device")
 
 
 def same_layout(yours: Any, asked: Any, what: str = "the result") -> None:

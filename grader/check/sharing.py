@@ -132,6 +132,8 @@ def _span_of(value: torch.Tensor) -> tuple[int, int]:
 
 
 def _equal(value: Any, old: Any) -> bool:
+    if type(value) is not type(old):
+        return False
     if isinstance(value, torch.Tensor):
         return _bits(value) == _bits(old)
     if isinstance(value, np.ndarray):
@@ -140,7 +142,8 @@ def _equal(value: Any, old: Any) -> bool:
         return len(value) == len(old) and all(_equal(a, b) for a, b in zip(value, old, strict=True))
     if isinstance(value, dict):
         return value.keys() == old.keys() and all(_equal(value[key], old[key]) for key in value)
-    return bool(value == old)
+    # As text, a float is what it is: NaN stays NaN, and -0.0 is not 0.0.
+    return repr(value) == repr(old) if isinstance(value, (float, complex)) else bool(value == old)
 
 
 def _bits(value: torch.Tensor) -> bytes:

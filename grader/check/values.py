@@ -49,7 +49,7 @@ def same_values(
     try:
         _same_values(yours, asked, what, rtol, atol)
     except CheckFailed as failed:
-        failed.by_value = True
+        failed.by_value, failed.about = True, failed.about or "values"
         raise
 
 
@@ -173,7 +173,7 @@ def _same_numbers(yours: Any, asked: Any, what: str, rtol: float | None, atol: f
     # few bytes are a large tensor.
     if _shape(yours) != _shape(asked):
         text = say("{} cannot be compared: its shape is wrong", what)
-        raise CannotJudge(text, pair(text, _shape(asked), _shape(yours)))
+        raise CannotJudge(text, pair(text, _shape(asked), _shape(yours)), about="shape")
     # Compared as tensors of one kind, wherever they came from; kind and dtype have checks of their own.
     mine, wanted = _as_tensor(yours), _as_tensor(asked)
     if wanted.numel() == 0:

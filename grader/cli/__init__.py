@@ -6,9 +6,14 @@ A new command is a module here with a function `command`, and a row in `COMMANDS
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 
 import click
+
+if sys.version_info < (3, 11):  # noqa: UP036  found out here, and not by a traceback of some import
+    here = ".".join(map(str, sys.version_info[:2]))
+    sys.exit(f"grade: Python 3.11 or later is needed, this is {here}; make an environment with a later one")
 
 _GRADE = "run"
 
@@ -43,6 +48,16 @@ class _Commands(click.Group):
             args = [_GRADE, *args]
         return super().parse_args(ctx, args)
 
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The options of grading, which has no name of its own, before the commands."""
+        grading = self.get_command(ctx, _GRADE)
+        assert grading is not None
+        options = [item for item in (*grading.params, *self.get_params(ctx)) if isinstance(item, click.Option)]
+        rows = [row for option in options if (row := option.get_help_record(ctx))]
+        with formatter.section("Options"):
+            formatter.write_dl(rows)
+        self.format_commands(ctx, formatter)
+
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="tensorgrade", prog_name="grade")
@@ -54,6 +69,8 @@ def main() -> None:
     grade predict_strides     grade one exercise, by id or number (02-1)
     grade --submission DIR    grade the files in another folder
     """  # noqa: D301  the backslash is click's own mark for lines that stay as they are
+    if os.environ.get("NO_COLOR"):
+        click.get_current_context().color = False
     # A console that cannot show a character shows its code instead of failing.
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from grader.cli.options import confinement_option, device_option, read_setup, start_option
-from grader.cli.telling import Say, course_and_exercises, told_errors
+from grader.cli.telling import Say, course_and_exercises, terminal_width, told_errors
 
 if TYPE_CHECKING:
     from grader.jobs import Setup
@@ -24,6 +25,7 @@ UNDECIDED = 3
 @click.option("--submission", type=click.Path(path_type=Path), help="A folder with the files to grade.")
 @click.option("--json", "json_path", metavar="FILE", help="Write the report as JSON; - for standard output.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of all random inputs.")
+@click.option("-v", "--verbose", is_flag=True, help="Show every check with its message, also those that passed.")
 @confinement_option("none")
 @device_option
 @start_option
@@ -32,6 +34,7 @@ def command(
     submission: Path | None,
     json_path: str | None,
     seed: int,
+    verbose: bool,
     confinement: str,
     device: str,
     start: str | None,
@@ -40,27 +43,32 @@ def command(
     say = Say(quiet=json_path == "-")
     say("Grading ...")
     with told_errors():
+        _can_write(json_path)
         setup = read_setup(start, device, confinement, seed)
-        report = _grade(names, submission, setup, say)
+        report = _grade(names, submission, setup, say, verbose=verbose)
         _write(report, json_path, say)
     sys.exit(_exit_status(report))
 
 
-def _grade(names: tuple[str, ...], submission: Path | None, setup: Setup, say: Say) -> Report:
+def _grade(names: tuple[str, ...], submission: Path | None, setup: Setup, say: Say, *, verbose: bool) -> Report:
     from grader.course.layout import kept_inputs
     from grader.grading import Sheet, grade_submission, is_open, repeats
     from grader.intake.folder import read_submission
     from grader.lanes.open import open_lane
-    from grader.report.terminal import exercise_lines, summary_lines
+    from grader.report.terminal import exercise_lines, summary_lines, unread_lines
 
     course, exercises = course_and_exercises(names)
     folder = submission or course.root
     handed_in = read_submission(folder, exercises, author=folder.resolve().name)
-    sheet = Sheet(course, exercises, setup, runs_untouched=bool(names), inputs=kept_inputs(course))
+    # A module stands for what was begun of it; an exercise by its own name is run also where it was not.
+    alone = bool(names) and len(exercises) <= len(names)
+    sheet = Sheet(course, exercises, setup, runs_untouched=alone, inputs=kept_inputs(course))
     to_run = sheet.to_run(handed_in)
+    width = terminal_width()
+    say(*unread_lines(handed_in, width))
 
     def on_exercise(graded: GradedExercise) -> None:
-        say(*exercise_lines(graded), "")
+        say(*exercise_lines(graded, width, every=verbose), "")
 
     def on_first(graded: GradedExercise) -> None:
         if not is_open(graded):  # else it is told once, with what it ends with
@@ -70,11 +78,23 @@ def _grade(names: tuple[str, ...], submission: Path | None, setup: Setup, say: S
         report = grade_submission(sheet, handed_in, None)
     else:
         with open_lane(to_run, setup, hidden=(folder,)) as lane:
+            lane.watch = say.running
             report = grade_submission(sheet, handed_in, lane, on_exercise=on_first)
             if repeats(report):  # checks of speed that did not pass at once; nothing else runs now
                 report = grade_submission(sheet, handed_in, lane, earlier=report, on_exercise=on_exercise)
-    say(*summary_lines(report))
+    say(*summary_lines(report, width))
     return report
+
+
+def _can_write(json_path: str | None) -> None:
+    """Say so before anything is graded, if the report cannot be written."""
+    from grader.model.errors import CourseError
+
+    folder = None if json_path in (None, "-") else Path(json_path or "").absolute().parent
+    if folder is not None and not folder.is_dir():
+        raise CourseError(f"--json: there is no folder {folder}; make it first")
+    if folder is not None and (Path(json_path or "").is_dir() or not os.access(folder, os.W_OK)):
+        raise CourseError(f"--json: no file can be written at {json_path}; name another place")
 
 
 def _write(report: Report, json_path: str | None, say: Say) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -16,6 +17,13 @@ if TYPE_CHECKING:
     from grader.model import Course, Exercise
 
 _INTERRUPTED = 130
+_QUICK_S = 1.0
+_WIDEST, _NARROWEST = 80, 40
+
+
+def terminal_width() -> int:
+    """Columns of the terminal, between those for which lines are made."""
+    return max(_NARROWEST, min(_WIDEST, shutil.get_terminal_size((_WIDEST, 24)).columns))
 
 
 class Say:
@@ -23,13 +31,34 @@ class Say:
 
     def __init__(self, *, quiet: bool = False) -> None:
         self._quiet = quiet
+        self._running = 0
 
     def __call__(self, *lines: str) -> None:
         """Print lines."""
         if not self._quiet:
+            self._erase()
             for line in lines:
                 click.echo(line)
             sys.stdout.flush()
+
+    def running(self, what: str, seconds: float) -> None:
+        """Tell what goes on, in one line that changes, on a terminal; what is quick is not told."""
+        if self._quiet or seconds < _QUICK_S or not sys.stdout.isatty():
+            return
+        from grader.report.safe import for_terminal
+
+        end = f" ... {seconds:.0f} s"
+        text = f"  {for_terminal(what, one_line=True)[: terminal_width() - len(end) - 3]}{end}"
+        self._erase()
+        click.echo(text, nl=False)
+        sys.stdout.flush()
+        self._running = len(text)
+
+    def _erase(self) -> None:
+        # Blanks and no escape codes: any terminal understands a carriage return.
+        if self._running:
+            click.echo(f"\r{' ' * self._running}\r", nl=False)
+            self._running = 0
 
 
 @contextmanager
@@ -50,8 +79,11 @@ def told_errors() -> Iterator[None]:
 
 def course_and_exercises(names: Sequence[str], folder: Path | None = None) -> tuple[Course, list[Exercise]]:
     """The course that a folder lies in, and the exercises of those names, or all of them."""
+    from grader.cli import COMMANDS
     from grader.course.layout import find_course
-    from grader.course.load import find_exercise, load_course
+    from grader.course.load import load_course
+    from grader.course.names import find_exercises
 
     course = load_course(find_course((folder or Path.cwd()).resolve()))
-    return course, [find_exercise(course, name) for name in names] or list(course.exercises)
+    named = [exercise for name in names for exercise in find_exercises(course, name, COMMANDS)]
+    return course, list({exercise.id: exercise for exercise in named}.values()) or list(course.exercises)

@@ -94,11 +94,15 @@ class Places:
         """The folder of other right answers."""
         return self.staff / "right"
 
-    @property
-    def as_handed_in(self) -> tuple[Path, ...]:
-        """Where a submission may have the exercise module, the likeliest first."""
+    def as_handed_in(self, *, in_course: bool) -> tuple[Path, ...]:
+        """Where a submission may have the exercise module, the likeliest first.
+
+        Args:
+            in_course: whether it lies in a course's own folder, where students work on the file that they were given.
+        """
         name = f"{self.id}.py"
-        return Path(name), Path(self.module, self.id, name), self.starter
+        places = Path(name), Path(self.module, self.id, name), self.starter
+        return places[::-1] if in_course else places
 
 
 def page_of(module: str) -> Path:
@@ -111,6 +115,11 @@ def is_ours(name: str) -> bool:
     return name.startswith((_CHECKS, _PROBES))
 
 
+def is_course(folder: Path) -> bool:
+    """Whether a folder is a course's."""
+    return (folder / COURSE_FILE).is_file()
+
+
 def find_course(start: Path) -> Path:
     """The folder of the course that `start` lies in.
 
@@ -119,7 +128,7 @@ def find_course(start: Path) -> Path:
     """
     # From the inside out, as with git: a command works from any folder of a course.
     for folder in (start, *start.parents):
-        if (folder / COURSE_FILE).is_file():
+        if is_course(folder):
             return folder
     raise CourseError(f"there is no course here: no {COURSE_FILE} in {start} or a folder above it")
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import datetime
-import difflib
 import re
 from collections.abc import Iterator
 from dataclasses import fields, replace
@@ -97,20 +96,6 @@ def _load_exercise(root: Path, places: Places, limits: Limits, problems: list[st
         # In a full copy the hidden checks are there, and nothing is withheld.
         withheld=Withheld() if hidden_checks.is_file() else withheld,
     )
-
-
-def find_exercise(course: Course, name: str) -> Exercise:
-    """An exercise by id or number.
-
-    Raises:
-        CourseError: there is none; with a suggestion.
-    """
-    for exercise in course.exercises:
-        if name in (exercise.id, exercise.number):
-            return exercise
-    near = difflib.get_close_matches(name, [exercise.id for exercise in course.exercises], n=1, cutoff=0.5)
-    hint = f"; did you mean {near[0]}?" if near else ""
-    raise CourseError(f"there is no exercise or command {name!r}{hint}")
 
 
 def contract_lines(source: str) -> dict[str, str]:

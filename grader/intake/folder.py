@@ -9,7 +9,7 @@ import stat
 from collections.abc import Iterable
 from pathlib import Path
 
-from grader.course.layout import Places, is_ours
+from grader.course.layout import Places, is_course, is_ours
 from grader.model import Exercise, Submission
 from grader.model.errors import SubmissionError
 
@@ -22,8 +22,8 @@ def read_submission(folder: Path, exercises: Iterable[Exercise], author: str) ->
     """Read what a folder holds for the exercises.
 
     An exercise's file is looked for in the folder itself, in `<module>/<exercise>/` and in
-    `exercises/<module>/<exercise>/`. Other Python files that lie beside it come along, so that a student's own modules
-    can be imported.
+    `exercises/<module>/<exercise>/`; in a course's own folder there first. Other Python files that lie beside it come
+    along, so that a student's own modules can be imported.
 
     Args:
         folder: the submission, or the course itself.
@@ -38,14 +38,17 @@ def read_submission(folder: Path, exercises: Iterable[Exercise], author: str) ->
     files: dict[str, dict[str, bytes]] = {}
     paths: dict[str, Path] = {}
     problems: dict[str, str] = {}
+    unread: dict[str, tuple[Path, ...]] = {}
     for exercise in exercises:
         name = exercise.file_name
-        places = [folder / place for place in Places.of(exercise).as_handed_in]
-        path = next((place for place in places if os.path.lexists(place)), None)
-        if path is None:
+        places = [folder / place for place in Places.of(exercise).as_handed_in(in_course=is_course(folder))]
+        there = [place for place in places if os.path.lexists(place)]
+        if not there:
             problems[exercise.id] = f"{name} is not among the submitted files"
             continue
-        paths[exercise.id] = path
+        path = paths[exercise.id] = there[0]
+        if there[1:]:
+            unread[exercise.id] = tuple(there[1:])
         try:
             _refuse_links(folder, path)
             text = _read(path)
@@ -54,7 +57,7 @@ def read_submission(folder: Path, exercises: Iterable[Exercise], author: str) ->
             problems[exercise.id] = f"{name} cannot be read: {error}"
         except OSError as error:  # without the path, which is none of a student's business
             problems[exercise.id] = f"{name} cannot be read: {error.strerror}"
-    return Submission(author, files, paths, problems, _digest(files))
+    return Submission(author, files, paths, problems, _digest(files), unread)
 
 
 def _siblings(path: Path) -> dict[str, bytes]:

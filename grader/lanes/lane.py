@@ -11,7 +11,7 @@ import os
 import subprocess
 import tempfile
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -37,6 +37,10 @@ class Run:
 
     outcomes: Sequence[Outcome]
     output: str
+
+
+Watch = Callable[[str, float], None]
+"""Told again and again what is waited for, by its title, and for how many seconds by now."""
 
 
 class _Late(Exception):
@@ -65,6 +69,7 @@ class Lane:
         self._collected: Collected | None = None
         self._spawned: set[int] = set()
         self._process: subprocess.Popen[bytes] | None = None
+        self.watch: Watch = lambda what, seconds: None
         self._open()
 
     def _open(self) -> None:
@@ -123,7 +128,7 @@ class Lane:
 
     def _receive_checks(self) -> Collected:
         try:
-            collected = self._receive(_until(time.monotonic() + START_S))
+            collected = self._receive(self._watched("Starting", _until(time.monotonic() + START_S)))
         except (ChannelClosed, _Late):
             raise StartError(f"the check process did not start: {tail(self._log)}") from None
         # Not before the checks are there: both processes import torch at the same time.
@@ -198,7 +203,8 @@ class Lane:
         late = False
         while True:
             try:
-                message = self._receive(_until(deadline))
+                waits_for = next((check.title for check in checks if check.id not in outcomes), "Ending")
+                message = self._receive(self._watched(waits_for, _until(deadline)))
             except _Late:
                 # The first time the workers are ended, so that the check process comes back and tells what it has;
                 # where only the lane as a whole can be ended, or it does not come back, nothing more is waited for.
@@ -234,6 +240,16 @@ class Lane:
             if not isinstance(message, Spawned):
                 return message
             self._spawned.add(message.pid)
+
+    def _watched(self, what: str, patience: Patience) -> Patience:
+        """The same patience; who watches is told at each turn."""
+        started = time.monotonic()
+
+        def wait() -> float:
+            self.watch(what, time.monotonic() - started)
+            return patience()
+
+        return wait
 
     def _end_process(self) -> None:
         if self._process is None:
@@ -271,7 +287,8 @@ def _until(deadline: float) -> Patience:
 
 def _too_late(check: str, exercise: Exercise) -> Outcome:
     seconds = exercise.limits.exercise_s
-    return Outcome(check, Verdict.TIMED_OUT, f"the exercise as a whole took longer than {seconds:g} seconds")
+    text = f"the exercise as a whole took longer than {seconds:g} seconds"
+    return Outcome(check, Verdict.TIMED_OUT, text, cause="raised")
 
 
 def _gone(check: Check, detail: str) -> Outcome:

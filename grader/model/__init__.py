@@ -9,13 +9,14 @@ public    texts that a student may be told of a hidden check
 errors    what can go wrong that is ours or the course's to mend, as exceptions
 """
 
-from grader.model.check import BROKEN_MESSAGE, CATEGORIES, WITHHELD, Check, Device, Outcome, Speed, Verdict
+from grader.model.check import BROKEN_MESSAGE, CATEGORIES, CAUSES, WITHHELD, Check, Device, Outcome, Speed, Verdict
 from grader.model.course import Course, Exercise, HandIn, Limits, Module, Withheld
 from grader.model.report import Environment, GradedCheck, GradedExercise, Report, Score, Submission
 
 __all__ = [
     "BROKEN_MESSAGE",
     "CATEGORIES",
+    "CAUSES",
     "WITHHELD",
     "Check",
     "Course",

@@ -42,6 +42,13 @@ CATEGORIES = ("correctness", "shape", "dtype", "device", "memory", "gradient", "
 """What a check can be about."""
 
 
+CAUSES = (
+    *("load", "name", "signature", "raised", "kind", "shape", "dtype", "device"),
+    *("values", "memory", "gradient", "performance"),
+)
+"""What can end a check, the likeliest cause of the others first: a wrong kind makes wrong values, not the reverse."""
+
+
 class Device(StrEnum):
     """Which accelerator the code in a worker sees. It is shown before a submission is loaded, and for good."""
 
@@ -122,6 +129,7 @@ class Outcome:
         counters: counts that a probe reported, by name.
         speed: what was measured, one row for each comparison.
         device: what student code saw, or None if nothing was run.
+        cause: one of `CAUSES`, or "" if it passed; of a hidden check its verdict and category decide it.
     """
 
     check: str
@@ -132,3 +140,4 @@ class Outcome:
     counters: Mapping[str, int] = field(default_factory=dict)
     speed: Sequence[Speed] = ()
     device: Device | None = None
+    cause: str = ""

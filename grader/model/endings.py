@@ -27,12 +27,14 @@ class CheckFailed(AssertionError):
     Attributes:
         public: the property, safe to tell of a hidden input.
         story: the same with numbers.
+        about: the property, as one of `CAUSES`; "" where the check's category tells it.
         by_value: whether a value of the student's was compared with an expected one.
     """
 
-    def __init__(self, public: str, story: str = "") -> None:
+    def __init__(self, public: str, story: str = "", about: str = "") -> None:
         self.public = public
         self.story = story or public
+        self.about = about
         self.by_value = False
         super().__init__(self.story)
 
@@ -44,9 +46,11 @@ class CannotJudge(Exception):
         public: why, safe to tell of a hidden input; of a text with several lines the first.
         story: the same with numbers.
         at_load: whether it was known when the submission was loaded, and so before any hidden input.
+        about: the property, as one of `CAUSES`; "" where the check's category tells it.
     """
 
-    def __init__(self, public: str, story: str = "", *, at_load: bool = False) -> None:
+    def __init__(self, public: str, story: str = "", *, at_load: bool = False, about: str = "") -> None:
+        self.about = about
         self.public = public if at_load or "\n" not in public else public.split("\n")[0]
         self.story = story or str(public)
         self.at_load = at_load
@@ -89,6 +93,7 @@ class WorkerLost(BaseException):
         public: for the student, also of a hidden check.
         message: the same with what the worker said or did, such as its exit status.
         in_load: whether it was lost while it loaded the submission.
+        frames: of one that ran out of its time: where its code was then, as it says, outermost first.
     """
 
     def __init__(self, verdict: Verdict, public: str, more: object = "") -> None:
@@ -96,6 +101,7 @@ class WorkerLost(BaseException):
         self.public = public
         self.message = f"{public} ({more})" if str(more) else str(public)
         self.in_load = False
+        self.frames: tuple[tuple[str, int, str, str], ...] = ()
         super().__init__(self.message)
 
 

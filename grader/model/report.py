@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from grader.model.check import Check, Outcome, Speed
@@ -20,6 +20,7 @@ class Submission:
         paths: where each exercise's module was read from.
         problems: by exercise id, why it has no files here.
         digest: of all files.
+        unread: by exercise id, further files of its module's name, which do not count.
     """
 
     author: str
@@ -27,6 +28,7 @@ class Submission:
     paths: Mapping[str, Path]
     problems: Mapping[str, str]
     digest: str
+    unread: Mapping[str, Sequence[Path]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

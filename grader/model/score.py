@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate, pairwise
 
 from grader.model.check import Check, Outcome, Verdict
 from grader.model.report import GradedCheck, Score
 
+_TENTH = 10
+
 
 def divide(points: int, shares: Sequence[int]) -> list[int]:
-    """Divide hundredths of a point among shares, so that the parts add up exactly.
+    """Divide hundredths of a point among shares: in tenths of a point, which add up exactly.
 
-    What is left after rounding down goes to the largest remainders, earlier ones first.
+    The parts up to each place add up to their due, rounded. So the first ones are the same whatever the rest is divided
+    into, which a copy without hidden checks does not know. Hundredths are given where a tenth is too coarse.
     """
     total = sum(shares)
     if total == 0:
         return [0 for _ in shares]
-    parts = [points * share // total for share in shares]
-    order = sorted(range(len(shares)), key=lambda i: (-(points * shares[i] % total), i))
-    for i in order[: points - sum(parts)]:
-        parts[i] += 1
+    for unit in (_TENTH, 1):
+        sums = [0, *((2 * points * done + total * unit) // (2 * total * unit) * unit for done in accumulate(shares))]
+        parts = [after - before for before, after in pairwise(sums)]
+        if points % unit == 0 and all(part for part, share in zip(parts, shares, strict=True) if share):
+            break
     return parts
 
 

@@ -2,7 +2,7 @@
 
 student   `student.total(x)`: names of a module, functions
 handle    what stands for a function, a class or an object that stays with the worker; `errors` for what it raises
-journal   what a worker was asked in a check, to make its objects again in a fresh one
+journal   what a check asked, and how objects are made again in a fresh worker
 side      one side that a check talks to: a sitting, what it has in common with its worker, what was called
 sitting   one exercise of one author: its worker, renewed when lost
 worker    one process in which student code runs: asked, watched, ended

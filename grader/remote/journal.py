@@ -1,13 +1,24 @@
-"""What a worker was asked in a check, so that a fresh one can be asked the same: the objects are there then, too."""
+"""What a check asked: its calls, for the lines that reproduce them; its requests, to make objects again elsewhere."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 from grader.remote.sitting import Sitting
 from grader.wire.requests import Asked, Load, LoadProbe
 
 _MOST_BYTES = 64 << 20
+
+
+@dataclass
+class Call:
+    """One call that a check made, for the lines that reproduce it."""
+
+    name: str
+    args: tuple[Any, ...]
+    kwargs: Mapping[str, Any]
 
 
 class _Entry(NamedTuple):

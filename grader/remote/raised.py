@@ -5,15 +5,18 @@ from __future__ import annotations
 import builtins
 import contextlib
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from grader.model import Verdict
 from grader.model.endings import WorkerLost
-from grader.model.public import say
+from grader.model.public import Public, say
 from grader.wire.requests import FrameRow, KindRow, RaisedRow
 
 _NO_MEMORY = re.compile(r"can't allocate memory|not enough memory|Unable to allocate|out of memory", re.IGNORECASE)
+_ARGUMENTS = re.compile(r"takes .*argument|missing .*argument|unexpected keyword|multiple values for")
 _SHOWN_FRAMES = 3
+_LONGEST = 400
 
 
 @dataclass(frozen=True)
@@ -85,19 +88,48 @@ def exception_of(raised: Raised, own: type[Exception] | None = None, value: obje
     return error
 
 
-def load_message(module: str, raised: Raised) -> str:
-    """Why a submission does not load, for its author."""
-    head = f"your {module}.py does not load: {raised.type}: {raised.text}"
-    return "\n".join([head, *frame_lines(raised)])
+def load_message(module: str, raised: Raised, folder: str = "") -> str:
+    """Why a submission does not load, for its author; `folder` as in `frame_lines`."""
+    what = f"your {module}.py"
+    head = left_over(raised, what) or f"{what} does not load: {told(raised)}"
+    return "\n".join([head, *frame_lines(raised.frames, folder)])
 
 
-def frame_lines(raised: Raised) -> list[str]:
-    """Where student code raised: the innermost lines of its own files."""
+def told(raised: Raised) -> str:
+    """Type and text, as Python writes them; PyTorch's longest texts cut, which list what else there could be."""
+    text = raised.text if len(raised.text) <= _LONGEST else f"{raised.text[:_LONGEST]} ..."
+    if raised.type == "NotImplementedError" and "bitwise_xor" in raised.text:
+        text += "\nin Python `^` is no power but an exclusive or; a power is `**`"
+    return f"{raised.type}: {text}" if text else raised.type
+
+
+def left_over(raised: Raised, what: str) -> Public | None:
+    """A sentence of its own for what was put in to find a mistake, and stays where nobody can type."""
+    if raised.type == "BdbQuit":
+        return say("{} stops at a breakpoint; take it out, as nobody can type while it is graded", what)
+    if raised.type == "EOFError" and "EOF when reading a line" in raised.text:
+        return say("{} waits for `input()`; take it out, as nobody can type while it is graded", what)
+    return None
+
+
+def refuses_arguments(raised: Raised) -> bool:
+    """Whether a function was called as its task says, and does not take that."""
+    return bool(raised.signature) and not raised.frames and _ARGUMENTS.search(raised.text) is not None
+
+
+def frame_lines(frames: Sequence[FrameRow], folder: str = "") -> list[str]:
+    """Where student code was: the innermost lines of its own files.
+
+    Args:
+        frames: outermost first.
+        folder: the one in which the files lie, as the student types it; "" where nobody does.
+    """
+    before = "" if folder in ("", ".") else f"{folder}/"
     lines = []
     # A recursion passes the same line many times; it is told once.
-    places = {(file, line): (function, text) for file, line, function, text in raised.frames}
+    places = {(file, line): (function, text) for file, line, function, text in frames}
     for (file, line), (function, text) in list(places.items())[-_SHOWN_FRAMES:]:
-        place = f"    {file}, line {line}" + (f", in {function}" if function and function != "<module>" else "")
+        place = f"    {before}{file}, line {line}" + (f", in {function}" if function and function != "<module>" else "")
         lines.append(place)
         if text.strip():
             lines.append(f"        {text.strip()}")

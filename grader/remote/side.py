@@ -15,7 +15,7 @@ from grader.model.public import say
 from grader.remote.asked import withhold
 from grader.remote.errors import Errors
 from grader.remote.handle import Handle, make_handle
-from grader.remote.journal import Journal
+from grader.remote.journal import Call, Journal
 from grader.remote.raised import Raised, exception_of, load_message, raised_by_student
 from grader.remote.sitting import Sitting
 from grader.remote.worker import Starter
@@ -33,15 +33,6 @@ Leave = Callable[[], Callable[[], None]]
 
 
 @dataclass
-class Call:
-    """One call that a check made, for the lines that reproduce it."""
-
-    name: str
-    args: tuple[Any, ...]
-    kwargs: Mapping[str, Any]
-
-
-@dataclass
 class Side:
     """One side that a check talks to: a sitting, what it has in common with its worker, and what was called.
 
@@ -51,12 +42,16 @@ class Side:
         originals: of the reference: the student's side, whose arguments it is given as they were before the call.
         reference: of the student's: the reference's side, if there is one.
         counting: of the reference: the CPU seconds of a counted call that does nothing, and in which of its workers.
+        rewrite: makes each argument anew before student code is given it; None where it is given them as they are.
         copying: whether student code is given copies, so that nothing it does to them reaches the check.
         recording: whether calls are taken down, for the lines that reproduce them.
         calls: what the check called.
+        printing: of functions that printed while calls were taken down, what they are called in messages.
+        called: names of the functions that the check called.
         counters: counts for the report, by name.
         speed: what was measured, for the report.
         leave: told when a worker is asked; gives what is told when it has answered.
+        cause: what ended the check, as one of `CAUSES`, or "".
         provisional: whether a verdict about speed that fails is taken again later, and decides nothing now.
     """
 
@@ -65,12 +60,16 @@ class Side:
     originals: Side | None = None
     reference: Side | None = None
     counting: tuple[int, float] | None = None
+    rewrite: Callable[[Any], Any] | None = None
     copying: bool = False
     recording: bool = False
     calls: list[Call] = field(default_factory=list)
+    printing: set[str] = field(default_factory=set)
+    called: set[str] = field(default_factory=set)
     counters: dict[str, int] = field(default_factory=dict)
     speed: list[Speed] = field(default_factory=list)
     leave: Leave | None = None
+    cause: str = ""
     provisional: bool = False
 
     def __post_init__(self) -> None:
@@ -81,7 +80,7 @@ class Side:
         self._has_loaded = False
         self._unloadable: CannotJudge | None = None
         self._word = ""
-        self._journal, self._past = Journal(), Journal()
+        self.journal, self._past = Journal(), Journal()
         self.errors = Errors()
 
     @classmethod
@@ -118,9 +117,10 @@ class Side:
         self.sitting.begin_check(limits)
         self.leave = leave or self.leave
         self.exchange.reset()
-        self._journal.begin_check()
+        self.journal.begin_check()
         self.seed, self._seeded = seed, False
         self.recording, self.calls, self.counters, self.speed = recording, [], {}, []
+        self.called, self.cause = set(), ""
 
     def fresh(self, function: Remote | None = None) -> Side:
         """The same side with a worker of its own, for timed calls. Close its sitting.
@@ -129,17 +129,8 @@ class Side:
         """
         fresh = Side(self.sitting.fresh(), self.seed, leave=self.leave)
         if function is not None and origin_of(function).name is None:
-            fresh._past = self._journal.copy()
+            fresh._past = self.journal.copy()
         return fresh
-
-    def name_in_fresh(self, function: Remote) -> list[Any]:
-        """What a function, or an object that can be called, is named in a worker of `fresh`."""
-        if (name := origin_of(function).name) is not None:
-            return list(name)
-        number = self.exchange.number_of(function)
-        if number is None or not self._journal.is_whole():
-            raise RuntimeError("an object cannot be made again in a fresh worker; make it in a check of its own")
-        return ["named", "object", str(number)]
 
     def _new_exchange(self) -> Exchange:
         return Exchange(asks=True, make_handle=self.handle, owner=self, backward=self._backward)
@@ -174,7 +165,7 @@ class Side:
     def _load(self) -> None:
         self.sitting.close()
         self.exchange, self._names, self._probes, self._seeded = self._new_exchange(), None, {}, False
-        self.errors, self._journal = Errors(), Journal()
+        self.errors, self.journal = Errors(), Journal()
         sitting = self.sitting
         what = f"{sitting.owner} {sitting.module}.py"
         out = Outgoing(self.exchange)
@@ -199,14 +190,17 @@ class Side:
 
     def _does_not_load(self, raised: Raised) -> CannotJudge:
         # Why may be told in full, as no hidden input is known yet. Where the file has loaded before, one may be.
-        story = load_message(self.sitting.module, raised)
+        story = load_message(self.sitting.module, raised, self.sitting.folder)
         if self._has_loaded:
             return CannotJudge(say("{} loaded once, and does not any more", f"your {self.sitting.module}.py"), story)
-        return CannotJudge(story, at_load=True)
+        return CannotJudge(story, at_load=True, about="load")
 
     def call(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], what: str) -> Any:
         """Call something that lives in the worker."""
         self.names()
+        if self.rewrite is not None:
+            args = tuple(arg if isinstance(arg, Remote) else self.rewrite(arg) for arg in args)
+            kwargs = {name: self.rewrite(value) for name, value in kwargs.items()}
         if self.copying:
             withhold(*args, *kwargs.values())
         if self.originals is not None or self.copying:
@@ -217,7 +211,11 @@ class Side:
             [out.value(arg) for arg in args],
             {name: out.value(value) for name, value in kwargs.items()},
         )
-        return self._ask(request, out, self.sitting.limits.call_s, what)
+        before = self.sitting.printed()
+        result = self._ask(request, out, self.sitting.limits.call_s, what)
+        if self.recording and self.sitting.printed() > before:
+            self.printing.add(what)
+        return result
 
     def _copied(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """The arguments as they were before student code changed them, in memory of their own."""
@@ -252,7 +250,7 @@ class Side:
         seed = None if self._seeded else self.seed
         self._seeded = True
         asked = requests.Asked(request, objects, seed, torch.is_grad_enabled())
-        self._journal.take_down(asked, data, what)
+        self.journal.take_down(asked, data, what)
         with self.not_counted():
             frame = self.sitting.ask(asked, data, seconds, what)
         try:

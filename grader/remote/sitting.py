@@ -8,12 +8,14 @@ from contextlib import contextmanager
 
 from grader.model import Device, Limits, Verdict
 from grader.model.endings import WorkerLost
+from grader.model.public import say
 from grader.remote.worker import Starter, Worker
 from grader.wire.frames import Frame
 from grader.wire.requests import Asked, Load
 
 # One loss may be chance, such as a crash by a race. A function that is lost twice would be lost in every later check,
-# each time for a new worker and a whole deadline; four losses of whatever kind are enough of that.
+# each time for a new worker; four losses of whatever kind are enough of that. Its time runs out by no chance, as it is
+# CPU time, and a student waits for all of it.
 _LOSSES_OF_ONE = 2
 _LOSSES_OF_ALL = 4
 
@@ -21,8 +23,9 @@ _LOSSES_OF_ALL = 4
 class Sitting:
     """One exercise of one author: its worker, renewed when lost, and what the rest of its checks get. Close it.
 
-    A function that cost two workers is not called again: the checks that call it get that verdict. After two lost
-    loads, one load time-out, or four lost workers in all, the remaining checks get it, and no worker is started.
+    A function that cost two workers, or ran out of its time once, is not called again: the checks that call it get
+    that verdict. After two lost loads, one load time-out, or four lost workers in all, the remaining checks get it, and
+    no worker is started.
 
     Args:
         starter: starts workers.
@@ -32,6 +35,9 @@ class Sitting:
         owner: for messages: "your" or "the reference's".
         secret: whether the files must not stay on disk while the worker lives.
         device: what its code sees.
+
+    Attributes:
+        folder: where the files lie, as the student types it; "" where nobody does.
     """
 
     def __init__(
@@ -53,6 +59,8 @@ class Sitting:
         self.lost: WorkerLost | None = None
         self.worker: Worker | None = None
         self.lives = 0
+        self.folder = ""
+        self._usual_s = limits.call_s
         self._files = dict(files)
         self._starter = starter
         self._losses: Counter[str] = Counter()
@@ -106,6 +114,16 @@ class Sitting:
         own = (self._starter, self.module, self._files, self.limits, self.owner)
         return Sitting(*own, secret=self.secret, device=self.device)
 
+    def refuse(self, what: str) -> None:
+        """End the check if it calls a function that is not called again; its loss is noted as that of the check.
+
+        Raises:
+            WorkerLost: it is one.
+        """
+        if what in self._given_up:
+            self.lost = _not_again(self._given_up[what])
+            raise self.lost
+
     def ask(
         self,
         asked: Asked,
@@ -119,14 +137,16 @@ class Sitting:
         Raises:
             WorkerLost: there was no reply.
         """
-        if what in self._given_up:
-            self.lost = self._given_up[what]
-            raise self.lost
+        self.refuse(what)
         worker = self.live_worker()
         try:
             return worker.ask(asked, data, seconds, what, shared)
         except WorkerLost as lost:
-            self.lose(lost, what, in_load=isinstance(asked.request, Load))
+            in_load = isinstance(asked.request, Load)
+            self.lose(lost, what, in_load=in_load)
+            # A check may give less time than the others do; then it says nothing of them.
+            if lost.verdict is Verdict.TIMED_OUT and not in_load and seconds >= self._usual_s:
+                self._given_up[what] = lost
             raise
 
     def lose(self, lost: WorkerLost, what: str = "", *, in_load: bool = False) -> None:
@@ -150,6 +170,10 @@ class Sitting:
         self.outputs()
         self.close()
 
+    def printed(self) -> int:
+        """Bytes that the worker printed so far."""
+        return 0 if self.worker is None else self.worker.printed()
+
     def outputs(self) -> dict[int, str]:
         """The beginning of what each worker printed so far."""
         if self.worker is not None:
@@ -172,3 +196,10 @@ class Sitting:
             self._starter.students.discard(self.worker)
             self.worker.close()
             self.worker = None
+
+
+def _not_again(lost: WorkerLost) -> WorkerLost:
+    """The loss of a function that is not called again."""
+    if lost.verdict is not Verdict.TIMED_OUT:
+        return lost
+    return WorkerLost(lost.verdict, say("{}; it is not called again", lost.public))

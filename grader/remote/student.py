@@ -7,7 +7,8 @@ from typing import Any
 
 from grader.model.endings import CannotJudge
 from grader.remote.handle import Handle, methods, side_of, what_of, word_of
-from grader.remote.side import Call, Side
+from grader.remote.journal import Call
+from grader.remote.side import Side
 from grader.wire.frames import Unsupported
 from grader.wire.handles import Origin, Remote, origin_of
 from grader.wire.incoming import copies
@@ -38,6 +39,7 @@ class RemoteFunction(Handle):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call it in the worker."""
+        side_of(self).called.add(word_of(self))
         note(self, args, kwargs)
         return side_of(self).call(self, args, kwargs, what_of(self))
 
@@ -74,7 +76,7 @@ class Student:
         side: Side = object.__getattribute__(self, "_Student__side")
         kind = side.names().get(name)
         if kind is None:
-            raise CannotJudge(_missing(side, name), at_load=True)
+            raise CannotJudge(_missing(side, name), at_load=True, about="name")
         if kind == "callable":
             return RemoteFunction(side, name)
         if kind == "error":

@@ -32,6 +32,7 @@ from grader.process import clock
 from grader.remote.handle import Handle, side_of, what_of
 from grader.wire.exchange import Exchange
 from grader.wire.frames import Frame, ProtocolFault
+from grader.wire.handles import origin_of
 from grader.wire.outgoing import Outgoing
 from grader.wire.requests import Asked, Go, Prepare, Replies
 from grader.wire.rows import ArrayRow, TensorRow, Told
@@ -142,7 +143,7 @@ class TimedSide:
     def __init__(self, function: Handle) -> None:
         if side_of(function).device is Device.CUDA:  # the CPU clock does not see it, nor does its memory come in time
             pytest.skip(say("calls are timed on the CPU and on a simulated accelerator, not on CUDA"))
-        self._name = side_of(function).name_in_fresh(function)
+        self._name = _name_in_fresh(function)
         self._what = what_of(function)
         self.left_out_s = 0.0
         self._side = side_of(function).fresh(function)
@@ -263,6 +264,17 @@ class TimedSide:
     def close(self) -> None:
         """End the worker."""
         self._side.sitting.close()
+
+
+def _name_in_fresh(function: Handle) -> list[Any]:
+    """What a function, or an object that can be called, is named in a worker of `Side.fresh`."""
+    if (name := origin_of(function).name) is not None:
+        return list(name)
+    side = side_of(function)
+    number = side.exchange.number_of(function)
+    if number is None or not side.journal.is_whole():
+        raise RuntimeError("an object cannot be made again in a fresh worker; make it in a check of its own")
+    return ["named", "object", str(number)]
 
 
 def _aligned(sizes: Sequence[int]) -> list[int]:

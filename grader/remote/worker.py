@@ -18,13 +18,15 @@ from grader.model.public import Limit, say
 from grader.process import clock
 from grader.process.sweep import sweep
 from grader.wire.frames import Channel, ChannelClosed, Frame, ProtocolFault
-from grader.wire.requests import Asked
+from grader.wire.requests import Asked, FrameRow, Reply
 
 GRACE_S = 2.0
 LONGEST_WAIT_S = 1.0
 _SHORTEST_WAIT_S = 0.002
 _STOP_S = 2.0
 _CAN_STOP = hasattr(signal, "SIGSTOP")  # Windows has no such signal
+_CAN_ASK = hasattr(signal, "SIGUSR1")
+_LAST_WORDS_S = 0.3
 _NO_MEMORY = 71  # as grader.worker.serve says it
 
 
@@ -99,6 +101,10 @@ class Worker:
             # One reply to one request. A second one, kept ready, would be read as the answer to the next question.
             if frame.number != number:
                 raise ProtocolFault("a reply to another request")
+        except WorkerLost as lost:
+            if lost.verdict is Verdict.TIMED_OUT:
+                lost.frames = self._where_it_is()
+            raise
         except ChannelClosed:
             raise self._died(what) from None
         except ProtocolFault as error:
@@ -107,6 +113,24 @@ class Worker:
         if self.printed() > self.limits.output_kb * 1024:
             raise self._flooded(what)
         return frame
+
+    def _where_it_is(self) -> tuple[FrameRow, ...]:
+        """Lines of the submission that it was at when its time was over; none where it does not say."""
+        if not _CAN_ASK:
+            return ()
+        until = time.monotonic() + _LAST_WORDS_S
+
+        def patience() -> float:
+            if time.monotonic() >= until:
+                raise TimeoutError
+            return _SHORTEST_WAIT_S
+
+        self.life.signal(signal.SIGUSR1)
+        try:
+            raised = Reply.read(self.channel.receive(patience).tree).raised
+        except (ChannelClosed, ProtocolFault, TimeoutError):  # what it is in cannot be interrupted, or was replaced
+            return ()
+        return raised.frames if raised is not None else ()
 
     def _patience(self, seconds: float, what: str) -> Callable[[], float]:
         """CPU time decides; wall time is a loose multiple of it, so that a busy machine ends nothing."""

@@ -62,6 +62,7 @@ def _check(row: GradedCheck) -> dict[str, Any]:
         "counters": dict(outcome.counters),
         "speed": [dict(vars(found)) for found in row.speed],
         "device": outcome.device,
+        "cause": outcome.cause,
     }
 
 

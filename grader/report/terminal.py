@@ -1,15 +1,18 @@
-"""A report for a terminal: 80 columns, ASCII of our own, readable without colour."""
+"""A report for a terminal: 40 to 80 columns, ASCII of our own, readable without colour."""
 
 from __future__ import annotations
 
-import textwrap
+import os
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 
 import click
 
 from grader.course.layout import Places
-from grader.model import GradedCheck, GradedExercise, Report, Verdict
+from grader.model import GradedCheck, GradedExercise, Report, Score, Submission, Verdict
 from grader.model.score import points_text
+from grader.report.causes import Told
 from grader.report.safe import columns, for_terminal
 
 WIDTH = 80
@@ -38,44 +41,78 @@ _COUNTERS = {
     "warnings": ("warning", "warnings"),
 }
 _MOST_OUTPUT_LINES = 12
-_TITLE = 52
+_NARROW = 64
 
 
-def exercise_lines(graded: GradedExercise) -> Iterator[str]:
-    """One exercise: its checks in short, the first that did not pass in full, what was printed, what to do next."""
-    exercise = graded.exercise
+def exercise_lines(graded: GradedExercise, width: int = WIDTH, *, every: bool = False) -> Iterator[str]:
+    """One exercise: the cause of what was lost, in full; the other checks in short; what was printed; what is open.
+
+    Args:
+        graded: the exercise.
+        width: columns of the terminal.
+        every: show each check with its message, those that passed with what was counted.
+    """
+    page, exercise = _Page(width), graded.exercise
     score = f"{points_text(graded.score.earned)} / {points_text(graded.score.possible)} points"
-    yield click.style(_row(f"{exercise.number} {exercise.title}", score), bold=True)
-    # One message at a time: the next thing to mend, not a wall of text.
-    first = next((row for row in graded.checks if _needs_words(row)), None)
-    if first is not None and _is_shared(first, graded.checks):
-        yield from _message(first)
-        yield from _output(graded)
-        return
-    for row in graded.checks:
-        yield _check_row(row)
-        if row is first:
-            yield from _message(row)
-        else:
-            yield from _measured(row)
-    yield from _output(graded)
+    yield click.style(page.row(f"{exercise.number} {exercise.title}", score), bold=True)
+    if every:
+        for row in graded.checks:
+            yield from page.check(row)
+            yield from page.message(row)
+            yield from page.measured(row)
+    else:
+        yield from _in_short(page, Told.of(graded.checks))
+    yield from page.output(graded)
     if graded.withheld_points:
         checks, points = exercise.withheld.checks, points_text(graded.withheld_points)
-        yield f"  {checks} more checks decide {points} points when you hand in."
-    broken = [row for row in graded.checks if row.outcome.verdict is Verdict.BROKEN]
-    if broken:
-        yield f"  {len(broken)} of our own checks are broken; their points are not lost. Tell your instructor."
+        yield from page.wrapped(f"{checks} more checks decide {points} points when you hand in.", "  ")
+    if broken := sum(row.outcome.verdict is Verdict.BROKEN for row in graded.checks):
+        text = f"{broken} of our own checks are broken; their points are not lost. Tell your instructor."
+        yield from page.wrapped(text, "  ")
 
 
-def summary_lines(report: Report) -> Iterator[str]:
+def _in_short(page: _Page, told: Told) -> Iterator[str]:
+    # One message at a time: the next thing to mend, not a wall of text.
+    if told.cause is not None:
+        yield from page.check(told.cause)
+        yield from page.message(told.cause)
+    if told.same:
+        one = len(told.same) == 1
+        yield from page.count(f"{len(told.same)} more {'check stops' if one else 'checks stop'} at this", told.same)
+    for row in told.lost:
+        yield from page.check(row)
+    for number, row in enumerate(told.open):
+        yield from page.check(row)
+        if told.cause is None and number == 0:
+            yield from page.message(row)
+    if told.passed:
+        word = click.style(f"{_WORDS[Verdict.PASSED][0]:<7}", fg=_WORDS[Verdict.PASSED][1])
+        yield from page.count(f"{len(told.passed)} {'check' if len(told.passed) == 1 else 'checks'}", told.passed, word)
+
+
+def unread_lines(submission: Submission, width: int = WIDTH) -> Iterator[str]:
+    """Files that look as if they were handed in and are not read, so that nobody mends the wrong one."""
+    for id, others in submission.unread.items():
+        names = " and ".join(_typed(path) for path in others)
+        yield from _Page(width).wrapped(f"{_typed(submission.paths[id])} is graded; {names} is not read", "")
+
+
+def _typed(path: Path) -> str:
+    """A path as it is typed from here."""
+    return for_terminal(Path(os.path.relpath(path)).as_posix(), one_line=True)
+
+
+def summary_lines(report: Report, width: int = WIDTH) -> Iterator[str]:
     """The table of all exercises, the total, and what to do next."""
-    yield _rule()
+    page = _Page(width)
+    yield "-" * width
     for graded in report.exercises:
         score = f"{points_text(graded.score.earned):>6} / {points_text(graded.score.possible)}"
-        yield _row(f"{graded.exercise.number} {graded.exercise.title}", f"{_state(graded):<12} {score:<12}")
-    yield _rule()
-    yield from _total(report)
-    yield from _next(report)
+        right = f"{score:<9}" if page.narrow else f"{_state(graded):<12} {score:<12}"
+        yield page.row(f"{graded.exercise.number} {graded.exercise.title}", right)
+    yield "-" * width
+    for line in (*_total(report), *_next(report)):
+        yield from page.wrapped(line, "")
 
 
 def _total(report: Report) -> Iterator[str]:
@@ -112,22 +149,101 @@ def _next(report: Report) -> Iterator[str]:
         yield "All that could run here passed."
 
 
-def _check_row(row: GradedCheck) -> str:
-    # The word says it all: colours are lost in a pipe, and to some readers.
-    word, colour = _WORDS[row.outcome.verdict]
-    kind = "" if row.check.shown else " (hidden)"
-    title = _cut(for_terminal(row.check.title, one_line=True), _TITLE + 6 - len(kind)) + kind
-    points = f"{points_text(row.score.earned)} / {points_text(row.score.possible)}"
-    return f"  {click.style(f'{word:<7}', fg=colour)} {title:<{_TITLE + 6}} {points:>11}"
+@dataclass(frozen=True)
+class _Page:
+    """Lines of a terminal that is so many columns wide."""
+
+    width: int
+
+    @property
+    def narrow(self) -> bool:
+        """Whether a check takes a line for its points and more for its title."""
+        return self.width < _NARROW
+
+    @property
+    def indent(self) -> str:
+        """That of messages."""
+        return " " * (4 if self.narrow else 10)
+
+    def row(self, left: str, right: str) -> str:
+        """Two texts at the two sides, the left one cut."""
+        room = self.width - len(right) - 1
+        left = _cut(for_terminal(left, one_line=True), room)
+        return f"{left}{' ' * (room - columns(left))} {right}".rstrip()
+
+    def check(self, row: GradedCheck) -> Iterator[str]:
+        """One check: its verdict as a word, its rule, its title, its points."""
+        # The word says it all: colours are lost in a pipe, and to some readers.
+        word, colour = _WORDS[row.outcome.verdict]
+        kind = "" if row.check.shown else " (hidden)"
+        title, rule = for_terminal(row.check.title, one_line=True), for_terminal(row.check.contract, one_line=True)
+        yield from self._cells(click.style(f"{word:<7}", fg=colour), rule, title, kind, (row,))
+
+    def count(self, text: str, rows: Sequence[GradedCheck], word: str = " " * 7) -> Iterator[str]:
+        """Several checks in one row: how many, on which rules, and their points together."""
+        rules = " ".join(sorted({row.check.contract for row in rows if row.check.contract}, key=_by_number))
+        yield from self._cells(word, "", f"{text} ({for_terminal(rules, one_line=True)})" if rules else text, "", rows)
+
+    def _cells(self, word: str, rule: str, title: str, kind: str, rows: Sequence[GradedCheck]) -> Iterator[str]:
+        total = sum((row.score for row in rows), Score(0, 0))
+        points = f"{points_text(total.earned)} / {points_text(total.possible)}"
+        if self.narrow:
+            yield f"  {word} {rule:<4}{points:>{self.width - 14}}"
+            yield from self.wrapped(title + kind, self.indent)
+            return
+        start = f"{rule:<4}" if rule else ""
+        room = self.width - 22 - len(start) - len(kind)
+        title = _cut(title, room) + kind
+        yield f"  {word} {start}{title}{' ' * (room + len(kind) - columns(title))} {points:>11}"
+
+    def measured(self, row: GradedCheck) -> Iterator[str]:
+        """What was counted and measured, in words."""
+        counts = [_count(name, number) for name, number in row.outcome.counters.items() if number]
+        if counts:
+            yield from self.wrapped(", ".join(counts), self.indent)
+        for found in row.speed:
+            yield from self.wrapped(for_terminal(found.told), self.indent)
+
+    def message(self, row: GradedCheck) -> Iterator[str]:
+        """What the student is told of a check."""
+        for line in for_terminal(row.outcome.message).split("\n") if row.outcome.message else ():
+            yield from self.wrapped(line, self.indent) if line else [""]
+
+    def wrapped(self, line: str, indent: str) -> list[str]:
+        """A long line wrapped under its own indentation; code is left alone, since a broken line would not run."""
+        # A message's own indentation is kept, so that what belongs together stays in one column.
+        own = indent + line[: len(line) - len(line.lstrip())]
+        if len(indent) + columns(line) <= self.width or line.startswith("    "):
+            return [indent + line]
+        return list(_filled(line.strip().split(" "), own, self.width))
+
+    def output(self, graded: GradedExercise) -> Iterator[str]:
+        """The beginning of what the student printed."""
+        text = for_terminal(graded.output).rstrip("\n")
+        if not text:
+            return
+        lines = text.split("\n")
+        yield "  You printed:"
+        for line in lines[:_MOST_OUTPUT_LINES]:
+            yield f"    | {_cut(line, self.width - 6)}"
+        if len(lines) > _MOST_OUTPUT_LINES:
+            yield f"    | ... {len(lines) - _MOST_OUTPUT_LINES} more lines"
 
 
-def _measured(row: GradedCheck) -> Iterator[str]:
-    """What was counted and measured, in words."""
-    counts = [_count(name, number) for name, number in row.outcome.counters.items() if number]
-    if counts:
-        yield from _wrapped(", ".join(counts), "          ")
-    for found in row.speed:
-        yield from _wrapped(for_terminal(found.told), "          ")
+def _filled(words: Sequence[str], indent: str, width: int) -> Iterator[str]:
+    """Words in lines, by the columns that they take; the lines after the first stand further in."""
+    line, free = indent, True
+    for word in words:
+        if not free and columns(line) + 1 + columns(word) > width:
+            yield line
+            line, free = f"{indent}  ", True
+        line += word if free else f" {word}"
+        free = False
+    yield line
+
+
+def _by_number(rule: str) -> tuple[int, str]:
+    return len(rule), rule  # C2 before C10
 
 
 def _count(name: str, number: int) -> str:
@@ -136,54 +252,8 @@ def _count(name: str, number: int) -> str:
     return f"{number:,} {one if number == 1 else many}"
 
 
-def _message(row: GradedCheck) -> Iterator[str]:
-    for line in for_terminal(row.outcome.message).split("\n"):
-        if not line:
-            yield ""
-            continue
-        yield from _wrapped(line, "          ")
-
-
-def _wrapped(line: str, indent: str) -> list[str]:
-    """A long line wrapped under its own indentation; code is left alone, since a broken line would not run."""
-    # A message's own indentation is kept, so that what belongs together stays in one column.
-    own = indent + line[: len(line) - len(line.lstrip())]
-    if len(indent) + len(line) <= WIDTH or line.startswith("    "):
-        return [indent + line]
-    return textwrap.wrap(line.lstrip(), WIDTH, initial_indent=own, subsequent_indent=own + "  ", break_long_words=False)
-
-
-def _output(graded: GradedExercise) -> Iterator[str]:
-    text = for_terminal(graded.output).rstrip("\n")
-    if not text:
-        return
-    lines = text.split("\n")
-    yield "  You printed:"
-    for line in lines[:_MOST_OUTPUT_LINES]:
-        yield f"    | {_cut(line, WIDTH - 6)}"
-    if len(lines) > _MOST_OUTPUT_LINES:
-        yield f"    | ... {len(lines) - _MOST_OUTPUT_LINES} more lines"
-
-
-def _needs_words(row: GradedCheck) -> bool:
-    return row.outcome.verdict not in (Verdict.PASSED, Verdict.NOT_RUN)
-
-
-def _is_shared(first: GradedCheck, rows: Sequence[GradedCheck]) -> bool:
-    """Whether all checks ended for one and the same reason, such as a file that does not load."""
-    head = first.outcome.message.split("\n")[0]
-    same = [row for row in rows if row.outcome.message.split("\n")[0] == head]
-    return len(rows) > 1 and len(same) == len([row for row in rows if row.outcome.verdict is not Verdict.NOT_RUN])
-
-
 def _state(graded: GradedExercise) -> str:
     return graded.state.replace("_", " ")
-
-
-def _row(left: str, right: str) -> str:
-    room = WIDTH - len(right) - 1
-    left = _cut(for_terminal(left, one_line=True), room)
-    return f"{left:<{room}} {right}".rstrip()
 
 
 def _cut(text: str, room: int) -> str:
@@ -193,8 +263,4 @@ def _cut(text: str, room: int) -> str:
     kept = text[: room - 4]
     while columns(kept) > room - 4:  # characters of two columns
         kept = kept[:-1]
-    return f"{kept} ..."
-
-
-def _rule() -> str:
-    return "-" * WIDTH
+    return f"{kept.rstrip()} ..."

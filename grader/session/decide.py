@@ -10,8 +10,8 @@ from __future__ import annotations
 import ast
 import re
 import textwrap
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 
 import pytest
 
@@ -19,8 +19,10 @@ from grader.check import show
 from grader.model import BROKEN_MESSAGE, WITHHELD, Check, Verdict
 from grader.model.endings import CannotJudge, CannotRun, CheckFailed, Inconclusive, WorkerLost
 from grader.model.public import NOT_ASKED, Public, say
-from grader.remote.raised import Raised, frame_lines, raised_by_student
+from grader.remote.raised import Raised, frame_lines, left_over, raised_by_student, refuses_arguments, told
 from grader.remote.side import Side
+from grader.remote.sitting import Sitting
+from grader.session.reading import is_stub, may_lack_return
 from grader.session.words import ERRORS, Words
 from grader.wire.requests import FrameRow
 
@@ -28,6 +30,8 @@ _CANNOT_TELL = say("the result is not what is asked, and could not be compared w
 _DID_NOT_RAISE = re.compile(r"DID NOT RAISE.*?(\w+)'?>?\)?$")
 _DISK_FULL = re.compile(r"\[Errno (27|28|122)\]")  # EFBIG, ENOSPC, EDQUOT
 _NOT_CALLABLE = re.compile(r"'\w+' object is not callable")
+_COSTS = ("performance", "gradient", "memory", "device")
+_ASKS_FOR_RETURN = " (is a `return` missing?)"
 _MAX_MESSAGE = 6000
 _FALLBACKS: Mapping[Verdict, Public] = {
     Verdict.SKIPPED: say("there is nothing to judge by"),
@@ -101,7 +105,16 @@ def decide(check: Check, ended: Ended, student: Side, reference: Side | None, te
     # The student is told that the fault is ours, and nothing of it: a trace of our code could hold a hidden input.
     if ground.verdict is Verdict.BROKEN:
         return ground.verdict, BROKEN_MESSAGE, f"{detail}\n{ended.trace}"[:_MAX_MESSAGE]
-    return _told(check, ground, detail, telling)
+    verdict, message, detail = _told(check, ground, detail, telling)
+    # The kind of a value alone does not say it: a function may give None on purpose.
+    if _ASKS_FOR_RETURN in message and not may_lack_return(student.sitting.files, student.called):
+        message = message.replace(_ASKS_FOR_RETURN, "")
+    # A print takes time; that of a tensor takes operations as well, and numbers out of PyTorch. Which functions print
+    # is known from shown checks, so it tells nothing of a hidden one.
+    loud = [what for what in student.printing if what.split()[-1] in message]
+    if loud and verdict is Verdict.FAILED and check.category in _COSTS:
+        message += f"\n{min(loud)} prints: that costs time, and of a tensor operations; take the print out first"
+    return verdict, message, detail
 
 
 def blame(check: Check, ended: Ended, detail: str, telling: Telling) -> Decision:
@@ -123,15 +136,13 @@ def _told(check: Check, ground: _Ground, detail: str, telling: Telling) -> Decis
     """What the student reads: of a hidden check the property alone; staff read the whole story in any case."""
     text: str = detail
     if not check.shown:
-        told = ground.public if ground.at_load else telling.words.told(ground.public)
-        if told is None:
-            told, detail = _FALLBACKS.get(ground.verdict, NOT_ASKED), f"{detail}\n{WITHHELD}: {ground.public}"
-        text = str(told)
+        public = ground.public if ground.at_load else telling.words.told(ground.public)
+        if public is None:
+            public, detail = _FALLBACKS.get(ground.verdict, NOT_ASKED), f"{detail}\n{WITHHELD}: {ground.public}"
+        text = str(public)
     rule = telling.contract.get(check.contract)
     if rule and not ground.unreadable:
         text += f"\n{check.contract}  {rule}"
-    if check.try_this and not check.shown and not ground.unreadable:
-        text += f"\nTry this: {check.try_this}"
     return ground.verdict, text[:_MAX_MESSAGE], detail[:_MAX_MESSAGE]
 
 
@@ -143,7 +154,7 @@ def _decide(ended: Ended, student: Side, reference: Side | None) -> _Ground:
         return _Ground(Verdict.BROKEN, f"the reference was lost: {reference.sitting.lost.message}")
     lost = student.sitting.lost or (error if isinstance(error, WorkerLost) else None)
     if lost is not None:
-        return _Ground(lost.verdict, lost.public, lost.message, unreadable=lost.in_load)
+        return _worker_lost(lost, student)
     if error is None:
         return _Ground(Verdict.PASSED)
     # Both sides raise in the same way; whose worker it was decides between a crash and a fault of ours.
@@ -157,10 +168,19 @@ def _decide(ended: Ended, student: Side, reference: Side | None) -> _Ground:
     if isinstance(error, CannotRun):
         return _Ground(Verdict.NOT_RUN, error.public, error.story)
     if raised is not None:
-        return _student_raised(_verified(raised, student.sitting.files))
+        frames = _existing(raised.frames, student.sitting.files)
+        return _student_raised(replace(raised, frames=frames), student.sitting)
     if isinstance(error, CheckFailed):
         return _Ground(Verdict.FAILED, error.public, error.story)
     return _ended_by_the_check(error, ended, student)
+
+
+def _worker_lost(lost: WorkerLost, student: Side) -> _Ground:
+    lines = frame_lines(
+        _existing([FrameRow(*frame) for frame in lost.frames], student.sitting.files), student.sitting.folder
+    )
+    story = "\n".join([f"{lost.message}; it was then at", *lines]) if lines else lost.message
+    return _Ground(lost.verdict, lost.public, story, unreadable=lost.in_load)
 
 
 def _ended_by_the_check(error: BaseException, ended: Ended, student: Side) -> _Ground:
@@ -196,39 +216,47 @@ def _failed_by_pytest(text: str) -> _Ground:
     return _Ground(Verdict.FAILED, say("{} is asked, nothing was raised", show.with_article(missing[1])))
 
 
-def _student_raised(raised: Raised) -> _Ground:
-    lines = frame_lines(raised)
-    # A stub as it was given out. It loses the points, but is not told as a crash.
-    if raised.type == "NotImplementedError":
-        return _Ground(Verdict.SKIPPED, say("{} is not written yet (it raises NotImplementedError)", raised.what))
+def _student_raised(raised: Raised, sitting: Sitting) -> _Ground:
+    lines = frame_lines(raised.frames, sitting.folder)
+    # A stub as it was given out. It loses the points, but is not told as a crash. PyTorch raises such errors, too.
+    if raised.type == "NotImplementedError" and raised.frames and _is_stub(raised.frames[-1], sitting.files):
+        public = say("{} is not written yet (it raises NotImplementedError)", raised.what)
+        return _Ground(Verdict.SKIPPED, public, "\n".join([public, *lines]))
+    if (public_left := left_over(raised, raised.what)) is not None:
+        return _Ground(Verdict.CRASHED, public_left, "\n".join([public_left, *lines]))
     # The nearest builtin type only: a class of the student's own could carry the hidden input in its name. Nor the
     # lines: which of a thousand raises it was is a number, too.
     kind = raised.builtin if raised.builtin in ERRORS else "an exception of another kind"
     public = say("{} raised {}", raised.what, kind)
-    story = f"{raised.what} raised {raised.type}: {raised.text}"
+    story = f"{raised.what} raised {told(raised)}"
     if raised.builtin == "OSError" and _DISK_FULL.search(raised.text):
         full = say("{} wrote more into files than is allowed", raised.what)
         return _Ground(Verdict.OVER_LIMIT, full, f"{full} ({raised.text})")
     if raised.type == "SystemExit":
         public = say("{} called exit() or sys.exit()", raised.what)
         story = str(public)
-    if raised.signature and not lines:  # a worker's free text: for shown checks and staff only
+    if refuses_arguments(raised):  # a worker's free text: for shown checks and staff only
         lines = [f"    yours is {raised.what.split('`')[1]}{raised.signature}; keep the parameters of the starter"]
     return _Ground(Verdict.CRASHED, public, "\n".join([story, *lines]))
 
 
-def _verified(raised: Raised, files: Mapping[str, bytes]) -> Raised:
-    """The same with frames that exist in the submitted files, their text taken from there, and names that do."""
-    frames = []
+def _is_stub(frame: FrameRow, files: Mapping[str, bytes]) -> bool:
+    file, line, *_ = frame
+    return is_stub(files.get(file, b"").decode("utf-8-sig", "replace"), line)
+
+
+def _existing(told: Iterable[FrameRow], files: Mapping[str, bytes]) -> tuple[FrameRow, ...]:
+    """The frames that exist in the submitted files, their text taken from there, and names that do."""
+    frames, rows = [], list(told)
     # A worker names its lines by number; their text comes from what was handed in, so that none can be made up.
-    texts = {file: files.get(file, b"").decode("utf-8-sig", "replace") for file, *_ in raised.frames}
+    texts = {file: files.get(file, b"").decode("utf-8-sig", "replace") for file, *_ in rows}
     lines_of = {file: text.splitlines() for file, text in texts.items()}
-    known = {(file, name): _has_word(texts[file], name) for file, _, name, _ in raised.frames}
-    for file, line, function, _ in raised.frames:
+    known = {(file, name): _has_word(texts[file], name) for file, _, name, _ in rows}
+    for file, line, function, _ in rows:
         if 0 < line <= len(lines_of[file]):
             name = function if known[file, function] else ""
             frames.append(FrameRow(file, line, name, lines_of[file][line - 1]))
-    return Raised(raised.type, raised.text, tuple(frames), raised.what, raised.owner, raised.builtin, raised.signature)
+    return tuple(frames)
 
 
 def _has_word(text: str, word: str) -> bool:

@@ -24,12 +24,14 @@ from grader.remote.probe import Probe
 from grader.remote.side import Side
 from grader.remote.student import Student
 from grader.session.again import Runs
+from grader.session.cause import cause_of
 from grader.session.checks import CollectedCheck, collected_check
 from grader.session.decide import Comparison, Decision, Ended, Telling, decide
 from grader.session.globals import Kept
 from grader.session.inputs import InputStream
 from grader.session.outcome import outcome_of
 from grader.session.printed import Printed
+from grader.session.proof import Tries
 from grader.session.sides import Sides
 from grader.session.timer import Timer
 from grader.session.words import Words
@@ -66,6 +68,8 @@ class CheckSession:
         self._words: dict[Path, Words] = {}
         self._kept: dict[Path, Kept] = {}
         self._wants_changes: dict[tuple[str, str], bool] = {}
+        self._examples: dict[tuple[str, str], str] = {}
+        self._tries = Tries(self._examples)
         self._timer = Timer()
 
     # -- collecting -----------------------------------------------------------------------------------------------
@@ -112,6 +116,7 @@ class CheckSession:
     def _run_job(self, job: Job) -> None:
         planned = self._exercise = self._planned[job.exercise]
         rows = [row for row in self._checks[job.exercise] if job.only is None or row.check.id in job.only]
+        self._tries = Tries(self._examples)
         printed = Printed(planned.limits.shown_output_kb * 1024)
         try:
             for number, row in enumerate(rows):
@@ -132,6 +137,7 @@ class CheckSession:
         finally:
             # Also when the job ends by an error of ours: the next author must not meet this one's workers.
             printed.close(self._sides.sittings())
+            self._tries.close()
             self._sides.part()
             self._student = None
         self._host.tell(Done(printed.text))
@@ -149,7 +155,14 @@ class CheckSession:
         started = time.monotonic()
         decision = Runs(check, attempt, stand_in, self._telling(row.item), self._wants_changes).judge(student)
         seconds = time.monotonic() - started
-        return outcome_of(check, exercise.id, decision, student, job.keep, seconds)
+        calls, outcome = student.calls, outcome_of(check, decision, student, seconds)
+
+        def again(side: Side) -> tuple[Verdict, str]:
+            verdict, message, _ = attempt(side)[1]
+            return verdict, message
+
+        outcome = self._tries.with_lines(check, outcome, calls, student, job.keep, again)
+        return self._tries.with_example(check, outcome, student, self._reference)
 
     def _attempt(
         self,
@@ -178,7 +191,9 @@ class CheckSession:
         row.item._initrequest()
         row.item.config.hook.pytest_runtest_protocol(item=row.item, nextitem=following)
         ended = self._ended(row.item)
-        return ended, decide(check, ended, student, self._reference, self._telling(row.item))
+        decision = decide(check, ended, student, self._reference, self._telling(row.item))
+        student.cause = cause_of(check, decision[0], ended.error or student.sitting.lost)
+        return ended, decision
 
     def _telling(self, item: pytest.Function) -> Telling:
         assert self._exercise is not None

@@ -12,7 +12,7 @@ import torch
 from grader.check.show import as_source, placed_source
 from grader.jobs import Keep
 from grader.model import Device
-from grader.remote.side import Call
+from grader.remote.journal import Call
 
 _MOST_CALLS = 3
 
@@ -58,9 +58,13 @@ def _argument(value: Any, name: str, keep: Keep | None) -> str | None:
         return text
     # A check's id holds its parameters, which may be any text; this becomes a file name.
     safe = re.sub(r"[^A-Za-z0-9_-]+", "_", name)
-    keep.folder.mkdir(parents=True, exist_ok=True)
-    if isinstance(value, torch.Tensor):
-        torch.save(value.detach(), keep.folder / f"{safe}.pt")
-        return placed_source(value, f'torch.load("{keep.shown}/{safe}.pt")')
-    np.save(keep.folder / f"{safe}.npy", value)
+    try:
+        keep.folder.mkdir(parents=True, exist_ok=True)
+        if isinstance(value, torch.Tensor):
+            with (keep.folder / f"{safe}.pt").open("wb") as file:
+                torch.save(value.detach(), file)
+            return placed_source(value, f'torch.load("{keep.shown}/{safe}.pt")')
+        np.save(keep.folder / f"{safe}.npy", value)
+    except OSError:  # a folder that cannot be written to: the lines are left out, the verdict is the same
+        return None
     return f'np.load("{keep.shown}/{safe}.npy")'

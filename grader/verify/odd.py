@@ -34,7 +34,7 @@ ODD = {
     "zeros": "_each(right(*args, **named), lambda value: value * 0)",
     "two_percent_more": "_each(right(*args, **named), lambda value: value * 1.02)",
     "arguments_overwritten": "_each(_overwriting(args, named), lambda value: value * 0)",
-    "an_overwritten_argument": "_first((_overwriting(args, named), args)[1], named)",
+    "an_overwritten_argument": "_first((_overwriting(args, named, 7), args)[1], named)",
     "the_argument": "_first(args, named)",
     "right_and_overwrites": "_overwriting(args, named)",
     "right_in_float64": "_each(right(*args, **named), _wide, tensors=True)",
@@ -94,15 +94,15 @@ def _detached(value):
     return value.detach() if isinstance(value, torch.Tensor) else value
 
 
-def _overwriting(args, named):
-    """What is right, and zeros in every argument afterwards; None where there is none to write into."""
+def _overwriting(args, named, number=0):
+    """What is right, and this number in every argument afterwards; None where there is none to write into."""
     value, written = right(*args, **named), False
     for argument in [*args, *named.values()]:
         if isinstance(argument, torch.Tensor):
             with torch.no_grad():
-                argument.zero_()
+                argument.fill_(number)
         elif isinstance(argument, np.ndarray) and argument.flags.writeable:
-            argument[...] = 0
+            argument[...] = number
         else:
             continue
         written = True

@@ -38,7 +38,7 @@ def raised_row(error: BaseException, folder: str, value: Callable[[object], Plai
     return RaisedRow(
         type=cut(type(error).__name__.lstrip("_")),  # torch.linalg.LinAlgError calls itself _LinAlgError
         builtin=_nearest_builtin(type(error)),
-        text=_text(error),
+        text=_text(error).replace(folder + os.sep, ""),
         frames=tuple(frames[-_MAX_FRAMES:]),
         signature=signature,
         family=tuple(KindRow(name, tuple(bases)) for name, bases in kinds),

@@ -7,7 +7,6 @@ import functools
 import importlib.util
 import os
 import random
-import signal
 import sys
 import types
 from collections.abc import Callable
@@ -35,20 +34,19 @@ from grader.wire.requests import (
 )
 from grader.wire.rows import Told
 from grader.wire.tree import Plain
-from grader.worker import device, own_probes
+from grader.worker import device, own_probes, stops
 from grader.worker.raising import cut, note_signature, raised_row
 
 NO_MEMORY = 71
 """Exit status of a worker that has no memory left for a request."""
 
 _MAX_NAMES = 500
-_TIMERS = (signal.ITIMER_REAL, signal.ITIMER_VIRTUAL, signal.ITIMER_PROF) if hasattr(signal, "setitimer") else ()
-_SET_TIMER: Any = getattr(signal, "setitimer", None)  # as it is before student code is loaded
 
 
 def serve(channel: Channel, folder: str) -> None:
     """Answer requests until the channel closes."""
     worker = _Submission(folder)
+    stops.prepare()
     channel.maps = True
     with contextlib.suppress(ChannelClosed):
         while True:
@@ -58,7 +56,7 @@ def serve(channel: Channel, folder: str) -> None:
                 os._exit(NO_MEMORY)
             reply, data = worker.answer(frame)
             _flush()
-            _stop_timers()
+            stops.stop_timers()
             try:
                 channel.send(frame.number, reply.plain(), data)
             except Unsupported as error:
@@ -231,12 +229,6 @@ def _seed_everything(seed: int) -> None:
 
 def _unsupported(error: Unsupported) -> Reply:
     return Reply(Told([], [], []).plain(asks=False), unsupported=cut(str(error)))
-
-
-def _stop_timers() -> None:
-    """A timer of the student's must not ring while nothing of the student's runs."""
-    for timer in _TIMERS:
-        _SET_TIMER(timer, 0)
 
 
 def _flush() -> None:

@@ -169,6 +169,14 @@ def test_two_devices_are_refused() -> None:
 
 
 @in_mode("sim")
+def test_to_refuses_what_is_no_tensor() -> None:
+    """`torch.Tensor.to` of a list raises the TypeError of PyTorch, so that a program can ask in this way."""
+    for device in ("cpu", "sim", torch.device("sim:1")):
+        with raises(TypeError, "descriptor 'to' for 'torch._C.TensorBase' objects doesn't apply to a 'list' object"):
+            torch.Tensor.to([1.0], device)  # type: ignore[call-overload]
+
+
+@in_mode("sim")
 def test_zero_dim_cpu_tensors() -> None:
     """One 0-dim CPU tensor may join pointwise operators, wherever it stands; one of another index may not."""
     a = torch.ones(2, device="sim")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import hashlib
 import os
@@ -53,11 +54,12 @@ def changes(before: dict[str, dict[str, str]], after: dict[str, dict[str, str]])
 
 
 def clean_host() -> None:
-    """Remove markers that an attack left."""
+    """Remove markers that an attack left, but for those of another user, from a run that was ended."""
     for folder in _likely_places():
         for path in _names(folder):
             if MARKER in path and (os.path.islink(path) or not os.path.isdir(path)):
-                os.unlink(path)
+                with contextlib.suppress(PermissionError):
+                    os.unlink(path)
 
 
 def _names(folder: str) -> list[str]:

@@ -166,6 +166,18 @@ def test_unchanged_sees_numbers_layout_and_kind() -> None:
     assert "its shape, strides or dtype is another one now" in failure(reshape).public
 
 
+def test_unchanged_tells_equal_numbers_of_other_kinds_apart() -> None:
+    """In a list 1 is not 1.0, nor True; NaN stays NaN, at every depth."""
+
+    def put(values: list[object], new: object) -> None:
+        with unchanged([values]):
+            values[0] = new
+
+    put([float("nan")], float("nan"))
+    for old, new in ((1, 1.0), (1, True), (0.0, -0.0)):
+        assert failure(put, [old], new).public == "the argument was changed"
+
+
 def test_other_helpers() -> None:
     """Types, devices, conditions and identity have words of their own."""
     is_instance(3, int)

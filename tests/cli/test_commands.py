@@ -50,7 +50,7 @@ def test_one_exercise_from_a_folder_inside(home: Path) -> None:
     starter(home, "double").write_text(RIGHT.replace("x.mul_(2)", "x * 2"))
     ran = run_grade("01-1", cwd=starter(home, "double").parent)
     assert ran.returncode == 1
-    assert "8.33 / 10 points" in ran.stdout
+    assert "8.3 / 10 points" in ran.stdout
     assert "the result is not the argument itself" in ran.stdout
     assert "Next: mend double, then run  grade double" in ran.stdout
 
@@ -67,7 +67,7 @@ def test_json_and_submission_and_seed(home: Path, tmp_path: Path) -> None:
     report = json.loads(target.read_text())
     assert report["version"] == 1
     assert report["author"] == "abgabe von José"
-    assert report["score"] == {"earned": 3.34, "possible": 10.0, "undecided": 0.0}
+    assert report["score"] == {"earned": 3.4, "possible": 10.0, "undecided": 0.0}
     assert report["environment"]["seed"] == 7
     (exercise,) = report["exercises"]
     assert (exercise["id"], exercise["state"]) == ("double", "started")
@@ -92,6 +92,7 @@ def test_json_and_submission_and_seed(home: Path, tmp_path: Path) -> None:
         "counters",
         "speed",
         "device",
+        "cause",
     ]
     assert list(exercise["checks"][0]) == keys
     assert "asked  tensor([2., 4., 6.])" in exercise["checks"][0]["message"]
@@ -127,6 +128,21 @@ def test_large_inputs_are_kept(home: Path) -> None:
     assert "To see it in plain Python, in the folder exercises/01_basics/total:" in ran.stdout
     assert 'print(total(torch.load("../../../.grade/inputs/small-1-0.pt")))' in ran.stdout
     assert (home / ".grade/inputs/small-1-0.pt").is_file()
+
+
+def test_folder_that_cannot_be_written_to(home: Path) -> None:
+    """Where large inputs cannot be kept, the lines are left out, and the check fails as it would."""
+    check = home / "exercises/01_basics/total/check_total.py"
+    text = check.read_text().replace(
+        "torch.tensor([1.0, 2.0, 4.0])), torch.tensor(7.0)", "torch.ones(50)), torch.tensor(50.0)"
+    )
+    check.write_text(text)
+    (home / ".grade").write_text("in the way of a folder, as who runs the tests may write everywhere")
+    starter(home, "total").write_text("def total(x):\n    return x.sum() + 1\n")
+    ran = run_grade("total", cwd=home)
+    assert ran.returncode == 1, ran.stdout
+    assert "To see it in plain Python" not in ran.stdout
+    assert "BROKEN" not in ran.stdout
 
 
 @pytest.mark.parametrize(
@@ -182,3 +198,35 @@ def test_help_says_the_three_ways() -> None:
     """Help shows how a student calls it, line by line."""
     ran = run_grade("--help", cwd=Path.cwd())
     assert "  grade predict_strides     grade one exercise, by id or number (02-1)\n" in ran.stdout
+
+
+def test_report_that_cannot_be_written_is_told_before_grading(home: Path, tmp_path: Path) -> None:
+    """--json into a folder that is not there ends the command at once, with a sentence, and nothing is graded."""
+    ran = run_grade("double", "--json", str(tmp_path / "no" / "report.json"), cwd=home)
+    assert ran.returncode == 2
+    assert f"grade: --json: there is no folder {tmp_path / 'no'}; make it first" in ran.stderr
+    assert "points" not in ran.stdout
+
+
+def test_help_shows_the_options_of_grading(home: Path) -> None:
+    """`grade --help` names what can be said to `grade` itself."""
+    shown = run_grade("--help", cwd=home).stdout
+    assert all(option in shown for option in ("--submission", "--json", "--seed", "--verbose", "--start"))
+
+
+def test_file_of_the_exercise_counts_and_no_copy_in_the_root(home: Path) -> None:
+    """In a course's folder the exercise's own file is graded; a stale copy in the root is named and not read."""
+    (home / "total.py").write_text("def total(x):\n    return 1\n")
+    starter(home, "total").write_text(TOTAL)
+    ran = run_grade("exercises/01_basics/total/total.py", cwd=home)
+    assert ran.returncode == 0, ran.stdout
+    assert "exercises/01_basics/total/total.py is graded; total.py is not read" in ran.stdout
+
+
+def test_narrow_terminal_without_colour(home: Path) -> None:
+    """Lines fit 40 columns; NO_COLOR is heard also where there is a terminal."""
+    starter(home, "double").write_text(RIGHT.replace("2 * x", "3 * x"))
+    ran = run_grade("1-1", cwd=home, env={**os.environ, "COLUMNS": "40", "NO_COLOR": "1"})
+    too_long = [line for line in ran.stdout.split("\n") if len(line) > 40 and not line.startswith("        ")]
+    assert too_long == []
+    assert "\x1b" not in ran.stdout

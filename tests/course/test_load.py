@@ -9,7 +9,7 @@ import pytest
 from support import COURSES
 
 from grader.course.layout import find_course
-from grader.course.load import contract_lines, find_exercise, load_course
+from grader.course.load import contract_lines, load_course
 from grader.course.starter import starter_digest
 from grader.model.errors import CourseError
 
@@ -107,14 +107,6 @@ def test_course_is_found_from_inside(course: Path, tmp_path: Path) -> None:
     assert find_course(course / "exercises" / "01_basics") == course
     with pytest.raises(CourseError, match=r"there is no course here: no course\.yaml in"):
         find_course(tmp_path)
-
-
-def test_exercise_by_id_or_number(course: Path) -> None:
-    """Both names find an exercise; a near miss is suggested."""
-    loaded = load_course(course)
-    assert find_exercise(loaded, "01-2") is find_exercise(loaded, "total")
-    with pytest.raises(CourseError, match="no exercise or command 'totl'; did you mean total"):
-        find_exercise(loaded, "totl")
 
 
 def test_starter_digest_ignores_what_is_no_work() -> None:

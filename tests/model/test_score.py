@@ -12,14 +12,30 @@ from grader.model.score import divide, points_text, score
 @settings(deadline=None)
 @given(st.integers(0, 10**6), st.lists(st.integers(0, 100), min_size=1, max_size=30))
 def test_parts_add_up(points: int, shares: list[int]) -> None:
-    """The parts add up exactly, and none is further than a hundredth from its share."""
+    """The parts add up exactly, and none is further than a tenth of a point from its share."""
     parts = divide(points, shares)
     total = sum(shares)
     if total:
         assert sum(parts) == points
-        assert all(abs(part * total - points * share) < total for part, share in zip(parts, shares, strict=True))
+        assert all(abs(part * total - points * share) < 10 * total for part, share in zip(parts, shares, strict=True))
     else:
         assert parts == [0] * len(shares)
+
+
+@settings(deadline=None)
+@given(st.integers(1, 100), st.lists(st.integers(1, 3), min_size=2, max_size=25), st.integers(1, 24))
+def test_parts_are_tenths(points: int, shares: list[int], shown: int) -> None:
+    """Points come in tenths where each share gets one, and the first ones do not depend on how the rest is divided."""
+    parts = divide(100 * points, shares)
+    if all(points * 10 * share >= sum(shares) for share in shares):
+        assert all(part % 10 == 0 and part > 0 for part in parts)
+        assert divide(100 * points, [*shares[:shown], sum(shares[shown:])])[: len(shares[:shown])] == parts[:shown]
+
+
+def test_twenty_two_shares() -> None:
+    """Ten points for twenty-two equal shares are fours and fives, and never 0.46."""
+    assert set(divide(1000, [1] * 22)) == {40, 50}
+    assert divide(100, [1] * 40)[:2] == [3, 2]
 
 
 def test_verdicts_and_points() -> None:

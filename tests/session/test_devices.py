@@ -14,6 +14,8 @@ from grader.jobs import Setup, Start
 from grader.lanes.open import open_lane
 from grader.model import Course, Device, Verdict
 from grader.model.errors import ConfinementError, StartError
+from grader.remote.journal import Call
+from grader.session.reproduce import reproduce
 
 CHECKS = """
 import torch
@@ -102,10 +104,15 @@ def test_checks_of_devices(course: Course, tmp_path: Path) -> None:
     assert "grade --device cuda uses one" in told["cuda"].message
     assert "host wait for item" in told["waits"].message
     assert told["waits"].counters == {"syncs": 30}
-    lines = told["waits"].message.split("in plain Python", 1)[1]
-    assert 'accelerator.enable("sim")' in lines
-    assert '.to("sim:0")' in lines
+    assert "in plain Python" not in told["waits"].message  # a print shows no wait
     assert graded.score.undecided > 0
+
+
+def test_lines_for_a_simulated_device() -> None:
+    """Lines that repeat a call on a simulated accelerator switch it on first."""
+    lines = reproduce("work", "waits", [Call("total", (torch.ones(1),), {})], None, Device.SIM).split("\n    ")
+    assert lines[2:4] == ["from grader import accelerator", 'accelerator.enable("sim")']
+    assert lines[-1] == "print(total(torch.tensor([1.0], dtype=torch.float32)))"
 
 
 def test_cuda_is_told_what_it_needs(course: Course, tmp_path: Path) -> None:

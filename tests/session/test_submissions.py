@@ -82,14 +82,21 @@ def test_one_that_does_not_load(grade_text: Grade, text: str | bytes, told: list
         ("raise KeyboardInterrupt", "crashed", "raised KeyboardInterrupt"),
         ("import os; os.kill(os.getpid(), 9)", "crashed", "SIGKILL"),
         ("raise NotImplementedError", "skipped", "is not written yet"),
-        ("return input()", "crashed", "EOFError"),
+        ("return input()", "crashed", "waits for `input()`; take it out"),
+        ("breakpoint()", "crashed", "stops at a breakpoint; take it out"),
+        ("import pdb; pdb.set_trace(); return x", "crashed", "stops at a breakpoint; take it out"),
+        ("return x ^ 2", "crashed", "a power is `**`"),
+        ("return x.to('meta').tolist()", "crashed", "raised NotImplementedError: Cannot copy out of meta tensor"),
+        ("if x.dim() == 1: raise NotImplementedError", "crashed", "raised NotImplementedError\n"),
         ("return [0] * 10**12", "over_limit", "more memory than the exercise allows"),
         ("import torch; return torch.ones(10**11)", "over_limit", "more memory than the exercise allows"),
         ("while True: print('spam' * 1000)", "over_limit", "printed more than"),
         ("return x * float('nan')", "failed", "NaN where a number is asked"),
         ("return 2 * x[:2]", "skipped", "its shape is wrong"),
         ("return (2 * x).tolist()", "failed", "is a list, a tensor is asked"),
-        ("return None", "failed", "is a `return` missing?"),
+        ("2 * x", "failed", "the result is None (is a `return` missing?), a tensor is asked"),
+        ("return None", "failed", "the result is None, a tensor is asked"),
+        ("return print(x)", "failed", "the result is None, a tensor is asked"),
         ("return lambda: 1", "failed", "a tensor is asked"),
         ("return (2 * x).to_sparse()", "failed", "a tensor of layout torch.sparse_coo"),
         ("return x.to('meta')", "failed", "a tensor on the device meta"),
@@ -105,16 +112,28 @@ def test_one_that_fails_in_a_call(grade_text: Grade, body: str, verdict: str, to
 
 
 def test_endless_loop_in_a_call(grade_text: Grade) -> None:
-    """After two workers were lost, the rest of the checks gets that verdict unrun."""
+    """A function that ran out of its time is not called again: its checks lose, and the line is named where it was."""
     graded = grade_text(double("while True: pass"))
     assert verdicts(graded) == {"small": "timed_out", "in_place": "passed", "random": "timed_out", "dtype": "timed_out"}
-    assert "did not finish in 2 seconds" in message(graded, "small")
+    told = "your `double` did not finish in 2 seconds; it was then at\n    double.py, line 3, in double\n"
+    assert message(graded, "small").startswith(told)
+    assert message(graded, "random").startswith("your `double` did not finish in 2 seconds; it is not called again\n")
+    assert {row.outcome.cause for row in graded.checks} == {"raised", ""}
+
+
+def test_loop_that_does_not_answer(grade_text: Grade) -> None:
+    """Who does not hear where it is asked to stop is ended all the same, and no line is told."""
+    stubborn = "import signal; signal.signal(signal.SIGUSR1, signal.SIG_IGN)\n    while True: pass"
+    told = message(grade_text(double(stubborn)), "small")
+    assert told.startswith("your `double` did not finish in 2 seconds\n")
 
 
 def test_endless_loop_at_import(grade_text: Grade) -> None:
-    """One load time-out decides all checks."""
+    """One load time-out decides all checks; the line is named."""
     graded = grade_text("while True: pass\n")
     assert set(verdicts(graded).values()) == {"timed_out"}
+    assert "it was then at\n    double.py, line 1\n        while True: pass" in message(graded, "small")
+    assert {row.outcome.cause for row in graded.checks} == {"load"}
 
 
 def test_sleep_is_ended_by_wall_time(function: Function) -> None:

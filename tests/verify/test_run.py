@@ -100,7 +100,7 @@ FAULTS: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "wrong answer loses much elsewhere": (
         change(f"{STAFF}/wrong/triples.py", "breaks: C1, C3\n", ""),
-        f"{STAFF}/wrong/triples.py: it breaks C1, and loses 1.67 of 10 points on rules that it keeps (C3 1.67)",
+        f"{STAFF}/wrong/triples.py: it breaks C1, and loses 1.7 of 10 points on rules that it keeps (C3 1.7)",
     ),
     "wrong answer breaks what it does not": (
         change(f"{STAFF}/wrong/triples.py", "breaks: C1, C3\n", "breaks: C3, C2\n"),

@@ -23,7 +23,7 @@ def check_large_number(student):
 @check("C3", category="error", share=1)
 def check_ragged(student):
     """Refuses rows of different lengths"""
-    for week in ([[20, 21, 19], [18, 22]], [[20, 21], [18, 22], [19, 23, 25]]):
+    for week in ([[20, 21, 19], [18, 22]], [[20, 21], [18, 22], [19, 23, 25]], [[20, 21, 19], [18]]):
         raises(student.to_tensor, week, error=ValueError, case="rows of different lengths")
 
 

@@ -9,9 +9,9 @@ C2  A size of 0 counts as 1: `(3, 0, 2)` gives `(2, 2, 1)`.
 C3  `transposed(shape, strides, a, b)` returns what `t.transpose(a, b)` has, where t has this shape and these strides,
     contiguous or not: the pair `(shape, strides)`, a tuple of two tuples of ints. a and b may be the same dim.
 C4  `a` and `b` may be negative: -1 is the last dim.
-C5  A dim that t does not have raises IndexError.
-C6  Plain Python: no tensor, no torch, no NumPy, however imported. Modules such as math and itertools are fine. So is
-    what you try out under `if __name__ == "__main__":`.
+C5  A dim that t does not have raises IndexError, also where a and b are the same.
+C6  Plain Python: no tensor, and torch and NumPy are not imported, however, used or not. Modules such as math and
+    itertools are fine. So is what you try out under `if __name__ == "__main__":`.
 
 Shapes have 0 to 5 dims; `transposed` gets at least 1. Change the bodies, keep the names and the parameters.
 """

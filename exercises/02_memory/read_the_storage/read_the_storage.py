@@ -9,10 +9,12 @@ them, and write to one that the slice does not show.
 
 C1  `storage_numbers(t)` returns a list of all numbers in the storage of t, in the order of memory, those before and
     between the elements of t too. They are read in the dtype of t: floats for a floating dtype, ints for an integer.
-C2  `poke_(t, k, v)` writes v to place k of that list, into the storage itself, and returns t.
+    t has one of these, requires no gradient, and its storage holds a whole number of elements.
+C2  `poke_(t, k, v)` writes v, which t's dtype can hold, to place k of that list, into the storage itself, and returns
+    t.
 C3  A place that the storage does not have, such as -1, raises IndexError.
-C4  No warning. You may read that `t.storage()` does it; in fact it is deprecated, and warns. Its successor
-    `t.untyped_storage()` is a row of bytes: place 3 of it is the fourth byte, not the fourth number.
+C4  No warning, nor a silenced one. You may read that `t.storage()` does it; in fact it is deprecated, and warns. Its
+    successor `t.untyped_storage()` is a row of bytes: place 3 of it is the fourth byte, not the fourth number.
 C5  Nothing else is changed.
 """
 

@@ -1,19 +1,22 @@
 """The memory bill
 
-A million measurements as a Python list cost eight times what they cost as a tensor. And a slice of ten numbers may keep
-a tensor of a gigabyte alive, because a view holds the whole storage it looks at. Work out what things cost.
+A million measurements as a Python list cost eight times what they cost as a float32 tensor. And a slice of ten numbers
+may keep a tensor of a gigabyte alive, because a view holds the whole storage it looks at. Work out what things cost.
 
     boxed_bytes([0.5, 1.5])                          gives  sys.getsizeof of the list, and 24 for each float
     tensor_bytes((2, 3), torch.float64)              gives  48
     held_bytes(torch.zeros(1000)[:10])               gives  4000
 
 C1  `boxed_bytes(xs)` returns the bytes of a list of different floats: of the list, and of each float object in it, as
-    `sys.getsizeof` tells them.
-C2  `tensor_bytes(shape, dtype)` returns the bytes of the elements of a tensor of that shape and dtype. It makes none:
-    the shape may be larger than any memory. The shape `()` is one element; a size of 0 leaves none.
+    `sys.getsizeof` tells them. xs may be empty.
+C2  `tensor_bytes(shape, dtype)` returns the bytes of the elements of a tensor of that shape and dtype. It makes no such
+    tensor, not even without memory: the elements may be more than PyTorch can count. The shape `()` is one element; a
+    size of 0 leaves none.
 C3  `held_bytes(t)` returns the bytes that t keeps alive: those of its whole storage.
-C4  `compact(t)` returns t itself where its elements fill at least half of its storage. Else it returns a copy with a
-    storage of its own that has no spare byte, of the same shape and dtype, and t's memory can be given back.
+C4  `compact(t)` returns t itself where `t.nbytes`, the bytes that t shows, are at least half of those it holds. That
+    counts an element as often as it is shown, as in an expanded t. Else it returns a copy with a storage of its own
+    that has no spare byte, of the same shape and dtype, and t's memory can be given back. t is not changed. It requires
+    no gradient.
 """
 
 import torch

@@ -19,7 +19,8 @@ C4  These three copy nothing: each returns a view of t. A write to it shows in t
 C5  `set_first_cols_(t, n, v)` puts the number v in all places of the first n columns, and leaves the others.
 C6  `set_first_cols_` works in place: it changes t itself, and returns t itself.
 
-t is 2-D, with one row or more, of any dtype and strides. Change the lines marked TODO.
+t is 2-D, with one row or more, of any dtype and strides; v is a number that its dtype can hold. Change the lines marked
+TODO.
 """
 
 import torch

@@ -16,8 +16,8 @@ C2  `unbatch(out)` returns out without its first dim, which has size 1. All othe
 C3  `unbatch` raises ValueError if the first dim of out has another size than 1.
 C4  `column(v)` returns the 1-D tensor v as a column: (n,) becomes (n, 1).
 C5  These three leave their argument as it is and copy nothing: each returns a view of it. A write to the view shows in
-    the argument, and gradients flow back to it.
-C6  `as_batch_(img)` adds that dim to img itself, which keeps its memory, and returns img itself.
+    the argument. Where the argument requires a gradient, the gradient flows back to it.
+C6  `as_batch_(img)` adds that dim to img itself, which keeps its memory and requires no gradient, and returns img.
 
 img has any number of dims, out at least one; sizes may be 0 or 1, and strides are any. Numbers and order stay.
 """

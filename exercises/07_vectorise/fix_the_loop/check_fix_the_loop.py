@@ -29,7 +29,7 @@ def check_none_above(student):
 def check_dtype(student):
     """Keeps the dtype of x"""
     for dtype in (torch.float64, torch.float32, torch.float16, torch.bfloat16):
-        for samples in ([0.25, 0.75], [0.25], []):
+        for samples in ([0.25, 0.75], [0.25], [], 0.75):
             energy = student.energy_above(torch.tensor(samples, dtype=dtype), 0.5)
             same_dtype(energy, dtype, f"the energy of torch.tensor({samples}, dtype={dtype})")
 

@@ -11,9 +11,11 @@ to warm up, then three times: five runs over ten ones leave 50. Besides, the cod
 C1  `compare_sums(x, Timer)` times with Timer how x is added up by a loop and by x.sum(). It returns a dict of floats:
     "loop" and "sum", the median seconds of one run, and "speedup", how many times as fast as the loop sum() is.
 C2  All runs of a timed statement do the same, the warm-up too: none goes on where the last one ended.
-C3  Timed is the adding up and nothing else: for "loop" one PyTorch addition for each entry, and a start from 0 if you
-    like; for "sum" the single operation that gives the total. Nothing is copied, cleared or made besides.
-C4  The name `sum` stays Python's own, in your file and in what is timed: nothing else is called so. (x.sum is fine.)
+C3  Timed is the adding up and nothing else. For "loop": one PyTorch addition for each entry (the first may be spared);
+    a run of it may also make its start from 0, or clear it. For "sum": the single operation that gives the total, with
+    nothing cleared, copied or made besides. To take the entries out of x, and Python's own work, do not count.
+C4  The name `sum` stays Python's own, in your file and in what is timed: nothing else is called so. (x.sum is fine, and
+    "sum" as a key.)
 C5  The dict also has "totals": a tuple with the total of x by the loop and by x.sum(), two 0-dim tensors of the dtype
     of x. A second call of compare_sums gives them again.
 C6  x is not changed.

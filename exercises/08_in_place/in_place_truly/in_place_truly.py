@@ -14,12 +14,12 @@ C1  `axpy_(y, a, x)` adds a times x to y, `sine_(t)` puts its sine in the place 
     makes each entry 0, also where NaN or infinity was. reset_ takes any dtype, the others floating-point tensors.
 C2  In place: the numbers change where they lie, so that a tensor sees it of which the argument is a row, a column or a
     transpose. Each function returns its first argument itself, as PyTorch's own functions do.
-C3  No second tensor on the way: at most 64 bytes of new memory, however large the argument is. You may read that
-    `y += a * x` works in place; in fact only its addition does. No list, no NumPy and no `.item()` either.
+C3  No second tensor on the way: at most 64 bytes of new memory in all, however large the argument is. You may read that
+    `y += a * x` works in place; in fact only its addition does. The numbers go to no list, no NumPy and no `.item()`.
 C4  In axpy_, x may be broadcast to y. Where y would have to grow, it raises RuntimeError and leaves y as it was.
 C5  axpy_ does not change x, not even for a moment.
 
-a is a Python number; y and x have one dtype and do not overlap. Nothing here needs a gradient.
+a is a Python number; y and x have one dtype and do not overlap; y and t are not expanded. Nothing needs a gradient.
 """
 
 import torch

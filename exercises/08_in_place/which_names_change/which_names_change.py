@@ -10,13 +10,14 @@ other see it in b? Predict it for each line; try them in a Python prompt afterwa
     tensor([[-1., -2., -3.],
             [-4., -5., -6.]])
 
-C1  `ANSWERS` has each of the lines below as a key, unchanged, with either True or False.
+C1  `ANSWERS` has each of the lines below as a key, unchanged, and no other; with either True or False.
 C2  A line that begins with a or torch runs after `b = a`. True: the numbers in b are others afterwards.
 C3  A line that begins with `b =` makes b from a. Then `a.zero_()` runs. True: that changes the numbers in b.
 C4  You predict, so the file imports neither torch nor NumPy.
 
-Each line begins anew, with the a above, and each right answer counts for itself. You may read that `t1.add_(t2)` is the
-same as `t1 = t1 + t2`; in fact t1 has the same numbers after both, but other names of the tensor can tell them apart.
+Each line begins anew, with the a above. Two or three lines that look alike count together, if all of them are right.
+You may read that `t1.add_(t2)` is the same as `t1 = t1 + t2`; in fact t1 has the same numbers after both, but other
+names of the tensor can tell them apart.
 You may also read that `id(t)` is the place in memory; in fact that of the Python object, not of the numbers.
 """
 

@@ -13,10 +13,11 @@ C5  `shares(a, t)` returns True if at least one byte of memory belongs to an ele
     of the tensor t, so that a write to one can change the other. Otherwise it returns False. Shapes and dtypes may
     differ. Equal numbers in two places do not count. Neither do windows on one array without a common element, such
     as even and odd columns, or the left and the right half.
-C6  After `shares`, a and t are as they were. To write and put back what was there is allowed, though not wise.
+C6  After `shares`, a and t are as they were, and may be written to. To write and put back what was there is allowed,
+    though not wise.
 
-You may rely on this: arrays are writable and have no negative strides, tensors are on the CPU and need no gradient,
-and every dtype exists on both sides. Change the lines marked TODO; add helper functions if you like.
+You may rely on this: arrays are writable and have no negative strides, tensors are on the CPU, need no gradient and
+come from no `conj()`, and every dtype exists on both sides. Change the lines marked TODO; add functions if you like.
 """
 
 import numpy as np

@@ -8,14 +8,16 @@ is on the device already:
     >>> to_device({"pixels": pixels, "epoch": 3}, "cpu")["pixels"] is pixels
     True
 
-C1  `best_device()` returns a `torch.device`: that of the accelerator if this machine has one, else that of the CPU.
+C1  `best_device()` returns a `torch.device`: the accelerator's if there is one (with an index or not), else the CPU's.
 C2  `to_device(batch, device)` returns a new dict with the keys of batch in the same order. Its tensors have the
     numbers, dtype and `requires_grad` of those in batch. The dict `batch` and its tensors stay as they are.
 C3  These tensors lie on `device`, which is a string such as "cpu" or a `torch.device`. If it has an index, as in
-    "name:1", they lie on the one with this index. Where the tensors of batch come from does not matter.
+    "name:1", they lie on the one with this index; "cpu" and "meta" come without one. Where the tensors of batch come
+    from does not matter.
 C4  Without `device`, or with None, `to_device` takes `best_device()`.
 C5  A value that is not a tensor is passed on as the very same object. `to_device` does not look into lists or dicts.
-C6  A tensor that is on the device already is passed on as the very same object. Every other one is copied once.
+C6  A tensor that is on the device already is passed on as the very same object. Every other one is copied once for
+    each key it has.
 C7  The code names no kind of accelerator: no "cuda" or "mps", no `.cuda()`, no `torch.cuda`. Ask `torch.accelerator`.
 
 No accelerator here? Use the device "meta", which every machine has: it keeps shapes and dtypes but no numbers, and

@@ -1,17 +1,17 @@
 """One wait, not a thousand
 
 A GPU works through a queue. Your program puts operations into it and goes on at once; it waits only when it wants a
-number. `.item()` is such a wait: the queue must run empty, and eight bytes travel. In a loop over a thousand losses
+number. `.item()` is such a wait: the queue must run empty, and a few bytes travel. In a loop over a thousand losses
 that is a thousand waits, and a fast GPU stands still most of the time.
 
     loss_log([tensor(0.5), tensor(0.25)])              gives  [0.5, 0.25]
     first_bad(tensor([1., nan, 2., inf]))              gives  1
 
-C1  `loss_log(losses)` takes a list of 0-dim tensors, all on one device, and returns their numbers as Python floats, in
-    the same order. An empty list gives an empty list.
+C1  `loss_log(losses)` takes a list of 0-dim tensors, all of one floating-point dtype and on one device, and returns
+    their numbers as Python floats, in the same order. An empty list gives an empty list.
 C2  It waits for the device once, and copies once from it, however many losses there are.
-C3  `first_bad(x)` returns, as an int, the first index of a 1-D x at which there is no finite number (NaN or infinite),
-    and -1 if all are finite or x is empty.
+C3  `first_bad(x)` returns, as an int, the first index of a 1-D floating-point x at which there is no finite number (NaN
+    or infinite), and -1 if all are finite or x is empty.
 C4  It waits at most twice, and x stays where it is: at most 64 bytes are copied.
 C5  Losses and x are as they were. The losses may ask for gradients, and still do afterwards.
 """

@@ -6,13 +6,14 @@ the mean of the ranks' means does it; in fact it does only where all shards have
 
     rank 0: [2.]   rank 1: [4., 6.]   rank 2: [7., 8., 9., 9., 9.]      the mean of the means 5.8, of all scores 6.75
 
-C1  `global_mean(local)` gives the mean of the scores of all ranks, a 0-dim tensor, the same on every rank.
+C1  `global_mean(local)` gives the mean of the scores of all ranks, up to rounding: a 0-dim tensor, on every rank.
 C2  A shard may be empty. Some rank has a score.
 C3  The result has the dtype of local, float32 or float64.
 C4  local is not changed.
-C5  Each rank calls at most two collectives and hands them at most 64 bytes: sums travel, scores stay.
+C5  Each rank calls at most two collectives (a barrier is one, too) and hands them at most 64 bytes in all, whatever it
+    gets back: sums travel, scores stay.
 
-The process group is initialised. Run by itself, a single rank has all scores.
+The process group is initialised; it may have one rank, which holds all scores. Nothing needs a gradient.
 """
 
 import torch

@@ -1,6 +1,6 @@
 import torch
 
-from grader.check import check, is_tensor, require, same_dtype, same_shape, same_values, unchanged
+from grader.check import changed, check, is_tensor, require, same_dtype, same_shape, same_values, unchanged
 
 
 def table(rng, *sizes):
@@ -89,5 +89,11 @@ def check_kept(student, rng):
     with unchanged(readings, day, what="the list"):
         student.to_tensor(readings)
         student.to_tensor(day)
+    mixed = [[rng.integer(1, 9), 0.5], [2.5, rng.integer(1, 9)]]
+    types = [type(leaf) for leaf in leaves(mixed)]
+    with unchanged(mixed, what="the list"):
+        student.to_tensor(mixed)
+    kept = [type(leaf) for leaf in leaves(changed(mixed))] == types  # 1 and 1.0 are equal
+    require(kept, "the ints among the floats were replaced in the list itself")
     with unchanged(t, what="t"):
         student.to_python(t)

@@ -11,6 +11,7 @@ from grader.check import (
     same_shape,
     same_values,
     shares_nothing,
+    unchanged,
     uses_at_most,
 )
 
@@ -51,6 +52,9 @@ def check_makes_no_tensor(student, rng):
     """Makes no tensor"""
     edge = rng.integer(10**6, 10**7)
     same_values(student.tensor_bytes((edge, edge, 3), torch.float64), 24 * edge * edge, "the bytes of a huge tensor")
+    more = edge**2, edge**2, 10  # elements than PyTorch can count
+    found = student.tensor_bytes(more, torch.int16)
+    require(found == 20 * edge**4, "the bytes of a shape with more than 2 ** 63 elements are wrong")
     uses_at_most(student.tensor_bytes, ((1000, 300), torch.float32), bytes=1000)
 
 
@@ -68,9 +72,11 @@ def check_held(student, rng):
 @check("C4", category="memory", share=3, try_this=SLICE)
 def check_compact(student, rng):
     """Copies what holds too much"""
-    base = rng.normal(rng.integer(30, 50), 8, dtype=torch.float64)
-    for t in (base[:4], base[:, 1:3], base[::3].t(), base[5, 5]):
-        yours = student.compact(t)
+    wide = 9 * rng.normal(rng.integer(30, 50), 8, dtype=torch.float64)
+    base, narrow = wide.float(), wide.to(torch.int16)
+    for t in (wide[:4], wide[:, 1:3], base[::3].t(), base[5, 5], narrow[3:5]):
+        with unchanged(t, what="t"):
+            yours = student.compact(t)
         same_shape(yours, t, "the copy")
         same_dtype(yours, t, "the copy")
         same_values(yours, t, "the copy")
@@ -84,7 +90,7 @@ def check_compact_keeps(student, rng):
     """Gives back what fills at least half of its storage"""
     base = rng.normal(2 * rng.integer(6, 20), 5)
     half = len(base) // 2
-    for t in (base, base[:half], base.t(), base[1:], base[:1].expand(90, 5)):
+    for t in (base, base[:half], base.t(), base[1:], base[:1].expand(90, 5), torch.empty(0)):
         require(student.compact(t) is t, "the result is not t itself, though t fills at least half of its storage")
     small = base[: half - 1]
     if agrees(student.compact(small), small):

@@ -2,6 +2,7 @@ import torch
 
 from grader.check import (
     agrees,
+    changed,
     check,
     count_ops,
     is_view_of,
@@ -31,26 +32,29 @@ def check_swap(student, rng):
     """Exchanges any two dims of any tensor"""
     for t in tensors(rng)[:2]:
         a, b = rng.integer(0, t.ndim - 1), rng.integer(-t.ndim, -1)
+        asked = t.transpose(a, b)
         yours = student.swap(t, a, b)
-        same_layout(yours, t.transpose(a, b), "the view")
-        same_values(yours, t.transpose(a, b), "the view")
-    same_layout(student.swap(t, 1, 1), t, "the view, where both dims are the same")
+        same_layout(yours, asked, "the view")
+        same_values(yours, asked, "the view")
+    asked = t[...]
+    same_layout(student.swap(t, 1, 1), asked, "the view, where both dims are the same")
 
 
 @check("C1", share=2, try_this=WINDOW)
 def check_swap_windows(student, rng):
     """Exchanges dims of windows, with their offset"""
     for t in tensors(rng)[2:]:
+        asked = t.transpose(0, -1)
         yours = student.swap(t, 0, -1)
-        same_values(yours, t.transpose(0, -1), "the view of a window")
-        same_layout(yours, t.transpose(0, -1), "the view of a window")
+        same_values(yours, asked, "the view of a window")
+        same_layout(yours, asked, "the view of a window")
 
 
 @check("C1", category="performance", share=1, try_this="swap(torch.zeros(2, 3), 0, 1), without `transpose`")
 def check_as_strided(student, rng):
     """Uses as_strided and no transpose"""
     counts = count_ops(student.swap, rng.normal(3, 5, 2), 0, 2)
-    require(counts["as_strided"] > 0, "`swap` does not use `as_strided`")
+    require(counts["as_strided"] + counts["as_strided_"] > 0, "`swap` does not use `as_strided`")
     require(
         not any(counts[name] for name in OTHER_WAYS), "`swap` lets PyTorch exchange the dims; use `as_strided` alone"
     )
@@ -71,9 +75,10 @@ def check_flip(student, rng):
 def check_flip_few_dims(student, rng):
     """Gives vectors and 0-dim tensors as they are, without a warning"""
     for t in (rng.normal(rng.integer(3, 6)), rng.normal()):
+        asked = t.clone()
         yours = no_warning(student.flip_last, t)
-        same_layout(yours, t, "the view of a tensor with fewer than two dims")
-        same_values(yours, t, "the view of a tensor with fewer than two dims")
+        same_layout(yours, asked, "the result for a tensor with fewer than two dims")
+        same_values(yours, asked, "the result for a tensor with fewer than two dims")
 
 
 @check("C3", category="memory", share=3, try_this="packed(torch.zeros(2, 3).t()).stride()")
@@ -87,7 +92,7 @@ def check_packed(student, rng):
         shares_nothing(yours, t, "the copy", "t")
 
 
-@check("C4", category="memory", share=2, try_this="t = torch.zeros(2, 3); s = swap(t, 0, 1); s[0, 1] = 7; print(t)")
+@check("C4", category="memory", share=1, try_this="t = torch.zeros(2, 3); s = swap(t, 0, 1); s[0, 1] = 7; print(t)")
 def check_no_memory(student, rng):
     """Views make no new memory"""
     for function, more, name in ((student.swap, (0, 1), "swap"), (student.flip_last, (), "flip_last")):
@@ -95,8 +100,18 @@ def check_no_memory(student, rng):
         asked, twin = t.t(), t.clone()
         yours = function(t, *more)
         if agrees(yours, asked):  # wrong numbers are for other checks
-            is_view_of(yours, t, f"the result of {name}", "t")
+            is_view_of(yours, changed(t), f"the result of {name}", "t")
             no_new_storage(function, twin, *more)
+
+
+@check("C4", category="memory", share=1, try_this="t = torch.zeros(3); flip_last(t).fill_(7.0); print(t)")
+def check_no_copy_of_few_dims(student, rng):
+    """No copy of a vector or a 0-dim tensor"""
+    for t in (rng.normal(5), rng.normal()):
+        asked = t.clone()
+        yours = student.flip_last(t)
+        if agrees(yours, asked):
+            is_view_of(yours, t, "the result of flip_last for fewer than two dims", "t")
 
 
 @check("C5", category="memory", share=1, try_this="t = torch.zeros(2, 3); packed(t); print(t.shape)")

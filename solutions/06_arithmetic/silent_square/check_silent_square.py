@@ -1,14 +1,17 @@
 import itertools
 import math
 
+import pytest
 import torch
 
 from grader.check import (
     agrees,
+    as_elsewhere,
     calling,
     check,
     gradients,
     keeps_graph,
+    number,
     raises,
     require,
     same_dtype,
@@ -36,26 +39,11 @@ def mean_square(pred, target):
     return math.fsum(squares) / len(squares)
 
 
-def number(value):
-    """The number in a tensor of one entry. How the number comes has checks of its own."""
-    return value.item() if isinstance(value, torch.Tensor) and value.numel() == 1 else value
-
-
 def right_mean(student, pred, target):
     """The mean is right; what is asked is worked out before the call."""
     asked = mean_square(pred, target)
     with calling(student.mse, pred, target) as loss:
         same_values(number(loss), asked, "the mean", **CLOSE)
-
-
-def meet_as_vectors(student, pred, target, shapes):
-    """Entry i meets entry i: the result is the right one, or as wrong as it is for two vectors."""
-    asked = mean_square(pred, target)
-    vectors = number(student.mse(pred.clone(), target.clone()))
-    with calling(student.mse, pred.reshape(shapes[0]), target.reshape(shapes[1])) as loss:
-        if type(vectors) is float and 0 < vectors < math.inf and agrees(number(loss), vectors, **CLOSE):
-            return
-        same_values(number(loss), asked, "the mean for a column with a vector", **CLOSE)
 
 
 @check("C1", share=2, try_this="mse(torch.tensor([0.5, -1.0, 2.0]), torch.tensor([0.0, 1.0, 4.0]))")
@@ -67,20 +55,29 @@ def check_random(student, rng):
         right_mean(student, pred[:, None], target[:, None])
 
 
-@check("C1", share=1, try_this="mse(torch.tensor([[2.0]]), torch.tensor([5.0]))")
+@check("C1", share=1, try_this="mse(torch.tensor([2.0]), torch.tensor([5.0]))")
 def check_single(student, rng):
     """A single prediction and its target"""
-    for one, other in itertools.product([(1,), (1, 1)], repeat=2):
-        right_mean(student, rng.normal(*one), rng.normal(*other))
+    right_mean(student, *pairs(rng, 1))
 
 
-@check("C2", share=3, try_this=COLUMN)
-def check_mixed(student, rng):
-    """A column with a vector, and the other way round"""
-    for n in (2, rng.integer(4, 9), rng.integer(20, 40)):
-        pred, target = pairs(rng, n)
-        meet_as_vectors(student, pred, target, ((n, 1), (n,)))
-        meet_as_vectors(student, pred, target, ((n,), (n, 1)))
+@check("C2", share=1, try_this=COLUMN)
+@pytest.mark.parametrize("most", [1, 9, 40], ids=["single", "few", "many"])
+def check_mixed(student, rng, most):
+    """A column with a vector, the other way round, and two columns"""
+    n = rng.integer((most + 1) // 2, most)
+    pred, target = pairs(rng, n)
+    asked = mean_square(pred, target)
+    for one, other in (((n, 1), (n,)), ((n,), (n, 1)), ((n, 1), (n, 1))):
+        with calling(student.mse, pred.clone().reshape(one), target.clone().reshape(other)) as loss:
+            as_elsewhere(  # right, or as wrong as for two vectors
+                number(loss),
+                asked,
+                lambda: number(student.mse(pred.clone(), target.clone())),
+                lambda: number(student.mse(pred + 1, target - 1)),
+                "the mean for a column with a vector",
+                **CLOSE,
+            )
 
 
 @check("C3", category="error", share=2, try_this=NUMBERS)
@@ -97,13 +94,8 @@ def check_numbers_differ(student, rng):
 def check_other_shapes(student, rng):
     """Other shapes, on one side or both"""
     n = rng.integer(3, 6)
-    for name, shape in {
-        "(1, n)": (1, n),
-        "(n, 2)": (n, 2),
-        "(n, 1, 1)": (n, 1, 1),
-        "(1, n, 1)": (1, n, 1),
-        "()": (),
-    }.items():
+    shapes = {"(1, n)": (1, n), "(n, 2)": (n, 2), "(n, 1, 1)": (n, 1, 1), "(1, n, 1)": (1, n, 1), "()": ()}
+    for name, shape in shapes.items():
         other, entries = rng.normal(*shape), torch.Size(shape).numel()
         raises(student.mse, rng.normal(*shape), other, error=ValueError, case=f"two tensors of shape {name}")
         raises(student.mse, other, rng.normal(entries), error=ValueError, case=f"predictions of shape {name}")
@@ -145,6 +137,7 @@ def check_no_table(student, rng):
 def check_inputs_kept(student, rng):
     """Leaves pred and target as they were"""
     pred, target = pairs(rng, rng.integer(4, 9))
-    with unchanged(pred, target, what="pred or target"):
-        losses = student.mse(pred, target), student.mse(pred[:, None], target)
-    require(not any(loss is None for loss in losses), "the result is None (is a `return` missing?)")
+    columns = pred.clone()[:, None], target.clone()[:, None]
+    for one, other in itertools.product((pred, columns[0]), (target, columns[1])):
+        with unchanged(one, other, what="pred or target"):
+            require(student.mse(one, other) is not None, "the result is None (is a `return` missing?)")

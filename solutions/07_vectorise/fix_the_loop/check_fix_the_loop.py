@@ -110,6 +110,9 @@ def check_input_kept(student, rng):
         x[rng.integer(0, 9)] = special
         with unchanged(x, what="x"):
             student.energy_above(x, 0.25)
+    one_for_all = rng.uniform(1).expand(9)  # PyTorch writes to no such tensor, also where writes are not counted
+    with unchanged(one_for_all, what="x"):
+        student.energy_above(one_for_all, 0.25)
 
 
 @check("C7", category="performance", share=1, try_this="torch.utils.benchmark.Timer('energy_above(x, 0.5)', ...)")

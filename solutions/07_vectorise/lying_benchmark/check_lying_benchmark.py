@@ -27,22 +27,13 @@ def totals_of(found):
     return found["totals"]
 
 
-def of_both(timers):
-    """What Timer ran, the loop and the sum apart."""
-    loops = [runs for loop, runs, _ in timers if loop]
-    sums = [runs for loop, runs, _ in timers if not loop]
-    return loops, sums
-
-
 def hides_sum(node):
     """Whether this is a place where `sum` gets another meaning."""
     if isinstance(node, ast.Name):
         return node.id == "sum" and not isinstance(node.ctx, ast.Load)
     if isinstance(node, ast.arg):
         return node.arg == "sum"
-    if isinstance(node, ast.alias):
-        return (node.asname or node.name) == "sum"
-    return isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.name == "sum"
+    return (getattr(node, "asname", None) or getattr(node, "name", "")) == "sum"  # of an import, a def, a class
 
 
 @check("C1", share=3, try_this="print the Measurement that timeit(3) gives, and its median, mean and raw_times")
@@ -64,7 +55,7 @@ def check_same_runs(student, probe, rng):
     x = entries(rng)
     _, timers = probe.measured(student.compare_sums, x, 5.0, 0.5)
     require(timers, "nothing is timed with Timer")
-    for runs in (runs for both in of_both(timers) for runs in both):
+    for _, runs, _ in timers:
         same = all(len(run[1]) == len(runs[0][1]) for run in runs)
         require(same, "a later run does more or less than the first one")
         require(all(run[1] == runs[0][1] for run in runs), "a run goes on with the numbers that the last one left")
@@ -76,7 +67,8 @@ def check_only_adding(student, probe, rng):
     x = entries(rng)
     asked, n = exact(x), len(x)
     _, timers = probe.measured(student.compare_sums, x, 5.0, 0.5)
-    loops, sums = of_both(timers)
+    loops = [runs for loop, runs, _ in timers if loop]
+    sums = [runs for loop, runs, _ in timers if not loop]
     require(loops, "no timed statement adds the entries one by one, as tensors")
     require(sums, "no timed statement adds up without a loop")
     for runs in loops:

@@ -1,3 +1,8 @@
+"""Methods with an underscore.
+
+odd but fine: right_and_overwrites
+"""
+
 import torch
 
 

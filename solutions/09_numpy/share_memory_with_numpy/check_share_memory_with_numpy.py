@@ -1,7 +1,18 @@
 import numpy as np
 import torch
 
-from grader.check import answers, changed, check, is_array, is_tensor, same, same_shape, same_values, writes_show
+from grader.check import (
+    answers,
+    changed,
+    check,
+    is_array,
+    is_tensor,
+    require,
+    same,
+    same_shape,
+    same_values,
+    writes_show,
+)
 
 TENSOR_WINDOW = "a = np.zeros((3, 4)); t = tensor_view(a[:, ::2].T); t[0, 0] = 1; print(a)"
 ARRAY_WINDOW = "t = torch.zeros(3, 4); a = array_view(t[:, ::2].T); a[0, 0] = 1; print(t)"
@@ -108,7 +119,7 @@ def check_bytes(student, rng):
 
 
 @check("C6", category="memory", share=2, try_this="a = np.zeros(4); t = torch.from_numpy(a); shares(a, t); print(a)")
-def check_only_looks(student, rng):
+def check_only_looks(student, probe, rng):
     """shares changes neither side"""
     for dtype in (torch.float64, torch.int32, torch.uint8, torch.bool):
         t, other = (rng.normal(2, 4, 3, dtype=torch.float64).mul(9).to(dtype) for _ in range(2))
@@ -117,3 +128,4 @@ def check_only_looks(student, rng):
             student.shares(a, t)
             changed(a)  # lies in the memory of t or other
             same((changed(t), other), before, "an argument of shares", rtol=0.0, atol=0.0)
+            require(probe.still_writable(student.shares, a, t) is True, "the array is read-only afterwards")

@@ -1,6 +1,6 @@
 import torch
 
-from grader.check import agrees, check, claims, is_tensor, require, same_dtype, same_shape, same_values
+from grader.check import agrees, check, claims, is_tensor, require, same_dtype, same_shape, same_values, unchanged
 
 CLOSE = {"rtol": 1e-4, "atol": 1e-4}
 
@@ -59,6 +59,9 @@ def check_kept(student, probe, rng):
         xs, numbers, _ = cubes(rng)
         _, _, kept = probe.gradients(student.grad_of, "cubes", numbers, xs, leaves)
         require(kept is True, "the caller's tensors have another `requires_grad` or `grad` than before")
+    x = rng.normal(4)
+    with unchanged(x, what="the x of steeper"):
+        probe.words(student.steeper, "wave", [8.0], x)
 
 
 @check("C5", category="gradient", share=1, try_this="call grad_of twice with the same tensors")
@@ -83,8 +86,10 @@ def check_no_history(student, probe, rng):
 @check("C7", share=2, try_this="steeper(lambda x: (x**2).sum(), torch.tensor([-1.0, 0.0, 1.0]))")
 def check_steeper(student, probe, rng):
     """Words for random entries"""
-    # The gradient of a x² - x⁴ is 2 x (a - 2 x²): with a = 8 it is 0 at 0, 2 and -2.
-    x = torch.tensor([-2.0, 0.0, 2.0, *(1.9 * rng.uniform(3)).tolist(), *(-2.1 - rng.uniform(2)).tolist()])
+    # The gradient of a x² - x⁴ is 2 x (a - 2 x²): with a = 8 it is 0 at 0, 2 and -2, and next to nothing beside 0.
+    x = torch.tensor(
+        [-2.0, 0.0, 2.0, 1e-10, -1e-10, *(1.9 * rng.uniform(3)).tolist(), *(-2.1 - rng.uniform(2)).tolist()]
+    )
     slopes = 2 * x.double() * (8 - 2 * x.double() ** 2)
     asked = ["up" if slope > 0 else "down" if slope < 0 else "flat" for slope in slopes.tolist()]
     same_values(probe.words(student.steeper, "wave", [8.0], x), asked, "the list")

@@ -1,3 +1,8 @@
+"""The reference.
+
+odd but fine: detached
+"""
+
 import torch
 
 

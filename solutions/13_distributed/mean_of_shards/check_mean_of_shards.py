@@ -15,6 +15,11 @@ def shards(rng, *lengths, dtype=torch.float32):
     return each, math.fsum(scores) / len(scores)
 
 
+def right_ranks(student, each, asked):
+    """For each rank, whether it gets the mean."""
+    return [agrees(rank.result, asked, **CLOSE) for rank in on_ranks(student.global_mean, each)]
+
+
 @check("C1", share=4, try_this="the example of the docstring, on paper")
 def check_random(student, rng):
     """The mean of random shards, on two and on three ranks"""
@@ -36,14 +41,15 @@ def check_zero_dim(student, rng):
 @check("C2", share=4, try_this="torch.empty(0).mean(), and torch.empty(0).sum()")
 def check_empty(student, rng):
     """A shard may be empty"""
-    # How shards of other lengths are weighed is for C1, and a wrong weight is not held against this rule.
-    each, asked = shards(rng, 2, rng.integer(5, 9))
-    weighs = all(agrees(rank.result, asked, **CLOSE) for rank in on_ranks(student.global_mean, each))
+    # How shards of other lengths are weighed, and whether each rank gets the mean, is for C1, not for this rule.
+    weighs = right_ranks(student, *shards(rng, 2, rng.integer(5, 9), 3))
+    gets = right_ranks(student, *shards(rng, 4, 4, 4))
     for lengths in ((0, rng.integer(3, 8)), (rng.integer(3, 8), rng.integer(3, 8), 0)):
         each, asked = shards(rng, *lengths)
-        for rank in on_ranks(student.global_mean, each):
-            require(not agrees(rank.result, math.nan), "the result is NaN where a shard is empty")
-            if weighs:
+        for rank, is_right, is_even in zip(on_ranks(student.global_mean, each), weighs, gets, strict=False):
+            if is_even or not any(gets):
+                require(not agrees(rank.result, math.nan), "the result is NaN where a shard is empty")
+            if is_right:
                 same_values(rank.result, asked, "the result where a shard is empty", **CLOSE)
 
 

@@ -1,3 +1,8 @@
+"""The sums and the counts travel together.
+
+odd but fine: detached
+"""
+
 import torch
 import torch.distributed as dist
 

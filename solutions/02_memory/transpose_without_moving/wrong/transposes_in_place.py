@@ -1,7 +1,6 @@
 """You turn t itself in place, with `transpose_`; the caller's tensor now has another shape.
 
 caught by: kept
-breaks: C2, C4, C5
 keeps: swap, packed
 """
 

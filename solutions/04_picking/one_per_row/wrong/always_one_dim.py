@@ -1,6 +1,6 @@
 """You take torch.where of a mask: for a tensor without dims it gives an index of one number, which fits no dim.
 
-caught by: no_dim
+caught by: best[no_dim]
 keeps: pick
 """
 

@@ -1,6 +1,6 @@
 """You begin with -1 as the largest so far, and all numbers may be smaller; begin with one of t.
 
-caught by: best
+caught by: best[many_dims]
 keeps: pick
 """
 

@@ -1,6 +1,6 @@
 """You divide by the number of columns, which gives a row and a column; t may have fewer dims or more.
 
-caught by: best
+caught by: best[many_dims]
 keeps: pick
 """
 

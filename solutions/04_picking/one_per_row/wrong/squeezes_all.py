@@ -1,6 +1,6 @@
 """You squeeze every dim of size 1: for a single picture the dim of the pictures goes, too. Name the dim.
 
-caught by: few_rows
+caught by: random[few_rows]
 keeps: best
 """
 

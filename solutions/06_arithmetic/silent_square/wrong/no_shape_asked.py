@@ -1,6 +1,6 @@
 """You leave the pairing to `mse_loss`; it warns that the shapes differ, and broadcasts all the same.
 
-caught by: mixed
+caught by: mixed[few]
 keeps: as_vector
 """
 

@@ -1,6 +1,6 @@
 """You always make a column of the targets; beside a vector of predictions that is the square again.
 
-caught by: mixed
+caught by: mixed[few]
 keeps: as_vector
 """
 

@@ -1,6 +1,6 @@
 """You take `b = a` for a copy. An assignment copies nothing; it is one more label on the same tensor.
 
-caught by: change[a.add_(1)]
+caught by: pair[add]
 """
 
 ANSWERS = {

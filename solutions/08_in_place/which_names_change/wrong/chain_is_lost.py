@@ -1,6 +1,6 @@
 """You expect two brackets to write to a copy. It depends on the first: with an int or a slice it gives a view.
 
-caught by: change[a[0][1]=7]
+caught by: pair[index]
 """
 
 ANSWERS = {

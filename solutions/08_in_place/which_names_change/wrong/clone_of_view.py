@@ -1,6 +1,6 @@
 """You expect a clone to see what happens to its origin. It has the same numbers, in memory of its own.
 
-caught by: two_names[b=a.clone()]
+caught by: two_names
 """
 
 ANSWERS = {

@@ -1,6 +1,6 @@
 """You take `detach` for a copy. It cuts off the history; the memory is still shared.
 
-caught by: copy[b=a.detach()]
+caught by: pair_of_copies[detach]
 """
 
 ANSWERS = {

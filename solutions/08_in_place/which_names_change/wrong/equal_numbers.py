@@ -1,6 +1,6 @@
 """You take equal numbers for the same numbers. Arithmetic makes a new tensor, even where it changes nothing.
 
-caught by: copy[b=a*1]
+caught by: three_copies
 """
 
 ANSWERS = {

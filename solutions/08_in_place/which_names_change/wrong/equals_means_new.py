@@ -1,6 +1,6 @@
 """You take every `a =` for a new tensor. What is assigned is what the call returns: of an in-place method, its tensor.
 
-caught by: change[a=a.mul_(2)]
+caught by: three
 """
 
 ANSWERS = {

@@ -1,6 +1,6 @@
 """You expect a list in brackets to give a view. What it picks may lie anywhere, so it is copied, and you write to that.
 
-caught by: change[a[[0]][0,1]=7]
+caught by: pair[index]
 """
 
 ANSWERS = {

@@ -1,6 +1,6 @@
 """You expect a mask to give a view. No stride leads from one of the numbers it picks to the next, so they are copied.
 
-caught by: copy[b=a[a>2]]
+caught by: pair_of_copies[index]
 """
 
 ANSWERS = {

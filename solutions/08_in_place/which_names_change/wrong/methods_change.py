@@ -1,6 +1,6 @@
 """You take every method for one that changes its tensor. Only a trailing underscore says so; others return a new one.
 
-caught by: change[a.add(1)]
+caught by: pair[add]
 """
 
 ANSWERS = {

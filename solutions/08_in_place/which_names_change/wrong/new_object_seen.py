@@ -1,6 +1,6 @@
 """You expect b to follow when a gets a new tensor. The plain `=` moves the name a, and no other name with it.
 
-caught by: two_changes[a=a+1]
+caught by: two_changes
 """
 
 ANSWERS = {

@@ -1,6 +1,6 @@
 """You take `out=` for one more name of a new result. It is the tensor into which the result is written.
 
-caught by: change[torch.sin(a,out=a)]
+caught by: three
 """
 
 ANSWERS = {

@@ -1,6 +1,6 @@
 """You take `a += 1` for `a = a + 1`. For a tensor it calls the in-place addition, as for a list.
 
-caught by: two_changes[a+=1]
+caught by: two_changes
 """
 
 ANSWERS = {

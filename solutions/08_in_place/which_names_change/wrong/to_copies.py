@@ -1,6 +1,6 @@
 """You take `to` for a copy, as many texts do. Where dtype and device are right already, it returns the tensor itself.
 
-caught by: copy[b=a.to(torch.float32)]
+caught by: three_copies
 """
 
 ANSWERS = {

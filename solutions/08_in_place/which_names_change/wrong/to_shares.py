@@ -1,6 +1,6 @@
 """You expect a tensor of another dtype to share memory. Its numbers have other bytes, and so need a place of their own.
 
-caught by: copy[b=a.to(torch.float64)]
+caught by: three_copies
 """
 
 ANSWERS = {

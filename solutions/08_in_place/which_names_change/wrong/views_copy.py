@@ -1,6 +1,6 @@
 """You expect slices and `view` to copy. They make a new shape on the memory that is there.
 
-caught by: copy[b=a.view(6)]
+caught by: two_names
 """
 
 ANSWERS = {

@@ -1,6 +1,7 @@
 """You estimate the slope from small steps, with two calls of f for each entry, and errors in the last digits.
 
 caught by: one_call
+breaks: C4, C7
 keeps: steeper
 """
 

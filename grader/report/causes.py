@@ -1,0 +1,73 @@
+"""The checks of an exercise by what ended them: the cause first, and checks that stop at one cause as one group."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from grader.model import CAUSES, GradedCheck, Verdict
+
+_RAISED = re.compile(r"your (?:`[^`]+`(?: object)?|\w+\.py) (?:raised \w+|is not written yet|)")
+_KIND = re.compile(r" is (None|an? [\w ]+|some other object)(?: \(is a `return` missing\?\))?, .+ is asked")
+_ONE_FOR_ALL = ("load", "name", "signature", "raised")
+_PLACE = re.compile(r"^ {4}\S.*, line \d+", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Told:
+    """The checks of an exercise, in the order in which a reader needs them.
+
+    Attributes:
+        cause: the one that is told in full, or None if none lost points.
+        same: those that stop at the same cause.
+        lost: the others that lost points, causes before consequences.
+        open: those of which nothing was decided.
+        passed: those that passed.
+    """
+
+    cause: GradedCheck | None
+    same: tuple[GradedCheck, ...]
+    lost: tuple[GradedCheck, ...]
+    open: tuple[GradedCheck, ...]
+    passed: tuple[GradedCheck, ...]
+
+    @classmethod
+    def of(cls, rows: Sequence[GradedCheck]) -> Told:
+        """Those of an exercise that was graded."""
+        decided = [row for row in rows if row.outcome.verdict.decided]
+        lost = sorted((row for row in decided if row.outcome.verdict is not Verdict.PASSED), key=_rank)
+        cause = lost[0] if lost else None
+        same = [row for row in lost[1:] if cause is not None and _stops_at(row, cause)]
+        return cls(
+            cause,
+            tuple(same),
+            tuple(row for row in lost[1:] if row not in same),
+            tuple(row for row in rows if not row.outcome.verdict.decided),
+            tuple(row for row in decided if row.outcome.verdict is Verdict.PASSED),
+        )
+
+
+def _rank(row: GradedCheck) -> int:
+    """Earlier for what makes others fail; among equals the order in which they ran stays."""
+    cause = row.outcome.cause
+    return CAUSES.index(cause) if cause in CAUSES else len(CAUSES)
+
+
+def _stops_at(row: GradedCheck, cause: GradedCheck) -> bool:
+    """Whether a check met the same thing as another one: the same error at the same line, the same wrong kind."""
+    mine, theirs = (item.outcome.message.split("\n")[0] for item in (row, cause))
+    # A hidden check does not say where it was, nor why in a word of its own.
+    both_shown = row.check.shown and cause.check.shown
+    if row.outcome.verdict is not cause.outcome.verdict or (both_shown and row.outcome.cause != cause.outcome.cause):
+        return False
+    places = [_PLACE.findall(item.outcome.message) for item in (row, cause)]
+    if both_shown and all(places) and places[0] != places[1]:
+        return False
+    kinds = _KIND.search(mine), _KIND.search(theirs)
+    if kinds[0] and kinds[1]:
+        return kinds[0][1] == kinds[1][1]
+    heads = _RAISED.match(mine), _RAISED.match(theirs)
+    if heads[0] and heads[1] and row.outcome.verdict is not Verdict.FAILED:
+        return heads[0][0] == heads[1][0]
+    return mine == theirs and cause.outcome.cause in _ONE_FOR_ALL

@@ -1,0 +1,116 @@
+"""What a student reads of an exercise: the cause first, consequences in one row, in 40 to 80 columns."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+import pytest
+from support import COURSES
+
+from grader.course.load import load_course
+from grader.model import Check, GradedCheck, GradedExercise, Outcome, Score, Submission, Verdict
+from grader.report.causes import Told
+from grader.report.safe import columns
+from grader.report.terminal import exercise_lines, unread_lines
+
+ATTRIBUTE = "your `double` raised AttributeError"
+NONE = "the result is None (is a `return` missing?)"
+LATE = "your `double` did not finish in 2 seconds"
+
+
+def row(
+    id: str, verdict: str, cause: str = "", message: str = "", *, shown: bool = True, rule: str = "C1"
+) -> GradedCheck:
+    check = Check(id, "double", f"Title of {id}", rule, shown=shown)
+    outcome = Outcome(id, Verdict(verdict), message, cause=cause)
+    return GradedCheck(check, outcome, Score(50 * (verdict == "passed"), 50))
+
+
+def lines(*rows: GradedCheck, width: int = 80, every: bool = False) -> list[str]:
+    exercise = load_course(COURSES / "tiny").exercises[0]
+    graded = GradedExercise(exercise, "started", rows, sum((item.score for item in rows), Score(0, 0)))
+    return [click.unstyle(line) for line in exercise_lines(graded, width, every=every)]
+
+
+def test_cause_comes_first() -> None:
+    """A wrong kind is told before the values that it makes wrong; speed comes last; each row has its rule."""
+    shown = lines(
+        row("slow", "failed", "performance", "too slow", rule="C7"),
+        row("value", "failed", "values", "wrong value", rule="C10"),
+        row("kind", "failed", "kind", f"{NONE}, a tensor is asked", rule="C3"),
+        row("fine", "passed", rule="C2"),
+    )
+    assert shown == [
+        "01-1 Double it                                                    0.5 / 2 points",
+        "  FAIL    C3  Title of kind                                              0 / 0.5",
+        f"          {NONE}, a tensor is asked",
+        "  FAIL    C10 Title of value                                             0 / 0.5",
+        "  FAIL    C7  Title of slow                                              0 / 0.5",
+        "  pass    1 check (C2)                                                 0.5 / 0.5",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "one"),
+    [
+        (row("a", "skipped", "load", "no"), row("b", "skipped", "load", "no"), True),
+        (
+            row("a", "crashed", "raised", f"{ATTRIBUTE}: no sqare\n    double.py, line 7\n        x"),
+            row("b", "crashed", "raised", ATTRIBUTE, shown=False),
+            True,
+        ),
+        (
+            row("a", "crashed", "raised", f"{ATTRIBUTE}: no sqare\n    double.py, line 7\n        x"),
+            row("b", "crashed", "raised", f"{ATTRIBUTE}: no sqare\n    double.py, line 9\n        x"),
+            False,
+        ),
+        (
+            row("a", "crashed", "raised", f"{ATTRIBUTE}: no sqare"),
+            row("b", "crashed", "raised", "your `double_` raised AttributeError", shown=False),
+            False,
+        ),
+        (
+            row("a", "failed", "kind", f"{NONE}, a number is asked"),
+            row("b", "failed", "kind", f"{NONE}, a tensor is asked"),
+            True,
+        ),
+        (row("a", "failed", "values", "it is wrong"), row("b", "failed", "values", "it is wrong"), False),
+        (
+            row("a", "timed_out", "raised", f"{LATE}; it was then at\n    d.py, line 1"),
+            row("b", "timed_out", "raised", f"{LATE}; it is not called again"),
+            True,
+        ),
+    ],
+)
+def test_checks_that_stop_at_one_cause(first: GradedCheck, second: GradedCheck, one: bool) -> None:
+    """Checks that stop at the same error, kind or line are one row; another line or function is another cause."""
+    told = Told.of([first, second])
+    assert (told.same, told.lost) == (((second,), ()) if one else ((), (second,)))
+
+
+def test_every_check_is_shown_when_asked_for() -> None:
+    """With --verbose each check has its row, in the order in which they ran, with its message."""
+    shown = lines(row("fine", "passed"), row("bad", "failed", "values", "wrong value"), every=True)
+    assert [line.split()[0] for line in shown[1:]] == ["pass", "FAIL", "wrong"]
+
+
+@pytest.mark.parametrize("width", [40, 56, 80])
+def test_lines_fit_the_terminal(width: int) -> None:
+    """No line is wider than the terminal, whatever titles and messages are."""
+    rows = (
+        row("some " * 20, "failed", "values", "words " * 40 + "\nasked  (1, 2)\nyours  (3, 4)"),
+        row("\u4f60\u597d " * 30, "failed", "values", "x", shown=False),
+        *(row(f"p{i}", "passed", rule=f"C{i}") for i in range(12)),
+    )
+    shown = lines(*rows, width=width)
+    assert [line for line in shown if columns(line) > width] == []
+    assert any("0 / 0.5" in line for line in shown)
+
+
+def test_stale_copy_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A second file of an exercise's name is said not to be read."""
+    monkeypatch.chdir(tmp_path)
+    paths = {"double": tmp_path / "exercises" / "double.py"}
+    submission = Submission("somebody", {}, paths, {}, "", {"double": [tmp_path / "double.py"]})
+    assert list(unread_lines(submission)) == ["exercises/double.py is graded; double.py is not read"]

@@ -1,0 +1,103 @@
+"""What a student is told to try shows what is told, or is not told."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from support import COURSES, FORK, Grade, grader_of, message
+
+from grader.course.load import load_course
+from grader.lanes.open import open_lane
+
+SHOWN = '''
+import torch
+
+from grader.check import check, same_values, shares, unchanged
+
+
+@check("C1", category="memory")
+def check_kept(student):
+    """Leaves x as it was"""
+    x = torch.ones(2)
+    with unchanged(x, what="x"):
+        student.double(x)
+
+
+@check("C1")
+def check_twice(student):
+    """Is right for its own result"""
+    x = torch.ones(2)
+    student.double_(x)
+    same_values(student.double(x), torch.tensor([4.0, 4.0]))
+
+
+@check("C1")
+def check_value(student):
+    """Doubles"""
+    same_values(student.double(torch.ones(2)), torch.tensor([2.0, 2.0]))
+'''
+
+HIDDEN = """
+import torch
+
+from grader.check import check, same_values
+
+VALUES = {"words": "what comes of a list", "same": "double(torch.ones(0))", "number": "double(torch.ones(2))"}
+VALUES |= {"raises": "double(None), and double(1)", "prints": "x = torch.ones(1); y = double(x); print(x)"}
+
+
+def hidden(name):
+    def run(student, rng):
+        same_values(student.double(torch.ones(3)), torch.full((3,), 2.0))
+
+    run.__doc__ = name
+    return check("C1", try_this=VALUES[name])(run)
+
+
+for _name in VALUES:
+    globals()[f"check_{_name}"] = hidden(_name)
+"""
+
+
+@pytest.fixture(scope="module")
+def grade(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Grade]:
+    """Grades by the checks of this file."""
+    root = Path(shutil.copytree(COURSES / "tiny", tmp_path_factory.mktemp("course") / "course"))
+    (root / "exercises/01_basics/double/check_double.py").write_text(SHOWN)
+    (root / "solutions/01_basics/double/check_double.py").write_text(HIDDEN)
+    course = load_course(root)
+    with open_lane(course.exercises[:1], FORK) as lane:
+        yield grader_of(course, lane, tmp_path_factory.mktemp("work"))
+
+
+def test_lines_that_print_cannot_show_are_not_told(grade: Grade) -> None:
+    """A print shows no write to an argument; values that are wrong in plain Python too are shown."""
+    graded = grade("def double(x):\n    return x.mul_(3)\n\n\ndef double_(x):\n    return x.mul_(2)\n")
+    assert "x was changed" in message(graded, "kept")
+    assert "To see it" not in message(graded, "kept")
+    assert "print(double(torch.tensor([1.0, 1.0], dtype=torch.float32)))" in message(graded, "value")
+
+
+def test_lines_that_pass_by_themselves_are_not_told(grade: Grade) -> None:
+    """What is wrong only for an argument that was in use before is not shown by lines that make it anew."""
+    remembers = "LAST = []\n\n\ndef double(x):\n    return 3 * x if LAST and LAST[-1] is x else 2 * x\n\n\n"
+    graded = grade(f"{remembers}def double_(x):\n    LAST.append(x)\n    return x.mul_(2)\n")
+    assert "the result has the wrong values" in message(graded, "twice")
+    assert "To see it" not in message(graded, "twice")
+
+
+def test_examples_that_show_nothing_are_not_told(grade: Grade) -> None:
+    """An example is told where it gives something else than the reference, or where it is advice in words."""
+    graded = grade("def double(x):\n    return 3 * x\n")
+    told = {row.check.id: "Try this: " in row.outcome.message for row in graded.checks if not row.check.shown}
+    assert told == {"words": True, "same": False, "number": True, "raises": False, "prints": False}
+
+
+def test_examples_are_tried_where_no_hidden_input_is_known(grade: Grade) -> None:
+    """The worker that tries an example has not seen an input: what it keeps cannot decide whether it is told."""
+    keeps = "SEEN = []\n\n\ndef double(x):\n    SEEN.append(1)\n    return 3 * x if len(SEEN) > 2 else 2 * x\n"
+    graded = grade(keeps)
+    assert "Try this" not in message(graded, "number")

@@ -1,0 +1,50 @@
+"""What is read out of a submission's text."""
+
+from __future__ import annotations
+
+import pytest
+
+from grader.session.reading import is_stub, may_lack_return
+
+
+@pytest.mark.parametrize(
+    ("text", "stub"),
+    [
+        ("def f(x):\n    raise NotImplementedError  # TODO\n", True),
+        ("class A:\n    def f(self):\n        raise NotImplementedError('soon')\n", True),
+        ("def f(x):\n    if x: raise NotImplementedError\n", False),
+        ("def f(x):\n    raise ValueError\n", False),
+        ("def f(x):\n    return x ^ 2\n", False),
+        ("def f(x:\n    raise NotImplementedError\n", False),
+    ],
+)
+def test_stub(text: str, stub: bool) -> None:
+    """Only a raise that a function always comes to is a stub."""
+    assert is_stub(text, text.count("\n")) is stub
+
+
+@pytest.mark.parametrize(
+    ("body", "lacks"),
+    [
+        ("return x", False),
+        ("return None", False),
+        ("x + 1", True),
+        ("if x:\n        return x", True),
+        ("if x:\n        return x\n    else:\n        return 1", False),
+        ("if x:\n        return\n    return 1", True),
+        ("for i in x:\n        return i", True),
+        ("while True:\n        return x", False),
+        ("while True:\n        break", True),
+        ("with x:\n        return x", False),
+        ("try:\n        return x\n    except ValueError:\n        pass", True),
+        ("try:\n        return x\n    except ValueError:\n        raise", False),
+        ("match x:\n        case 1: return x\n        case _: return 2", False),
+        ("def inner():\n        pass\n    return x", False),
+        ("return helper(x)", True),
+        ("return x.sum()", False),
+    ],
+)
+def test_missing_return(body: str, lacks: bool) -> None:
+    """A return may be missing where a function, or a helper that it names, can come to its end."""
+    text = f"def total(x):\n    {body}\n\n\ndef helper(x):\n    x += 1\n"
+    assert may_lack_return({"work.py": text.encode()}, ["total"]) is lacks
