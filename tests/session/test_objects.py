@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 import torch
+from _pytest._io.saferepr import saferepr
 from support import Function
 
 from grader.model.endings import CheckFailed, WorkerLost
@@ -402,6 +403,14 @@ def test_what_an_object_cannot_do_is_refused_in_words(sides: tuple[Side, Side]) 
         student.CONFIG = 3
     with pytest.raises(CheckFailed, match="more than 10,000 items"):
         list(student.endless())
+
+
+def test_a_report_asks_nobody(sides: tuple[Side, Side]) -> None:
+    """What pytest shows of a failure comes from what is known here: the worker may be gone, or say it for ever."""
+    stack = Student(sides[0]).Stack(1)
+    assert saferepr([stack]) == "[<an object of type Stack>]"
+    sides[0].sitting.close()
+    assert saferepr(stack) == "<an object of type Stack>"
 
 
 def test_what_a_class_says_of_itself_is_bounded(sides: tuple[Side, Side], function: Function) -> None:
