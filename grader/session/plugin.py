@@ -27,6 +27,7 @@ from grader.session.again import Runs
 from grader.session.cause import cause_of
 from grader.session.checks import CollectedCheck, collected_check
 from grader.session.decide import Comparison, Decision, Ended, Telling, decide
+from grader.session.ended import ended_of
 from grader.session.globals import Kept
 from grader.session.inputs import InputStream
 from grader.session.outcome import outcome_of
@@ -190,7 +191,7 @@ class CheckSession:
         self._kept[row.item.path].renew(row.item)
         row.item._initrequest()
         row.item.config.hook.pytest_runtest_protocol(item=row.item, nextitem=following)
-        ended = self._ended(row.item)
+        ended = ended_of(self._excinfo, row.item.path, self._comparison)
         decision = decide(check, ended, student, self._reference, self._telling(row.item))
         student.cause = cause_of(check, decision[0], ended.error or student.sitting.lost)
         return ended, decision
@@ -222,22 +223,16 @@ class CheckSession:
         self._inputs.renew()
         return self._timer.pause()
 
-    def _ended(self, item: pytest.Function) -> Ended:
-        if self._excinfo is None:
-            return Ended(None)
-        # The innermost line of the check file itself: what a helper of ours looks like is no help to a student.
-        own = [entry for entry in self._excinfo.traceback if Path(str(entry.path)) == item.path]
-        statement = str(own[-1].statement) if own else ""
-        comparison = self._comparison if isinstance(self._excinfo.value, AssertionError) else None
-        trace = "\n".join(f"{entry.path}:{entry.lineno + 1}: {entry.name}" for entry in self._excinfo.traceback)
-        return Ended(self._excinfo.value, statement, comparison, trace)
-
-    @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_makereport(self, call: pytest.CallInfo[None]) -> Iterator[None]:
-        """Keep what a check raised, in whichever phase came first."""
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> pytest.TestReport:
+        """Keep what a check raised, in whichever phase came first; tell pytest no more than that it did."""
         if call.excinfo is not None and self._excinfo is None:
             self._excinfo = call.excinfo
-        return (yield)
+        # pytest's own report reads the check file anew for each failure and draws its lines, which nobody would see.
+        assert call.when != "collect"
+        return pytest.TestReport(
+            item.nodeid, item.location, {}, "failed" if call.excinfo else "passed", None, call.when
+        )
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_assertrepr_compare(self, op: str, left: object, right: object) -> list[str]:
