@@ -25,6 +25,9 @@ def main() -> None:
     from grader.session.run import run
 
     run(host, plan, int(sys.argv[1]) if len(sys.argv) > 1 else None)
+    # All is told and closed. Python would now take torch apart, and whoever typed the command would wait for it.
+    sys.stderr.flush()
+    os._exit(0)
 
 
 def _take_over_streams() -> Channel:

@@ -7,6 +7,7 @@ import torch
 
 torch.set_num_threads(1)
 
+import os  # noqa: E402
 import sys  # noqa: E402
 
 from grader.confine.messages import Launched, from_text  # noqa: E402
@@ -20,6 +21,8 @@ def main() -> None:
         from grader.worker import server
 
         server.run(socket.socket(fileno=int(sys.argv[2])), _launched(sys.argv[3]))
+        # Its workers are ended. Python would now take torch apart, and the host would wait for it.
+        os._exit(0)
     else:
         from grader.worker import spawned
 
