@@ -24,6 +24,7 @@ COMMANDS = {
     "doctor": "doctor",
     "new": "new",
     "pages": "pages",
+    "release": "release",
 }
 """Each command, and the module that it stands in."""
 
