@@ -208,6 +208,7 @@ def test_check_files_need_one_package_of_ours() -> None:
         ("grader.cli.grade", ["torch", "pytest", "numpy", "pydantic", "yaml"]),
         ("grader.batch.run", ["torch", "pytest", "numpy"]),
         ("grader.verify.run", ["torch", "pytest", "numpy"]),
+        ("grader.release.make", ["torch", "pytest", "numpy"]),
         ("grader.session.__main__", ["torch", "pytest", "numpy", "pydantic", "yaml"]),
     ],
 )

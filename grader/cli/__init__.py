@@ -25,6 +25,7 @@ COMMANDS = {
     "new": "new",
     "pages": "pages",
     "release": "release",
+    "pack": "pack",
 }
 """Each command, and the module that it stands in."""
 

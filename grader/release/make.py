@@ -101,6 +101,8 @@ def _refuse(course: Course, place: Path, *, zipped: bool) -> None:
     where, root = place.resolve(), course.root.resolve()
     if where == root or root in where.parents:
         raise CourseError(f"{place} is in the course itself, where solutions are beside it; name a place elsewhere")
+    if where == Path.cwd().resolve():
+        raise CourseError("you are in that folder, and a copy is made new; name another one, or go to the one above")
     if where in root.parents:
         raise CourseError(f"{place} is the folder that the course lies in; name a new one")
     if os.path.lexists(place) and (zipped or place.is_symlink() or not place.is_dir()):

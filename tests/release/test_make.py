@@ -140,7 +140,8 @@ def test_leak_leaves_nothing(released: Path, tmp_path: Path) -> None:
     ("place", "told"),
     [
         ("course/out", "course/out is in the course itself"),
-        (".", "is the folder that the course lies in"),
+        (".", "you are in that folder"),
+        ("..", "is the folder that the course lies in"),
         ("full", "full is not empty"),
         ("file", "file exists"),
         ("link", "link exists"),
