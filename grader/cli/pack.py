@@ -56,7 +56,7 @@ def command(handin: str | None, out: Path, force: bool, confinement: str, device
         problems = tuple(_problems(sheet, submission, report))
         say(*problems)
         if problems and not force:
-            say("", "Nothing was packed. Mend this, or pack what there is with  grade pack --force")
+            say("", "Nothing was packed. Mend this, or pack what there is:", "  grade pack --force")
             sys.exit(NOT_PACKED)
         name = _name(course, chosen)
         receipt = Receipt(f"{name}.zip", zip_bytes(files), files, report, problems)

@@ -38,8 +38,8 @@ def command(
         chosen = handin_of(course, handin)
         made = release(course, chosen, read_setup(start, device, confinement), dest, zipped=zipped, say=say)
         say(
-            f"{made.files} files, searched for {made.pieces} pieces of solutions and hidden checks: none is in them",
-            f"{made.withheld} hidden checks stay here; they decide {points_text(made.hidden_points)} of "
+            f"{made.files} files; none has any of {made.pieces} pieces of staff's files",
+            f"{made.withheld} hidden checks stay here and decide {points_text(made.hidden_points)} of "
             f"{points_text(made.points)} points",
             f"The copy is {made.place}",
         )
