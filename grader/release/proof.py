@@ -166,6 +166,8 @@ class _Target:
         path = Path(self.path)
         if piece.kind is Kind.FUNCTION:
             return True
+        if piece.kind is Kind.INPUT:
+            return self._is_near(piece)
         if is_description(path):  # the third hint is nearly the code
             return False
         if piece.kind is Kind.TEXT:

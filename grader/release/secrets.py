@@ -37,6 +37,7 @@ class Kind(Enum):
 
     FUNCTION = "a function's body"
     STATEMENT = "a statement"
+    INPUT = "an input"
     TEXT = "a text for staff"
     CANARY = "a canary"
 
@@ -85,6 +86,8 @@ def pieces(course: Course) -> Iterator[Piece]:
     for path in staff_files(course):
         exercise = next((owners[parent] for parent in path.parents if parent in owners), None)
         for piece in _of_file(course.root, path, exercise):
+            if piece.kind is Kind.INPUT and piece.source is not Source.CHECK:
+                continue
             if piece.kind is Kind.CANARY or piece.text not in piece.public:
                 yield piece
 
@@ -114,8 +117,8 @@ def _of_file(root: Path, path: Path, exercise: Exercise | None) -> Iterator[Piec
     found_in = () if is_probe(path) else _of_python(text) if path.suffix == ".py" else _of_prose(text)
     for line, kind, piece in found_in:
         alone = source is Source.WRONG or piece.endswith(":")
-        shortest = SHORTEST_TEXT if kind is not Kind.STATEMENT else SHORTEST_ALONE if alone else SHORTEST
-        if len(piece) >= shortest:
+        of_code = SHORTEST_ALONE if alone else SHORTEST
+        if len(piece) >= {Kind.STATEMENT: of_code, Kind.INPUT: SHORTEST}.get(kind, SHORTEST_TEXT):
             yield Piece(piece, kind, source, f"{shown_as}:{line}", exercise, public)
 
 
@@ -154,6 +157,15 @@ def _of_python(text: str) -> Found:
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             yield node.lineno, Kind.FUNCTION, _body(node, statements)
+        elif isinstance(node, ast.List | ast.Tuple) and _is_input(node):
+            yield node.lineno, Kind.INPUT, squeezed(ast.get_source_segment(text, node) or "")
+
+
+def _is_input(node: ast.List | ast.Tuple) -> bool:
+    """Whether it is made of numbers, such as a tensor's; names in a list are met everywhere."""
+    leaves = [part for part in ast.walk(node) if not isinstance(part, ast.List | ast.Tuple | ast.expr_context)]
+    plain = all(isinstance(part, ast.Constant | ast.UnaryOp | ast.unaryop) for part in leaves)
+    return plain and any(isinstance(part, ast.Constant) and isinstance(part.value, int | float) for part in leaves)
 
 
 def _body(node: ast.FunctionDef | ast.AsyncFunctionDef, statements: Sequence[tuple[int, str]]) -> str:

@@ -17,7 +17,7 @@ from grader.release.secrets import Piece, pieces
 
 FOLDER = "exercises/01_basics/double"
 SOLUTION = "    return x.mul(2).to(x.dtype)\n"
-CHECK = '    same_values(student.double(torch.tensor([4.0, 7.5])), torch.tensor([8.0, 15.0]), "of two")\n'
+CHECK = "    same_values(student.double(torch.tensor([[4.0, 7.5], [-3.25, 9]])), torch.tensor(8.0), 'of two')\n"
 
 
 @pytest.fixture(scope="module")
@@ -70,6 +70,8 @@ LEAKS = {
         4,
     ),
     "a hidden input in a page": ("exercises/01_basics/README.md", f"`{CHECK.strip()[:70]}`\n", 1),
+    "a hidden input alone": ("exercises/01_basics/README.md", "Try\n`[[4.0, 7.5],\n[-3.25, 9]]`\n", 2),
+    "a hidden input in a shown check": (f"{FOLDER}/check_double.py", "X = [[4.0, 7.5], [-3.25, 9]]\n", 1),
     "a comment of staff's": ("course.yaml", "title: Tiny\n# the product keeps a narrow dtype narrow\n", 2),
     "the sentence of a wrong answer": ("AGENTS.md", "Some read:\nYou doubled what was\ndoubled already.\n", 2),
     "staff's notes": ("README.md", "Ask Jo before the points of\nthis exercise are changed.\n", 1),
