@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import Any, Literal
 
 import torch
@@ -36,6 +37,15 @@ def preload() -> None:
     # Both tables are made at first use and kept; made here, every forked child has them.
     torch.jit._builtins._get_builtin_table()
     torch.utils._device._device_constructors()
+
+
+def preload_operations() -> None:
+    """Import what PyTorch asks for at the first operation on a subclass of its tensors: 500 modules in half a second.
+
+    It looks there whether the subclass is a DTensor.
+    """
+    if torch.distributed.is_available():
+        importlib.import_module("torch.distributed.tensor")
 
 
 def enable(mode: Mode = "sim", *, indices: int = 2, spec: Spec | None = None) -> Machine | None:
