@@ -86,7 +86,8 @@ def grade_submission(
     for place, exercise in enumerate(sheet.exercises):
         before = earlier.exercises[place] if earlier is not None else None
         if exercise.id not in to_run:
-            graded = GradedExercise(exercise, "not_started", (), Score(0, exercise.points))
+            hidden = exercise.withheld.points
+            graded = GradedExercise(exercise, "not_started", (), Score(0, exercise.points, hidden), hidden)
         elif before is not None and not is_open(before):
             graded = before
         else:

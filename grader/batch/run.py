@@ -5,15 +5,16 @@ from __future__ import annotations
 import hashlib
 import os
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from grader.export.gradebook_csv import gradebook_csv
 from grader.grading import Sheet, grade_submission, repeats
+from grader.intake.archive import ZIP, opened
 from grader.intake.folder import read_submission
 from grader.lanes.open import open_lane
-from grader.model import Report, Submission
+from grader.model import Exercise, Report, Submission
 from grader.model.errors import GraderError, SubmissionError
 from grader.report.as_json import write_json, write_whole
 
@@ -34,12 +35,12 @@ def grade_batch(
 
     Args:
         sheet: what is to be graded; its secret is the batch's own, which is kept in `out`.
-        folder: has one folder for each author.
+        folder: has one folder or zip for each author.
         out: where reports go; made with mode 0700.
         on_report: told each report with its place and the number of all; what is repeated is told then.
 
     Raises:
-        SubmissionError: there is no author's folder in `folder`.
+        SubmissionError: there is nobody's folder or zip in `folder`, or somebody has two.
         ConfinementError: student code cannot be confined as well as is asked for.
     """
     authors = find_authors(folder)
@@ -58,7 +59,7 @@ def grade_batch(
             return report
 
         for number, path in enumerate(authors, 1):
-            submission = read_submission(path, sheet.exercises, path.name)
+            submission = _read(path, sheet.exercises)
             reports.append(grade(number, submission))
             if repeats(reports[-1]):
                 open_.append((number, submission))
@@ -69,17 +70,35 @@ def grade_batch(
 
 
 def find_authors(folder: Path) -> list[Path]:
-    """The folders of authors, by name; links and hidden folders are not among them.
+    """The folders and zips of authors, by name; links and hidden ones are not among them.
 
     Raises:
-        SubmissionError: there is none.
+        SubmissionError: there is none, or an author has two.
     """
     if not folder.is_dir():
         raise SubmissionError(f"{folder} is not a folder with submissions")
-    found = [path for path in folder.iterdir() if path.is_dir() and not path.is_symlink() and path.name[0] != "."]
+    own = [path for path in folder.iterdir() if not path.is_symlink() and path.name[0] != "."]
+    found = {path.name: path for path in own if path.is_dir()}
+    for path in own:
+        if path.suffix.lower() == ZIP and path.is_file():
+            if path.stem in found:
+                twice = f"{path.stem} is there twice, as {found[path.stem].name} and {path.name}"
+                raise SubmissionError(f"{folder}: {twice}; keep one of them")
+            found[path.stem] = path
     if not found:
-        raise SubmissionError(f"{folder} has no submissions: a folder for each author is expected")
-    return sorted(found)
+        raise SubmissionError(f"{folder} has no submissions: a folder or a zip for each author is expected")
+    return sorted(found.values())
+
+
+def _read(path: Path, exercises: Sequence[Exercise]) -> Submission:
+    """A submission; of a zip that cannot be read, one without files that says so."""
+    author = path.name if path.is_dir() else path.stem
+    try:
+        with opened(path, exercises) as folder:
+            return read_submission(folder, exercises, author)
+    except SubmissionError as error:
+        digest = hashlib.sha256(str(error).encode()).hexdigest()
+        return Submission(author, {}, {}, {exercise.id: str(error) for exercise in exercises}, digest)
 
 
 def _file_name(author: str) -> str:

@@ -24,6 +24,8 @@ COMMANDS = {
     "doctor": "doctor",
     "new": "new",
     "pages": "pages",
+    "release": "release",
+    "pack": "pack",
 }
 """Each command, and the module that it stands in."""
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import click
 
 from grader.cli.options import confinement_option, device_option, read_setup, start_option
-from grader.cli.telling import Say, course_and_exercises, told_errors
+from grader.cli.telling import Say, course_and_exercises, handin_of, told_errors
 
 if TYPE_CHECKING:
-    from grader.model import Course, Exercise, Report
+    from grader.model import Report
 
 
 @click.command()
@@ -40,7 +40,8 @@ def command(
         from grader.report.gradebook import author_line, gradebook_lines
 
         course, exercises = course_and_exercises((), course_folder)
-        exercises = _of_handin(course, exercises, handin)
+        if chosen := handin_of(course, handin):
+            exercises = [exercise for exercise in exercises if exercise.id in chosen.exercises]
 
         def on_report(report: Report, number: int, total: int) -> None:
             say(author_line(report, number, total))
@@ -48,15 +49,3 @@ def command(
         sheet = Sheet(course, exercises, read_setup(start, device, confinement), handin=handin)
         reports = grade_batch(sheet, folder, out, on_report)
         say("", *gradebook_lines(exercises, reports), f"Reports and gradebook.csv are in {out}")
-
-
-def _of_handin(course: Course, exercises: list[Exercise], name: str | None) -> list[Exercise]:
-    from grader.model.errors import CourseError
-
-    if name is None:
-        return exercises
-    for handin in course.handins:
-        if handin.id == name:
-            return [exercise for exercise in exercises if exercise.id in handin.exercises]
-    known = ", ".join(handin.id for handin in course.handins) or "none"
-    raise CourseError(f"there is no hand-in {name!r} in this course; known are {known}")

@@ -14,7 +14,7 @@ import click
 from grader.model.errors import GraderError
 
 if TYPE_CHECKING:
-    from grader.model import Course, Exercise
+    from grader.model import Course, Exercise, HandIn
 
 _INTERRUPTED = 130
 _QUICK_S = 1.0
@@ -87,3 +87,20 @@ def course_and_exercises(names: Sequence[str], folder: Path | None = None) -> tu
     course = load_course(find_course((folder or Path.cwd()).resolve()))
     named = [exercise for name in names for exercise in find_exercises(course, name, COMMANDS)]
     return course, list({exercise.id: exercise for exercise in named}.values()) or list(course.exercises)
+
+
+def handin_of(course: Course, name: str | None) -> HandIn | None:
+    """The hand-in of a name; None if no name is given.
+
+    Raises:
+        CourseError: there is none of that name.
+    """
+    from grader.model.errors import CourseError
+
+    if name is None:
+        return None
+    for handin in course.handins:
+        if handin.id == name:
+            return handin
+    known = ", ".join(handin.id for handin in course.handins) or "none"
+    raise CourseError(f"there is no hand-in {name!r} in this course; known are {known}")

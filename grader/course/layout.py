@@ -5,6 +5,7 @@ exercises/<module>/<exercise>/ is what a student sees, solutions/<module>/<exerc
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +17,10 @@ COURSE_FILE = "course.yaml"
 EXERCISE_FILE = "exercise.yaml"
 TOPICS = Path("exercises", "topics.yaml")
 SCHEMAS = Path(".schemas")
+STUDENTS_PAGE = Path("README.md")
+"""In a released copy: where students begin."""
+ASSISTANTS_PAGE = Path("AGENTS.md")
+"""In a released copy: what it asks of programs that help students to write code."""
 
 _SHOWN, _STAFF = "exercises", "solutions"
 _CHECKS, _PROBES = "check_", "probe_"
@@ -136,6 +141,31 @@ def find_course(start: Path) -> Path:
 def kept_inputs(course: Course) -> Path:
     """Where large inputs of failing shown checks are kept for the student."""
     return course.root / ".grade" / "inputs"
+
+
+def released_files(course: Course) -> tuple[Path, ...]:
+    """The files that a released copy has as they are, as paths from the course's root; not the YAML files."""
+    found = [page_of(module.id) for module in course.modules]
+    for exercise in course.exercises:
+        places = Places.of(exercise)
+        found += [places.starter, places.shown_checks, places.probes[0]]
+    return tuple(path for path in found if os.path.lexists(course.root / path))
+
+
+def staff_files(course: Course) -> tuple[Path, ...]:
+    """Every file that only staff have, also those that have no place in a course; not what Python made."""
+    found = [path for path in (course.root / _STAFF).rglob("*") if path.is_file() and path.suffix != ".pyc"]
+    return tuple(sorted(found))
+
+
+def is_probe(path: Path) -> bool:
+    """Whether a file is one of probes."""
+    return path.name.startswith(_PROBES)
+
+
+def is_description(path: Path) -> bool:
+    """Whether a path is that of an exercise's number, title, points and hints."""
+    return path.name == EXERCISE_FILE
 
 
 def answers(folder: Path) -> tuple[Path, ...]:

@@ -14,7 +14,7 @@ from packaging.requirements import InvalidRequirement, Requirement
 
 from grader.course.files import read_file, suggestion
 from grader.course.layout import COURSE_FILE, Places, answers
-from grader.course.schema import CourseFile, ExerciseFile, LimitsEntry
+from grader.course.schema import CourseFile, ExerciseFile, LimitsEntry, WithheldEntry
 from grader.model import Course, Exercise, HandIn, Limits, Module, Withheld
 from grader.model.errors import CourseError
 
@@ -68,7 +68,7 @@ def _load_exercise(root: Path, places: Places, limits: Limits, problems: list[st
         problems.append(f"{places.shown.as_posix()}: there are no checks; write {shown_checks.name}")
     # A missing starter is told by `grade verify`; the course still loads.
     source = starter.read_bytes() if starter.is_file() else b""
-    withheld = Withheld(file.withheld.checks, file.withheld.shares) if file.withheld else Withheld()
+    withheld = _withheld(file.withheld) if file.withheld else Withheld()
     return Exercise(
         id=places.id,
         number=file.number,
@@ -95,6 +95,7 @@ def _load_exercise(root: Path, places: Places, limits: Limits, problems: list[st
         limits=_limits(limits, file.limits),
         # In a full copy the hidden checks are there, and nothing is withheld.
         withheld=Withheld() if hidden_checks.is_file() else withheld,
+        counters=file.counters,
     )
 
 
@@ -116,6 +117,10 @@ def contract_lines(source: str) -> dict[str, str]:
         else:
             current = None
     return rules
+
+
+def _withheld(entry: WithheldEntry) -> Withheld:
+    return Withheld(entry.checks, entry.shares, round(entry.points * 100))
 
 
 def _limits(base: Limits, entry: LimitsEntry) -> Limits:

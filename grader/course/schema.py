@@ -38,6 +38,7 @@ class WithheldEntry(_Strict):
 
     checks: Annotated[int, Field(ge=0)]
     shares: Annotated[int, Field(ge=0)]
+    points: Annotated[float, Field(ge=0, multiple_of=0.01)] = 0.0
 
 
 class ExerciseFile(_Strict):
@@ -55,6 +56,7 @@ class ExerciseFile(_Strict):
     starter: Annotated[str, Field(pattern=r"^[0-9a-f]{16}$")] | None = None
     limits: LimitsEntry = LimitsEntry()
     withheld: WithheldEntry | None = None
+    counters: dict[str, dict[str, Annotated[int, Field(ge=0)]]] = {}
 
 
 class ModuleEntry(_Strict):

@@ -30,13 +30,17 @@ def starter_digest(text: bytes) -> str:
     So a starter whose text was mended is still untouched in the hands of a student who has the older one. The text may
     be a hostile student's: it is cut into tokens and not parsed.
     """
+    return hashlib.sha256(code_of(text).encode()).hexdigest()[:16]
+
+
+def code_of(text: bytes) -> str:
+    """What of a file its digest is made of; all of it where that cannot be told."""
     plain = text.decode("utf-8-sig", "replace").replace("\r\n", "\n").replace("\r", "\n")
     try:
         lines = _code_lines(plain)
     except (SyntaxError, ValueError, tokenize.TokenError, MemoryError, RecursionError):
         lines = plain.split("\n")
-    code = "\n".join(line.rstrip() for line in lines if line.strip())
-    return hashlib.sha256(code.encode()).hexdigest()[:16]
+    return "\n".join(line.rstrip() for line in lines if line.strip())
 
 
 def _code_lines(source: str) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 
@@ -38,10 +38,17 @@ class Limits:
 
 @dataclass(frozen=True)
 class Withheld:
-    """Hidden checks that this copy of the course does not have."""
+    """Hidden checks that this copy of the course does not have.
+
+    Attributes:
+        checks: how many.
+        shares: of the exercise's points, of all of them together.
+        points: hundredths of a point that come of that, for who has not read the shown checks.
+    """
 
     checks: int = 0
     shares: int = 0
+    points: int = 0
 
 
 @dataclass(frozen=True)
@@ -73,6 +80,7 @@ class Exercise:
         contract: contract lines by name.
         limits: what a submission may use.
         withheld: hidden checks that this copy does not have.
+        counters: what was counted of the reference, by shown check, in a copy that does not have it.
     """
 
     id: str
@@ -99,6 +107,7 @@ class Exercise:
     contract: Mapping[str, str]
     limits: Limits
     withheld: Withheld
+    counters: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
 
     @property
     def file_name(self) -> str:

@@ -79,9 +79,9 @@ def write_json(path: Path, report: Report) -> None:
     write_whole(path, json.dumps(to_plain(report), indent=1, ensure_ascii=True) + "\n")
 
 
-def write_whole(path: Path, text: str) -> None:
+def write_whole(path: Path, content: str | bytes) -> None:
     """Replace a file in one step, so that a reader finds the old text or the new."""
     # Beside its place, since a file can be put in another's place in one step within a file system only.
     draft = path.with_name(path.name + ".part")
-    draft.write_text(text, encoding="utf-8", errors="backslashreplace", newline="")
+    draft.write_bytes(content if isinstance(content, bytes) else content.encode("utf-8", "backslashreplace"))
     os.replace(draft, path)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -59,7 +59,7 @@ def exercise_lines(graded: GradedExercise, width: int = WIDTH, *, every: bool = 
         for row in graded.checks:
             yield from page.check(row)
             yield from page.message(row)
-            yield from page.measured(row)
+            yield from page.measured(row, exercise.counters.get(row.check.id, {}))
     else:
         yield from _in_short(page, Told.of(graded.checks))
     yield from page.output(graded)
@@ -196,11 +196,12 @@ class _Page:
         title = _cut(title, room) + kind
         yield f"  {word} {start}{title}{' ' * (room + len(kind) - columns(title))} {points:>11}"
 
-    def measured(self, row: GradedCheck) -> Iterator[str]:
-        """What was counted and measured, in words."""
-        counts = [_count(name, number) for name, number in row.outcome.counters.items() if number]
-        if counts:
-            yield from self.wrapped(", ".join(counts), self.indent)
+    def measured(self, row: GradedCheck, reference: Mapping[str, int]) -> Iterator[str]:
+        """What was counted and measured, in words; below it what was counted of the reference, where that is known."""
+        for whose, counters in (("", row.outcome.counters), ("our own answer: ", reference)):
+            counts = [_count(name, number) for name, number in counters.items() if number]
+            if counts:
+                yield from self.wrapped(whose + ", ".join(counts), self.indent)
         for found in row.speed:
             yield from self.wrapped(for_terminal(found.told), self.indent)
 

@@ -1,0 +1,114 @@
+"""Which files a copy has, and what stands in them. A file that is not listed here is not copied."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from grader.course.files import read_yaml
+from grader.course.layout import COURSE_FILE, TOPICS, Places, released_files
+from grader.course.starter import starter_digest
+from grader.model import Course, Exercise, HandIn
+from grader.model.errors import CourseError
+from grader.model.score import in_points
+from grader.release.facts import Facts
+
+_WIDTH = 110
+_STAFFS_KEYS = {"column", "weight"}
+"""What a hand-in says to staff: where its points go, and what they weigh."""
+
+Files = dict[str, bytes]
+"""A copy: contents by path, as it is typed with slashes."""
+
+
+def chosen(course: Course, handin: HandIn | None) -> Course:
+    """A course with the exercises of a hand-in alone, and without modules that have none of them."""
+    if handin is None:
+        return course
+    modules = [
+        replace(module, exercises=tuple(item for item in module.exercises if item.id in handin.exercises))
+        for module in course.modules
+    ]
+    return replace(course, modules=tuple(module for module in modules if module.exercises), handins=(handin,))
+
+
+def copied_files(part: Course) -> Files:
+    """The files that go along as they are: starters, shown checks and their probes, pages.
+
+    Raises:
+        CourseError: one of them is a link, or a starter is not what it was when its digest was written.
+    """
+    files: Files = {}
+    problems = [problem for exercise in part.exercises for problem in _starter_problems(exercise)]
+    for path in released_files(part):
+        source = part.root / path
+        if source.is_symlink() or not source.is_file():
+            problems.append(f"{path.as_posix()}: this is no file but a link or a folder; put the file itself there")
+        else:
+            files[path.as_posix()] = source.read_bytes()
+    if problems:
+        raise CourseError(*problems)
+    return files
+
+
+def _starter_problems(exercise: Exercise) -> list[str]:
+    """A teacher who tried an exercise in its place would give the solution out."""
+    where = Places.of(exercise).starter.as_posix()
+    if not exercise.starter.is_file():
+        return [f"{where}: there is no starter; write it"]
+    if exercise.starter_digest and starter_digest(exercise.starter.read_bytes()) != exercise.starter_digest:
+        return [
+            f"{where}: this is not the starter whose digest stands in {Places.of(exercise).description.name}; restore "
+            f"it, or, if it was mended, run  grade verify --write-digests {exercise.id}"
+        ]
+    return []
+
+
+def yaml_files(part: Course, facts: Mapping[str, Facts]) -> Files:
+    """The course's and the exercises' YAML files, written anew: what their comments say is said to staff."""
+    ids = [exercise.id for exercise in part.exercises]
+    files = {COURSE_FILE: _dumped(_course_file(part))}
+    if (part.root / TOPICS).is_file():
+        files[TOPICS.as_posix()] = _dumped(_read(part.root, TOPICS))
+    for exercise in part.exercises:
+        path, found = Places.of(exercise).description, facts[exercise.id]
+        data = _read(part.root, path)
+        data["needs"] = [id for id in data.get("needs", []) if id in ids]
+        data["starter"] = starter_digest(exercise.starter.read_bytes())
+        if found.withheld.checks:
+            data["withheld"] = {**vars(found.withheld), "points": in_points(found.withheld.points)}
+        if found.counters:
+            data["counters"] = {check: dict(counters) for check, counters in found.counters.items()}
+        files[path.as_posix()] = _dumped({key: value for key, value in data.items() if value not in ([], {}, None)})
+    return files
+
+
+def _course_file(part: Course) -> dict[Any, Any]:
+    data = _read(part.root, Path(COURSE_FILE))
+    exercises = {module.id: [exercise.id for exercise in module.exercises] for module in part.modules}
+    handins = {handin.id for handin in part.handins}
+    data["modules"] = [
+        {**entry, "exercises": exercises[entry["folder"]]} for entry in data["modules"] if entry["folder"] in exercises
+    ]
+    data["handins"] = [
+        {key: value for key, value in entry.items() if key not in _STAFFS_KEYS}
+        for entry in data.get("handins", [])
+        if entry["id"] in handins
+    ]
+    return data
+
+
+def _read(root: Path, path: Path) -> dict[Any, Any]:
+    problems: list[str] = []
+    data = read_yaml(root / path, path.as_posix(), problems)
+    if data is None:
+        raise CourseError(*problems)
+    return data
+
+
+def _dumped(data: Mapping[Any, Any]) -> bytes:
+    return yaml.safe_dump(dict(data), sort_keys=False, allow_unicode=True, width=_WIDTH).encode()

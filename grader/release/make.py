@@ -1,0 +1,158 @@
+"""A course → its copy for students: written beside its place, proved there, and only then put into it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from grader.course.files import read_yaml
+from grader.course.layout import ASSISTANTS_PAGE, COURSE_FILE, STUDENTS_PAGE
+from grader.course.load import load_course
+from grader.intake.zipped import EPOCH_SECONDS, zip_bytes
+from grader.jobs import Setup
+from grader.lanes.open import open_lane
+from grader.model import Course, HandIn
+from grader.model.errors import CourseError
+from grader.release.contents import Files, chosen, copied_files, yaml_files
+from grader.release.facts import Facts, facts_of
+from grader.release.pages import ASSISTANTS, IGNORED, students_page
+from grader.release.proof import prove, read_folder, read_zip
+from grader.release.secrets import pieces
+
+ZIP = ".zip"
+
+
+@dataclass(frozen=True)
+class Released:
+    """What was written.
+
+    Attributes:
+        place: the folder or the zip.
+        files: how many files it has.
+        pieces: for how many pieces of staff's files it was searched.
+        withheld: how many hidden checks it does not have.
+        hidden_points: hundredths of a point that these decide.
+        points: hundredths of a point of all its exercises.
+    """
+
+    place: Path
+    files: int
+    pieces: int
+    withheld: int
+    hidden_points: int
+    points: int
+
+
+def release(
+    course: Course, handin: HandIn | None, setup: Setup, place: Path, *, zipped: bool, say: Callable[[str], None]
+) -> Released:
+    """Write a copy.
+
+    Args:
+        course: the whole course.
+        handin: whose exercises it is to have; None for all.
+        setup: how the references are run.
+        place: the folder that it becomes; with `zipped` a file of that name, which ends in .zip.
+        zipped: whether it becomes one file.
+        say: told what goes on, a line at a time.
+
+    Raises:
+        CourseError: the place cannot be used, or the course is not ready to be given out.
+        LeakError: the copy has what only staff may have; nothing is left of it.
+    """
+    if zipped and place.suffix != ZIP:
+        place = place.with_name(place.name + ZIP)
+    _refuse(course, place, zipped=zipped)
+    part = chosen(course, handin)
+    if not any(exercise.reference or exercise.hidden_checks for exercise in part.exercises):
+        raise CourseError(f"{part.root} has no solutions and no hidden checks: it is a copy; go to the course")
+    files = copied_files(part)
+    say(f"running the references of {len(part.exercises)} exercises on the shown checks")
+    facts: dict[str, Facts] = {}
+    with open_lane(part.exercises, setup) as lane:
+        for exercise in part.exercises:
+            facts[exercise.id] = facts_of(exercise, lane, setup)
+    files |= yaml_files(part, facts)
+    files |= _pages(part, facts)
+    secrets = tuple(pieces(course))
+    _put(place, files, lambda found: prove(found, files, secrets), zipped=zipped)
+    withheld = sum(found.withheld.checks for found in facts.values())
+    hidden_points = sum(found.withheld.points for found in facts.values())
+    points = sum(exercise.points for exercise in part.exercises)
+    return Released(place, len(files), len(secrets), withheld, hidden_points, points)
+
+
+def _pages(part: Course, facts: dict[str, Facts]) -> Files:
+    course_file = read_yaml(part.root / COURSE_FILE, COURSE_FILE, []) or {}
+    pages = {
+        STUDENTS_PAGE: students_page(part, facts, course_file.get("requires")),
+        ASSISTANTS_PAGE: ASSISTANTS,
+        Path(".gitignore"): IGNORED,
+    }
+    return {path.as_posix(): text.encode() for path, text in pages.items()}
+
+
+def _refuse(course: Course, place: Path, *, zipped: bool) -> None:
+    """Say so before anything is run, if nothing can be written there."""
+    where, root = place.resolve(), course.root.resolve()
+    if where == root or root in where.parents:
+        raise CourseError(f"{place} is in the course itself, where solutions are beside it; name a place elsewhere")
+    if where == Path.cwd().resolve():
+        raise CourseError("you are in that folder, and a copy is made new; name another one, or go to the one above")
+    if where in root.parents:
+        raise CourseError(f"{place} is the folder that the course lies in; name a new one")
+    if os.path.lexists(place) and (zipped or place.is_symlink() or not place.is_dir()):
+        raise CourseError(f"{place} exists; remove it, or name another place")
+    if place.is_dir() and any(place.iterdir()):
+        raise CourseError(f"{place} is not empty; a copy is made new: name another folder, or remove this one")
+    above = where.parent
+    if not above.is_dir():
+        raise CourseError(f"{place}: there is no folder {above}; make it first")
+    if not os.access(above, os.W_OK):
+        raise CourseError(f"{place}: nothing can be written into {above}; name another place")
+
+
+def _put(place: Path, files: Files, proof: Callable[[Files], None], *, zipped: bool) -> None:
+    """Write a draft beside the place, prove it as it lies there, and give it its name in one step."""
+    try:
+        draft = Path(tempfile.mkdtemp(prefix=".release-", dir=place.resolve().parent))
+    except OSError as error:
+        raise CourseError(f"{place}: nothing can be written there ({error.strerror}); name another place") from None
+    try:
+        made = draft / place.name
+        _write_folder(made, files)
+        proof(read_folder(made))
+        load_course(made)  # what is given out is a course
+        if zipped:
+            top = f"{place.stem}/"
+            archive = draft / "archive"
+            archive.write_bytes(zip_bytes({top + path: data for path, data in files.items()}))
+            archive.chmod(0o644)
+            proof({path.removeprefix(top): data for path, data in read_zip(archive).items()})
+            made = archive
+        elif place.is_dir():
+            place.rmdir()  # an empty one, which not every system puts another in the place of
+        os.replace(made, place)
+    except OSError as error:
+        raise CourseError(f"{place}: it could not be written ({error.strerror}); nothing is left of it") from None
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+
+
+def _write_folder(folder: Path, files: Files) -> None:
+    """Write files with one mode and one time, and folders too."""
+    folders = {folder}
+    for name, data in sorted(files.items()):
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        folders |= {parent for parent in path.parents if parent.is_relative_to(folder)}
+        path.write_bytes(data)
+        path.chmod(0o644)
+        os.utime(path, (EPOCH_SECONDS, EPOCH_SECONDS))
+    for made in sorted(folders, reverse=True):  # the inner ones first: to write into a folder changes its time
+        made.chmod(0o755)
+        os.utime(made, (EPOCH_SECONDS, EPOCH_SECONDS))

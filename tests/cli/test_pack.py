@@ -1,0 +1,102 @@
+"""`grade pack`: one zip to hand in, which a batch reads."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import shutil
+from pathlib import Path
+
+import pytest
+from support import COURSES, run_grade
+
+RIGHT = "from helper import twice\n\n\ndef double(x):\n    return twice(x)\n\n\ndef double_(x):\n    return x.mul_(2)\n"
+PLACE = "exercises/01_basics/double"
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """A student's copy of the pretend course, with one exercise solved in two files."""
+    home = shutil.copytree(COURSES / "tiny", tmp_path / "mémoire vive")
+    shutil.rmtree(home / "solutions")
+    (home / PLACE / "double.py").write_text(RIGHT)
+    (home / PLACE / "helper.py").write_text("def twice(x):\n    return 2 * x\n")
+    return home
+
+
+def test_packed_zip_is_graded_by_a_batch(home: Path, tmp_path: Path) -> None:
+    """The zip has all that is read of a hand-in, is the same each time, and earns in a batch what the folder earns."""
+    ran = run_grade("pack", cwd=home)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert "shown checks 10 / 10 points" in ran.stdout  # this copy says nothing of hidden ones
+    data = (home / "week1.zip").read_bytes()
+    digest = hashlib.sha256(data).hexdigest()
+    assert f"  {digest[:32]}\n  {digest[32:]}\n" in ran.stdout
+    receipt = (home / "week1.receipt.txt").read_text()
+    assert f"\n{digest}  week1.zip\n" in receipt
+    assert f"# {hashlib.sha256(RIGHT.encode()).hexdigest()}  {PLACE}/double.py\n" in receipt
+    other = tmp_path / "elsewhere"
+    other.mkdir()
+    assert run_grade("pack", "--handin", "week1", "--out", str(other), cwd=home / PLACE).returncode == 0
+    assert (other / "week1.zip").read_bytes() == data
+
+    submissions = tmp_path / "in"
+    (submissions / "bo").mkdir(parents=True)
+    (submissions / "bo" / "week1.zip").write_bytes(data)
+    (submissions / "ada.zip").write_bytes(data)
+    (submissions / "cy.zip").write_bytes(data[:-40])
+    graded = run_grade("batch", str(submissions), "--out", str(tmp_path / "out"), "--handin", "week1",
+                       "--confinement", "none", cwd=COURSES / "tiny")  # fmt: skip
+    assert graded.returncode == 0, graded.stdout + graded.stderr
+    with (tmp_path / "out/gradebook.csv").open(encoding="utf-8", newline="") as file:
+        assert {row["author"]: row["earned"] for row in csv.DictReader(file)} == {"ada": "10", "bo": "10", "cy": "0"}
+    assert "cy.zip cannot be read as a zip" in (tmp_path / "out/reports/cy.json").read_text()
+    (submissions / "ada").mkdir()
+    again = run_grade("batch", str(submissions), "--out", str(tmp_path / "out2"), cwd=COURSES / "tiny")
+    assert again.returncode == 2
+    assert "ada is there twice, as ada and ada.zip; keep one of them" in again.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (None, "01-1 double: double.py is not among the submitted files"),
+        ("def double(x:\n", "01-1 double: your double.py does not load: SyntaxError"),
+        ("import os\nos._exit(0)\n", "01-1 double: "),
+        ("starter", "01-1 double: nobody has changed it yet; it earns 0"),
+    ],
+)
+def test_what_had_better_not_be_handed_in(home: Path, text: str | None, told: str) -> None:
+    """A missing, broken or untouched file is told, and nothing is packed but by force."""
+    (home / "course.yaml").write_text(
+        (home / "course.yaml").read_text().replace("[double]\nlimits", "[double, total]\nlimits")
+    )
+    (home / "exercises/01_basics/total/total.py").write_text("def total(x):\n    return x.sum()\n")
+    path = home / PLACE / "double.py"
+    if text is None:
+        path.unlink()
+    else:
+        starter = COURSES / "tiny" / PLACE / "double.py"
+        path.write_text(starter.read_text() if text == "starter" else text)
+    ran = run_grade("pack", cwd=home)
+    assert ran.returncode == 1, ran.stdout + ran.stderr
+    assert told in ran.stdout
+    assert "Nothing was packed." in ran.stdout
+    assert list(home.glob("week1*")) == []
+    if text == "starter":
+        forced = run_grade("pack", "--force", cwd=home)
+        assert forced.returncode == 0, forced.stdout + forced.stderr
+        assert f"# {told}" in (home / "week1.receipt.txt").read_text()
+
+
+def test_wrong_commands_are_told_before_anything_runs(home: Path) -> None:
+    """No such hand-in, several of them, no folder to write to, nothing to pack: a line each, and status 2."""
+    assert "there is no hand-in 'w'" in run_grade("pack", "--handin", "w", cwd=home).stderr
+    assert "there is no folder nowhere" in run_grade("pack", "--out", "nowhere", cwd=home).stderr
+    text = (home / "course.yaml").read_text()
+    (home / "course.yaml").write_text(text.replace("limits:", "  - {id: week2, title: W, exercises: [total]}\nlimits:"))
+    ran = run_grade("pack", cwd=home)
+    assert (ran.returncode, ran.stdout) == (2, "Packing ...\n")
+    assert "say which hand-in: --handin week1 or week2" in ran.stderr
+    (home / PLACE / "double.py").unlink()
+    assert "there is nothing to pack: double.py is not" in run_grade("pack", "--handin", "week1", cwd=home).stderr

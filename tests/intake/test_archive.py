@@ -1,0 +1,86 @@
+"""A zip that somebody handed in: read where it is one, and a stranger's word in all that it says."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from support import COURSES
+
+from grader.course.load import load_course
+from grader.intake.archive import opened
+from grader.intake.folder import read_submission
+from grader.model.errors import SubmissionError
+
+COURSE = load_course(COURSES / "tiny")
+PLACE = "exercises/01_basics/double/double.py"
+
+
+def zipped(
+    files: Mapping[str, bytes], method: int = zipfile.ZIP_DEFLATED, modes: Mapping[str, int] | None = None
+) -> bytes:
+    target = io.BytesIO()
+    with zipfile.ZipFile(target, "w", method) as archive:
+        for name, data in files.items():
+            info = zipfile.ZipInfo(name)
+            info.compress_type = method
+            info.external_attr = (modes or {}).get(name, 0o100644) << 16
+            archive.writestr(info, data)
+    return target.getvalue()
+
+
+def read(path: Path) -> Mapping[str, Mapping[str, bytes]]:
+    with opened(path, COURSE.exercises) as folder:
+        return read_submission(folder, COURSE.exercises, "ada").files
+
+
+@pytest.mark.parametrize(
+    "name", [PLACE, "double.py", "01_basics/double/double.py", f"week1/{PLACE}", "a\\b\\double.py"]
+)
+def test_zip_is_read_as_the_folder_that_it_holds(tmp_path: Path, name: str) -> None:
+    """Files are found in a zip of `grade pack`, in a flat one, and in a folder that somebody put around them."""
+    path = tmp_path / "ada.zip"
+    path.write_bytes(zipped({name: b"x = 1\n", "__MACOSX/._double.py": b"?", ".idea/notes.py": b""}))
+    assert read(path) == {"double": {"double.py": b"x = 1\n"}}
+
+
+def test_folder_with_one_zip_is_that_zip(tmp_path: Path) -> None:
+    """Platforms put a student's file into a folder; where the exercise's file lies beside the zip, that counts."""
+    (tmp_path / "week1.ZIP").write_bytes(zipped({PLACE: b"x = 1\n"}))
+    assert read(tmp_path) == {"double": {"double.py": b"x = 1\n"}}
+    (tmp_path / "double.py").write_bytes(b"x = 2\n")
+    assert read(tmp_path) == {"double": {"double.py": b"x = 2\n"}}
+
+
+def test_nothing_leads_out_of_a_zip(tmp_path: Path) -> None:
+    """A path that leads out, an absolute one and a link are left out, and nothing is written elsewhere."""
+    outside = tmp_path / "out.py"
+    names = ("../out.py", str(outside), f"x/../../{outside.name}", "C:\\out.py", "double.py")
+    path = tmp_path / "in" / "ada.zip"
+    path.parent.mkdir()
+    path.write_bytes(zipped(dict.fromkeys(names, b"/etc/passwd"), modes={"double.py": 0o120777}))
+    assert read(path) == {}
+    assert [item.name for item in tmp_path.rglob("*.py")] == []
+
+
+@pytest.mark.parametrize(
+    ("data", "told"),
+    [
+        (b"no zip", "ada.zip cannot be read as a zip: File is not a zip file"),
+        (zipped({PLACE: b"x = 1\n" * 99})[:-60], "File is not a zip file"),
+        (zipped({PLACE: b"x = 1\n" * 99}).replace(b"\x78", b"\x79"), "ada.zip cannot be read as a zip: "),
+        (zipped({PLACE: bytes(3 << 20)}), "a file of more than 1 MiB"),
+        (zipped({f"{i}.py": bytes(1 << 20) for i in range(17)}), "or too many"),
+        (zipped({f"{i}.py": b"" for i in range(501)}), "or too many"),
+        (zipped({f"{i}.txt": b"" for i in range(5001)}, zipfile.ZIP_STORED), "more than 5000 entries"),
+    ],
+)
+def test_zip_that_cannot_be_read_says_so(tmp_path: Path, data: bytes, told: str) -> None:
+    """A broken, cut, or much too large zip is an error with its name, and unpacks to nothing."""
+    (tmp_path / "ada.zip").write_bytes(data)
+    with pytest.raises(SubmissionError) as error:
+        read(tmp_path / "ada.zip")
+    assert told in str(error.value)

@@ -1,0 +1,186 @@
+"""`grade release`: a copy that works by itself, is the same each time, and is not there if something leaks."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import stat
+import zipfile
+from pathlib import Path
+
+import pytest
+from support import COURSES, run_grade
+
+CANARY = "9c41be07-77"
+
+
+def prepared(folder: Path) -> Path:
+    """The pretend course as staff have it: with notes, comments and leftovers that are nobody else's."""
+    root = shutil.copytree(COURSES / "tiny", folder)
+    shown, staff = root / "exercises/01_basics/double", root / "solutions/01_basics/double"
+    (root / "exercises/01_basics/README.md").write_text("# Basics\n\nA product makes a new tensor.\n")
+    (staff / "double.py").write_text((staff / "double.py").read_text() + f"\n\n# canary: {CANARY}\n")
+    for path in (root / "course.yaml", shown / "exercise.yaml", root / "exercises/topics.yaml"):
+        path.write_text(f"# canary: {CANARY}\n{path.read_text()}")
+    (shown / "__pycache__").mkdir()
+    (shown / "__pycache__/double.cpython-311.pyc").write_bytes(CANARY.encode())
+    (shown / ".old").mkdir()
+    (shown / ".old/double.py").write_text(CANARY)
+    (shown / "solved.py").symlink_to(staff / "double.py")
+    (root / "exercises" / CANARY).mkdir()
+    return root
+
+
+@pytest.fixture(scope="module")
+def released(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the course, its copy, and its copy as a zip."""
+    folder = tmp_path_factory.mktemp("released")
+    root = prepared(folder / "course")
+    ran = run_grade("release", str(folder / "copy"), cwd=root)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert "3 hidden checks stay here and decide 8.7 of 15 points" in ran.stdout
+    assert run_grade("release", str(folder / "copy"), "--zip", "--course", str(root), cwd=folder).returncode == 0
+    return folder
+
+
+def read(folder: Path) -> dict[str, bytes]:
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_copy_has_what_students_need(released: Path) -> None:
+    """Starters, shown checks and pages come along as they are; nothing else does but what is written for the copy."""
+    copy, course = read(released / "copy"), read(released / "course")
+    written = {".gitignore", "AGENTS.md", "README.md", "course.yaml", "exercises/topics.yaml"}
+    described = {f"exercises/01_basics/{id}/exercise.yaml" for id in ("double", "total")}
+    given = {f"exercises/01_basics/{id}/{name}{id}.py" for id in ("double", "total") for name in ("", "check_")}
+    assert set(copy) == written | described | given | {"exercises/01_basics/README.md"}
+    assert all(copy[path] == course[path] for path in given)
+    assert not [path for path, data in copy.items() if CANARY.encode() in data]
+    assert b"do not solve" in copy["AGENTS.md"]
+    assert b"| 01-1 | [Double it](exercises/01_basics/double/double.py) | 10 | 5 |" in copy["README.md"]
+
+
+def test_modes_and_times_are_fixed(released: Path) -> None:
+    """Neither tells of the machine on which the copy was made."""
+    found = [(released / "copy").stat(), *(path.stat() for path in (released / "copy").rglob("*"))]
+    assert {(stat.S_ISDIR(item.st_mode), stat.S_IMODE(item.st_mode)) for item in found} == {
+        (True, 0o755),
+        (False, 0o644),
+    }
+    assert {item.st_mtime for item in found} == {315532800.0}
+
+
+def test_zip_is_the_same_byte_for_byte(released: Path, tmp_path: Path) -> None:
+    """Made elsewhere of files with other times, in another place, it has the same bytes, and those of the folder."""
+    root = shutil.copytree(released / "course", tmp_path / "another", symlinks=True, copy_function=shutil.copyfile)
+    ran = run_grade("release", str(tmp_path / "copy.zip"), "--zip", cwd=root)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert (tmp_path / "copy.zip").read_bytes() == (released / "copy.zip").read_bytes()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["another", "copy.zip"]
+    with zipfile.ZipFile(released / "copy.zip") as archive:
+        inside = {name.removeprefix("copy/"): archive.read(name) for name in archive.namelist()}
+        assert archive.namelist() == sorted(archive.namelist())
+    assert inside == read(released / "copy")
+
+
+def test_copy_works_by_itself(released: Path, tmp_path: Path) -> None:
+    """Starters earn nothing of what is shown; a right answer all, a wrong one its message; the totals are honest."""
+    copy = shutil.copytree(released / "copy", tmp_path / "mine")
+    untouched = run_grade(cwd=copy)
+    assert "shown 0 / 6.3 points; 8.7 more are decided by hidden checks when you hand in" in untouched.stdout
+    answers = released / "course/solutions/01_basics"
+    shutil.copyfile(answers / "double/double.py", copy / "exercises/01_basics/double/double.py")
+    shutil.copyfile(answers / "total/wrong/list.py", copy / "exercises/01_basics/total/total.py")
+    ran = run_grade("--json", "-", cwd=copy)
+    report = json.loads(ran.stdout)
+    assert report["score"] == {"earned": 6.3, "possible": 15.0, "undecided": 8.7}
+    assert [item["withheld"] for item in report["exercises"]] == [
+        {"checks": 2, "points": 5.0},
+        {"checks": 1, "points": 3.7},
+    ]
+    shutil.copyfile(answers / "double/wrong/triples.py", copy / "exercises/01_basics/double/double.py")
+    told = run_grade("double", cwd=copy)
+    assert told.returncode == 1
+    assert "yours  tensor([3., 6., 9.])" in told.stdout
+
+
+def test_hand_in_takes_its_exercises(released: Path, tmp_path: Path) -> None:
+    """With a hand-in, only its exercises are there, and what they need of others is no riddle to the copy."""
+    root = shutil.copytree(released / "course", tmp_path / "course", symlinks=True)
+    (root / "course.yaml").write_text(
+        (root / "course.yaml")
+        .read_text()
+        .replace("[double]", "[total]")
+        .replace("title: Week 1", "title: W\n    column: secret")
+    )
+    path = root / "exercises/01_basics/total/exercise.yaml"
+    path.write_text(path.read_text() + "needs: [double]\n")
+    ran = run_grade("release", str(tmp_path / "copy"), "--handin", "week1", cwd=root)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    files = read(tmp_path / "copy")
+    assert not [name for name in files if "double" in name]
+    assert b"secret" not in files["course.yaml"]
+    assert b"needs" not in files["exercises/01_basics/total/exercise.yaml"]
+
+
+def test_leak_leaves_nothing(released: Path, tmp_path: Path) -> None:
+    """A leak ends the command with file and line, and neither the copy nor its draft stays."""
+    root = shutil.copytree(released / "course", tmp_path / "course", symlinks=True)
+    (root / "exercises/01_basics/README.md").write_text(f"# Basics\n\n{CANARY}\n")
+    ran = run_grade("release", str(tmp_path / "copy"), cwd=root)
+    assert ran.returncode == 2
+    assert (
+        "grade: exercises/01_basics/README.md:3: has the canary of solutions/01_basics/double/double.py:" in ran.stderr
+    )
+    assert os.listdir(tmp_path) == ["course"]
+
+
+@pytest.mark.parametrize(
+    ("place", "told"),
+    [
+        ("course/out", "course/out is in the course itself"),
+        (".", "you are in that folder"),
+        ("..", "is the folder that the course lies in"),
+        ("full", "full is not empty"),
+        ("file", "file exists"),
+        ("link", "link exists"),
+        ("no/copy", "there is no folder"),
+        ("file/copy", "there is no folder"),
+    ],
+)
+def test_places_that_cannot_be_used(tmp_path: Path, place: str, told: str) -> None:
+    """A place in or above the course, one that is taken, or in no folder, is refused before anything is run."""
+    root = shutil.copytree(COURSES / "tiny", tmp_path / "course")
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full/mine.py").write_text("")
+    (tmp_path / "file").write_text("")
+    (tmp_path / "link").symlink_to(tmp_path / "nowhere")
+    ran = run_grade("release", place, "--course", str(root), cwd=tmp_path)
+    assert (ran.returncode, ran.stdout) == (2, "Releasing ...\n")
+    assert told in ran.stderr
+    assert sorted(os.listdir(tmp_path)) == ["course", "file", "full", "link"]
+
+
+def test_course_that_cannot_be_given_out(tmp_path: Path) -> None:
+    """All that is wrong is told at once: a starter that somebody solved, and a page that is a link."""
+    root = shutil.copytree(COURSES / "tiny", tmp_path / "course")
+    starter = root / "exercises/01_basics/double/double.py"
+    shutil.copyfile(root / "solutions/01_basics/double/double.py", starter)
+    (root / "exercises/01_basics/README.md").symlink_to(root / "solutions/01_basics/double/double.py")
+    ran = run_grade("release", str(tmp_path / "copy"), cwd=root)
+    assert ran.returncode == 2
+    assert "exercises/01_basics/double/double.py: this is not the starter whose digest stands in" in ran.stderr
+    assert "exercises/01_basics/README.md: this is no file but a link or a folder" in ran.stderr
+    shutil.rmtree(root / "solutions")
+    assert "it is a copy" in run_grade("release", str(tmp_path / "copy"), cwd=root).stderr
+
+
+def test_reference_that_does_not_pass_is_told(tmp_path: Path) -> None:
+    """Students would meet a check that nobody passes."""
+    root = shutil.copytree(COURSES / "tiny", tmp_path / "course")
+    (root / "solutions/01_basics/total/total.py").write_text("def total(x):\n    return 1\n")
+    ran = run_grade("release", str(tmp_path / "copy"), cwd=root)
+    assert ran.returncode == 2
+    assert "solutions/01_basics/total/total.py: the reference does not pass check_small (failed)" in ran.stderr
+    assert os.listdir(tmp_path) == ["course"]

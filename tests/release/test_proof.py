@@ -1,0 +1,173 @@
+"""The search of a copy: a leak planted in each place where one can be is found, and told with its line."""
+
+from __future__ import annotations
+
+import shutil
+import zipfile
+from pathlib import Path
+
+import pytest
+from support import COURSES
+
+from grader.course.load import load_course
+from grader.intake.zipped import zip_bytes
+from grader.release.contents import Files, chosen
+from grader.release.proof import LeakError, prove, read_folder, read_zip
+from grader.release.secrets import Piece, pieces
+
+FOLDER = "exercises/01_basics/double"
+SOLUTION = "    return x.mul(2).to(x.dtype)\n"
+CHECK = "    same_values(student.double(torch.tensor([[4.0, 7.5], [-3.25, 9]])), torch.tensor(8.0), 'of two')\n"
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The pretend course, with longer solutions, a hidden check with an input of its own, and canaries."""
+    root = shutil.copytree(COURSES / "tiny", tmp_path_factory.mktemp("release") / "course")
+    staff = root / "solutions/01_basics/double"
+    (staff / "double.py").write_text(f"def double(x):\n    # the product keeps a narrow dtype narrow\n{SOLUTION}")
+    hidden = staff / "check_double.py"
+    hidden.write_text(hidden.read_text() + f'\n\n@check("C1")\ndef check_two(student):\n    """Doubles two"""\n{CHECK}')
+    (staff / "notes.md").write_text("Canary: 7d1f0c52-aa\nAsk Jo before the points of this exercise are changed.\n")
+    (staff / "wrong/doubles_twice.py").write_text('"""You doubled what was doubled already.\n\ncaught by: two\n"""\n')
+    return root
+
+
+@pytest.fixture(scope="module")
+def secrets(root: Path) -> tuple[Piece, ...]:
+    return tuple(pieces(load_course(root)))
+
+
+@pytest.fixture
+def copy(root: Path) -> Files:
+    """What is shown of that course."""
+    return {path.relative_to(root).as_posix(): path.read_bytes() for path in (root / "exercises").rglob("*.*")}
+
+
+def found(copy: Files, secrets: tuple[Piece, ...]) -> str:
+    with pytest.raises(LeakError) as leak:
+        prove(copy, copy, secrets)
+    return str(leak.value)
+
+
+def test_clean_copy_passes(copy: Files, secrets: tuple[Piece, ...]) -> None:
+    """Starters, shown checks and hints of a course are no leak."""
+    prove(copy, copy, secrets)
+
+
+LEAKS = {
+    "a page quotes a solution": ("exercises/01_basics/README.md", f"# Basics\n\n```python\n{SOLUTION}```\n", 4),
+    "in a quotation": ("exercises/01_basics/README.md", "# Basics\n\n> return x.mul(2)\n>     .to(x.dtype)\n", 3),
+    "a comment of a shown check": (f"{FOLDER}/check_double.py", f"import torch\n#{SOLUTION}", 2),
+    "a comment of the starter": (f"{FOLDER}/double.py", f'"""Double it"""\n\ndef double(x):\n    # {SOLUTION}', 4),
+    "the task": (f"{FOLDER}/double.py", f'"""Double it\n\n{SOLUTION}"""\n', 3),
+    "the starter's code": (f"{FOLDER}/double.py", f"def double(x):\n{SOLUTION}", 2),
+    "a hint": (f"{FOLDER}/exercise.yaml", f"hints:\n- |\n  Write\n{SOLUTION}", 4),
+    "a hint in quotes": (f"{FOLDER}/exercise.yaml", 'hints:\n- "Write \\x72eturn x.mul(2)\\\n  \\n.to(x.dtype)"\n', 2),
+    "a hidden check as a shown one": (
+        f"{FOLDER}/check_double.py",
+        f"import torch\n\ndef check_it(student):\n{CHECK}",
+        4,
+    ),
+    "a hidden input in a page": ("exercises/01_basics/README.md", f"`{CHECK.strip()[:70]}`\n", 1),
+    "a hidden input alone": ("exercises/01_basics/README.md", "Try\n`[[4.0, 7.5],\n[-3.25, 9]]`\n", 2),
+    "a hidden input in a shown check": (f"{FOLDER}/check_double.py", "X = [[4.0, 7.5], [-3.25, 9]]\n", 1),
+    "a comment of staff's": ("course.yaml", "title: Tiny\n# the product keeps a narrow dtype narrow\n", 2),
+    "the sentence of a wrong answer": ("AGENTS.md", "Some read:\nYou doubled what was\ndoubled already.\n", 2),
+    "staff's notes": ("README.md", "Ask Jo before the points of\nthis exercise are changed.\n", 1),
+    "a canary": ("exercises/topics.yaml", "T1: Basics\nT2: 7d1f0c52-aa\n", 2),
+}
+
+
+@pytest.mark.parametrize("place", LEAKS)
+def test_leak_in_a_text_is_found(copy: Files, secrets: tuple[Piece, ...], place: str) -> None:
+    """Wherever words of staff's stand, the file and the line are told."""
+    path, text, line = LEAKS[place]
+    copy[path] = text.encode()
+    told = found(copy, secrets)
+    assert told.startswith(f"{path}:{line}: "), told
+    assert told.count("\n") == 0, "one leak, one line"
+
+
+def test_canary_in_bytes_and_in_a_name(copy: Files, secrets: tuple[Piece, ...]) -> None:
+    """A canary is found in a file that is no text, and in the name of one."""
+    copy["exercises/01_basics/picture.png"] = b"\x89PNG\xff\n\x007d1f0c52-aa\x00"
+    assert "picture.png:2: has the canary of solutions/01_basics/double/notes.md:1" in found(copy, secrets)
+    del copy["exercises/01_basics/picture.png"]
+    copy["exercises/7d1f0c52-aa.txt"] = b""
+    assert "7d1f0c52-aa.txt: its name has the canary" in found(copy, secrets)
+
+
+def test_what_the_starter_had_is_no_leak(root: Path, tmp_path: Path) -> None:
+    """A line of the reference that stands in the starter's code is given; in a page, too. A comment gives nothing."""
+    copied = shutil.copytree(root, tmp_path / "course")
+    starter = copied / FOLDER / "double.py"
+    given = f'"""Double it"""\n\n\ndef double(x):\n{SOLUTION}'
+    for text, is_leak in ((given, False), (given.replace("    return", "    # return"), True)):
+        starter.write_text(text)
+        secrets = tuple(pieces(load_course(copied)))
+        files = {f"{FOLDER}/double.py": text.encode(), "exercises/01_basics/README.md": SOLUTION.encode()}
+        if is_leak:
+            assert found(files, secrets).count("\n") == 1
+        else:
+            prove(files, files, secrets)
+
+
+def test_files_of_other_exercises_are_searched_for(root: Path, secrets: tuple[Piece, ...]) -> None:
+    """A solution of an exercise that is not in the copy may not be in it either."""
+    course = load_course(root)
+    assert [item.id for item in chosen(course, course.handins[0]).exercises] == ["double"]
+    assert {piece.exercise.id for piece in secrets if piece.exercise} == {"double", "total"}
+
+
+def test_files_that_were_not_meant(copy: Files, secrets: tuple[Piece, ...]) -> None:
+    """A file that nobody planned is told, and one that is missing."""
+    planned = {*copy, "README.md"}
+    copy[f"{FOLDER}/__pycache__/double.cpython-311.pyc"] = b"\x00"
+    with pytest.raises(LeakError) as leak:
+        prove(copy, planned, secrets)
+    assert str(leak.value).splitlines() == [
+        f"{FOLDER}/__pycache__/double.cpython-311.pyc: no file of that name belongs into a copy",
+        "README.md: the copy lacks this file",
+    ]
+
+
+def test_links_and_empty_folders_are_refused(root: Path, tmp_path: Path) -> None:
+    """On the disk there are files and folders with files only."""
+    (tmp_path / "a").mkdir()
+    with pytest.raises(LeakError, match=r"^a: a copy has no empty folders"):
+        read_folder(tmp_path)
+    (tmp_path / "a/b.py").symlink_to(root / "solutions/01_basics/double/double.py")
+    with pytest.raises(LeakError, match=r"^a/b.py: .* a link"):
+        read_folder(tmp_path)
+    (tmp_path / "a/b.py").unlink()
+    (tmp_path / "a/b").symlink_to(root / "solutions")
+    with pytest.raises(LeakError, match=r"^a/b: .* a link"):
+        read_folder(tmp_path)
+
+
+def test_zip_says_nothing_but_names_and_contents(tmp_path: Path) -> None:
+    """A zip with a comment, further fields, a time, bytes before or behind, or a hidden entry is refused."""
+    path = tmp_path / "copy.zip"
+    files = {"a/x.py": b"1\n", "a/b/y.py": b"22\n"}
+    path.write_bytes(zip_bytes(files))
+    assert read_zip(path) == files
+    clean = path.read_bytes()
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.comment = b"canary"
+    dirty = {"comment": path.read_bytes(), "before": b"canary" + clean, "between": None, "extra": None, "time": None}
+    for kind in ("between", "extra", "time", "note"):
+        with zipfile.ZipFile(path, "w") as archive:
+            info = zipfile.ZipInfo("a/x.py", (1980, 1, 1, 0, 0, 0) if kind != "time" else (2026, 1, 1, 0, 0, 0))
+            info.create_system, info.external_attr = 3, 0o100644 << 16
+            info.extra = b"\x01\x02\x04\x00leak" if kind == "extra" else b""
+            info.comment = b"leak" if kind == "note" else b""
+            archive.writestr(info, b"1\n")
+            if kind == "between" and archive.fp:
+                archive.fp.write(b"canary")
+                archive.start_dir = archive.fp.tell()
+        dirty[kind] = path.read_bytes()
+    for kind, data in dirty.items():
+        path.write_bytes(data or b"")
+        with pytest.raises(LeakError, match="the zip "):
+            pytest.fail(f"{kind}: {read_zip(path)}")
