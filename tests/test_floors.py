@@ -36,14 +36,28 @@ FLOORS: dict[str, set[str]] = {
     "export": {"export", "report", "model"},
     "batch": {"batch", "grading", "lanes", "intake", "report", "export", "model"},
     "verify": {"verify", "grading", "lanes", "course", "report", "jobs", "model"},
-    "cli": {"cli", "batch", "verify", "grading", "lanes", "intake", "course", "report", "jobs", "confine", "model"},
+    "study": {"study", "grading", "intake", "lanes", "course", "report", "jobs", "model"},
+    "cli": {
+        "cli",
+        "batch",
+        "verify",
+        "study",
+        "grading",
+        "lanes",
+        "intake",
+        "course",
+        "report",
+        "jobs",
+        "confine",
+        "model",
+    },
     "__main__": {"cli"},
 }
 """What each room may import of ours, the lowest first. `lanes` starts `session` and `worker` by name, not by import."""
 
 PACKAGES = {f"grader.{path.parent.name}" for path in PACKAGE.glob("*/__init__.py")}
 
-HOST = ("batch", "cli", "course", "export", "grading", "intake", "jobs", "lanes", "report", "verify")
+HOST = ("batch", "cli", "course", "export", "grading", "intake", "jobs", "lanes", "report", "study", "verify")
 """The rooms that are imported where grading is started, besides those of plain data."""
 
 HOST_WIRE = {"grader.wire.frames", "grader.wire.transport"}
@@ -194,6 +208,10 @@ def test_check_files_need_one_package_of_ours() -> None:
         ("grader.cli.grade", ["torch", "pytest", "numpy", "pydantic", "yaml"]),
         ("grader.batch.run", ["torch", "pytest", "numpy"]),
         ("grader.verify.run", ["torch", "pytest", "numpy"]),
+        ("grader.study.given", ["torch", "pytest", "numpy"]),
+        ("grader.study.pages", ["torch", "pytest", "numpy"]),
+        ("grader.study.reset", ["torch", "pytest", "numpy"]),
+        ("grader.study.rows", ["torch", "pytest", "numpy"]),
         ("grader.session.__main__", ["torch", "pytest", "numpy", "pydantic", "yaml"]),
     ],
 )

@@ -13,7 +13,7 @@ from support import COURSES, FORK
 from grader.course.load import load_course
 from grader.course.names import find_exercises
 from grader.grading import Sheet, grade_submission, repeats
-from grader.jobs import Collected
+from grader.jobs import Collected, Part
 from grader.lanes.lane import Lane, Run
 from grader.lanes.open import open_lane
 from grader.model import Check, Course, Outcome, Report, Submission, Verdict
@@ -97,7 +97,9 @@ def test_nobody_fails_by_speed_at_once() -> None:
     slow = b"def total(x):\n    for _ in range(5000):\n        y = x.sum()\n    return y\n"
     with open_lane([exercise], FORK) as lane:
         first = {row.check: row for row in lane.run(exercise, {exercise.file_name: slow}, 0).outcomes}["speed"]
-        (again,) = lane.run(exercise, {exercise.file_name: slow}, 0, only=["speed"]).outcomes
+        (again,) = lane.run(
+            exercise, {exercise.file_name: slow}, 0, part=Part(frozenset(["speed"]), again=True)
+        ).outcomes
     assert (first.verdict, again.verdict) == (INCONCLUSIVE, FAILED)
     assert "to be confirmed" in first.message
     assert first.message.split(" is ")[0] == again.message.split(" is ")[0] == "`total`"
@@ -107,6 +109,6 @@ def test_a_lane_runs_only_what_is_asked(tiny: Course, fork_lane: Lane) -> None:
     """A job can name its checks; the others are not run and have no outcome."""
     exercise = tiny.exercises[0]
     files = {exercise.file_name: b"def double(x):\n    return 2 * x\n"}
-    run = fork_lane.run(exercise, files, 0, only=["small", "dtype"])
+    run = fork_lane.run(exercise, files, 0, part=Part(frozenset(["small", "dtype"])))
     assert [outcome.check for outcome in run.outcomes] == ["small", "dtype"]
     assert len(fork_lane.run(exercise, files, 0).outcomes) == 4

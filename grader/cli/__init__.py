@@ -24,6 +24,13 @@ COMMANDS = {
     "doctor": "doctor",
     "new": "new",
     "pages": "pages",
+    "start": "start",
+    "update": "update",
+    "list": "list",
+    "next": "next",
+    "show": "show",
+    "hint": "hint",
+    "reset": "reset",
 }
 """Each command, and the module that it stands in."""
 

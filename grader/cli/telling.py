@@ -15,6 +15,7 @@ from grader.model.errors import GraderError
 
 if TYPE_CHECKING:
     from grader.model import Course, Exercise
+    from grader.study.progress import Progress
 
 _INTERRUPTED = 130
 _QUICK_S = 1.0
@@ -87,3 +88,56 @@ def course_and_exercises(names: Sequence[str], folder: Path | None = None) -> tu
     course = load_course(find_course((folder or Path.cwd()).resolve()))
     named = [exercise for name in names for exercise in find_exercises(course, name, COMMANDS)]
     return course, list({exercise.id: exercise for exercise in named}.values()) or list(course.exercises)
+
+
+def one_exercise(course: Course, name: str) -> Exercise:
+    """The exercise of a name, which may not be a module's.
+
+    Raises:
+        CourseError: there is none, or more than one.
+    """
+    from grader.course.names import find_exercises
+    from grader.model.errors import CourseError
+
+    found = find_exercises(course, name)
+    if len(found) > 1:
+        ids = ", ".join(exercise.id for exercise in found)
+        raise CourseError(f"{name} is a module; name one exercise of it: {ids}")
+    return found[0]
+
+
+def exercise_in_hand(course: Course, name: str | None) -> tuple[Exercise, Progress]:
+    """The exercise of a name, or the one that comes next, and how far the student is.
+
+    Raises:
+        CourseError: there is no such exercise, or nothing left to solve.
+    """
+    from grader.model.errors import CourseError
+    from grader.study.progress import read_progress
+    from grader.study.rows import next_row, rows_of
+
+    progress = read_progress(course)
+    if name is not None:
+        return one_exercise(course, name), progress
+    row = next_row(course, rows_of(course, progress), progress)
+    if row is None:
+        raise CourseError("all exercises are solved; name one")
+    return row.exercise, progress
+
+
+def check_rules(exercises: Sequence[Exercise], rules: Sequence[str]) -> None:
+    """Refuse rules that the one exercise does not have.
+
+    Raises:
+        CourseError: there is no such rule, or not exactly one exercise.
+    """
+    from grader.model.errors import CourseError
+
+    if not rules:
+        return
+    if len(exercises) > 1:
+        raise CourseError(f"{rules[0]} is a rule of some exercise; say of which one: grade EXERCISE {rules[0]}")
+    known = exercises[0].contract
+    if unknown := [rule for rule in rules if rule not in known]:
+        rest = f"; its rules are {', '.join(known)}" if known else ""
+        raise CourseError(f"{exercises[0].id} has no rule {unknown[0]}{rest}")

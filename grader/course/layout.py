@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import grader
 from grader.model import Course, Exercise
 from grader.model.errors import CourseError
 
@@ -16,9 +17,15 @@ COURSE_FILE = "course.yaml"
 EXERCISE_FILE = "exercise.yaml"
 TOPICS = Path("exercises", "topics.yaml")
 SCHEMAS = Path(".schemas")
+GIVEN = Path(".grade-given.json")
+"""What `grade start` gave out, in the folder that it made."""
+
+BUNDLED = "bundled"
+"""The folder of our package that holds the bundled course, where the package was not installed from a checkout."""
 
 _SHOWN, _STAFF = "exercises", "solutions"
 _CHECKS, _PROBES = "check_", "probe_"
+_KEPT = ".grade"
 
 
 @dataclass(frozen=True)
@@ -47,11 +54,6 @@ class Places:
     def staff(self) -> Path:
         """The folder that staff alone have."""
         return Path(_STAFF, self.module, self.id)
-
-    @property
-    def module_folders(self) -> tuple[Path, Path]:
-        """The folders in which all exercises of the module lie."""
-        return self.shown.parent, self.staff.parent
 
     @property
     def starter(self) -> Path:
@@ -133,9 +135,67 @@ def find_course(start: Path) -> Path:
     raise CourseError(f"there is no course here: no {COURSE_FILE} in {start} or a folder above it")
 
 
+def bundled_course() -> Path:
+    """The folder of the course that comes with the grader: in its package, or around that in a checkout.
+
+    Raises:
+        CourseError: there is none.
+    """
+    package = Path(grader.__file__).resolve().parent
+    for folder in (package / BUNDLED, package.parent):
+        if is_course(folder):
+            return folder
+    raise CourseError(f"the bundled course is not in {package / BUNDLED}; install tensorgrade anew")
+
+
+def staff_root(root: Path) -> Path:
+    """The folder under which a course's solutions lie: its own, or for one made by `grade start` the bundled course."""
+    made_by_us = (root / GIVEN).is_file() and not (root / _STAFF).is_dir()
+    return bundled_course() if made_by_us else root
+
+
+def closed_folders(root: Path) -> tuple[Path, ...]:
+    """Folders of a course, and of the bundled one, that no student code may see: those that are there."""
+    package = Path(grader.__file__).resolve().parent
+    roots = dict.fromkeys((root, package / BUNDLED, package.parent))
+    return tuple(path for top in roots if is_course(top) for path in (top / _SHOWN, top / _STAFF) if path.is_dir())
+
+
+def find_given(start: Path) -> Path:
+    """The folder made by `grade start` that `start` lies in, also if its course file is gone; else `start` itself."""
+    folders = (folder for folder in (start, *start.parents) if (folder / GIVEN).is_file())
+    return next(folders, start)
+
+
+def kept_folder(root: Path) -> Path:
+    """Where `grade` keeps what belongs to one student and to no course: out of git's way."""
+    return root / _KEPT
+
+
 def kept_inputs(course: Course) -> Path:
     """Where large inputs of failing shown checks are kept for the student."""
-    return course.root / ".grade" / "inputs"
+    return kept_folder(course.root) / "inputs"
+
+
+def kept_progress(course: Course) -> Path:
+    """The file of a student's progress."""
+    return kept_folder(course.root) / "progress.json"
+
+
+def kept_starters(course: Course) -> Path:
+    """Copies of untouched starters, by file name, where no other copy is at hand."""
+    return kept_folder(course.root) / "starters"
+
+
+def given_files(course: Course) -> list[Path]:
+    """All files that a student has of a course, as paths from its root."""
+    wanted = [Path(COURSE_FILE), TOPICS]
+    for module in course.modules:
+        wanted.append(page_of(module.id))
+        for exercise in module.exercises:
+            places = Places.of(exercise)
+            wanted += [places.starter, places.description, places.shown_checks, places.probes[0]]
+    return [path for path in wanted if (course.root / path).is_file()]
 
 
 def answers(folder: Path) -> tuple[Path, ...]:
@@ -160,4 +220,5 @@ def _known_files(course: Course) -> Iterator[Path]:
             places = Places.of(exercise)
             yield from (places.starter, places.description, places.shown_checks, *places.probes)
             yield from (places.reference, places.hidden_checks)
-            yield from (path.relative_to(course.root) for path in (*exercise.wrong, *exercise.right))
+            known = (*exercise.wrong, *exercise.right)
+            yield from (path.relative_to(staff_root(course.root)) for path in known)

@@ -2,5 +2,6 @@
 
 as_json    the report that other programs rely on
 terminal   a report for a terminal; `gradebook` for many, `doctor` for a machine
+lines      lines that fit a terminal
 safe       student text made safe for the place where it is shown
 """
