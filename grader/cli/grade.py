@@ -119,10 +119,11 @@ def _kept(course: Course, report: Report, width: int) -> Iterator[str]:
 
     before = read_progress(course)
     after = before.after(report)
-    problems = [before.problem, write_progress(course, after)]
-    if not problems[1]:
+    problem = write_progress(course, after)
+    problems = [problem or before.problem]
+    if not problem:
         keep_starters(course)
-    yield from advice_lines(course, report, after, width)
+    yield from advice_lines(course, report, after, width, kept=not problem)
     if is_behind(course.root):
         problems.append("The course was changed since you got it:  grade update  brings that, and keeps your work")
     for problem in filter(None, problems):

@@ -31,7 +31,7 @@ def command(name: str | None, reference: bool, device: str, start: str | None) -
             solved = progress.of(exercise.id).solved
             _show_reference(course, exercise, read_setup(start, device), say, solved=solved)
         else:
-            say(*show_lines(exercise, typed(exercise.starter), terminal_width()))
+            say(*show_lines(course, exercise, typed(exercise.starter), terminal_width()))
 
 
 def _show_reference(course: Course, exercise: Exercise, setup: Setup, say: Say, *, solved: bool) -> None:

@@ -138,6 +138,6 @@ def check_rules(exercises: Sequence[Exercise], rules: Sequence[str]) -> None:
     if len(exercises) > 1:
         raise CourseError(f"{rules[0]} is a rule of some exercise; say of which one: grade EXERCISE {rules[0]}")
     known = exercises[0].contract
-    if unknown := [rule for rule in rules if rule not in known]:
-        rest = f"; its rules are {', '.join(known)}" if known else ""
-        raise CourseError(f"{exercises[0].id} has no rule {unknown[0]}{rest}")
+    unknown = [rule for rule in rules if rule not in known]
+    if known and unknown:
+        raise CourseError(f"{exercises[0].id} has no rule {unknown[0]}; its rules are {', '.join(known)}")

@@ -182,9 +182,10 @@ def kept_progress(course: Course) -> Path:
     return kept_folder(course.root) / "progress.json"
 
 
-def kept_starters(course: Course) -> Path:
-    """Copies of untouched starters, by file name, where no other copy is at hand."""
-    return kept_folder(course.root) / "starters"
+def starter_copy(root: Path, places: Places) -> Path:
+    """Where another copy of a starter is, if anywhere: in the bundled course, or where copies are kept."""
+    staff = staff_root(root)
+    return staff / places.starter if staff != root else kept_folder(root) / "starters" / places.starter.name
 
 
 def given_files(course: Course) -> list[Path]:

@@ -13,7 +13,7 @@ from pathlib import Path
 from packaging.requirements import InvalidRequirement, Requirement
 
 from grader.course.files import read_file, suggestion
-from grader.course.layout import COURSE_FILE, Places, answers, closed_folders, staff_root
+from grader.course.layout import COURSE_FILE, Places, answers, closed_folders, staff_root, starter_copy
 from grader.course.schema import CourseFile, ExerciseFile, LimitsEntry
 from grader.model import Course, Exercise, HandIn, Limits, Module, Withheld
 from grader.model.errors import CourseError
@@ -68,7 +68,10 @@ def _load_exercise(root: Path, places: Places, limits: Limits, problems: list[st
     if not shown_checks.is_file() and not hidden_checks.is_file():
         problems.append(f"{places.shown.as_posix()}: there are no checks; write {shown_checks.name}")
     # A missing starter is told by `grade verify`; the course still loads.
-    source = starter.read_bytes() if starter.is_file() else b""
+    copy = starter_copy(root, places)
+    sources = (path.read_bytes().decode("utf-8", "replace") for path in (starter, copy) if path.is_file())
+    # A student's file may have lost its text.
+    contract = next(filter(None, map(contract_lines, sources)), {})
     withheld = Withheld(file.withheld.checks, file.withheld.shares) if file.withheld else Withheld()
     return Exercise(
         id=places.id,
@@ -92,7 +95,7 @@ def _load_exercise(root: Path, places: Places, limits: Limits, problems: list[st
         reference=reference if reference.is_file() else None,
         wrong=answers(staff / places.wrong),
         right=answers(staff / places.right),
-        contract=contract_lines(source.decode("utf-8", "replace")),
+        contract=contract,
         limits=_limits(limits, file.limits),
         # In a full copy the hidden checks are there, and nothing is withheld.
         withheld=Withheld() if hidden_checks.is_file() else withheld,

@@ -5,12 +5,13 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import click
 
-from grader.course.layout import Places
+from grader.course.layout import Places, starter_copy
 from grader.model import Course, Exercise
 from grader.model.errors import CourseError
 from grader.model.score import in_points, points_text
@@ -90,16 +91,16 @@ def next_lines(row: Row, path: str, width: int) -> Iterator[str]:
     yield f"  grade {exercise.id}"
 
 
-def show_lines(exercise: Exercise, path: str, width: int) -> Iterator[str]:
+def show_lines(course: Course, exercise: Exercise, path: str, width: int) -> Iterator[str]:
     """A task: its text, where it is, how hard it is, how long it takes, the checks that the student has.
 
     Raises:
-        CourseError: the file cannot be read, or its text cannot.
+        CourseError: its text cannot be read.
     """
     yield from _head(exercise, width)
     yield f"  {path}"
     yield ""
-    yield from _task(_docstring(exercise, path), exercise.title, width)
+    yield from _task(_docstring(exercise, starter_copy(course.root, Places.of(exercise)), path), exercise.title, width)
     checks = _shown_checks(exercise)
     if checks:
         yield ""
@@ -119,20 +120,14 @@ def _head(exercise: Exercise, width: int) -> Iterator[str]:
     yield from (f"  {line}" for line in prose(facts, width - 2))
 
 
-def _docstring(exercise: Exercise, path: str) -> str:
-    undo = f"grade reset {exercise.id}  brings the starter back"
-    try:
-        tree = ast.parse(exercise.starter.read_bytes())
-    except OSError as error:
-        raise CourseError(f"{path} cannot be read: {error.strerror}; {undo}") from None
-    except SyntaxError as error:
-        raise CourseError(f"{path}, line {error.lineno}: {error.msg}; the task stands on top of the file") from None
-    except (ValueError, RecursionError, MemoryError):
-        raise CourseError(f"{path} is not Python; {undo}") from None
-    doc = ast.get_docstring(tree)
-    if doc is None:
-        raise CourseError(f"{path} has lost its text; {undo}")
-    return doc
+def _docstring(exercise: Exercise, copy: Path, path: str) -> str:
+    """The text of a task: the student's file may be in pieces just now, so else that of another copy."""
+    for file in (exercise.starter, copy):
+        with suppress(OSError, SyntaxError, ValueError, RecursionError, MemoryError):
+            doc = ast.get_docstring(ast.parse(file.read_bytes()))
+            if doc is not None:
+                return doc
+    raise CourseError(f"{path} is not there, or has lost its text;  grade reset {exercise.id}  brings the starter back")
 
 
 def _task(doc: str, title: str, width: int) -> Iterator[str]:

@@ -91,7 +91,7 @@ def read_progress(course: Course) -> Progress:
         return Progress()
     except OSError as error:
         return Progress(problem=f"progress cannot be read: {error.strerror}")
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError):
         return Progress(problem=f"{path.relative_to(course.root).as_posix()} was damaged; progress begins anew")
 
 
@@ -131,9 +131,15 @@ def _from_plain(data: Any) -> Progress:
             state=STATES[STATES.index(row["state"])],
             earned=round(100 * row["earned"]),
             solved=bool(row["solved"]),
-            tries=int(row["tries"]),
-            hints=int(row["hints"]),
+            tries=_count(row["tries"]),
+            hints=_count(row["hints"]),
         )
         for id, row in data["exercises"].items()
     }
     return Progress(rows, str(data["last"]))
+
+
+def _count(value: Any) -> int:
+    if not isinstance(value, int) or value < 0:
+        raise ValueError(f"{value!r} is not a count")
+    return value

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from grader.course.layout import GIVEN, Places, bundled_course, kept_starters
+from grader.course.layout import Places, staff_root, starter_copy
 from grader.course.starter import starter_digest
 from grader.grading import is_untouched
 from grader.intake.folder import read_submission
@@ -23,16 +23,16 @@ def keep_starters(course: Course) -> None:
     Raises:
         OSError: they cannot be written.
     """
-    if (course.root / GIVEN).is_file():
+    if staff_root(course.root) != course.root:
         return  # the bundled course has them
-    missing = [item for item in course.exercises if not (kept_starters(course) / item.file_name).exists()]
+    missing = [item for item in course.exercises if not starter_copy(course.root, Places.of(item)).exists()]
     files = read_submission(course.root, missing, author="") if missing else None
     for exercise in missing:
         if files is not None and is_untouched(exercise, files):
+            copy = starter_copy(course.root, Places.of(exercise))
             ready_folder(course.root)
-            kept_starters(course).mkdir(exist_ok=True)
-            text = files.files[exercise.id][exercise.file_name]
-            (kept_starters(course) / exercise.file_name).write_bytes(text)
+            copy.parent.mkdir(exist_ok=True)
+            copy.write_bytes(files.files[exercise.id][exercise.file_name])
 
 
 def reset(course: Course, exercise: Exercise) -> Path | None:
@@ -59,13 +59,12 @@ def reset(course: Course, exercise: Exercise) -> Path | None:
 
 
 def _starter(course: Course, exercise: Exercise) -> bytes | None:
-    made_by_us = (course.root / GIVEN).is_file()
-    kept = kept_starters(course) / exercise.file_name
-    path = bundled_course() / Places.of(exercise).starter if made_by_us else kept
+    path = starter_copy(course.root, Places.of(exercise))
     text = path.read_bytes() if path.is_file() else None
     # A copy that somebody changed is none.
     wanted = exercise.starter_digest
-    return text if text is None or made_by_us or not wanted or starter_digest(text) == wanted else None
+    bundled = staff_root(course.root) != course.root
+    return text if text is None or bundled or not wanted or starter_digest(text) == wanted else None
 
 
 def _free(path: Path) -> Path:
