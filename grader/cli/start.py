@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import shutil
 import sys
@@ -23,19 +24,22 @@ def command(folder: Path) -> None:
         from grader.study.given import start
 
         course = start(bundled_course(), folder)
+        here = folder.resolve() == Path.cwd()
         shown = for_terminal(str(folder), one_line=True)
-        say(f"{len(course.exercises)} exercises are in {shown}. Two commands to begin with:")
-        if folder.resolve() != Path.cwd():
+        say(f"{len(course.exercises)} exercises are in {'this folder' if here else shown}. Two commands to begin with:")
+        # Run by its path out of an environment that is not active, the next command would not be found.
+        if (script := _activation()) and not shutil.which("grade"):
+            say(f"  {script}")
+        if not here:
             say(f"  cd {shlex.quote(shown)}")
-        say(f"  {_typed()} next")
-        if folder.resolve() == Path.cwd():
-            say(f"  {_typed()}")
+        say("  grade next")
+        if here:
+            say("  grade")
 
 
-def _typed() -> str:
-    """The command as it can be typed: by its path where a shell would not find it."""
-    own = Path(sys.argv[0]).absolute()
-    # Run as a script of an environment that is not active, it has a name of its own that no shell knows.
-    if own.stem != "grade" or shutil.which("grade"):
-        return "grade"
-    return shlex.quote(str(own))
+def _activation() -> str:
+    """What makes a shell find the commands of the environment that this one is of; "" for none."""
+    scripts = Path(sys.prefix, "Scripts" if os.name == "nt" else "bin")
+    if not (scripts / "activate").is_file():
+        return ""
+    return str(scripts / "activate") if os.name == "nt" else f"source {shlex.quote(str(scripts / 'activate'))}"

@@ -132,7 +132,11 @@ def find_course(start: Path) -> Path:
     for folder in (start, *start.parents):
         if is_course(folder):
             return folder
-    raise CourseError(f"there is no course here: no {COURSE_FILE} in {start} or a folder above it")
+    if (find_given(start) / GIVEN).is_file():
+        raise CourseError(f"{find_given(start) / COURSE_FILE} is gone;  grade update  brings it back")
+    raise CourseError(
+        f"there is no course here: no {COURSE_FILE} in {start} or a folder above it;  grade start DIR  lays one out"
+    )
 
 
 def bundled_course() -> Path:

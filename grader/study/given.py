@@ -65,7 +65,8 @@ def start(source: Path, folder: Path) -> Course:
 
 def _refuse_used(folder: Path) -> None:
     if (folder / GIVEN).is_file():
-        raise CourseError(f"{folder} has the course already; cd there, and run  grade next  or  grade update")
+        where = "the course is here already" if folder.resolve() == Path.cwd() else f"{folder} has the course already"
+        raise CourseError(f"{where}: there,  grade next  goes on, and  grade update  brings what is new")
     if os.path.lexists(folder) and not folder.is_dir():
         raise CourseError(f"{folder} is a file; choose a new name, such as {folder}-course")
     try:
@@ -103,7 +104,8 @@ def update(source: Path, folder: Path) -> list[Change]:
         # Last: what was not reached is found again the next time.
         _note(folder, {path: _digest(text) for path, text in texts.items()})
     except OSError as error:
-        raise CourseError(f"{error.filename}: {error.strerror}; nothing of yours was changed, run it again") from None
+        told = f"{folder} cannot be written to: {error.strerror}; nothing of yours was changed"
+        raise CourseError(f"{told}. Once that is mended, run  grade update  again") from None
     return changes
 
 

@@ -181,3 +181,12 @@ def test_update_elsewhere(source: Path, tmp_path: Path) -> None:
         update(source, source)
     with pytest.raises(CourseError, match="has no course"):
         update(source, tmp_path)
+
+
+def test_course_file_that_is_gone(home: Path) -> None:
+    """In a folder that `start` made it comes back by `update`; elsewhere `start` is named."""
+    (home / "course.yaml").unlink()
+    with pytest.raises(CourseError, match="is gone;  grade update  brings it back"):
+        layout.find_course(home / "exercises")
+    with pytest.raises(CourseError, match="there is no course here"):
+        layout.find_course(home.parent)
