@@ -27,9 +27,10 @@ def command(folder: Path) -> None:
         here = folder.resolve() == Path.cwd()
         shown = for_terminal(str(folder), one_line=True)
         say(f"{len(course.exercises)} exercises are in {'this folder' if here else shown}. Two commands to begin with:")
-        # Run by its path out of an environment that is not active, the next command would not be found.
-        if (script := _activation()) and not shutil.which("grade"):
-            say(f"  {script}")
+        # Run by its path, out of an environment that is not active: the next command would not be found.
+        if not shutil.which("grade"):
+            own = Path(sys.argv[0]).absolute()
+            say(_on_path((own if own.stem == "grade" else Path(sys.executable)).parent))
         if not here:
             say(f"  cd {shlex.quote(shown)}")
         say("  grade next")
@@ -37,9 +38,8 @@ def command(folder: Path) -> None:
             say("  grade")
 
 
-def _activation() -> str:
-    """What makes a shell find the commands of the environment that this one is of; "" for none."""
-    scripts = Path(sys.prefix, "Scripts" if os.name == "nt" else "bin")
-    if not (scripts / "activate").is_file():
-        return ""
-    return str(scripts / "activate") if os.name == "nt" else f"source {shlex.quote(str(scripts / 'activate'))}"
+def _on_path(folder: Path) -> str:
+    """What makes a shell find the commands of a folder."""
+    if os.name == "nt":
+        return f"  (grade is in {folder}: put that on your PATH first)"
+    return f'  export PATH="{folder}:$PATH"'
