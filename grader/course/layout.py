@@ -154,8 +154,20 @@ def bundled_course() -> Path:
 
 def staff_root(root: Path) -> Path:
     """The folder under which a course's solutions lie: its own, or for one made by `grade start` the bundled course."""
-    made_by_us = (root / GIVEN).is_file() and not (root / _STAFF).is_dir()
-    return bundled_course() if made_by_us else root
+    return bundled_course() if (root / GIVEN).is_file() else root
+
+
+def refuse_given(root: Path, command: str) -> None:
+    """Refuse what is for authors in a folder that `grade start` made.
+
+    Raises:
+        CourseError: it is one.
+    """
+    if (root / GIVEN).is_file():
+        raise CourseError(
+            f"{root} is a student's folder, made by grade start: no solutions are in it;  grade {command}  is for a "
+            "course of your own (grade new --course DIR) or a checkout"
+        )
 
 
 def closed_folders(root: Path) -> tuple[Path, ...]:
@@ -225,5 +237,4 @@ def _known_files(course: Course) -> Iterator[Path]:
             places = Places.of(exercise)
             yield from (places.starter, places.description, places.shown_checks, *places.probes)
             yield from (places.reference, places.hidden_checks)
-            known = (*exercise.wrong, *exercise.right)
-            yield from (path.relative_to(staff_root(course.root)) for path in known)
+            yield from (path.relative_to(course.root) for path in (*exercise.wrong, *exercise.right))

@@ -78,3 +78,13 @@ def test_start_in_this_folder_and_from_a_checkout(tmp_path: Path) -> None:
     again = run_grade("start", ".", cwd=tmp_path)
     assert again.returncode == 2
     assert "the course is here already" in again.stderr
+
+
+@pytest.mark.parametrize("arguments", [["verify", "01-1"], ["new", "01_making/mine"]])
+def test_authors_commands_are_refused_in_a_students_folder(tmp_path: Path, arguments: list[str]) -> None:
+    """They need solutions, or would make some, and so say where they belong."""
+    assert run_grade("start", ".", cwd=tmp_path).returncode == 0
+    ran = run_grade(*arguments, cwd=tmp_path)
+    assert ran.returncode == 2
+    assert "is a student's folder, made by grade start" in ran.stderr
+    assert not (tmp_path / "solutions").exists()

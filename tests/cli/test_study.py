@@ -163,6 +163,18 @@ def test_quiet_prints_the_table_alone(home: Path) -> None:
     assert run_grade("next", "-q", cwd=home / "exercises").stdout == "01_basics/double/double.py\n"
 
 
+def test_quiet_batch_and_verify(home: Path) -> None:
+    """-q leaves what went well untold, and keeps what matters: where the reports are, what is proved."""
+    (home / "class/ada").mkdir(parents=True)
+    (home / "class/ada/double.py").write_text(RIGHT)
+    ran = run_grade("batch", "class", "--out", "out", "--handin", "week1", "--confinement", "none", "-q", cwd=home)
+    assert (ran.returncode, ran.stdout) == (0, "Reports and gradebook.csv are in out\n"), ran.stderr
+    assert (home / "out/gradebook.csv").is_file()
+    lines = run_grade("verify", "double", "--seeds", "1", "-q", cwd=home).stdout.split("\n")
+    assert not [line for line in lines if line.startswith(("Verifying", "running"))]
+    assert any("double" in line for line in lines)
+
+
 @pytest.mark.parametrize("arguments", [["list"], ["next"], ["show", "double"], ["hint", "double"], ["--help"]])
 def test_light_commands_import_neither_torch_nor_pytest(home: Path, arguments: list[str]) -> None:
     """What grades nothing starts at once."""
