@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ from support import COURSES, FORK
 from grader.course.load import load_course
 from grader.course.names import find_exercises
 from grader.grading import Sheet, grade_submission, repeats
-from grader.jobs import Collected, Part
+from grader.jobs import ALL, Collected, Part
 from grader.lanes.lane import Lane, Run
 from grader.lanes.open import open_lane
 from grader.model import Check, Course, Outcome, Report, Submission, Verdict
@@ -36,13 +35,13 @@ class PretendLane:
         del exercise
         return list(self.collected.checks)
 
-    def run(self, exercise: Any, files: Any, seed: int, keep: Any = None, only: Collection[str] | None = None) -> Run:
+    def run(self, exercise: Any, files: Any, seed: int, keep: Any = None, part: Part = ALL) -> Run:
         del exercise, files, seed, keep
-        if only is None:
+        if part.only is None:
             return Run([Outcome(id, verdict, seconds=2.0) for id, verdict in self._first.items()], "")
-        self.asked.append(set(only))
+        self.asked.append(set(part.only))
         verdict = self._later.pop(0)
-        return Run([Outcome(id, verdict, seconds=1.0) for id in sorted(only)], "")
+        return Run([Outcome(id, verdict, seconds=1.0) for id in sorted(part.only)], "")
 
 
 @pytest.fixture
