@@ -20,7 +20,7 @@ from grader.accelerator.handover import (
 from grader.accelerator.machine import Machine, counters, reset_counters, the_machine
 from grader.accelerator.spec import Spec
 from grader.accelerator.timeline import timeline
-from grader.accelerator.turn_on import enable, preload
+from grader.accelerator.turn_on import enable, preload, preload_operations
 from grader.accelerator.virtual_time import virtual_time
 
 __all__ = [
@@ -34,6 +34,7 @@ __all__ = [
     "enable",
     "is_simulated",
     "preload",
+    "preload_operations",
     "reset_counters",
     "the_machine",
     "timeline",

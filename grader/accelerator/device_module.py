@@ -84,20 +84,26 @@ def synchronize(device: Any = None) -> None:
 
 def get_device_name(device: Any = None) -> str:
     """The name of the simulated device."""
-    _place(device)
-    return the_machine().spec.name
+    return get_device_properties(device).name
 
 
 def get_device_capability(device: Any = None) -> tuple[int, int]:
     """That of an ordinary GPU."""
-    _place(device)
-    return _CAPABILITY
+    return get_device_properties(device).major, get_device_properties(device).minor
 
 
 def get_device_properties(device: Any = None) -> Properties:
-    """Name, memory and the like."""
+    """Name, memory and the like.
+
+    Raises:
+        AssertionError: there is no such device, as in `torch.cuda`.
+    """
+    machine = the_machine()
+    index = machine.current if device is None else device if isinstance(device, int) else torch.device(device).index
+    if index is not None and not 0 <= index < len(machine.devices):
+        raise AssertionError("Invalid device id")
     _place(device)
-    spec = the_machine().spec
+    spec = machine.spec
     return Properties(spec.name, *_CAPABILITY, total_memory=spec.memory, multi_processor_count=64)
 
 

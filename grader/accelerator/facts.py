@@ -50,6 +50,19 @@ _POINTWISE_TOO = {
 }
 """Operators that take a 0-dim CPU tensor, beside those that PyTorch tags as pointwise."""
 
+_NO_INTEGERS = {
+    "mm": "addmm_cuda",
+    "addmm": "addmm_cuda",
+    "_addmm_activation": "addmm_cuda",
+    "bmm": "baddbmm_cuda",
+    "baddbmm": "baddbmm_cuda",
+    "mv": "addmv_impl_cuda",
+    "addmv": "addmv_impl_cuda",
+    "dot": "dot",
+    "vdot": "vdot",
+}
+"""Products that a GPU has no kernel of for integers and bools, though the CPU has, with the name in CUDA's error."""
+
 _INDEXING = {"index", "index_put", "index_put_", "_index_put_impl_", "_unsafe_index", "_unsafe_index_put"}
 
 
@@ -76,6 +89,8 @@ class Facts:
     """It starts a kernel, unless all it gives is a view."""
     decomposes: bool
     indexing: bool
+    no_integers: str
+    """The kernel that it lacks for integers, or ""."""
     flops: Callable[..., int] | None
 
 
@@ -105,6 +120,7 @@ def facts_of(func: Any) -> Facts:
         # Outside inference mode autograd takes operators that are made of others apart before they come here.
         decomposes=torch._C._dispatch_has_kernel_for_dispatch_key(func.name(), "CompositeImplicitAutograd"),
         indexing=name in _INDEXING,
+        no_integers=_NO_INTEGERS.get(name, ""),
         flops=flop_registry.get(func._overloadpacket),
     )
 

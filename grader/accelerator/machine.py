@@ -121,23 +121,41 @@ class Machine:
     def launch(self, name: str, index: int, flops: float, nbytes: float) -> None:
         """An operator runs on a device."""
         self.tally.launches += 1
-        spec = self.spec
-        self.clock.work(name, self.devices[index].queue, spec.launch, spec.kernel_seconds(flops, nbytes))
+        spec, queue = self.spec, self.devices[index].queue
+        seconds, busy = spec.kernel_seconds(flops, nbytes), spec.busy_seconds(flops, nbytes)
+        self.clock.work(name, [queue], spec.launch, seconds, "kernels", busy)
 
-    def transfer(self, direction: str, index: int, nbytes: int, *, pinned: bool = False, blocks: bool = True) -> None:
-        """Bytes move between host and device, or between two devices; the host waits for it if it `blocks`."""
+    def transfer(
+        self,
+        direction: str,
+        index: int,
+        nbytes: int,
+        *,
+        source: int | None = None,
+        pinned: bool = False,
+        blocks: bool = True,
+    ) -> None:
+        """Bytes move between host and device, or between two devices.
+
+        Args:
+            direction: one of the three.
+            index: of the device.
+            nbytes: how many.
+            source: the device that they come from, if it is another one; both their queues wait for it.
+            pinned: whether the host's memory is.
+            blocks: whether the host waits for it.
+        """
         tally, spec = self.tally, self.spec
         tally.transfers[direction] = tally.transfers.get(direction, 0) + 1
         tally.transferred[direction] = tally.transferred.get(direction, 0) + nbytes
         # Devices copy to each other over a way of their own, past the host's memory.
-        if direction == DEVICE_TO_DEVICE:
-            seconds = spec.peer_seconds(nbytes)
-        else:
-            seconds = spec.transfer_seconds(nbytes, pinned=pinned)
-        queue = self.devices[index].queue
-        self.clock.work(direction, queue, spec.launch, seconds)
+        peer = direction == DEVICE_TO_DEVICE
+        seconds = spec.transfer_seconds(nbytes, pinned=pinned, peer=peer)
+        queues = [self.devices[place].queue for place in dict.fromkeys((index, index if source is None else source))]
+        busy = spec.bus_seconds(nbytes, pinned=pinned, peer=peer)
+        self.clock.work(direction, queues, spec.launch, seconds, direction, busy)
         if blocks:
-            self.wait("copy", [queue])
+            self.wait("copy", queues)
         elif direction == HOST_TO_DEVICE and not pinned:
             self.clock.pass_time(seconds, "staging")  # the host copies pageable memory aside before it goes on
 
@@ -146,7 +164,7 @@ class Machine:
         self.tally.scalars_read += 1
         queue = self.devices[index].queue
         # A number is asked for like any other work: it comes after all that its queue was given before.
-        self.clock.work("scalar to host", queue, self.spec.launch, self.spec.latency)
+        self.clock.work("scalar to host", [queue], self.spec.launch, self.spec.latency, DEVICE_TO_HOST, 0.0)
         self.wait(reason, [queue])
 
     def wait(self, reason: str, queues: list[Queue]) -> None:

@@ -18,7 +18,7 @@ from grader.accelerator.machine import Device, Machine, the_machine
 from grader.accelerator.placement import check_devices, mask_of
 from grader.accelerator.recurrent import KERNELS
 from grader.accelerator.special_operators import SPECIAL, copy_between
-from grader.accelerator.tensor import SimTensor, refresh, wrap
+from grader.accelerator.tensor import LEGACY, SimTensor, refresh, wrap
 
 # PyTorch keeps the sets of keys that are switched on or off for each thread; the guard sets both for a while.
 _Keys: Any = torch._C._ForceDispatchKeyGuard
@@ -71,6 +71,7 @@ def _run(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     place = shells[0]._place if shells else None
     if hosts or len(shells) > 1:
         check_devices(facts, func, args, kwargs, shells, hosts)
+        _check_dtype(facts, shells)
     # Where the outcome goes: to the device that is asked for, None being the CPU, or to that of the operands.
     target: Device | None = place
     if facts.has_device and named.get("device") is not None:
@@ -95,6 +96,13 @@ def _run(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     if reason:
         machine.read_scalar(reason, shells[0]._place.index)
     return given
+
+
+def _check_dtype(facts: Facts, shells: list[SimTensor]) -> None:
+    """Raise as CUDA does where it has no kernel for integers."""
+    dtype = shells[0].dtype if facts.no_integers and shells else torch.float32
+    if not (dtype.is_floating_point or dtype.is_complex):
+        raise RuntimeError(f"\"{facts.no_integers}\" not implemented for '{LEGACY[dtype]}'")
 
 
 def _strip(value: Any, shells: list[SimTensor], hosts: list[torch.Tensor]) -> Any:

@@ -73,7 +73,7 @@ def mask_of(facts: Facts, args: Any) -> str:
 
 def _move_indices(machine: Machine, args: Any, place: Device) -> None:
     if type(args[0]) is not SimTensor:
-        raise IndexError(
+        raise RuntimeError(
             f"indices should be either on cpu or on the same device as the indexed tensor ({args[0].device})"
             if isinstance(args[0], torch.Tensor)
             else "indices should be on the device of the indexed tensor"

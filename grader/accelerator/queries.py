@@ -10,10 +10,11 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
+from torch._C import TensorBase
 
 from grader.accelerator import device_module, streams
 from grader.accelerator.generators import SimGenerator, generator_type
-from grader.accelerator.machine import Machine
+from grader.accelerator.machine import Machine, the_machine
 from grader.accelerator.tensor import LEGACY, SimTensor
 
 # The type checker refuses assignments to functions of torch; through `Any` it lets them pass.
@@ -106,6 +107,7 @@ def answer_cuda() -> None:
     put(torch.cuda, "default_generators", device_module.default_generators())
     _legacy_types()
     # These need no device, or are modules of their own.
+    _name_the_device()
     kept = {"amp", "profiler", "nvtx", "tunable", "check_error", "cudaStatus", "has_half", "has_magma"}
     # Whatever is left would ask CUDA's driver, which is not there. An error that names the function is better than one
     # of the driver's, and far better than a wrong answer.
@@ -113,6 +115,20 @@ def answer_cuda() -> None:
         value = getattr(torch.cuda, name, None)
         if callable(value) and name not in device_module.FUNCTIONS and name not in kept and not name.endswith("Tensor"):
             put(torch.cuda, name, _refusal(name))
+
+
+def _name_the_device() -> None:
+    """Inside `torch.func` a tensor is wrapped by C++, which knows the device by its inner name alone."""
+
+    def device(self: torch.Tensor) -> torch.device:
+        found: torch.device = TensorBase.device.__get__(self)
+        return the_machine().public(found)
+
+    def is_cuda(self: torch.Tensor) -> bool:
+        return self.device.type == "cuda"
+
+    put(torch.Tensor, "device", property(device))
+    put(torch.Tensor, "is_cuda", property(is_cuda))
 
 
 class _LegacyKind(type):

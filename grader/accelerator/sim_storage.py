@@ -30,6 +30,15 @@ class SimStorage(torch.UntypedStorage):
         machine.transfer(DEVICE_TO_HOST, machine.index_of(self._place), self.nbytes())
         return plain_copy(self)
 
+    def __getitem__(self, index: Any) -> Any:
+        found: Any = super().__getitem__(index)  # type: ignore[no-untyped-call]
+        # A slice looks at the same memory; Python has made it of our class, and without a place.
+        return as_storage(found, self._place) if isinstance(found, torch.UntypedStorage) else found
+
+    def new(self) -> SimStorage:
+        """An empty one on the same device."""
+        return as_storage(torch.UntypedStorage(0, device="cpu"), self._place)
+
     def clone(self) -> SimStorage:
         """A copy on the same device."""
         return as_storage(plain_copy(self), self._place)
@@ -45,6 +54,14 @@ class SimStorage(torch.UntypedStorage):
         return f"<torch.storage.UntypedStorage of size {self.nbytes()} on {self._place}>"
 
 
+# Messages show what they would show of any storage.
+SimStorage.__module__, SimStorage.__qualname__, SimStorage.__name__ = (
+    "torch.storage",
+    "UntypedStorage",
+    "UntypedStorage",
+)
+
+
 def plain_copy(storage: Any) -> torch.UntypedStorage:
     """The same bytes in new CPU memory."""
     # `clone` of a storage would ask for its device, which is not that of its memory; so the bytes are copied by
@@ -57,7 +74,7 @@ def plain_copy(storage: Any) -> torch.UntypedStorage:
 
 def as_storage(storage: torch.UntypedStorage, place: torch.device) -> SimStorage:
     """Make a storage one of a simulated device. Python keeps the object as long as the memory lives."""
-    if type(storage) is not SimStorage:
+    if not hasattr(storage, "_place"):
         # PyTorch keeps one Python object for each storage. That object changes its class rather than being wrapped,
         # so that two tensors that share memory give the same one, as on any device.
         storage.__class__ = SimStorage

@@ -43,18 +43,22 @@ class Spec:
     host_call: float = 1e-6
     """The least time of an operator on the host."""
 
+    def busy_seconds(self, flops: float, nbytes: float) -> float:
+        """For how long a kernel has the whole device."""
+        # Arithmetic and memory traffic overlap on a GPU, so the slower of both counts, not their sum.
+        return max(flops / self.flops, nbytes / self.bandwidth)
+
     def kernel_seconds(self, flops: float, nbytes: float) -> float:
         """How long the device works on one kernel, not counting its launch."""
-        # Arithmetic and memory traffic overlap on a GPU, so the slower of both counts, not their sum.
-        return max(self.kernel, flops / self.flops, nbytes / self.bandwidth)
+        return max(self.kernel, self.busy_seconds(flops, nbytes))
 
-    def transfer_seconds(self, nbytes: float, *, pinned: bool = False) -> float:
-        """How long a transfer between host and device takes."""
-        return self.latency + nbytes / (self.pinned if pinned else self.pageable)
+    def bus_seconds(self, nbytes: float, *, pinned: bool = False, peer: bool = False) -> float:
+        """For how long a transfer has the bus."""
+        return nbytes / (self.peer if peer else self.pinned if pinned else self.pageable)
 
-    def peer_seconds(self, nbytes: float) -> float:
-        """How long a transfer between two indices takes."""
-        return self.latency + nbytes / self.peer
+    def transfer_seconds(self, nbytes: float, *, pinned: bool = False, peer: bool = False) -> float:
+        """How long a transfer between host and device takes, or between two indices."""
+        return self.latency + self.bus_seconds(nbytes, pinned=pinned, peer=peer)
 
     def host_seconds(self, flops: float, nbytes: float) -> float:
         """How long the host needs for the same operator."""

@@ -30,7 +30,7 @@ def copy_between(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
         # Within one device it is a kernel that reads and writes every byte.
         machine.launch("copy_", to._place.index, 0, 2 * nbytes)
     elif ours and theirs:
-        machine.transfer(DEVICE_TO_DEVICE, to._place.index, nbytes, blocks=False)
+        machine.transfer(DEVICE_TO_DEVICE, to._place.index, nbytes, source=source._place.index, blocks=False)
     elif ours:
         pinned = is_pinned(origin)
         machine.transfer(HOST_TO_DEVICE, to._place.index, nbytes, pinned=pinned, blocks=not non_blocking)
@@ -71,7 +71,7 @@ def _to_copy(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     elif place is source._place:
         machine.launch("_to_copy", place.index, 0, nbytes + inner.numel() * inner.element_size())
     else:
-        machine.transfer(DEVICE_TO_DEVICE, place.index, nbytes, blocks=False)
+        machine.transfer(DEVICE_TO_DEVICE, place.index, nbytes, source=source._place.index, blocks=False)
     return result
 
 

@@ -46,7 +46,8 @@ def replace_storages(machine: Machine) -> None:
         if isinstance(storage, SimStorage) and storage.device == place.public:
             return storage
         if isinstance(storage, SimStorage):
-            machine.transfer(DEVICE_TO_DEVICE, place.index, storage.nbytes(), blocks=False)
+            source = machine.index_of(storage.device)
+            machine.transfer(DEVICE_TO_DEVICE, place.index, storage.nbytes(), source=source, blocks=False)
         else:
             machine.transfer(HOST_TO_DEVICE, place.index, storage.nbytes())
         return as_storage(plain_copy(storage), place.public)
@@ -83,6 +84,31 @@ def replace_storages(machine: Machine) -> None:
     put(torch.UntypedStorage, machine.kind, by_name)
     register: Any = torch.serialization.register_package
     register(1, location_of, restored)
+
+
+def replace_new_storages(machine: Machine) -> None:
+    """Storages that are made on the device, and typed ones around them."""
+    original_new: Any = torch._C.StorageBase.__new__
+    original_wrapped = torch.storage.TypedStorage._new_wrapped_storage
+
+    def new(cls: Any, *args: Any, device: Any = None, **kwargs: Any) -> Any:
+        # C++ would ask the device for memory, which has none of its own, and the process would end.
+        if not machine.is_ours(device):
+            return original_new(cls, *args, **({} if device is None else {"device": device}), **kwargs)
+        place = machine.devices[machine.index_of(device)]
+        return as_storage(original_new(torch.UntypedStorage, *args, device="cpu", **kwargs), place.public)
+
+    def wrapped(self: Any, storage: Any) -> Any:
+        # PyTorch's own asks for its own class of storages, and for no other.
+        if not isinstance(storage, SimStorage):
+            return original_wrapped(self, storage)
+        typed: Any = torch.storage.TypedStorage
+        if type(self) is typed:
+            return typed(wrap_storage=storage, dtype=self.dtype, _internal=True)
+        return type(self)(wrap_storage=storage)
+
+    put(torch.UntypedStorage, "__new__", staticmethod(new))
+    put(torch.storage.TypedStorage, "_new_wrapped_storage", wrapped)
 
 
 def replace_metadata() -> None:

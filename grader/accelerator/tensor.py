@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import torch
 from torch._C import DispatchKey, DispatchKeySet, TensorBase
 
 from grader.accelerator.allocation import Block
 from grader.accelerator.copying import deep_copy, reduced
+from grader.accelerator.indices import as_index
 from grader.accelerator.machine import DEVICE_TO_HOST, Device, the_machine
 from grader.accelerator.printing import text_of
 from grader.accelerator.sim_storage import as_storage
@@ -147,7 +147,7 @@ class SimTensor(torch.Tensor):
         return self._inner.tolist()
 
     def __format__(self, spec: str) -> str:
-        if self.dim() == 0 and spec:
+        if self.dim() == 0 and not getattr(self, "_is_param", False):
             return format(self.item(), spec)
         return object.__format__(self, spec)
 
@@ -158,22 +158,13 @@ class SimTensor(torch.Tensor):
             the_machine().transfer(DEVICE_TO_HOST, self._place.index, nbytes)
         return text_of(self, self._inner, tensor_contents)
 
-    # -- indices: lists and arrays become tensors on the index of this one (PyTorch 2.13 would find it by itself)
+    # -- indices
 
     def __getitem__(self, index: Any) -> Any:
-        return torch.Tensor.__getitem__(self, self._as_index(index))
+        return torch.Tensor.__getitem__(self, as_index(index, self._place.inner))
 
     def __setitem__(self, index: Any, value: Any) -> None:
-        torch.Tensor.__setitem__(self, self._as_index(index), value)
-
-    def _as_index(self, index: Any) -> Any:
-        if isinstance(index, tuple):
-            return tuple(self._as_index(part) for part in index)
-        if not isinstance(index, (list, np.ndarray)):
-            return index
-        # An empty list says nothing of its dtype; as an index it must not be made one of floats.
-        options = {"dtype": torch.int64} if not len(index) else {}
-        return torch.as_tensor(index, device=self._place.inner, **options)
+        torch.Tensor.__setitem__(self, as_index(index, self._place.inner), value)
 
     # -- old ways to convert, copies, pickles
 

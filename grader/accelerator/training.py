@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import functools
-import os
+import importlib
 import re
-import sys
 from typing import Any
 
 import torch
 from torch._C import TensorBase
 
 from grader.accelerator.machine import INNER, Machine
+from grader.accelerator.refusals import LAZY
 from grader.accelerator.tensor import SimTensor, become, set_data
 
 # The type checker refuses assignments to functions of torch; through `Any` it lets them pass.
@@ -61,66 +61,23 @@ def check_gradients(machine: Machine) -> None:
             source, number = edges.pop(0)
             if i < len(given) and isinstance(given[i], torch.Tensor) and given[i].dim():
                 wanted = machine.public(source._input_metadata[number].device)
-                if (machine.is_ours(wanted) or machine.is_ours(given[i].device)) and wanted != given[i].device:
+                found = machine.public(given[i].device)
+                if (machine.is_ours(wanted) or machine.is_ours(found)) and wanted != found:
                     raise RuntimeError(
                         f"Function {self.name()} returned an invalid gradient at index {i} - expected device {wanted} "
-                        f"but got {given[i].device}"
+                        f"but got {found}"
                     )
         return grads
 
     put(node, "apply", apply)
 
 
-def refuse_autocast(machine: Machine) -> None:
-    """`torch.autocast` would do nothing, silently; it raises."""
-    autocast: Any = torch.amp.autocast_mode.autocast
-    original = autocast.__init__
-
-    @functools.wraps(original)
-    def init(self: Any, device_type: str, dtype: Any = None, enabled: bool = True, cache_enabled: Any = None) -> None:
-        if machine.is_ours(device_type) and enabled:
-            raise NotImplementedError(f"autocast is not supported on the simulated device {machine.kind}")
-        # Switched off it does nothing on any device, and this one it would not know.
-        original(self, "cpu" if machine.is_ours(device_type) else device_type, dtype, enabled, cache_enabled)
-
-    put(autocast, "__init__", init)
-
-
-_LAZY = "lazy modules are not supported on the simulated device before their first call"
-
-
-def refuse_data_parallel() -> None:
-    """`torch.nn.DataParallel` needs kernels of CUDA's."""
-
-    def forward(self: Any, *args: Any, **kwargs: Any) -> Any:
-        del self, args, kwargs
-        raise NotImplementedError("torch.nn.DataParallel is not supported on the simulated device")
-
-    put(torch.nn.DataParallel, "forward", forward)
-
-
-def refuse_lazy(machine: Machine) -> None:
-    """Parameters without a shape need a class of their own, which tensors of the device cannot have."""
-
-    def refusing(original: Any) -> Any:
-        @functools.wraps(original)
-        def new(cls: Any, *args: Any, **kwargs: Any) -> Any:
-            if machine.is_ours(kwargs.get("device") or torch.get_default_device()):
-                raise NotImplementedError(_LAZY)
-            return original(cls, *args, **kwargs)
-
-        return new
-
-    for kind in (torch.nn.parameter.UninitializedParameter, torch.nn.parameter.UninitializedBuffer):
-        put(kind, "__new__", staticmethod(refusing(kind.__new__)))
-
-
-def compile_nothing() -> None:
-    """`torch.compile` gives the function as it is: PyTorch has no compiler for this device."""
-    # The compiler reads this when it is asked to compile. It is not loaded for our sake, since that takes seconds.
-    os.environ["TORCHDYNAMO_DISABLE"] = "1"
-    if (config := sys.modules.get("torch._dynamo.config")) is not None:
-        put(config, "disable", True)
+def update_all_at_once() -> None:
+    """Optimizers hand over all parameters in one launch, as they do by default on CUDA; the CPU's take one by one."""
+    # They ask for the exact class of a parameter, and take others for something that they do not know.
+    kinds: Any = importlib.import_module("torch.optim.optimizer")._foreach_supported_types
+    if SimTensor not in kinds:
+        kinds.append(SimTensor)
 
 
 def replace_modules() -> None:
@@ -148,6 +105,12 @@ def replace_modules() -> None:
             return original(self, fn, recurse)
         for child in self.children() if recurse else ():
             child._apply(fn)
+        if isinstance(self, torch.jit.ScriptModule):
+            # Its parameters lie in C++; what Python gives looks at the same memory, and to move that moves nothing.
+            named: Any = self._parameters
+            for name, param in list(named.items()):
+                named[name] = torch.nn.Parameter(moved(param), param.requires_grad)
+            params = []
         for param in params:
             _move(param, moved)
         for name, buffer in self._buffers.items():
@@ -164,7 +127,7 @@ def replace_modules() -> None:
 
 def _move(param: torch.Tensor, moved: Any) -> None:
     if torch.nn.parameter.is_lazy(param):
-        raise NotImplementedError(_LAZY)
+        raise NotImplementedError(LAZY)
     # The gradient is taken along, as PyTorch does; it is set again at last, when the parameter has its new place.
     new = moved(param)
     grad = None if param.grad is None else moved(param.grad).requires_grad_(param.grad.requires_grad)

@@ -136,12 +136,14 @@ class StartWorker:
         folder: an empty folder, for walls that have none of their own.
         limits: what it may use.
         spared: whether it outlives an exercise that takes too long.
+        simulates: whether it will see a simulated accelerator.
     """
 
     number: int
     folder: str
     limits: WorkerLimits
     spared: bool
+    simulates: bool = False
 
 
 @dataclass(frozen=True)

@@ -46,7 +46,7 @@ class ForkStarter:
         self.make_room: Callable[[], bool] = lambda: False
         self.students: set[Worker] = set()
 
-    def start_worker(self, limits: Limits, *, spared: bool = False) -> Worker:
+    def start_worker(self, limits: Limits, *, spared: bool = False, simulates: bool = False) -> Worker:
         """A fork of the server.
 
         Raises:
@@ -55,7 +55,7 @@ class ForkStarter:
         while True:
             # A number of the lane's own, as a pid means nothing here: the server may live in a process namespace.
             number = next(self._numbers)
-            worker = self._start(number, limits, spared=spared)
+            worker = self._start(number, limits, spared=spared, simulates=simulates)
             if worker is not None:
                 return once_confined(worker)
             why = self._refused.pop(number)
@@ -63,11 +63,11 @@ class ForkStarter:
             if not self.make_room():
                 raise WorkerLost(Verdict.BROKEN, f"this machine has no room for one more worker: {why}")
 
-    def _start(self, number: int, limits: Limits, *, spared: bool) -> Worker | None:
+    def _start(self, number: int, limits: Limits, *, spared: bool, simulates: bool) -> Worker | None:
         folder, output = new_places(self._root, number)
         ours, theirs = socket.socketpair()
         sink = os.open(output, os.O_WRONLY | os.O_APPEND)
-        asked = StartWorker(number, str(folder), worker_limits(limits), spared)
+        asked = StartWorker(number, str(folder), worker_limits(limits), spared, simulates)
         try:
             socket.send_fds(self._server, [to_text(asked).encode()], [theirs.fileno(), sink])
         except OSError:

@@ -87,7 +87,8 @@ class Sitting:
             try:
                 # The reference's worker serves many submissions. It is spared when one author's exercise takes too
                 # long.
-                self.worker = self._starter.start_worker(self.limits, spared=self.secret)
+                simulates = self.device is Device.SIM
+                self.worker = self._starter.start_worker(self.limits, spared=self.secret, simulates=simulates)
             except WorkerLost as lost:
                 self.lose(lost)
                 raise

@@ -71,9 +71,9 @@ class SpawnStarter:
         process.stdout.close()
         return _Spawned(process, Channel(transport), folder, output)
 
-    def start_worker(self, limits: Limits, *, spared: bool = False) -> Worker:
+    def start_worker(self, limits: Limits, *, spared: bool = False, simulates: bool = False) -> Worker:
         """The warm spare; another is started to take its place."""
-        del spared  # the host ends the whole lane
+        del spared, simulates  # the host ends the whole lane; what was not imported ahead is imported when it is used
         # Importing torch takes a while. A spare has had that time already; there is none after a start that failed.
         spare = self._spare or self._spawn()
         self._spare = None

@@ -263,7 +263,7 @@ class Starter(Protocol):
     make_room: Callable[[], bool]
     students: set[Worker]
 
-    def start_worker(self, limits: Limits, *, spared: bool = False) -> Worker:
+    def start_worker(self, limits: Limits, *, spared: bool = False, simulates: bool = False) -> Worker:
         """A worker with nothing loaded; one that is spared outlives an exercise that takes too long."""
 
     def close(self) -> None:

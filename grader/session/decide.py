@@ -22,7 +22,7 @@ from grader.model.public import NOT_ASKED, Public, say
 from grader.remote.raised import Raised, frame_lines, left_over, raised_by_student, refuses_arguments, told
 from grader.remote.side import Side
 from grader.remote.sitting import Sitting
-from grader.session.reading import is_stub, may_lack_return
+from grader.session.reading import is_stub, lines_of, may_lack_return, text_of
 from grader.session.words import ERRORS, Words
 from grader.wire.requests import FrameRow
 
@@ -242,20 +242,19 @@ def _student_raised(raised: Raised, sitting: Sitting) -> _Ground:
 
 def _is_stub(frame: FrameRow, files: Mapping[str, bytes]) -> bool:
     file, line, *_ = frame
-    return is_stub(files.get(file, b"").decode("utf-8-sig", "replace"), line)
+    return is_stub(files.get(file, b""), line)
 
 
 def _existing(told: Iterable[FrameRow], files: Mapping[str, bytes]) -> tuple[FrameRow, ...]:
     """The frames that exist in the submitted files, their text taken from there, and names that do."""
     frames, rows = [], list(told)
     # A worker names its lines by number; their text comes from what was handed in, so that none can be made up.
-    texts = {file: files.get(file, b"").decode("utf-8-sig", "replace") for file, *_ in rows}
-    lines_of = {file: text.splitlines() for file, text in texts.items()}
-    known = {(file, name): _has_word(texts[file], name) for file, _, name, _ in rows}
+    named = {(file, name) for file, _, name, _ in rows}
+    known = {(file, name) for file, name in named if _has_word(text_of(files.get(file, b"")), name)}
     for file, line, function, _ in rows:
-        if 0 < line <= len(lines_of[file]):
-            name = function if known[file, function] else ""
-            frames.append(FrameRow(file, line, name, lines_of[file][line - 1]))
+        lines = lines_of(files.get(file, b""))
+        if 0 < line <= len(lines):
+            frames.append(FrameRow(file, line, function if (file, function) in known else "", lines[line - 1]))
     return tuple(frames)
 
 

@@ -3,16 +3,32 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
+# A file may have a million lines, and every check that fails asks for some of them: it is read once.
+_read_once = lru_cache(maxsize=8)
 
-def is_stub(text: str, line: int) -> bool:
+
+@_read_once
+def text_of(content: bytes) -> str:
+    """A file as text."""
+    return content.decode("utf-8-sig", "replace")
+
+
+@_read_once
+def lines_of(content: bytes) -> Sequence[str]:
+    """The lines of a file."""
+    return text_of(content).splitlines()
+
+
+def is_stub(content: bytes, line: int) -> bool:
     """Whether a line is a `raise NotImplementedError` that a function always comes to, as a starter has it."""
     return any(
         statement.lineno <= line <= (statement.end_lineno or 0)
-        for function in _functions(text)
+        for function in _functions(content)
         for statement in function.body
         if isinstance(statement, ast.Raise) and _raised_name(statement) == "NotImplementedError"
     )
@@ -22,7 +38,7 @@ def may_lack_return(files: Mapping[str, bytes], names: Iterable[str]) -> bool:
     """Whether one of these functions, or one that it names, can end without a `return` that gives something."""
     functions: dict[str, list[Function]] = {}
     for content in files.values():
-        for function in _functions(content.decode("utf-8-sig", "replace")):
+        for function in _functions(content):
             functions.setdefault(function.name, []).append(function)
     seen, waiting = set[str](), list(names)
     while waiting:
@@ -38,12 +54,13 @@ def may_lack_return(files: Mapping[str, bytes], names: Iterable[str]) -> bool:
     return False
 
 
-def _functions(text: str) -> Iterator[Function]:
+@_read_once
+def _functions(content: bytes) -> Sequence[Function]:
     try:
-        tree = ast.parse(text)
+        tree = ast.parse(text_of(content))
     except (SyntaxError, ValueError, MemoryError, RecursionError):
-        return
-    yield from (node for node in ast.walk(tree) if isinstance(node, Function))
+        return []
+    return [node for node in ast.walk(tree) if isinstance(node, Function)]
 
 
 def _raised_name(statement: ast.Raise) -> str:

@@ -25,6 +25,7 @@ from grader.verify.losses import loss_problems, losses_of
 from grader.verify.margins import margin_problems
 from grader.verify.odd import odd_cases
 from grader.verify.proof import Proof
+from grader.verify.steady import steady_problems
 from grader.verify.text import text_problems
 from grader.verify.told import judge_messages
 
@@ -78,8 +79,9 @@ def _conclude(proof: Proof, checks: Sequence[Check], found: Sequence[tuple[Case,
     judge(proof, checks, outcomes)
     judge_messages(proof, checks, outcomes)
     proof.problems += margin_problems(proof.exercise, outcomes)
-    proof.losses += losses_of([(case, report.exercises[0]) for case, report in found])
-    proof.problems += loss_problems(proof)
+    graded = [(case, report.exercises[0]) for case, report in found]
+    proof.losses += losses_of(graded)
+    proof.problems += [*loss_problems(proof), *steady_problems(proof, graded)]
 
 
 def _read(course: Course, proofs: Sequence[Proof], lane: Lane) -> None:

@@ -14,6 +14,11 @@ def preload() -> None:
     accelerator.preload()
 
 
+def preload_operations() -> None:
+    """Import what its operations need besides, in a process that forks workers which will see one."""
+    accelerator.preload_operations()
+
+
 def show(mode: str) -> None:
     """Make this process see what a check asked for, for good.
 

@@ -134,6 +134,7 @@ class _Server:
         self._workers: dict[int, _Work] = {}
         self._spare: _Spare | None = None
         self._no_room = ""
+        self._simulates = False
         self._waiting: list[_Waiting] = []
         self._selector = selectors.DefaultSelector()
         self._woken, self._wake = socket.socketpair()
@@ -194,7 +195,7 @@ class _Server:
             first = self._waiting[0]
             if first.lane not in self._lanes:  # it is gone
                 _close(first.descriptors)
-            elif self._spare is not None or self._fork_spare():
+            elif self._has_spare_for(first.asked):
                 self._start(first.lane, self._lanes[first.lane], first.asked, first.descriptors)
             elif time.monotonic() > first.until:
                 _send(self._lanes[first.lane], Refused(first.asked.number, self._no_room))
@@ -202,6 +203,19 @@ class _Server:
             else:
                 return
             del self._waiting[0]
+
+    def _has_spare_for(self, asked: StartWorker) -> bool:
+        # Not before it is needed: it takes half a second, and most exercises never see a device. Once here, and not in
+        # each worker.
+        if asked.simulates and not self._simulates:
+            device.preload_operations()
+            gc.freeze()
+            self._simulates = True
+            if self._spare is not None:
+                self._wall.end(self._spare.pid)
+                self._spare.birth.close()
+                self._spare = None
+        return self._spare is not None or self._fork_spare()
 
     def _start(self, lane: int, sock: socket.socket, asked: StartWorker, descriptors: list[int]) -> None:
         """Hand the spare what it is for; tell the lane of it; fork the next."""

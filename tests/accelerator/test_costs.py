@@ -277,14 +277,14 @@ def test_timing_without_a_wait_is_seen_to_be_wrong() -> None:
 
 @in_mode("cuda", spec=SPEC)
 def test_streams_overlap() -> None:
-    """Work in two streams overlaps, and one stream can wait for another."""
-    a = torch.ones(1000, 1000, device="cuda")
+    """A copy in one stream overlaps with a product in another, and one stream can wait for another."""
+    a, host = torch.ones(1000, 1000, device="cuda"), torch.ones(1000).pin_memory()
     torch.cuda.synchronize()
     accelerator.reset_counters()
     side = torch.cuda.Stream()
     a @ a
     with torch.cuda.stream(side):
-        a @ a
+        host.to("cuda", non_blocking=True)
     work = 2 * 1000**3 / SPEC.flops
     torch.cuda.synchronize()
     assert counted("host_seconds") == (pytest.approx(work, rel=0.01),)

@@ -97,7 +97,7 @@ def test_indices() -> None:
     t[t > 4] = torch.tensor(0.0)
     t[1] = torch.ones(3)
     assert t.tolist() == [[0, 0, 2], [1, 1, 1]]
-    with raises(IndexError, "indices should be either on cpu or on the same device as the indexed tensor (cpu)"):
+    with raises(RuntimeError, "indices should be either on cpu or on the same device as the indexed tensor (cpu)"):
         wanted[rows.to("sim")]
 
 

@@ -56,7 +56,7 @@ class OwnLane:
             os.kill(pid, signal.SIGKILL)
 
 
-@pytest.fixture(params=[Level.NONE, Level.FULL], ids=["none", "full"])
+@pytest.fixture
 def own(request: pytest.FixtureRequest, tiny: Course, tmp_path: Path) -> Iterator[OwnLane]:
     others = servers()
     with open_lane(tiny.exercises, Setup(Start.FORK, most=request.param)) as lane:
@@ -65,6 +65,7 @@ def own(request: pytest.FixtureRequest, tiny: Course, tmp_path: Path) -> Iterato
         yield OwnLane(grader_of(tiny, lane, tmp_path), others)
 
 
+@pytest.mark.parametrize("own", [Level.FULL], ids=["full"], indirect=True)
 def test_what_was_running_is_repeated(own: OwnLane) -> None:
     """The exercise in hand is graded with another server, and so is the next one."""
     right = verdicts(own.grade(RIGHT))
@@ -79,6 +80,7 @@ def test_what_was_running_is_repeated(own: OwnLane) -> None:
     assert verdicts(own.grade(RIGHT)) == right
 
 
+@pytest.mark.parametrize("own", [Level.NONE], ids=["none"], indirect=True)
 def test_a_second_loss_is_told(own: OwnLane, monkeypatch: pytest.MonkeyPatch) -> None:
     """Who loses two servers is told `broken`, which costs no point; the next submission is graded as ever."""
     right = verdicts(own.grade(RIGHT))

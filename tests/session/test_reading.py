@@ -20,7 +20,7 @@ from grader.session.reading import is_stub, may_lack_return
 )
 def test_stub(text: str, stub: bool) -> None:
     """Only a raise that a function always comes to is a stub."""
-    assert is_stub(text, text.count("\n")) is stub
+    assert is_stub(text.encode(), text.count("\n")) is stub
 
 
 @pytest.mark.parametrize(

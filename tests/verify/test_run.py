@@ -239,7 +239,8 @@ def test_planted_faults(group: str, tmp_path: Path) -> None:
     for fault in TOGETHER[group]:
         FAULTS[fault][0](root)
     course = load_course(root)
-    seeds = 8 if "right variant fails for some seeds" in TOGETHER[group] else 2
+    # With one seed no run waits for busy cores; those are for the sound course below.
+    seeds = 8 if "right variant fails for some seeds" in TOGETHER[group] else 1
     proofs = verify(course, course.exercises[:1], FORK, seeds, print)
     problems = [problem for proof in proofs for problem in proof.problems]
     for fault in TOGETHER[group]:
@@ -253,7 +254,7 @@ def test_every_fault_is_planted() -> None:
 
 def test_sound_course_is_green(tmp_path: Path) -> None:
     """The pretend course itself has no problem, and the command says so in one table."""
-    ran = run_grade("verify", "--seeds", "4", cwd=COURSES / "tiny")
+    ran = run_grade("verify", "--seeds", "2", cwd=COURSES / "tiny")
     assert ran.returncode == 0, ran.stdout
     assert "All of it holds." in ran.stdout
     assert "01-1 double" in ran.stdout
@@ -268,7 +269,7 @@ def test_new_course_lacks_only_what_its_author_must_write(tmp_path: Path) -> Non
     assert "wrote exercises/02_memory/predict_offsets/predict_offsets.py" in ran.stdout
     course = load_course(home)
     assert course.exercises[0].number == "02-1"
-    (proof,) = verify(course, course.exercises, FORK, 4, print)
+    (proof,) = verify(course, course.exercises, FORK, 1, print)
     assert [problem.split(": ", 1)[1] for problem in proof.problems] == [
         "the docstring is not written; state the task and its rules",
         *(f"hints: hint {n} is not written; write where to look, which rule, nearly the code" for n in (1, 2, 3)),

@@ -28,8 +28,10 @@ HALF = "pick(torch.ones(2, 3, dtype=torch.float16), torch.tensor([2, 0])).dtype"
 
 
 def example(rng, rows, classes):
-    """Scores and labels."""
-    return rng.normal(rows, classes), torch.randint(0, classes, (rows,), generator=rng)
+    """Scores and labels. The first picture is of the last class, and taken for one of the first."""
+    scores, labels = rng.normal(rows, classes), torch.randint(0, classes, (rows,), generator=rng)
+    labels[:1], scores[:1, 0] = classes - 1, 9.0
+    return scores, labels
 
 
 def right_scores(scores, labels):
@@ -119,6 +121,9 @@ def check_best(student, rng, ranks):
     for rank in ranks:
         sizes = (torch.randperm(4, generator=rng) + 2).tolist()[:rank]
         below_zero = (-3 - torch.randperm(math.prod(sizes), generator=rng)).reshape(sizes)
+        (place,) = places_of_largest(below_zero)
+        if rank > 1 and place == place[::-1]:  # an index that is the wrong way round must show
+            below_zero = below_zero.roll(1, 0)
         for t in (below_zero, below_zero.permute(tuple(reversed(range(rank)))) / 8):
             (asked,), largest = places_of_largest(t), float(t.max())
             value, index = pair_of(student.best(t))
@@ -147,9 +152,9 @@ def check_first_of_several(student, rng):
     corners[0, columns - 1] = corners[rng.integer(1, rows - 1), 0] = 1.0
     t = torch.randint(0, 2, (rows, columns, 3), generator=rng)
     for case in (corners, t, t.transpose(0, 2), -corners.T):
-        later = places_of_largest(case)[1:]
+        first, *later = places_of_largest(case)
         _, index = pair_of(student.best(case))
-        found_later = any(agrees(index, place) for place in later)
+        found_later = any(agrees(index, place) for place in later if place != first[::-1])  # the wrong way round: C4
         require(not found_later, "the index is not the first place of the largest number, but a later one")
 
 

@@ -43,7 +43,8 @@ def check_ones(student, rng):
         )
         same_shape_as_torch(student, shape, a)
         same_shape_as_torch(student, a, b)
-    same_shape_as_torch(student, (1,) * rng.integer(1, 4), (1,) * 4)
+    ones = (1,) * rng.integer(2, 4)
+    same_shape_as_torch(student, ones, ones)
 
 
 @check("C4", category="error", share=3, try_this="broadcast((4, 5, 6), (4, 3, 6)), broadcast((4,), (2,))")
@@ -67,11 +68,11 @@ def check_one_misfit(student, rng):
 def check_zero_misfits(student, rng):
     """A size of 0 meets a larger one than 1"""
     for rank in (1, 2, 3):
-        sizes = different_sizes(rng, rank)
-        dim = rng.integer(0, rank - 1)
-        empty = (*sizes[:dim], 0, *sizes[dim + 1 :])
-        raises(student.broadcast, sizes, empty, error=ValueError, case="a size of 0 where the other has more than 1")
-        raises(student.broadcast, empty, sizes, error=ValueError, case="a size of 0 where the other has more than 1")
+        sizes, case = different_sizes(rng, rank), "a size of 0 where the other has more than 1"
+        for dim in range(rank):
+            empty = (*sizes[:dim], 0, *sizes[dim + 1 :])
+            raises(student.broadcast, sizes, empty, error=ValueError, case=case)
+            raises(student.broadcast, empty, sizes, error=ValueError, case=case)
 
 
 @check("C5", share=1, try_this="broadcast((4, 0), (1, 0)), broadcast((5, 1), (5, 0))")

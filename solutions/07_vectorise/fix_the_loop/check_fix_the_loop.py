@@ -105,12 +105,12 @@ def check_gradient(student, rng):
 @check("C6", category="memory", share=1, try_this="x = torch.ones(3); energy_above(x, 2.0); print(x)")
 def check_input_kept(student, rng):
     """Leaves x as it was"""
-    x = rng.normal(rng.integer(10, 30))
+    x = torch.cat([rng.normal(rng.integer(10, 30)), torch.tensor([2.0])])  # an x with nothing above is for C3
     for special in (0.25, math.nan, math.inf, -math.inf):
         x[rng.integer(0, 9)] = special
         with unchanged(x, what="x"):
             student.energy_above(x, 0.25)
-    one_for_all = rng.uniform(1).expand(9)  # PyTorch writes to no such tensor, also where writes are not counted
+    one_for_all = (0.3 + rng.uniform(1)).expand(9)  # PyTorch writes to no such tensor, counted or not
     with unchanged(one_for_all, what="x"):
         student.energy_above(one_for_all, 0.25)
 

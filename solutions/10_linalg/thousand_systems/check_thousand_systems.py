@@ -76,8 +76,8 @@ def check_exact(student, rng):
 @check("C4", category="performance", share=3, try_this="look for a line that runs more often for larger N or k")
 def check_no_loop(student, rng):
     """No loop over systems or columns"""
-    few, many = _matrices(rng, 6, 4), _matrices(rng, 700, 4)
-    no_loop(student.solve_each, (few, _normal(rng, 6, 4)), (many, _normal(rng, 700, 4)))
+    few, many = _matrices(rng, 6, 4), _matrices(rng, 1500, 4)
+    no_loop(student.solve_each, (few, _normal(rng, 6, 4)), (many, _normal(rng, 1500, 4)))
     no_loop(student.solve_common, (few, _normal(rng, 4, 3)), (many, _normal(rng, 4, 30)))
 
 

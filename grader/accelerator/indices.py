@@ -1,0 +1,50 @@
+"""What stands between the brackets of `x[...]`: which of it PyTorch takes for one index, and which for several."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import torch
+
+_MOST_AS_TUPLE = 32
+"""A longer list is always one index. The number is PyTorch's: `treatSequenceAsTuple`, python_variable_indexing.cpp."""
+
+
+_SEVERAL = "Using a non-tuple sequence for multidimensional indexing is deprecated; use x[tuple(seq)] instead of x[seq]"
+
+
+def as_index(index: Any, device: torch.device) -> Any:
+    """The index with its lists and arrays as tensors on a device.
+
+    Args:
+        index: what stands between the brackets.
+        device: by the name that PyTorch knows.
+    """
+    # Left to PyTorch, the lists of an index would become tensors on the device that is current.
+    if not isinstance(index, tuple) and _stands_for_several(index):
+        warnings.warn(_SEVERAL, UserWarning, stacklevel=3)
+        index = tuple(index)
+    if isinstance(index, tuple):
+        return tuple(_as_tensor(part, device) for part in index)
+    return _as_tensor(index, device)
+
+
+def _stands_for_several(index: Any) -> bool:
+    """Whether a list is taken for a tuple, an index for each dim, as NumPy did once: `x[[[0, 1], [1, 2]]]`."""
+    if not isinstance(index, list) or len(index) >= _MOST_AS_TUPLE:
+        return False
+    return any(
+        part is None or part is ... or isinstance(part, (slice, list, tuple, range, str, np.ndarray, torch.Tensor))
+        for part in index
+    )
+
+
+def _as_tensor(part: Any, device: torch.device) -> Any:
+    if not isinstance(part, (list, np.ndarray)):
+        return part
+    empty = part.size == 0 if isinstance(part, np.ndarray) else not part
+    made = torch.as_tensor(part, device=device, **({"dtype": torch.int64} if empty else {}))
+    # PyTorch makes whole numbers of whatever a list holds, and so of none, too.
+    return made.long() if made.is_floating_point() else made

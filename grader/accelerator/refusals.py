@@ -1,0 +1,95 @@
+"""What the simulated device cannot do: it says so, or is not asked; nothing of it does something else in silence."""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+from typing import Any
+
+import torch
+
+from grader.accelerator.machine import INNER, Machine
+from grader.accelerator.tensor import SimTensor
+
+# The type checker refuses assignments to functions of torch; through `Any` it lets them pass.
+put: Any = setattr
+
+LAZY = "lazy modules are not supported on the simulated device before their first call"
+
+
+def refuse_autocast(machine: Machine) -> None:
+    """`torch.autocast` would do nothing, silently; it raises."""
+    autocast: Any = torch.amp.autocast_mode.autocast
+    original = autocast.__init__
+
+    @functools.wraps(original)
+    def init(self: Any, device_type: str, dtype: Any = None, enabled: bool = True, cache_enabled: Any = None) -> None:
+        if machine.is_ours(device_type) and enabled:
+            raise NotImplementedError(f"autocast is not supported on the simulated device {machine.kind}")
+        # Switched off it does nothing on any device, and this one it would not know.
+        original(self, "cpu" if machine.is_ours(device_type) else device_type, dtype, enabled, cache_enabled)
+
+    put(autocast, "__init__", init)
+
+
+def refuse_data_parallel() -> None:
+    """`torch.nn.DataParallel` needs kernels of CUDA's."""
+
+    def forward(self: Any, *args: Any, **kwargs: Any) -> Any:
+        del self, args, kwargs
+        raise NotImplementedError("torch.nn.DataParallel is not supported on the simulated device")
+
+    put(torch.nn.DataParallel, "forward", forward)
+
+
+def refuse_lazy(machine: Machine) -> None:
+    """Parameters without a shape need a class of their own, which tensors of the device cannot have."""
+
+    def refusing(original: Any) -> Any:
+        @functools.wraps(original)
+        def new(cls: Any, *args: Any, **kwargs: Any) -> Any:
+            if machine.is_ours(kwargs.get("device") or torch.get_default_device()):
+                raise NotImplementedError(LAZY)
+            return original(cls, *args, **kwargs)
+
+        return new
+
+    for kind in (torch.nn.parameter.UninitializedParameter, torch.nn.parameter.UninitializedBuffer):
+        put(kind, "__new__", staticmethod(refusing(kind.__new__)))
+
+
+def refuse_export(machine: Machine) -> None:
+    """`torch.export` ends the process in C++ when it meets a tensor like ours; it raises."""
+    original: Any = torch.export.export
+
+    @functools.wraps(original)
+    def export(mod: Any, args: Any, kwargs: Any = None, **options: Any) -> Any:
+        held = [*mod.parameters(), *mod.buffers(), *torch.utils._pytree.tree_leaves((args, kwargs))]
+        if any(isinstance(item, SimTensor) for item in held):
+            raise NotImplementedError(f"torch.export is not supported on the simulated device {machine.kind}")
+        return original(mod, args, kwargs, **options)
+
+    put(torch.export, "export", export)
+
+
+def profile_the_host(machine: Machine) -> None:
+    """The profiler takes the host's times alone: for a device it would ask CUDA at each operator, in vain."""
+    profile: Any = torch.autograd.profiler.profile
+    original = profile.__init__
+
+    @functools.wraps(original)
+    def init(self: Any, *args: Any, **kwargs: Any) -> None:
+        if kwargs.get("use_device") in (machine.kind, INNER):
+            kwargs["use_device"] = None
+        original(self, *args, **{**kwargs, "use_cuda": False})
+
+    put(profile, "__init__", init)
+
+
+def compile_nothing() -> None:
+    """`torch.compile` gives the function as it is: PyTorch has no compiler for this device."""
+    # The compiler reads this when it is asked to compile. It is not loaded for our sake, since that takes seconds.
+    os.environ["TORCHDYNAMO_DISABLE"] = "1"
+    if (config := sys.modules.get("torch._dynamo.config")) is not None:
+        put(config, "disable", True)

@@ -1,0 +1,285 @@
+"""What programs that nobody prepared met: each behaves as on CUDA, or is refused in words."""
+
+from __future__ import annotations
+
+import copy
+import io
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from accelerator.modes import counted, in_mode, raises
+from torch import nn
+from torch.profiler import ProfilerActivity, profile
+
+from grader import accelerator
+
+INDICES: dict[str, Any] = {
+    "lists": [[0, 1], [1, 2]],
+    "tensors in a list": [torch.tensor([0, 1]), torch.tensor([0, 1])],
+    "a slice in a list": [0, slice(0, 2)],
+    "None in a list": [None, 0],
+    "an ellipsis in a list": [..., 0],
+    "bools": [True, False, True],
+    "one list in a list": [[0, 1]],
+    "nothing": [],
+    "numbers": [0, 2],
+    "floats": [1.0],
+    "a long list": list(range(3)) * 12,
+    "a long list of lists": [[0]] * 33,
+    "an array": np.array([[0, 1], [1, 2]]),
+    "an array of one number": np.array(1),
+    "an empty array": np.array([]),
+    "arrays in a list": [np.array([0, 2]), np.array([0, 1])],
+    "lists in a tuple": ([0, 1], [1, 2]),
+    "a mask": np.array([[True, False, True, False]] * 3),
+    "a range in a list": [range(2)],
+}
+
+
+@pytest.mark.parametrize("name", INDICES)
+@in_mode("cuda")
+def test_indices_mean_what_they_mean_on_the_cpu(name: str) -> None:
+    """A list is one index or several by PyTorch's own rule, to read and to write."""
+    index, x = INDICES[name], torch.arange(24.0).reshape(3, 4, 2)
+    on_device = x.cuda()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # a list for several indices will mean something else some day
+        assert torch.equal(on_device[index].cpu(), x[index])
+        x[index] = on_device[index] = 5.0
+    assert torch.equal(on_device.cpu(), x)
+
+
+@in_mode("cuda")
+def test_a_list_for_several_indices_warns() -> None:
+    """As PyTorch warns of it on any device."""
+    with pytest.warns(UserWarning, match="non-tuple sequence"):
+        torch.ones(2, 2, device="cuda")[[[0], [1]]]
+
+
+@in_mode("cuda")
+def test_a_number_is_formatted_as_a_number() -> None:
+    """`f"{loss}"` prints the number, as for any tensor without dims; a parameter prints itself."""
+    loss = torch.ones(3, device="cuda", requires_grad=True).sum()
+    assert (f"{loss}", f"{loss:.2f}") == ("3.0", "3.00")
+    assert f"{torch.ones(1).cuda()}" == "tensor([1.], device='cuda:0')"
+    assert f"{nn.Parameter(torch.tensor(1.0, device='cuda'))}".startswith("Parameter containing:")
+
+
+@in_mode("cuda")
+def test_errors_are_those_of_cuda() -> None:
+    """Their types and words: an index on the wrong device, a device that is not there, products of integers."""
+    with raises(RuntimeError, "indices should be either on cpu or on the same device as the indexed tensor (cpu)"):
+        torch.ones(3)[torch.tensor([1], device="cuda")]
+    for ask in (torch.cuda.get_device_name, torch.cuda.get_device_properties, torch.cuda.get_device_capability):
+        with raises(AssertionError, "Invalid device id"):
+            ask(7)
+    whole = torch.ones(2, 2, dtype=torch.int64, device="cuda")
+    with raises(RuntimeError, "\"addmm_cuda\" not implemented for 'Long'"):
+        whole @ whole
+    with raises(RuntimeError, "\"addmv_impl_cuda\" not implemented for 'Byte'"):
+        whole.byte() @ whole[0].byte()
+    with raises(RuntimeError, "\"baddbmm_cuda\" not implemented for 'Bool'"):
+        whole[None].bool() @ whole[None].bool()
+    with raises(RuntimeError, "\"dot\" not implemented for 'Int'"):
+        whole[0].int() @ whole[0].int()
+
+
+@in_mode("cuda")
+def test_wrapped_tensors_know_their_device() -> None:
+    """Inside `vmap` and `grad` the device has its public name; a custom function's batched gradients are right."""
+    seen = []
+
+    def look(row: torch.Tensor) -> torch.Tensor:
+        seen.append((str(row.device), row.is_cuda))
+        return row.sum()
+
+    rows = torch.ones(2, 3, device="cuda")
+    torch.vmap(look)(rows)
+    torch.func.grad(look)(rows[0])
+    assert seen == [("cuda:0", True)] * 2
+
+    class Doubled(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
+            return 2 * x
+
+        @staticmethod
+        def backward(ctx: Any, grad: torch.Tensor) -> torch.Tensor:
+            return 2 * grad
+
+    x = torch.ones(3, device="cuda", requires_grad=True)
+    (found,) = torch.autograd.grad(Doubled.apply(x), x, torch.eye(3, device="cuda"), is_grads_batched=True)
+    assert torch.equal(found.cpu(), 2 * torch.eye(3))
+
+
+@in_mode("cuda")
+def test_scripted_modules_move() -> None:
+    """Parameters and buffers of a scripted and of a traced module go to the device and come back."""
+    plain = nn.Sequential(nn.Linear(2, 3), nn.BatchNorm1d(3)).eval()
+    x = torch.randn(4, 2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        made = torch.jit.script(plain), torch.jit.trace(plain, x)
+    for moved in made:
+        assert isinstance(moved, nn.Module)
+        moved.cuda()
+        state = [*moved.parameters(), *moved.buffers()]
+        assert {str(each.device) for each in state} == {"cuda:0"}
+        assert torch.allclose(moved(x.cuda()).cpu(), plain(x))
+        moved(x.cuda()).sum().backward()
+        assert all(each.grad is not None for each in moved.parameters())
+        assert {str(each.device) for each in moved.cpu().parameters()} == {"cpu"}
+
+
+@in_mode("cuda")
+def test_storages() -> None:
+    """New storages, slices, typed ones and their copies lie on the device; none ends the process."""
+    made = (torch.UntypedStorage(8, device="cuda"), torch.UntypedStorage(8, device="sim"))
+    assert [(str(one.device), one.nbytes()) for one in made] == [("cuda:0", 8)] * 2
+    storage = torch.arange(3.0, device="cuda").untyped_storage()
+    part = storage[0:4]
+    assert (str(part.device), part.nbytes(), part.data_ptr()) == ("cuda:0", 4, storage.data_ptr())
+    assert (str(storage.new().device), storage.new().nbytes()) == ("cuda:0", 0)
+    warnings.simplefilter("ignore", UserWarning)  # typed storages will go some day
+    typed: Any = torch.arange(3.0, device="cuda").storage()
+    for other in (copy.deepcopy(typed), typed.double(), torch.FloatStorage([0.0, 1.0, 2.0]).cuda()):
+        assert (str(other.device), other.tolist()) == ("cuda:0", [0.0, 1.0, 2.0])
+    assert torch.TypedStorage([1.0], dtype=torch.float32, device="cuda").tolist() == [1.0]
+    assert str(torch.UntypedStorage(8).device) == "cpu"
+
+
+@in_mode("cuda")
+def test_what_cannot_be_done_is_refused() -> None:
+    """`torch.export` of a module on the device raises; of one on the CPU it works."""
+    module, x = nn.Linear(2, 2), torch.ones(1, 2)
+    assert torch.equal(torch.export.export(module, (x,)).module()(x), module(x))
+    with raises(NotImplementedError, "torch.export is not supported on the simulated device cuda"):
+        torch.export.export(module.cuda(), (x.cuda(),))
+
+
+@in_mode("cuda")
+def test_the_profiler_takes_the_times_of_the_host() -> None:
+    """With activities of CUDA, too; PyTorch's own would write a stack for each operator."""
+    with profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]) as found:
+        torch.ones(3, device="cuda").sum().item()
+    assert "aten::sum" in found.key_averages().table(sort_by="cpu_time_total")
+    assert found.profiler is not None
+    assert found.profiler.use_device is None
+
+
+@in_mode("cuda")
+def test_optimizers_update_all_parameters_at_once() -> None:
+    """As many launches for forty parameters as for four, and the numbers of the CPU."""
+
+    def launches(layers: int) -> int:
+        torch.manual_seed(0)
+        here = nn.Sequential(*[nn.Linear(3, 3) for _ in range(layers)])
+        there = copy.deepcopy(here).cuda()
+        for module in (here, there):
+            optimizer = torch.optim.AdamW(module.parameters(), lr=0.1)
+            module(torch.ones(2, 3, device=next(module.parameters()).device)).square().sum().backward()
+            optimizer.step()  # the first makes what it remembers of each parameter
+            accelerator.reset_counters()
+            optimizer.step()
+        pairs = zip(here.parameters(), there.parameters(), strict=True)
+        assert all(torch.allclose(mine, theirs.cpu()) for mine, theirs in pairs)
+        return int(counted("launches")[0])
+
+    assert launches(2) == launches(20)
+
+
+# -- the clock --------------------------------------------------------------------------------------------------------
+
+
+def seconds_of(work: Any) -> float:
+    """Virtual seconds until all devices are done."""
+    accelerator.reset_counters()
+    work()
+    torch.cuda.synchronize(0)
+    torch.cuda.synchronize(1)
+    return float(counted("host_seconds")[0])
+
+
+@in_mode("cuda")
+def test_streams_share_the_device() -> None:
+    """Sixteen products in sixteen streams take as long as in one; small kernels overlap."""
+    a = torch.ones(1024, 1024, device="cuda")
+    streams: list[Any] = [torch.cuda.Stream() for _ in range(16)]
+
+    def spread(x: torch.Tensor, turns: int) -> None:
+        for turn in range(turns):
+            with torch.cuda.stream(streams[turn % 16]):
+                x @ x
+
+    def together(x: torch.Tensor, turns: int) -> None:
+        for _ in range(turns):
+            x @ x
+
+    assert seconds_of(lambda: spread(a, 16)) == pytest.approx(seconds_of(lambda: together(a, 16)), rel=0.1)
+
+
+@in_mode("cuda")
+def test_copies_share_the_bus() -> None:
+    """Two copies to the device at once take twice as long as one; one in each direction do not."""
+    host = [torch.ones(4_000_000).pin_memory() for _ in range(2)]
+    there = torch.ones(4_000_000, device="cuda")
+    streams: list[Any] = [torch.cuda.Stream() for _ in range(2)]
+
+    def up(count: int) -> None:
+        for one, stream in zip(host[:count], streams, strict=False):
+            with torch.cuda.stream(stream):
+                one.to("cuda", non_blocking=True)
+
+    def both_ways() -> None:
+        with torch.cuda.stream(streams[0]):
+            host[0].to("cuda", non_blocking=True)
+        with torch.cuda.stream(streams[1]):
+            host[1].copy_(there, non_blocking=True)
+
+    once = seconds_of(lambda: up(1))
+    assert seconds_of(lambda: up(2)) == pytest.approx(2 * once, rel=0.1)
+    assert seconds_of(both_ways) == pytest.approx(once, rel=0.1)
+
+
+@in_mode("cuda")
+def test_a_copy_between_devices_waits_for_its_source() -> None:
+    """What is copied is made first, and the source's queue is not done before the copy is."""
+    a = torch.ones(2048, 2048, device="cuda:0")
+    product = seconds_of(lambda: a @ a)
+    copied = seconds_of(lambda: a.to("cuda:1"))
+    assert seconds_of(lambda: (a @ a).to("cuda:1")) == pytest.approx(product + copied, rel=0.1)
+
+
+@in_mode("cuda")
+def test_a_late_queue_leaves_room() -> None:
+    """Work of a stream that waits for something else does not keep the device from the work of another."""
+    a, big = torch.ones(1024, 1024, device="cuda"), torch.ones(40_000_000).pin_memory()
+    first, second = torch.cuda.Stream(), torch.cuda.Stream()
+
+    def one_after_another() -> None:
+        with torch.cuda.stream(first):
+            big.to("cuda", non_blocking=True)
+            a @ a
+        with torch.cuda.stream(second):
+            for _ in range(4):
+                a @ a
+
+    def copy_alone() -> None:
+        with torch.cuda.stream(first):
+            big.to("cuda", non_blocking=True)
+            a @ a
+
+    assert seconds_of(one_after_another) == pytest.approx(seconds_of(copy_alone), rel=0.05)
+
+
+@in_mode("cuda")
+def test_files_hold_storages_still() -> None:
+    """A tensor that was saved is found on the device again."""
+    file = io.BytesIO()
+    torch.save(torch.arange(3.0, device="cuda:1"), file)
+    file.seek(0)
+    found = torch.load(file)
+    assert (str(found.device), found.tolist()) == ("cuda:1", [0.0, 1.0, 2.0])
