@@ -8,6 +8,8 @@ PIP_ARGS ?=
 
 demo: install
 	$(BIN)/grade batch examples/sample_class --handin week1 --out out/sample_class
+	@echo
+	@echo "Your shell finds the command grade once you have run:  source $(BIN)/activate"
 
 test: install-dev lint
 	$(BIN)/python -m pytest -n auto --maxprocesses 4 --ignore tests/test_attacks.py

@@ -26,7 +26,7 @@ from pathlib import Path
 
 from grader.course.answers import read_answer
 from grader.course.load import load_course
-from grader.jobs import Setup, Start
+from grader.jobs import Part, Setup, Start
 from grader.lanes.lane import Lane
 from grader.lanes.open import open_lane
 from grader.model import Exercise, Verdict
@@ -103,7 +103,7 @@ def grade(lane: Lane, exercises: Sequence[Exercise], path: Path, only: Only) -> 
     passed = 0
     for exercise in exercises:
         files = {f"{exercise.id}.py": (path / f"{exercise.id}.py").read_bytes()}
-        outcomes = lane.run(exercise, files, 0, only=only[exercise.id]).outcomes
+        outcomes = lane.run(exercise, files, 0, part=Part(frozenset(only[exercise.id]), again=True)).outcomes
         passed += sum(outcome.verdict is Verdict.PASSED for outcome in outcomes)
     return passed
 

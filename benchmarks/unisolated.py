@@ -15,7 +15,7 @@ from typing import Any
 
 from grader.check.devices import Accelerator
 from grader.course.load import load_course
-from grader.jobs import Collected, Done, Job, PlannedExercise
+from grader.jobs import Collected, Done, Job, Part, PlannedExercise
 from grader.model import Device, Outcome, Verdict
 from grader.model.endings import CannotJudge
 from grader.remote.side import Side
@@ -101,7 +101,7 @@ class Host:
                     {"path": path.encode(), f"{id}.py": Path(path, f"{id}.py").read_bytes()},
                     0,
                     None,
-                    frozenset(only[id]),
+                    Part(frozenset(only[id]), again=True),
                 )
                 for path in paths
                 for id in self._ids

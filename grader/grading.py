@@ -8,13 +8,13 @@ and so is confirmed in quiet before it costs a point.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from grader.course.starter import starter_digest
-from grader.jobs import Keep, Setup
+from grader.jobs import Keep, Part, Setup
 from grader.lanes.environment import describe_machine
 from grader.lanes.lane import Lane
 from grader.model import (
@@ -45,6 +45,8 @@ class Sheet:
         handin: the hand-in whose exercises these are, or None.
         runs_untouched: whether a starter that nobody has touched is run, for its messages. It earns 0 in any case.
         inputs: where large inputs of failing shown checks are kept for the student, if anywhere.
+        rules: the contract lines whose checks are run; none for all. The others are left out, and told apart.
+        stops: whether all that comes after the first check that loses points is left out, too.
     """
 
     course: Course
@@ -53,6 +55,8 @@ class Sheet:
     handin: str | None = None
     runs_untouched: bool = False
     inputs: Path | None = None
+    rules: Collection[str] = ()
+    stops: bool = False
 
     def to_run(self, submission: Submission) -> list[Exercise]:
         """The exercises of which checks are run: a lane needs their checks alone."""
@@ -93,7 +97,10 @@ def grade_submission(
         else:
             assert lane is not None, "there is something to run"
             task = _Task(sheet, exercise, submission, lane)
-            graded = task.grade() if before is None else task.repeat(before)
+            if sheet.stops and any(map(_lost, rows)):
+                graded = _graded(exercise, lane.checks_of(exercise), [])
+            else:
+                graded = task.grade() if before is None else task.repeat(before)
             on_exercise(graded)
         rows.append(graded)
     return Report(
@@ -144,10 +151,14 @@ class _Task:
         checks = self.lane.checks_of(exercise)
         if problem := self.lane.collected.problems.get(exercise.id):
             return _broken(exercise, problem)
+        rules = self.sheet.rules
+        wanted = [check for check in checks if not rules or check.contract in rules]
         if missing := self.submission.problems.get(exercise.id):
-            outcomes = [Outcome(check.id, Verdict.SKIPPED, missing, cause="load") for check in checks]
+            outcomes = [Outcome(check.id, Verdict.SKIPPED, missing, cause="load") for check in wanted]
             return replace(_graded(exercise, checks, outcomes), state="not_started")
-        run = self.lane.run(exercise, self.submission.files[exercise.id], self._seed(), self._keep())
+        files = self.submission.files[exercise.id]
+        part = Part(frozenset(check.id for check in wanted) if rules else None, stops=self.sheet.stops)
+        run = self.lane.run(exercise, files, self._seed(), self._keep(), part)
         return self._finished(_graded(exercise, checks, run.outcomes, output=run.output))
 
     def repeat(self, before: GradedExercise) -> GradedExercise:
@@ -158,10 +169,10 @@ class _Task:
             open_ = {outcome.check for outcome in outcomes if outcome.verdict is Verdict.INCONCLUSIVE}
             if not open_:
                 break
-            run = self.lane.run(self.exercise, files, self._seed(), self._keep(), only=open_)
+            run = self.lane.run(self.exercise, files, self._seed(), self._keep(), Part(frozenset(open_), again=True))
             again = {outcome.check: outcome for outcome in run.outcomes}
             outcomes = [_later(outcome, again.get(outcome.check)) for outcome in outcomes]
-        checks = [row.check for row in before.checks]
+        checks = self.lane.checks_of(self.exercise)
         return self._finished(_graded(self.exercise, checks, outcomes, output=before.output))
 
     def _finished(self, graded: GradedExercise) -> GradedExercise:
@@ -190,12 +201,23 @@ def _later(first: Outcome, second: Outcome | None) -> Outcome:
 def _graded(
     exercise: Exercise, checks: Sequence[Check], outcomes: Sequence[Outcome], output: str = ""
 ) -> GradedExercise:
-    rows, withheld = score(exercise.points, checks, outcomes, exercise.withheld.shares)
+    ran = {outcome.check: outcome for outcome in outcomes}
+    # Points are divided among all checks, whichever ran: those of a check are the same every time.
+    every = [ran.get(check.id) or Outcome(check.id, Verdict.NOT_RUN) for check in checks]
+    rows, withheld = score(exercise.points, checks, every, exercise.withheld.shares)
     total = sum((row.score for row in rows), Score(0, 0)) + Score(0, withheld, withheld)
+    left_out = tuple(row for row in rows if row.check.id not in ran)
+    rows = [row for row in rows if row.check.id in ran]
     verdicts = {row.outcome.verdict for row in rows}
     # Of what is broken nobody knows; what needs hardware that is not here is nothing that the student could do.
-    all_passed = Verdict.PASSED in verdicts and verdicts <= {Verdict.PASSED, Verdict.NOT_RUN}
-    return GradedExercise(exercise, "done" if all_passed else "started", tuple(rows), total, withheld, output)
+    all_passed = not left_out and Verdict.PASSED in verdicts and verdicts <= {Verdict.PASSED, Verdict.NOT_RUN}
+    state = "done" if all_passed else "started"
+    return GradedExercise(exercise, state, tuple(rows), total, withheld, output, left_out=left_out)
+
+
+def _lost(graded: GradedExercise) -> bool:
+    """Whether a check that ran lost points."""
+    return any(row.score.earned + row.score.undecided < row.score.possible for row in graded.checks)
 
 
 def _broken(exercise: Exercise, problem: str) -> GradedExercise:

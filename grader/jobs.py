@@ -135,6 +135,29 @@ class Keep:
 
 
 @dataclass(frozen=True)
+class Part:
+    """Which checks of an exercise are run; by default all of them, for the first time.
+
+    Attributes:
+        only: their ids, or None for all.
+        again: whether they were inconclusive, and all else is done. What a check of speed finds against the student
+            counts only then; before, it is inconclusive.
+        stops: whether the first that loses points is the last to run.
+    """
+
+    only: frozenset[str] | None = None
+    again: bool = False
+    stops: bool = False
+
+    def has(self, check: str) -> bool:
+        """Whether the check of that id is among them."""
+        return self.only is None or check in self.only
+
+
+ALL = Part()
+
+
+@dataclass(frozen=True)
 class Job:
     """One exercise of one submission.
 
@@ -143,15 +166,14 @@ class Job:
         files: the submission's files by relative name.
         seed: of the author's inputs.
         keep: where large inputs of failing shown checks are kept, or None.
-        only: ids of the checks to run again, once all else is done, or None for all for the first time. What a check of
-            speed finds against the student counts only then; before, it is inconclusive.
+        part: which checks are run.
     """
 
     exercise: str
     files: Mapping[str, bytes]
     seed: int
     keep: Keep | None = None
-    only: frozenset[str] | None = None
+    part: Part = ALL
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import shutil
@@ -62,6 +63,8 @@ class Console:
         ran = subprocess.run(
             [sys.executable, "-m", "grader", *arguments],
             cwd=self.folder,
+            # As in an environment that is active: the command is found by its name.
+            env={**os.environ, "PATH": os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             encoding="utf-8",

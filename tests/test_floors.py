@@ -37,11 +37,13 @@ FLOORS: dict[str, set[str]] = {
     "batch": {"batch", "grading", "lanes", "intake", "report", "export", "model"},
     "release": {"release", "intake", "lanes", "course", "jobs", "model"},
     "verify": {"verify", "grading", "lanes", "course", "report", "jobs", "model"},
+    "study": {"study", "grading", "intake", "lanes", "course", "report", "jobs", "model"},
     "cli": {
         "cli",
         "batch",
         "release",
         "verify",
+        "study",
         "grading",
         "lanes",
         "intake",
@@ -57,7 +59,10 @@ FLOORS: dict[str, set[str]] = {
 
 PACKAGES = {f"grader.{path.parent.name}" for path in PACKAGE.glob("*/__init__.py")}
 
-HOST = ("batch", "cli", "course", "export", "grading", "intake", "jobs", "lanes", "release", "report", "verify")
+HOST = (
+    *("batch", "cli", "course", "export", "grading", "intake", "jobs", "lanes", "release", "report", "study"),
+    "verify",
+)
 """The rooms that are imported where grading is started, besides those of plain data."""
 
 HOST_WIRE = {"grader.wire.frames", "grader.wire.transport"}
@@ -209,6 +214,10 @@ def test_check_files_need_one_package_of_ours() -> None:
         ("grader.batch.run", ["torch", "pytest", "numpy"]),
         ("grader.verify.run", ["torch", "pytest", "numpy"]),
         ("grader.release.make", ["torch", "pytest", "numpy"]),
+        ("grader.study.given", ["torch", "pytest", "numpy"]),
+        ("grader.study.pages", ["torch", "pytest", "numpy"]),
+        ("grader.study.reset", ["torch", "pytest", "numpy"]),
+        ("grader.study.rows", ["torch", "pytest", "numpy"]),
         ("grader.session.__main__", ["torch", "pytest", "numpy", "pydantic", "yaml"]),
     ],
 )

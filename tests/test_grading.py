@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ from support import COURSES, FORK
 from grader.course.load import load_course
 from grader.course.names import find_exercises
 from grader.grading import Sheet, grade_submission, repeats
-from grader.jobs import Collected
+from grader.jobs import ALL, Collected, Part
 from grader.lanes.lane import Lane, Run
 from grader.lanes.open import open_lane
 from grader.model import Check, Course, Outcome, Report, Submission, Verdict
@@ -36,13 +35,13 @@ class PretendLane:
         del exercise
         return list(self.collected.checks)
 
-    def run(self, exercise: Any, files: Any, seed: int, keep: Any = None, only: Collection[str] | None = None) -> Run:
+    def run(self, exercise: Any, files: Any, seed: int, keep: Any = None, part: Part = ALL) -> Run:
         del exercise, files, seed, keep
-        if only is None:
+        if part.only is None:
             return Run([Outcome(id, verdict, seconds=2.0) for id, verdict in self._first.items()], "")
-        self.asked.append(set(only))
+        self.asked.append(set(part.only))
         verdict = self._later.pop(0)
-        return Run([Outcome(id, verdict, seconds=1.0) for id in sorted(only)], "")
+        return Run([Outcome(id, verdict, seconds=1.0) for id in sorted(part.only)], "")
 
 
 @pytest.fixture
@@ -97,7 +96,9 @@ def test_nobody_fails_by_speed_at_once() -> None:
     slow = b"def total(x):\n    for _ in range(5000):\n        y = x.sum()\n    return y\n"
     with open_lane([exercise], FORK) as lane:
         first = {row.check: row for row in lane.run(exercise, {exercise.file_name: slow}, 0).outcomes}["speed"]
-        (again,) = lane.run(exercise, {exercise.file_name: slow}, 0, only=["speed"]).outcomes
+        (again,) = lane.run(
+            exercise, {exercise.file_name: slow}, 0, part=Part(frozenset(["speed"]), again=True)
+        ).outcomes
     assert (first.verdict, again.verdict) == (INCONCLUSIVE, FAILED)
     assert "to be confirmed" in first.message
     assert first.message.split(" is ")[0] == again.message.split(" is ")[0] == "`total`"
@@ -107,6 +108,6 @@ def test_a_lane_runs_only_what_is_asked(tiny: Course, fork_lane: Lane) -> None:
     """A job can name its checks; the others are not run and have no outcome."""
     exercise = tiny.exercises[0]
     files = {exercise.file_name: b"def double(x):\n    return 2 * x\n"}
-    run = fork_lane.run(exercise, files, 0, only=["small", "dtype"])
+    run = fork_lane.run(exercise, files, 0, part=Part(frozenset(["small", "dtype"])))
     assert [outcome.check for outcome in run.outcomes] == ["small", "dtype"]
     assert len(fork_lane.run(exercise, files, 0).outcomes) == 4

@@ -12,7 +12,7 @@ from grader.confine.levels import Level
 from grader.confine.limits import WorkerLimits
 from grader.confine.messages import Birth, Launched, LaunchPlan, StartWorker, Targets
 from grader.confine.view import View
-from grader.jobs import Collected, Done, Job, Keep, Message, Plan, PlannedExercise, Spawned, from_frame, to_frame
+from grader.jobs import Collected, Done, Job, Keep, Message, Part, Plan, PlannedExercise, Spawned, from_frame, to_frame
 from grader.model import Check, Device, Limits, Outcome, Speed, Verdict
 from grader.records import to_plain
 
@@ -31,7 +31,7 @@ SPEED = Speed("told", "against", 1.5, 1.0, None, 2.0, 0.1, 0.2, 3, 4)
         ),
         Collected((Check("a", "double", "A", device=Device.CUDA),), {"total": "does not load"}, 2),
         Job("double", {"double.py": b"x = 1\n", "empty.py": b"", "b.py": b"\x00\xff"}, 7),
-        Job("double", {}, 7, Keep(Path("k"), "../k", "."), frozenset({"b", "a"})),
+        Job("double", {}, 7, Keep(Path("k"), "../k", "."), Part(frozenset({"b", "a"}), again=True, stops=True)),
         Spawned(12),
         Outcome("a", Verdict.FAILED, "no", "why", 0.5, {"ops": 3}, (SPEED,), Device.SIM),
         Outcome("a", Verdict.PASSED),

@@ -26,6 +26,13 @@ COMMANDS = {
     "pages": "pages",
     "release": "release",
     "pack": "pack",
+    "start": "start",
+    "update": "update",
+    "list": "list",
+    "next": "next",
+    "show": "show",
+    "hint": "hint",
+    "reset": "reset",
 }
 """Each command, and the module that it stands in."""
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="Where reports and the gradebook go.")
 @click.option("--handin", help="Grade the exercises of this hand-in only.")
+@click.option("-q", "--quiet", is_flag=True, help="No line for each author, no table: only where things are.")
 @click.option("--course", "course_folder", type=click.Path(path_type=Path), help="The course; by default this folder.")
 @confinement_option("full")
 @device_option
@@ -26,14 +27,15 @@ def command(
     folder: Path,
     out: Path,
     handin: str | None,
+    quiet: bool,
     course_folder: Path | None,
     confinement: str,
     device: str,
     start: str | None,
 ) -> None:
     """Grade every submission in DIR, which has one folder for each author."""
-    say = Say()
-    say("Grading ...")
+    say, details = Say(), Say(quiet=quiet)
+    details("Grading ...")
     with told_errors():
         from grader.batch.run import grade_batch
         from grader.grading import Sheet
@@ -44,8 +46,9 @@ def command(
             exercises = [exercise for exercise in exercises if exercise.id in chosen.exercises]
 
         def on_report(report: Report, number: int, total: int) -> None:
-            say(author_line(report, number, total))
+            details(author_line(report, number, total))
 
         sheet = Sheet(course, exercises, read_setup(start, device, confinement), handin=handin)
         reports = grade_batch(sheet, folder, out, on_report)
-        say("", *gradebook_lines(exercises, reports), f"Reports and gradebook.csv are in {out}")
+        details("", *gradebook_lines(exercises, reports))
+        say(f"Reports and gradebook.csv are in {out}")

@@ -4,27 +4,30 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from grader.cli.options import confinement_option, device_option, read_setup, start_option
-from grader.cli.telling import Say, course_and_exercises, terminal_width, told_errors
+from grader.cli.options import complete_grade, confinement_option, device_option, read_setup, start_option
+from grader.cli.telling import Say, check_rules, course_and_exercises, terminal_width, told_errors
 
 if TYPE_CHECKING:
     from grader.jobs import Setup
-    from grader.model import GradedExercise, Report
+    from grader.model import Course, GradedExercise, Report
 
 POINTS_LOST = 1
 UNDECIDED = 3
 
 
 @click.command("run", hidden=True)
-@click.argument("names", metavar="[EXERCISE]...", nargs=-1)
+@click.argument("names", metavar="[EXERCISE]... [RULE]...", nargs=-1, shell_complete=complete_grade)
 @click.option("--submission", type=click.Path(path_type=Path), help="A folder with the files to grade.")
 @click.option("--json", "json_path", metavar="FILE", help="Write the report as JSON; - for standard output.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of all random inputs.")
+@click.option("-x", "--exitfirst", "stops", is_flag=True, help="Stop at the first check that loses points.")
+@click.option("-q", "--quiet", is_flag=True, help="Print only the table and the total.")
 @click.option("-v", "--verbose", is_flag=True, help="Show every check with its message, also those that passed.")
 @confinement_option("none")
 @device_option
@@ -34,6 +37,8 @@ def command(
     submission: Path | None,
     json_path: str | None,
     seed: int,
+    stops: bool,
+    quiet: bool,
     verbose: bool,
     confinement: str,
     device: str,
@@ -41,34 +46,50 @@ def command(
 ) -> None:
     """Grade exercises, print what to mend, and say what to do next."""
     say = Say(quiet=json_path == "-")
-    say("Grading ...")
+    if not quiet:
+        say("Grading ...")
     with told_errors():
         _can_write(json_path)
         setup = read_setup(start, device, confinement, seed)
-        report = _grade(names, submission, setup, say, verbose=verbose)
+        details = say if not quiet else Say(quiet=True)
+        report = _grade(names, submission, setup, (say, details), stops=stops, verbose=verbose)
         _write(report, json_path, say)
     sys.exit(_exit_status(report))
 
 
-def _grade(names: tuple[str, ...], submission: Path | None, setup: Setup, say: Say, *, verbose: bool) -> Report:
+def _grade(
+    words: tuple[str, ...],
+    submission: Path | None,
+    setup: Setup,
+    says: tuple[Say, Say],
+    *,
+    stops: bool,
+    verbose: bool,
+) -> Report:
+    """Grade, and tell of it with the first of `says`, of each exercise with the second."""
     from grader.course.layout import kept_inputs
+    from grader.course.names import split_rules
     from grader.grading import Sheet, grade_submission, is_open, repeats
     from grader.intake.folder import read_submission
     from grader.lanes.open import open_lane
     from grader.report.terminal import exercise_lines, summary_lines, unread_lines
 
+    names, rules = split_rules(words)
     course, exercises = course_and_exercises(names)
+    check_rules(exercises, rules)
     folder = submission or course.root
     handed_in = read_submission(folder, exercises, author=folder.resolve().name)
     # A module stands for what was begun of it; an exercise by its own name is run also where it was not.
     alone = bool(names) and len(exercises) <= len(names)
-    sheet = Sheet(course, exercises, setup, runs_untouched=alone, inputs=kept_inputs(course))
+    inputs = kept_inputs(course)
+    sheet = Sheet(course, exercises, setup, runs_untouched=alone, inputs=inputs, rules=rules, stops=stops)
     to_run = sheet.to_run(handed_in)
     width = terminal_width()
-    say(*unread_lines(handed_in, width))
+    say, details = says
+    details(*unread_lines(handed_in, width))
 
     def on_exercise(graded: GradedExercise) -> None:
-        say(*exercise_lines(graded, width, every=verbose), "")
+        details(*exercise_lines(graded, width, every=verbose), "")
 
     def on_first(graded: GradedExercise) -> None:
         if not is_open(graded):  # else it is told once, with what it ends with
@@ -78,12 +99,35 @@ def _grade(names: tuple[str, ...], submission: Path | None, setup: Setup, say: S
         report = grade_submission(sheet, handed_in, None)
     else:
         with open_lane(to_run, setup, hidden=(folder,)) as lane:
-            lane.watch = say.running
+            lane.watch = details.running
             report = grade_submission(sheet, handed_in, lane, on_exercise=on_first)
             if repeats(report):  # checks of speed that did not pass at once; nothing else runs now
                 report = grade_submission(sheet, handed_in, lane, earlier=report, on_exercise=on_exercise)
     say(*summary_lines(report, width))
+    if submission is None:
+        details(*_kept(course, report, width))
     return report
+
+
+def _kept(course: Course, report: Report, width: int) -> Iterator[str]:
+    """Keep how far the student is, and give advice."""
+    from grader.study.advice import advice_lines
+    from grader.study.given import is_behind
+    from grader.study.pages import prose
+    from grader.study.progress import read_progress, write_progress
+    from grader.study.reset import keep_starters
+
+    before = read_progress(course)
+    after = before.after(report)
+    problem = write_progress(course, after)
+    problems = [problem or before.problem]
+    if not problem:
+        keep_starters(course)
+    yield from advice_lines(course, report, after, width, kept=not problem)
+    if is_behind(course.root):
+        problems.append("The course was changed since you got it:  grade update  brings that, and keeps your work")
+    for problem in filter(None, problems):
+        yield from prose(problem, width)
 
 
 def _can_write(json_path: str | None) -> None:

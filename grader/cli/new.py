@@ -17,7 +17,7 @@ def command(name: str | None, course_folder: Path | None, schemas: Path | None) 
     """Lay out an exercise, or a course, that lacks only what its author must write."""
     say = Say()
     with told_errors():
-        from grader.course.layout import find_course
+        from grader.course.layout import find_course, refuse_given
         from grader.course.scaffold import new_course, new_exercise, write_schemas
         from grader.model.errors import CourseError
 
@@ -27,7 +27,9 @@ def command(name: str | None, course_folder: Path | None, schemas: Path | None) 
         if schemas:
             written += write_schemas(schemas)
         if name:
-            written += new_exercise(find_course((course_folder or Path.cwd()).resolve()), name)
+            root = find_course((course_folder or Path.cwd()).resolve())
+            refuse_given(root, "new")
+            written += new_exercise(root, name)
         if not written:
             raise CourseError("say what to lay out: MODULE/EXERCISE, --course DIR or --schemas DIR")
         say(*(f"wrote {_from_here(path)}" for path in written))

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, ParamSpec
 
 import click
+from click.shell_completion import CompletionItem
 
 if TYPE_CHECKING:
     from grader.jobs import Setup
+    from grader.model import Course
 
 Rest = ParamSpec("Rest")
 
@@ -50,3 +54,49 @@ def read_setup(start: str | None, device: str = "sim", confinement: str = "none"
         least=Level.of(confinement),
         seed=seed,
     )
+
+
+def complete_exercises(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """The exercises and modules of the course in this folder that begin so, for a shell."""
+    course = _course_here()
+    if course is None:
+        return []
+    found = [CompletionItem(item.id, help=f"{item.number} {item.title}") for item in course.exercises]
+    found += [CompletionItem(item.number, help=item.title) for item in course.exercises]
+    found += [CompletionItem(module.id, help=module.title) for module in course.modules]
+    return [item for item in found if item.value.startswith(incomplete)]
+
+
+def complete_grade(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """The same; before the first name commands, too, and after one the rules of that exercise."""
+    from grader.cli import COMMANDS
+    from grader.course.names import find_exercises
+    from grader.model.errors import CourseError
+
+    found = complete_exercises(ctx, param, incomplete)
+    course, names = _course_here(), ctx.params.get("names") or ()
+    if not names:
+        found += [CompletionItem(name) for name in COMMANDS if name != "run" and name.startswith(incomplete)]
+    elif course is not None:
+        with suppress(CourseError):
+            rules = find_exercises(course, names[0])[0].contract
+            found += [CompletionItem(rule, help=text) for rule, text in rules.items() if rule.startswith(incomplete)]
+    return found
+
+
+def complete_states(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """The states that begin so."""
+    from grader.study.rows import FILTERS
+
+    return [CompletionItem(state) for state in FILTERS if state.startswith(incomplete)]
+
+
+def _course_here() -> Course | None:
+    """The course in this folder; None also where it is wrong, as in the middle of a line nobody can be told so."""
+    from grader.course.layout import find_course
+    from grader.course.load import load_course
+    from grader.model.errors import CourseError
+
+    with suppress(CourseError, OSError):
+        return load_course(find_course(Path.cwd()))
+    return None

@@ -15,6 +15,7 @@ from grader.model.errors import GraderError
 
 if TYPE_CHECKING:
     from grader.model import Course, Exercise, HandIn
+    from grader.study.progress import Progress
 
 _INTERRUPTED = 130
 _QUICK_S = 1.0
@@ -104,3 +105,56 @@ def handin_of(course: Course, name: str | None) -> HandIn | None:
             return handin
     known = ", ".join(handin.id for handin in course.handins) or "none"
     raise CourseError(f"there is no hand-in {name!r} in this course; known are {known}")
+
+
+def one_exercise(course: Course, name: str) -> Exercise:
+    """The exercise of a name, which may not be a module's.
+
+    Raises:
+        CourseError: there is none, or more than one.
+    """
+    from grader.course.names import find_exercises
+    from grader.model.errors import CourseError
+
+    found = find_exercises(course, name)
+    if len(found) > 1:
+        ids = ", ".join(exercise.id for exercise in found)
+        raise CourseError(f"{name} is a module; name one exercise of it: {ids}")
+    return found[0]
+
+
+def exercise_in_hand(course: Course, name: str | None) -> tuple[Exercise, Progress]:
+    """The exercise of a name, or the one that comes next, and how far the student is.
+
+    Raises:
+        CourseError: there is no such exercise, or nothing left to solve.
+    """
+    from grader.model.errors import CourseError
+    from grader.study.progress import read_progress
+    from grader.study.rows import next_row, rows_of
+
+    progress = read_progress(course)
+    if name is not None:
+        return one_exercise(course, name), progress
+    row = next_row(course, rows_of(course, progress), progress)
+    if row is None:
+        raise CourseError("all exercises are solved; name one")
+    return row.exercise, progress
+
+
+def check_rules(exercises: Sequence[Exercise], rules: Sequence[str]) -> None:
+    """Refuse rules that the one exercise does not have.
+
+    Raises:
+        CourseError: there is no such rule, or not exactly one exercise.
+    """
+    from grader.model.errors import CourseError
+
+    if not rules:
+        return
+    if len(exercises) > 1:
+        raise CourseError(f"{rules[0]} is a rule of some exercise; say of which one: grade EXERCISE {rules[0]}")
+    known = exercises[0].contract
+    unknown = [rule for rule in rules if rule not in known]
+    if known and unknown:
+        raise CourseError(f"{exercises[0].id} has no rule {unknown[0]}; its rules are {', '.join(known)}")

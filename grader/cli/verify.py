@@ -16,6 +16,7 @@ from grader.cli.telling import Say, course_and_exercises, told_errors
 @click.option("--write-digests", is_flag=True, help="First bring the digests of starters in exercise.yaml up to date.")
 @click.option("--losses", is_flag=True, help="Also show what each wrong answer loses, and on which rules.")
 @click.option("--coverage", is_flag=True, help="Show which topic is taught where, and run nothing.")
+@click.option("-q", "--quiet", is_flag=True, help="Only the table and what is wrong.")
 @device_option
 @start_option
 def command(
@@ -24,6 +25,7 @@ def command(
     write_digests: bool,
     losses: bool,
     coverage: bool,
+    quiet: bool,
     device: str,
     start: str | None,
 ) -> None:
@@ -32,8 +34,10 @@ def command(
     if coverage:
         _show_coverage(say)
         return
-    say("Verifying ...")
+    details = Say(quiet=quiet)
+    details("Verifying ...")
     with told_errors():
+        from grader.course.layout import refuse_given
         from grader.course.starter import write_digest
         from grader.verify.cases import SEEDS
         from grader.verify.losses import loss_lines
@@ -41,12 +45,13 @@ def command(
         from grader.verify.table import proof_lines
 
         course, exercises = course_and_exercises(names)
+        refuse_given(course.root, "verify")
         if write_digests:
             for exercise in exercises:
                 if write_digest(exercise):
                     say(f"wrote the digest of {exercise.id}")
             course, exercises = course_and_exercises(names)
-        proofs = verify(course, exercises, read_setup(start, device), seeds or SEEDS, say)
+        proofs = verify(course, exercises, read_setup(start, device), seeds or SEEDS, details)
         if losses:
             say("", *loss_lines(proofs), "")
         say(*proof_lines(proofs))

@@ -54,6 +54,19 @@ class Answer:
     fine: tuple[str, ...] = ()
 
 
+def public_text(source: str) -> str:
+    """The text of an answer without the lines for us."""
+    first = ast.parse(source).body[0]
+    doc = ast.get_docstring(ast.parse(source))
+    if doc is None:
+        return source
+    for line in (_CAUGHT_BY, _BREAKS, _FINE, _KEEPS):
+        doc = line.sub("", doc)
+    rest = source.split("\n")[first.end_lineno :]
+    told = [f'"""{doc.strip()}"""'] if doc.strip() else []
+    return "\n".join([*told, *rest]).lstrip("\n")
+
+
 def read_answer(exercise: Exercise, path: Path) -> Answer:
     """Read a known answer of an exercise.
 

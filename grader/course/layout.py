@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import grader
 from grader.model import Course, Exercise
 from grader.model.errors import CourseError
 
@@ -21,9 +22,15 @@ STUDENTS_PAGE = Path("README.md")
 """In a released copy: where students begin."""
 ASSISTANTS_PAGE = Path("AGENTS.md")
 """In a released copy: what it asks of programs that help students to write code."""
+GIVEN = Path(".grade-given.json")
+"""What `grade start` gave out, in the folder that it made."""
+
+BUNDLED = "bundled"
+"""The folder of our package that holds the bundled course, where the package was not installed from a checkout."""
 
 _SHOWN, _STAFF = "exercises", "solutions"
 _CHECKS, _PROBES = "check_", "probe_"
+_KEPT = ".grade"
 
 
 @dataclass(frozen=True)
@@ -52,11 +59,6 @@ class Places:
     def staff(self) -> Path:
         """The folder that staff alone have."""
         return Path(_STAFF, self.module, self.id)
-
-    @property
-    def module_folders(self) -> tuple[Path, Path]:
-        """The folders in which all exercises of the module lie."""
-        return self.shown.parent, self.staff.parent
 
     @property
     def starter(self) -> Path:
@@ -135,12 +137,87 @@ def find_course(start: Path) -> Path:
     for folder in (start, *start.parents):
         if is_course(folder):
             return folder
-    raise CourseError(f"there is no course here: no {COURSE_FILE} in {start} or a folder above it")
+    if (find_given(start) / GIVEN).is_file():
+        raise CourseError(f"{find_given(start) / COURSE_FILE} is gone;  grade update  brings it back")
+    raise CourseError(
+        f"there is no course here: no {COURSE_FILE} in {start} or a folder above it;  grade start DIR  lays one out"
+    )
+
+
+def bundled_course() -> Path:
+    """The folder of the course that comes with the grader: in its package, or around that in a checkout.
+
+    Raises:
+        CourseError: there is none.
+    """
+    package = Path(grader.__file__).resolve().parent
+    for folder in (package / BUNDLED, package.parent):
+        if is_course(folder):
+            return folder
+    raise CourseError(f"the bundled course is not in {package / BUNDLED}; install tensorgrade anew")
+
+
+def staff_root(root: Path) -> Path:
+    """The folder under which a course's solutions lie: its own, or for one made by `grade start` the bundled course."""
+    return bundled_course() if (root / GIVEN).is_file() else root
+
+
+def refuse_given(root: Path, command: str) -> None:
+    """Refuse what is for authors in a folder that `grade start` made.
+
+    Raises:
+        CourseError: it is one.
+    """
+    if (root / GIVEN).is_file():
+        raise CourseError(
+            f"{root} is a student's folder, made by grade start: no solutions are in it;  grade {command}  is for a "
+            "course of your own (grade new --course DIR) or a checkout"
+        )
+
+
+def closed_folders(root: Path) -> tuple[Path, ...]:
+    """Folders of a course, and of the bundled one, that no student code may see: those that are there."""
+    package = Path(grader.__file__).resolve().parent
+    roots = dict.fromkeys((root, package / BUNDLED, package.parent))
+    return tuple(path for top in roots if is_course(top) for path in (top / _SHOWN, top / _STAFF) if path.is_dir())
+
+
+def find_given(start: Path) -> Path:
+    """The folder made by `grade start` that `start` lies in, also if its course file is gone; else `start` itself."""
+    folders = (folder for folder in (start, *start.parents) if (folder / GIVEN).is_file())
+    return next(folders, start)
+
+
+def kept_folder(root: Path) -> Path:
+    """Where `grade` keeps what belongs to one student and to no course: out of git's way."""
+    return root / _KEPT
 
 
 def kept_inputs(course: Course) -> Path:
     """Where large inputs of failing shown checks are kept for the student."""
-    return course.root / ".grade" / "inputs"
+    return kept_folder(course.root) / "inputs"
+
+
+def kept_progress(course: Course) -> Path:
+    """The file of a student's progress."""
+    return kept_folder(course.root) / "progress.json"
+
+
+def starter_copy(root: Path, places: Places) -> Path:
+    """Where another copy of a starter is, if anywhere: in the bundled course, or where copies are kept."""
+    staff = staff_root(root)
+    return staff / places.starter if staff != root else kept_folder(root) / "starters" / places.starter.name
+
+
+def given_files(course: Course) -> list[Path]:
+    """All files that a student has of a course, as paths from its root."""
+    wanted = [Path(COURSE_FILE), TOPICS]
+    for module in course.modules:
+        wanted.append(page_of(module.id))
+        for exercise in module.exercises:
+            places = Places.of(exercise)
+            wanted += [places.starter, places.description, places.shown_checks, places.probes[0]]
+    return [path for path in wanted if (course.root / path).is_file()]
 
 
 def released_files(course: Course) -> tuple[Path, ...]:

@@ -13,7 +13,7 @@ from pathlib import Path
 from packaging.requirements import InvalidRequirement, Requirement
 
 from grader.course.files import read_file, suggestion
-from grader.course.layout import COURSE_FILE, Places, answers
+from grader.course.layout import COURSE_FILE, Places, answers, closed_folders, staff_root, starter_copy
 from grader.course.schema import CourseFile, ExerciseFile, LimitsEntry, WithheldEntry
 from grader.model import Course, Exercise, HandIn, Limits, Module, Withheld
 from grader.model.errors import CourseError
@@ -61,13 +61,17 @@ def _load_exercise(root: Path, places: Places, limits: Limits, problems: list[st
     file = read_file(root / places.description, places.description.as_posix(), ExerciseFile, problems)
     if file is None:
         return None
-    starter, shown_checks, hidden_checks, reference = (
-        root / path for path in (places.starter, places.shown_checks, places.hidden_checks, places.reference)
-    )
+    staff = staff_root(root)
+    starter, shown_checks = root / places.starter, root / places.shown_checks
+    hidden_checks, reference = staff / places.hidden_checks, staff / places.reference
+    shown_probe, hidden_probe = places.probes
     if not shown_checks.is_file() and not hidden_checks.is_file():
         problems.append(f"{places.shown.as_posix()}: there are no checks; write {shown_checks.name}")
     # A missing starter is told by `grade verify`; the course still loads.
-    source = starter.read_bytes() if starter.is_file() else b""
+    copy = starter_copy(root, places)
+    sources = (path.read_bytes().decode("utf-8", "replace") for path in (starter, copy) if path.is_file())
+    # A student's file may have lost its text.
+    contract = next(filter(None, map(contract_lines, sources)), {})
     withheld = _withheld(file.withheld) if file.withheld else Withheld()
     return Exercise(
         id=places.id,
@@ -82,16 +86,16 @@ def _load_exercise(root: Path, places: Places, limits: Limits, problems: list[st
         minutes=file.minutes,
         hints=tuple(file.hints),
         folder=root / places.shown,
-        module_folders=tuple(path for folder in places.module_folders if (path := root / folder).is_dir()),
+        closed=closed_folders(root),
         starter=starter,
         starter_digest=file.starter or "",
         shown_checks=shown_checks if shown_checks.is_file() else None,
         hidden_checks=hidden_checks if hidden_checks.is_file() else None,
-        probes=tuple(path for probe in places.probes if (path := root / probe).is_file()),
+        probes=tuple(path for path in (root / shown_probe, staff / hidden_probe) if path.is_file()),
         reference=reference if reference.is_file() else None,
-        wrong=answers(root / places.wrong),
-        right=answers(root / places.right),
-        contract=contract_lines(source.decode("utf-8", "replace")),
+        wrong=answers(staff / places.wrong),
+        right=answers(staff / places.right),
+        contract=contract,
         limits=_limits(limits, file.limits),
         # In a full copy the hidden checks are there, and nothing is withheld.
         withheld=Withheld() if hidden_checks.is_file() else withheld,

@@ -10,6 +10,7 @@ from grader.model import Course, Exercise
 from grader.model.errors import CourseError
 
 _NUMBER = re.compile(r"(\d+)(?:-(\d+))?")
+_RULE = re.compile(r"[Cc][0-9]+")
 _NEAR = 0.45
 
 
@@ -35,6 +36,13 @@ def find_exercises(course: Course, name: str, commands: Iterable[str] = ()) -> l
     if not found:
         raise CourseError(f"there is no exercise or command {name!r}{_nearest(course, word, commands)}")
     return found
+
+
+def split_rules(words: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Names of exercises and names of rules, such as C4 or c4, which stand behind them."""
+    words = tuple(words)
+    rules = tuple(word.upper() for word in words if _RULE.fullmatch(word))
+    return tuple(word for word in words if not _RULE.fullmatch(word)), rules
 
 
 def _numbers(word: str) -> tuple[int, ...]:

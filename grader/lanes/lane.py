@@ -11,12 +11,25 @@ import os
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from grader.jobs import Collected, Done, Job, Keep, Message, Plan, PlannedExercise, Spawned, from_frame, to_frame
+from grader.jobs import (
+    ALL,
+    Collected,
+    Done,
+    Job,
+    Keep,
+    Message,
+    Part,
+    Plan,
+    PlannedExercise,
+    Spawned,
+    from_frame,
+    to_frame,
+)
 from grader.lanes.source import START_S, Source
 from grader.lanes.walls import Reached
 from grader.model import BROKEN_MESSAGE, Check, Device, Exercise, Outcome, Verdict
@@ -143,31 +156,27 @@ class Lane:
         return [check for check in self.collected.checks if check.exercise == exercise.id]
 
     def run(
-        self,
-        exercise: Exercise,
-        files: Mapping[str, bytes],
-        seed: int,
-        keep: Keep | None = None,
-        only: Collection[str] | None = None,
+        self, exercise: Exercise, files: Mapping[str, bytes], seed: int, keep: Keep | None = None, part: Part = ALL
     ) -> Run:
-        """Run all checks of an exercise on a submission's files: the one call behind which student code runs.
+        """Run the checks of an exercise on a submission's files: the one call behind which student code runs.
 
         Args:
             exercise: one of this lane's.
             files: the submission's files by name.
             seed: of the author's inputs; see `Setup.seed_of`.
             keep: where large inputs of failing shown checks go, if anywhere.
-            only: ids of the checks to run, if not all: those that were inconclusive are repeated.
+            part: which checks are run, if not all.
 
         Raises:
             StartError: no check process can be had, or no worker server.
             ConfinementError: a worker server was lost, and its successor is confined less well than is asked for.
         """
-        run = self._run(exercise, files, seed, keep, only)
+        job = Job(exercise.id, files, seed, keep, part)
+        run = self._run(exercise, job)
         # A worker server that was lost is nobody's fault who is graded: once more, with another one. A second loss is
         # told, and the next exercise gets a server of its own again.
         if self._lost_its_workers(run):
-            run = self._run(exercise, files, seed, keep, only)
+            run = self._run(exercise, job)
             self._lost_its_workers(run)
         return run
 
@@ -179,23 +188,16 @@ class Lane:
         self.close()  # in good order: it removes the control groups of workers whose end nobody could tell it
         return True
 
-    def _run(
-        self,
-        exercise: Exercise,
-        files: Mapping[str, bytes],
-        seed: int,
-        keep: Keep | None,
-        only: Collection[str] | None,
-    ) -> Run:
-        checks = [check for check in self.checks_of(exercise) if only is None or check.id in only]
+    def _run(self, exercise: Exercise, job: Job) -> Run:
+        checks = [check for check in self.checks_of(exercise) if job.part.has(check.id)]
         self._jobs += 1
         self._busy = True
-        self._send(Job(exercise.id, files, seed, keep, None if only is None else frozenset(only)))
-        run = self._collect(exercise, checks)
+        self._send(job)
+        run = self._collect(exercise, checks, job.part)
         self._busy = False
         return run
 
-    def _collect(self, exercise: Exercise, checks: Sequence[Check]) -> Run:
+    def _collect(self, exercise: Exercise, checks: Sequence[Check], part: Part) -> Run:
         """Take outcomes as they come, until the job is done, the deadline is over, or the check process is gone."""
         outcomes: dict[str, Outcome] = {}
         output, detail = "", "it did not run"
@@ -221,6 +223,8 @@ class Lane:
                 break
             if isinstance(message, Done):
                 output = message.output
+                if part.stops:
+                    checks = [check for check in checks if check.id in outcomes]
                 break
             assert isinstance(message, Outcome)
             # Once its workers were ended from outside, what a check says is a consequence of that.

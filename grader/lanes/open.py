@@ -29,7 +29,7 @@ def open_lanes(
         exercises: whose checks are run.
         setup: how they are.
         count: of lanes.
-        hidden: folders that no worker may see; those of the exercises are hidden in any case.
+        hidden: folders that no worker may see; those of the courses are hidden in any case.
 
     Raises:
         StartError: forked workers are asked for together with CUDA.
@@ -37,7 +37,7 @@ def open_lanes(
     """
     if (setup.accelerator, setup.start) == (Device.CUDA, Start.FORK):
         raise StartError("a forked worker cannot use CUDA; take --start spawn with --device cuda")
-    own = {folder for exercise in exercises for folder in exercise.module_folders}
+    own = {folder for exercise in exercises for folder in exercise.closed}
     # A real file of the course, for the probes: what workers must not read is tried with what they would like to.
     first = next((path for exercise in exercises if (path := exercise.hidden_checks or exercise.shown_checks)), None)
     plan = WallPlan.of(setup, (*hidden, *sorted(own)), first)

@@ -68,7 +68,7 @@ class Exercise:
         minutes: how long a student takes, about; None if nobody has said.
         hints: three of them.
         folder: what a student sees.
-        module_folders: where all exercises of its module lie, the staff's among them.
+        closed: folders of courses that no student code may see.
         starter: the exercise module as students get it.
         starter_digest: digest of the untouched starter, or "" if the file in `folder` is it.
         shown_checks: the file of shown checks, or None.
@@ -95,7 +95,7 @@ class Exercise:
     minutes: int | None
     hints: tuple[str, ...]
     folder: Path
-    module_folders: tuple[Path, ...]
+    closed: tuple[Path, ...]
     starter: Path
     starter_digest: str
     shown_checks: Path | None

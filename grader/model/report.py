@@ -75,6 +75,7 @@ class GradedExercise:
         withheld_points: hundredths of a point that withheld checks decide.
         output: what the student printed while shown checks ran.
         diagnosis: a sentence for a known mistake, or None.
+        left_out: the checks that were not to run this time; their points are undecided.
     """
 
     exercise: Exercise
@@ -84,6 +85,12 @@ class GradedExercise:
     withheld_points: int = 0
     output: str = ""
     diagnosis: str | None = None
+    left_out: tuple[GradedCheck, ...] = ()
+
+    @property
+    def left_out_score(self) -> Score:
+        """Of the checks that were not to run: all of it undecided."""
+        return sum((row.score for row in self.left_out), Score(0, 0))
 
 
 @dataclass(frozen=True)

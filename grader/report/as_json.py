@@ -39,6 +39,7 @@ def _exercise(graded: GradedExercise) -> dict[str, Any]:
         "state": graded.state,
         "score": _score(graded.score),
         "withheld": {"checks": exercise.withheld.checks, "points": in_points(graded.withheld_points)},
+        "left_out": {"checks": len(graded.left_out), "points": in_points(graded.left_out_score.possible)},
         "diagnosis": graded.diagnosis,
         "output": graded.output,
         "checks": [_check(row) for row in graded.checks],

@@ -13,9 +13,9 @@ from grader.course.layout import Places
 from grader.model import GradedCheck, GradedExercise, Report, Score, Submission, Verdict
 from grader.model.score import points_text
 from grader.report.causes import Told
+from grader.report.lines import WIDTH, cut, filled
 from grader.report.safe import columns, for_terminal
 
-WIDTH = 80
 _WORDS = {
     Verdict.PASSED: ("pass", "green"),
     Verdict.FAILED: ("FAIL", "red"),
@@ -63,6 +63,9 @@ def exercise_lines(graded: GradedExercise, width: int = WIDTH, *, every: bool = 
     else:
         yield from _in_short(page, Told.of(graded.checks))
     yield from page.output(graded)
+    if graded.left_out:
+        ran = len(graded.checks)
+        yield from page.wrapped(f"{ran} of {ran + len(graded.left_out)} checks run.", "  ")
     if graded.withheld_points:
         checks, points = exercise.withheld.checks, points_text(graded.withheld_points)
         yield from page.wrapped(f"{checks} more checks decide {points} points when you hand in.", "  ")
@@ -126,7 +129,10 @@ def _total(report: Report) -> Iterator[str]:
         )
     else:
         yield click.style(f"{points_text(total.earned)} / {points_text(total.possible)} points", bold=True)
-    rest = total.undecided - withheld
+    left_out = sum(graded.left_out_score.possible for graded in report.exercises)
+    if left_out:
+        yield f"{points_text(left_out)} of the points are decided by checks that were not to run this time"
+    rest = total.undecided - withheld - left_out
     if rest > 0:
         kinds = sorted({row.outcome.verdict.value.replace("_", " ") for row in rows if row.score.undecided})
         yield f"{points_text(rest)} points are undecided ({', '.join(kinds)}): neither earned nor lost"
@@ -145,6 +151,8 @@ def _next(report: Report) -> Iterator[str]:
         exercise = waiting[0].exercise
         yield f"Next: {exercise.number} {exercise.title}. Open"
         yield f"      {Places.of(exercise).starter.as_posix()}"
+    elif left_out := [graded.exercise.id for graded in report.exercises if graded.left_out]:
+        yield f"What ran passed. For all checks:  grade {left_out[0]}"
     elif all(graded.state == "done" for graded in report.exercises):
         yield "All that could run here passed."
 
@@ -168,7 +176,7 @@ class _Page:
     def row(self, left: str, right: str) -> str:
         """Two texts at the two sides, the left one cut."""
         room = self.width - len(right) - 1
-        left = _cut(for_terminal(left, one_line=True), room)
+        left = cut(for_terminal(left, one_line=True), room)
         return f"{left}{' ' * (room - columns(left))} {right}".rstrip()
 
     def check(self, row: GradedCheck) -> Iterator[str]:
@@ -193,7 +201,7 @@ class _Page:
             return
         start = f"{rule:<4}" if rule else ""
         room = self.width - 22 - len(start) - len(kind)
-        title = _cut(title, room) + kind
+        title = cut(title, room) + kind
         yield f"  {word} {start}{title}{' ' * (room + len(kind) - columns(title))} {points:>11}"
 
     def measured(self, row: GradedCheck, reference: Mapping[str, int]) -> Iterator[str]:
@@ -216,7 +224,7 @@ class _Page:
         own = indent + line[: len(line) - len(line.lstrip())]
         if len(indent) + columns(line) <= self.width or line.startswith("    "):
             return [indent + line]
-        return list(_filled(line.strip().split(" "), own, self.width))
+        return list(filled(line.strip().split(" "), own, self.width))
 
     def output(self, graded: GradedExercise) -> Iterator[str]:
         """The beginning of what the student printed."""
@@ -226,25 +234,18 @@ class _Page:
         lines = text.split("\n")
         yield "  You printed:"
         for line in lines[:_MOST_OUTPUT_LINES]:
-            yield f"    | {_cut(line, self.width - 6)}"
+            yield f"    | {cut(line, self.width - 6)}"
         if len(lines) > _MOST_OUTPUT_LINES:
             yield f"    | ... {len(lines) - _MOST_OUTPUT_LINES} more lines"
 
 
-def _filled(words: Sequence[str], indent: str, width: int) -> Iterator[str]:
-    """Words in lines, by the columns that they take; the lines after the first stand further in."""
-    line, free = indent, True
-    for word in words:
-        if not free and columns(line) + 1 + columns(word) > width:
-            yield line
-            line, free = f"{indent}  ", True
-        line += word if free else f" {word}"
-        free = False
-    yield line
-
-
 def _by_number(rule: str) -> tuple[int, str]:
     return len(rule), rule  # C2 before C10
+
+
+def counted_as(name: str) -> str:
+    """What a counter counts, in words."""
+    return _COUNTERS.get(name, (name, name))[1]
 
 
 def _count(name: str, number: int) -> str:
@@ -255,13 +256,3 @@ def _count(name: str, number: int) -> str:
 
 def _state(graded: GradedExercise) -> str:
     return graded.state.replace("_", " ")
-
-
-def _cut(text: str, room: int) -> str:
-    if columns(text) <= room:
-        return text
-    # Room for the dots.
-    kept = text[: room - 4]
-    while columns(kept) > room - 4:  # characters of two columns
-        kept = kept[:-1]
-    return f"{kept.rstrip()} ..."

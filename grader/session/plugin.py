@@ -116,7 +116,8 @@ class CheckSession:
 
     def _run_job(self, job: Job) -> None:
         planned = self._exercise = self._planned[job.exercise]
-        rows = [row for row in self._checks[job.exercise] if job.only is None or row.check.id in job.only]
+        part = job.part
+        rows = [row for row in self._checks[job.exercise] if part.has(row.check.id)]
         self._tries = Tries(self._examples)
         printed = Printed(planned.limits.shown_output_kb * 1024)
         try:
@@ -126,15 +127,18 @@ class CheckSession:
                     self._host.tell(Outcome(check.id, Verdict.NOT_RUN, _NO_CUDA))
                     continue
                 # pytest tears fixtures down by what comes next, so it is told of the next check that will really run.
-                following = (later.item for later in rows[number + 1 :] if self._has_device(later.check))
+                later = [] if part.stops else rows[number + 1 :]
+                following = (other.item for other in later if self._has_device(other.check))
                 # The last moment at which no hidden input is known to the worker; what is printed from here on is not
                 # kept.
                 if not check.shown:
                     printed.close(self._sides.sittings())
                 device = Device.NONE if check.device is Device.NONE else self._accelerator.type
                 self._student, self._reference = self._sides.meet(planned, job, device)
-                self._host.tell(self._run_check(row, next(following, None), job))
+                self._host.tell(outcome := self._run_check(row, next(following, None), job))
                 printed.note(self._sides.sittings())
+                if part.stops and outcome.verdict.decided and outcome.verdict is not Verdict.PASSED:
+                    break
         finally:
             # Also when the job ends by an error of ours: the next author must not meet this one's workers.
             printed.close(self._sides.sittings())

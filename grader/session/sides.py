@@ -36,7 +36,7 @@ class Sides:
 
     def _side_of_student(self, planned: PlannedExercise, job: Job, device: Device) -> Side:
         side = Side.of(self._starter, planned.id, job.files, planned.limits, device=device)
-        side.provisional = job.only is None
+        side.provisional = not job.part.again
         side.sitting.folder = job.keep.run_in if job.keep else ""
         return side
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator, Sequence
 
+from grader.report.lines import WIDTH
 from grader.report.safe import for_terminal
-from grader.report.terminal import WIDTH
 from grader.verify.losses import share_lines
 from grader.verify.proof import Proof
 from grader.verify.told import told_lines

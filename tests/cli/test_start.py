@@ -1,0 +1,90 @@
+"""`grade start` and `grade update` as they are typed, and the wheel that carries the bundled course."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from support import run_grade
+
+from grader.course.layout import bundled_course, given_files
+from grader.course.load import load_course
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The package as a wheel would install it, away from this checkout."""
+    source, target = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("site")
+    for name in ("grader", "exercises", "solutions"):
+        shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("course.yaml", "pyproject.toml", "setup.py", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, source)
+    # What an earlier build left behind must not come along.
+    (target / "grader/bundled/exercises").mkdir(parents=True)
+    (target / "grader/bundled/exercises/stale.py").write_text("")
+    command = [sys.executable, "setup.py", "-q", "build_py", "--build-lib", str(target)]
+    subprocess.run(command, cwd=source, check=True, capture_output=True, text=True)
+    return target
+
+
+def run_installed(site: Path, *arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    """Run the command of the installed package."""
+    code = f"import sys; sys.path.insert(0, {str(site)!r}); from grader.cli import main; main(prog_name='grade')"
+    command = [sys.executable, "-c", code, *arguments]
+    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=240, check=False)
+
+
+def test_wheel_carries_the_whole_course(installed: Path) -> None:
+    """Exercises, solutions and course.yaml, file by file, and nothing that was there before."""
+    bundled = installed / "grader" / "bundled"
+    files = {path.relative_to(bundled) for path in bundled.rglob("*") if path.is_file()}
+    wanted = [ROOT / "course.yaml", *(ROOT / "exercises").rglob("*.*"), *(ROOT / "solutions").rglob("*.*")]
+    ours = {path.relative_to(ROOT) for path in wanted if path.is_file() and "__pycache__" not in path.parts}
+    assert files == ours
+    assert load_course(bundled).exercises
+
+
+def test_first_exercise_from_the_wheel(installed: Path, tmp_path: Path) -> None:
+    """Started, solved by changing one line, graded with the hidden checks, which are not in the student's folder."""
+    ran = run_installed(installed, "start", "my course", cwd=tmp_path)
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout.endswith("  cd 'my course'\n  grade next\n")
+    home = tmp_path / "my course"
+    assert not (home / "solutions").exists()
+    told = run_installed(installed, "next", "-q", cwd=home).stdout.strip()
+    text = (home / told).read_text()
+    (line,) = [line for line in text.split("\n") if "TODO" in line]
+    (home / told).write_text(text.replace(line, "    return torch.tensor(readings)"))
+    ran = run_installed(installed, "01-1", cwd=home)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert "10 / 10 points" in ran.stdout
+    assert "grade show from_python_and_back --reference" in ran.stdout
+    assert "Nothing is new." in run_installed(installed, "update", cwd=home).stdout
+
+
+def test_start_in_this_folder_and_from_a_checkout(tmp_path: Path) -> None:
+    """It works with what a checkout has around the package; what is not of a student stays there."""
+    ran = run_grade("start", ".", cwd=tmp_path)
+    assert ran.returncode == 0, ran.stderr
+    assert "exercises are in this folder" in ran.stdout
+    assert ran.stdout.endswith("  grade next\n  grade\n")
+    laid = {path.relative_to(tmp_path) for path in tmp_path.rglob("*") if path.is_file()}
+    assert laid == {*given_files(load_course(bundled_course())), Path(".grade-given.json")}
+    again = run_grade("start", ".", cwd=tmp_path)
+    assert again.returncode == 2
+    assert "the course is here already" in again.stderr
+
+
+@pytest.mark.parametrize("arguments", [["verify", "01-1"], ["new", "01_making/mine"]])
+def test_authors_commands_are_refused_in_a_students_folder(tmp_path: Path, arguments: list[str]) -> None:
+    """They need solutions, or would make some, and so say where they belong."""
+    assert run_grade("start", ".", cwd=tmp_path).returncode == 0
+    ran = run_grade(*arguments, cwd=tmp_path)
+    assert ran.returncode == 2
+    assert "is a student's folder, made by grade start" in ran.stderr
+    assert not (tmp_path / "solutions").exists()

@@ -1,0 +1,216 @@
+"""The student's commands as they are typed, in a folder of their own."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from support import COURSES, run_grade
+
+WRONG = "def double(x):\n    return 3 * x\n\n\ndef double_(x):\n    return x.mul_(2)\n"
+RIGHT = WRONG.replace("3 * x", "2 * x")
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """A copy of the pretend course, as a student has it."""
+    return Path(shutil.copytree(COURSES / "tiny", tmp_path / "mon cours"))
+
+
+def double(home: Path) -> Path:
+    return home / "exercises/01_basics/double/double.py"
+
+
+def test_an_exercise_from_the_first_try_to_the_reference(home: Path) -> None:
+    """Two lost runs offer a hint, full marks the reference with its counters and what comes next."""
+    double(home).write_text(WRONG)
+    assert "Stuck?" not in run_grade("double", cwd=home).stdout
+    assert run_grade("double", cwd=home).stdout.endswith("Stuck? The first of three hints:  grade hint double\n")
+    refused = run_grade("show", "double", "--reference", cwd=home)
+    assert refused.returncode == 2
+    assert "the reference is shown once double has had full marks" in refused.stderr
+    double(home).write_text(RIGHT)
+    done = run_grade("double", cwd=home)
+    assert done.returncode == 0
+    assert done.stdout.endswith(
+        "Compare it with the reference:  grade show double --reference\nNext: 01-2 Sum without a loop:  grade next\n"
+    )
+    shown = run_grade("show", "1-1", "--reference", cwd=home).stdout
+    assert "def double(x):" in shown
+    assert "Nothing is counted in the checks of this exercise." in shown
+    listed = json.loads(run_grade("list", "--json", cwd=home).stdout)["exercises"]
+    assert [(row["state"], row["earned"], row["solved"]) for row in listed] == [
+        ("done", 10, True),
+        ("not_started", 0, False),
+    ]
+
+
+def test_counters_stand_beside_those_of_the_reference(home: Path) -> None:
+    """Where a check that a student has counts, both sides are shown."""
+    starter = home / "exercises/01_basics/total/total.py"
+    starter.write_text("def total(x):\n    return (x * 1).sum()\n")
+    checks = starter.with_name("check_total.py")
+    checks.write_text(
+        "import torch\nfrom grader.check import check, uses_at_most\n\n\n"
+        '@check("C1")\ndef check_few(student):\n    """Few operations"""\n'
+        "    uses_at_most(student.total, (torch.ones(3),), ops=9)\n"
+    )
+    assert run_grade("total", cwd=home).returncode in (0, 1)
+    progress = home / ".grade/progress.json"
+    progress.write_text(progress.read_text().replace('"solved": false', '"solved": true'))
+    shown = run_grade("show", "total", "--reference", cwd=home)
+    assert shown.stdout.rstrip().endswith(
+        "operations                                                     2           1"
+    )
+
+
+def test_rules_and_totals(home: Path) -> None:
+    """Only the checks of the named rules run; the others are neither earned nor lost, and told apart."""
+    double(home).write_text(double(COURSES / "tiny").read_text().split("\n\n\n")[0] + "\n\n\n" + WRONG)
+    ran = run_grade("1-1", "C3", "--json", str(home / "report.json"), cwd=home)
+    assert ran.returncode == 0
+    assert "  1 of 4 checks run.\n" in ran.stdout
+    assert "1.7 / 10 points\n8.3 of the points are decided by checks that were not to run this time" in ran.stdout
+    assert "What ran passed. For all checks:  grade double" in ran.stdout
+    (exercise,) = json.loads((home / "report.json").read_text())["exercises"]
+    assert exercise["score"] == {"earned": 1.7, "possible": 10.0, "undecided": 8.3}
+    assert exercise["left_out"] == {"checks": 3, "points": 8.3}
+    assert exercise["state"] == "started"
+    assert [row["id"] for row in exercise["checks"]] == ["in_place"]
+    lost = run_grade("1-1", "c1", cwd=home)
+    assert lost.returncode == 1
+    assert "2 of 4 checks run." in lost.stdout
+
+
+@pytest.mark.parametrize("start", ["fork", "spawn"])
+def test_stop_at_the_first_that_loses_points(home: Path, start: str) -> None:
+    """-x runs nothing after it, in no later exercise either; the next run is as if nothing had been."""
+    double(home).write_text(WRONG)
+    (home / "exercises/01_basics/total/total.py").write_text("def total(x):\n    return x.sum()\n")
+    ran = run_grade("-x", "--start", start, cwd=home)
+    assert ran.returncode == 1
+    assert "1 of 4 checks run." in ran.stdout
+    assert "0 of 2 checks run." in ran.stdout or "0 of 3 checks run." in ran.stdout
+    assert "BROKEN" not in ran.stdout
+    double(home).write_text(RIGHT)
+    assert run_grade("-x", "--start", start, cwd=home).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["double", "C9"], "double has no rule C9; its rules are C1, C2, C3"),
+        (["C1"], "C1 is a rule of some exercise; say of which one: grade EXERCISE C1"),
+        (["show", "01"], "01 is a module; name one exercise of it: double, total"),
+        (["show", "dubble"], "did you mean double?"),
+        (["hint", "double", "--again"], "you have seen no hint of double yet: grade hint double"),
+        (["list", "--state", "won"], "there is no state 'won'; known are not-started, started, done, known"),
+        (["list", "--topic", "T9"], "no topic of this course is 'T9'"),
+        (["reset", "total", "more"], "unexpected extra argument"),
+        (["update"], "has a course of its own, and was not made by  grade start"),
+    ],
+)
+def test_wrong_words_are_one_sentence(home: Path, arguments: list[str], told: str) -> None:
+    """What was typed wrong is told with what to type, and exit status 2."""
+    ran = run_grade(*arguments, cwd=home)
+    assert ran.returncode == 2
+    assert told in ran.stderr
+    assert "Traceback" not in ran.stderr
+
+
+def test_hints_come_one_after_another(home: Path) -> None:
+    """Each call shows the next; --again those that were seen, --all all; without a name it is the next exercise's."""
+    outs = [run_grade("hint", *words, cwd=home).stdout for words in ([], ["1-1"], ["double"], ["double"])]
+    assert [out.split("\n")[0] for out in outs[:3]] == [f"Hint {number} of 3 for double" for number in (1, 2, 3)]
+    assert outs[3] == "You have seen all 3 hints: grade hint double --again\n"
+    assert run_grade("hint", "double", "--again", cwd=home).stdout.count("Hint") == 3
+    assert run_grade("hint", "total", "--all", cwd=home).stdout.count("Hint") == 3
+
+
+def test_a_folder_that_cannot_be_written_to(home: Path) -> None:
+    """Grading, hints and lists work; that progress is not kept is one line."""
+    (home / ".grade").write_text("in the way of a folder, as who runs the tests may write everywhere")
+    double(home).write_text(RIGHT)
+    ran = run_grade("double", cwd=home)
+    assert ran.returncode == 0
+    assert "Next: 01-2 Sum without a loop:  grade next\nprogress is not kept: File exists" in ran.stdout
+    assert "reference" not in ran.stdout
+    hint = run_grade("hint", "double", cwd=home).stdout
+    assert "Hint 1 of 3" in hint
+    assert "grade hint --all shows all of them" in hint.replace("\n", " ")
+    assert "1 of 2 done" not in run_grade("list", cwd=home).stdout
+
+
+def test_of_another_folder_nothing_is_kept(home: Path, tmp_path: Path) -> None:
+    """Who grades somebody's files does not move on in the course."""
+    (tmp_path / "theirs").mkdir()
+    (tmp_path / "theirs/double.py").write_text(WRONG)
+    assert run_grade("double", "--submission", str(tmp_path / "theirs"), cwd=home).returncode == 1
+    assert not (home / ".grade").exists()
+
+
+def test_quiet_prints_the_table_alone(home: Path) -> None:
+    """-q leaves out what is told of each exercise, and advice; next -q is a path for other commands."""
+    double(home).write_text(WRONG)
+    lines = run_grade("double", "-q", cwd=home).stdout.split("\n")
+    assert lines[0] == "-" * 80
+    assert len(lines) == 6
+    assert run_grade("next", "-q", cwd=home / "exercises").stdout == "01_basics/double/double.py\n"
+
+
+def test_quiet_batch_and_verify(home: Path) -> None:
+    """-q leaves what went well untold, and keeps what matters: where the reports are, what is proved."""
+    (home / "class/ada").mkdir(parents=True)
+    (home / "class/ada/double.py").write_text(RIGHT)
+    ran = run_grade("batch", "class", "--out", "out", "--handin", "week1", "--confinement", "none", "-q", cwd=home)
+    assert (ran.returncode, ran.stdout) == (0, "Reports and gradebook.csv are in out\n"), ran.stderr
+    assert (home / "out/gradebook.csv").is_file()
+    lines = run_grade("verify", "double", "--seeds", "1", "-q", cwd=home).stdout.split("\n")
+    assert not [line for line in lines if line.startswith(("Verifying", "running"))]
+    assert any("double" in line for line in lines)
+
+
+@pytest.mark.parametrize("arguments", [["list"], ["next"], ["show", "double"], ["hint", "double"], ["--help"]])
+def test_light_commands_import_neither_torch_nor_pytest(home: Path, arguments: list[str]) -> None:
+    """What grades nothing starts at once."""
+    code = (
+        "import sys\nfrom grader.cli import main\n"
+        f"try: main({arguments!r})\n"
+        "finally: print([name for name in ('torch', 'pytest', 'numpy') if name in sys.modules], file=sys.stderr)"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], cwd=home, capture_output=True, text=True, check=True)
+    assert ran.stderr.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    ("words", "offered", "not_offered"),
+    [
+        ("grade d", {"double", "doctor"}, {"total"}),
+        ("grade double ", {"C1", "C2", "C3", "total"}, {"list"}),
+        ("grade show ", {"double", "01-2", "01_basics"}, {"C1", "list"}),
+        ("grade list --state ", {"not-started", "known"}, {"double"}),
+    ],
+)
+def test_completion(home: Path, words: str, offered: set[str], not_offered: set[str]) -> None:
+    """A shell is offered what can stand there."""
+    env = {**os.environ, "_GRADE_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
+    code = "from grader.cli import main; main(prog_name='grade')"
+    ran = subprocess.run([sys.executable, "-c", code], cwd=home, env=env, capture_output=True, text=True, check=False)
+    values = {line.partition(",")[2] for line in ran.stdout.split("\n")}
+    assert offered <= values
+    assert not not_offered & values
+
+
+def test_completion_outside_of_a_course_is_silent(tmp_path: Path) -> None:
+    """In the middle of a line nobody wants to read an error."""
+    env = {**os.environ, "_GRADE_COMPLETE": "bash_complete", "COMP_WORDS": "grade show ", "COMP_CWORD": "2"}
+    code = "from grader.cli import main; main(prog_name='grade')"
+    ran = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, env=env, capture_output=True, text=True, check=False
+    )
+    assert (ran.stdout.strip(), ran.stderr) == ("", "")
