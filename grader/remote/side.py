@@ -28,8 +28,8 @@ from grader.wire.outgoing import Outgoing
 
 _MOST_REASON = 300
 
-Leave = Callable[[], Callable[[], None]]
-"""Told when a worker is asked; what it gives, when it has answered."""
+Leave = Callable[[bool], Callable[[], None]]
+"""Told when a worker is asked, and whether it may learn of inputs by that; what it gives, when it has answered."""
 
 
 @dataclass
@@ -251,7 +251,8 @@ class Side:
         self._seeded = True
         asked = requests.Asked(request, objects, seed, torch.is_grad_enabled())
         self.journal.take_down(asked, data, what)
-        with self.not_counted():
+        # A worker is loaded when it is new, which hangs on what ran before: inputs must not.
+        with self.not_counted(learns=not isinstance(request, requests.Load | requests.LoadProbe)):
             frame = self.sitting.ask(asked, data, seconds, what)
         try:
             return self.read(frame, what)
@@ -265,9 +266,9 @@ class Side:
             self.exchange.hold()
 
     @contextmanager
-    def not_counted(self) -> Iterator[None]:
-        """Time that a worker takes is not counted as the check's own."""
-        resume = self.leave() if self.leave else None
+    def not_counted(self, *, learns: bool = True) -> Iterator[None]:
+        """Time that a worker takes is not counted as the check's own; `learns`: it may learn of inputs meanwhile."""
+        resume = self.leave(learns) if self.leave else None
         try:
             yield
         finally:

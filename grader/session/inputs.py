@@ -2,7 +2,8 @@
 
 A generator of PyTorch's is a Mersenne Twister with 32 bits of seed: two words of its output give the seed, and with it
 every later input. So its whole state is drawn anew, from the seed of the author's inputs (256 bits in a batch), the
-check and a counter, each time when a worker is asked. What student code sees was drawn before that.
+check and a counter, each time when a worker is asked for more than to load. What student code sees was drawn before
+that.
 """
 
 from __future__ import annotations

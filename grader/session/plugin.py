@@ -221,10 +221,11 @@ class CheckSession:
         limits = self._exercise.limits
         side.begin_check(seed, replace(limits, call_s=limit) if limit else limits, self._leave, recording=recording)
 
-    def _leave(self) -> Callable[[], None]:
-        """A worker is asked: the check's own clock stands still, and what it knows then tells of no later input."""
+    def _leave(self, learns: bool) -> Callable[[], None]:
+        """A worker is asked: the check's own clock stands still, and what it learns then tells of no later input."""
         assert self._inputs is not None
-        self._inputs.renew()
+        if learns:
+            self._inputs.renew()
         return self._timer.pause()
 
     @pytest.hookimpl(tryfirst=True)

@@ -8,7 +8,9 @@ from dataclasses import replace
 import torch
 from support import FORK
 
-from grader.model import Check
+from grader.jobs import Part
+from grader.lanes.lane import Lane
+from grader.model import Check, Course
 from grader.session.inputs import InputStream, twister_state
 
 CHECK = Check("small", "double", "T")
@@ -25,6 +27,16 @@ def test_the_same_seed_gives_the_same_inputs() -> None:
         assert draws(one) == draws(other)
         one.renew()
         other.renew()
+
+
+def test_what_ran_before_decides_nothing(tiny: Course, fork_lane: Lane) -> None:
+    """A check has the same inputs alone, where the file is loaded for it, and after others."""
+    double = tiny.exercises[0]
+    files = {"double.py": b"def double(x):\n    return 3 * x\n\n\ndef double_(x):\n    return x.mul_(2)\n"}
+    alone = fork_lane.run(double, files, 7, None, Part(frozenset({"random"}))).outcomes[0]
+    others = {outcome.check: outcome.detail for outcome in fork_lane.run(double, files, 7).outcomes}
+    assert "yours" in alone.detail
+    assert alone.detail == others["random"]
 
 
 def test_everything_that_is_known_of_a_check_changes_its_inputs() -> None:
