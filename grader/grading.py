@@ -69,6 +69,7 @@ def grade_submission(
     lane: Lane | None,
     *,
     earlier: Report | None = None,
+    explain: Callable[[GradedExercise], GradedExercise] = lambda graded: graded,
     on_exercise: Callable[[GradedExercise], None] = lambda graded: None,
 ) -> Report:
     """Grade a submission.
@@ -79,6 +80,7 @@ def grade_submission(
         lane: has the checks of all exercises that are run; None if there are none to run.
         earlier: the report of the same submission: only what was inconclusive in it is run again, with the same
             inputs, twice at the most. All other lanes are to rest meanwhile.
+        explain: gives an exercise of which nothing need be run again with a sentence on its mistake, if there is one.
         on_exercise: told each exercise of which checks were run, once it is graded.
 
     Raises:
@@ -101,6 +103,8 @@ def grade_submission(
                 graded = _graded(exercise, lane.checks_of(exercise), [])
             else:
                 graded = task.grade() if before is None else task.repeat(before)
+            if before is not None or not is_open(graded):
+                graded = explain(graded)
             on_exercise(graded)
         rows.append(graded)
     return Report(

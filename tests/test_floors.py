@@ -34,9 +34,10 @@ FLOORS: dict[str, set[str]] = {
     "grading": {"lanes", "course", "jobs", "model"},
     "report": {"report", "lanes", "course", "confine", "model"},
     "export": {"export", "report", "model"},
-    "batch": {"batch", "grading", "lanes", "intake", "report", "export", "model"},
+    "diagnosis": {"diagnosis", "lanes", "course", "report", "jobs", "model"},
+    "batch": {"batch", "diagnosis", "grading", "lanes", "intake", "report", "export", "model"},
     "release": {"release", "intake", "lanes", "course", "jobs", "model"},
-    "verify": {"verify", "grading", "lanes", "course", "report", "jobs", "model"},
+    "verify": {"verify", "diagnosis", "grading", "lanes", "course", "report", "jobs", "model"},
     "study": {"study", "grading", "intake", "lanes", "course", "report", "jobs", "model"},
     "cli": {
         "cli",
@@ -44,6 +45,7 @@ FLOORS: dict[str, set[str]] = {
         "release",
         "verify",
         "study",
+        "diagnosis",
         "grading",
         "lanes",
         "intake",
@@ -60,8 +62,8 @@ FLOORS: dict[str, set[str]] = {
 PACKAGES = {f"grader.{path.parent.name}" for path in PACKAGE.glob("*/__init__.py")}
 
 HOST = (
-    *("batch", "cli", "course", "export", "grading", "intake", "jobs", "lanes", "release", "report", "study"),
-    "verify",
+    *("batch", "cli", "course", "diagnosis", "export", "grading", "intake", "jobs", "lanes", "release", "report"),
+    *("study", "verify"),
 )
 """The rooms that are imported where grading is started, besides those of plain data."""
 
@@ -212,6 +214,7 @@ def test_check_files_need_one_package_of_ours() -> None:
         ("grader.cli", ["torch", "pytest", "numpy", "pydantic", "yaml"]),
         ("grader.cli.grade", ["torch", "pytest", "numpy", "pydantic", "yaml"]),
         ("grader.batch.run", ["torch", "pytest", "numpy"]),
+        ("grader.diagnosis.diagnose", ["torch", "pytest", "numpy"]),
         ("grader.verify.run", ["torch", "pytest", "numpy"]),
         ("grader.release.make", ["torch", "pytest", "numpy"]),
         ("grader.study.given", ["torch", "pytest", "numpy"]),

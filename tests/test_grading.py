@@ -15,7 +15,7 @@ from grader.grading import Sheet, grade_submission, repeats
 from grader.jobs import ALL, Collected, Part
 from grader.lanes.lane import Lane, Run
 from grader.lanes.open import open_lane
-from grader.model import Check, Course, Outcome, Report, Submission, Verdict
+from grader.model import Check, Course, GradedExercise, Outcome, Report, Submission, Verdict
 
 INCONCLUSIVE, PASSED, FAILED = Verdict.INCONCLUSIVE, Verdict.PASSED, Verdict.FAILED
 
@@ -79,6 +79,25 @@ def test_an_inconclusive_check_gets_its_later_verdict(sheet: Sheet) -> None:
     assert outcomes(again) == [outcomes(first)[0], Outcome("b", PASSED, seconds=3.0), outcomes(first)[2]]
     assert lane.asked == [{"b"}]
     assert not repeats(again)
+
+
+def test_what_is_final_is_explained_once(sheet: Sheet) -> None:
+    """Not while something is to be run again; what did not change keeps its sentence."""
+    asked: list[int] = []
+
+    def explain(graded: GradedExercise) -> GradedExercise:
+        asked.append(len(graded.checks))
+        return replace(graded, diagnosis="You tripled it.")
+
+    submission = Submission("somebody", {"double": {"double.py": b"x = 1"}}, {"double": Path("double.py")}, {}, "")
+    for verdict, times in ((FAILED, 0), (INCONCLUSIVE, 1)):
+        lane: Any = PretendLane({"a": FAILED, "b": verdict}, PASSED)
+        asked.clear()
+        first = grade_submission(sheet, submission, lane, explain=explain)
+        assert len(asked) == 1 - times
+        again = grade_submission(sheet, submission, lane, earlier=first, explain=explain)
+        assert len(asked) == 1
+        assert again.exercises[0].diagnosis == "You tripled it."
 
 
 def test_two_repeats_are_enough(sheet: Sheet) -> None:

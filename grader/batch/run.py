@@ -7,8 +7,11 @@ import os
 import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
+from grader.diagnosis.diagnose import diagnose
+from grader.diagnosis.known import Known
 from grader.export.gradebook_csv import gradebook_csv
 from grader.grading import Sheet, grade_submission, repeats
 from grader.intake.archive import ZIP, opened
@@ -20,6 +23,7 @@ from grader.report.as_json import write_json, write_whole
 
 _REPORTS = "reports"
 _SEED_FILE = "seed"
+_MISTAKES_FILE = "mistakes.json"
 _SECRET_BYTES = 32
 _LONGEST_NAME = 200
 _SHORTENED = 40
@@ -49,10 +53,13 @@ def grade_batch(
     sheet = replace(sheet, setup=replace(sheet.setup, secret=_batch_secret(out)))
     reports: list[Report] = []
     open_: list[tuple[int, Submission]] = []
+    known = Known(sheet.setup, out / _MISTAKES_FILE)
     with open_lane(sheet.exercises, sheet.setup, hidden=(folder, out)) as lane:
 
         def grade(number: int, submission: Submission, earlier: Report | None = None) -> Report:
-            report = grade_submission(sheet, submission, lane, earlier=earlier)
+            explain = partial(diagnose, submission=submission, setup=sheet.setup, lane=lane, known=known)
+            report = grade_submission(sheet, submission, lane, earlier=earlier, explain=explain)
+            known.write()
             write_json(out / _REPORTS / f"{_file_name(report.author)}.json", report)
             if earlier is not None or not repeats(report):
                 on_report(report, number, len(authors))

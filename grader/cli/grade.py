@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +16,7 @@ from grader.cli.options import complete_grade, confinement_option, device_option
 from grader.cli.telling import Say, check_rules, course_and_exercises, terminal_width, told_errors
 
 if TYPE_CHECKING:
+    from grader.diagnosis.known import Known
     from grader.jobs import Setup
     from grader.model import Course, GradedExercise, Report
 
@@ -67,8 +70,10 @@ def _grade(
     verbose: bool,
 ) -> Report:
     """Grade, and tell of it with the first of `says`, of each exercise with the second."""
-    from grader.course.layout import kept_inputs
+    from grader.course.layout import kept_inputs, kept_mistakes
     from grader.course.names import split_rules
+    from grader.diagnosis.diagnose import diagnose
+    from grader.diagnosis.known import Known
     from grader.grading import Sheet, grade_submission, is_open, repeats
     from grader.intake.folder import read_submission
     from grader.lanes.open import open_lane
@@ -95,21 +100,24 @@ def _grade(
         if not is_open(graded):  # else it is told once, with what it ends with
             on_exercise(graded)
 
+    known = Known(setup, kept_mistakes(course))
     if not to_run:
         report = grade_submission(sheet, handed_in, None)
     else:
         with open_lane(to_run, setup, hidden=(folder,)) as lane:
             lane.watch = details.running
-            report = grade_submission(sheet, handed_in, lane, on_exercise=on_first)
+            explain = partial(diagnose, submission=handed_in, setup=setup, lane=lane, known=known)
+            report = grade_submission(sheet, handed_in, lane, explain=explain, on_exercise=on_first)
             if repeats(report):  # checks of speed that did not pass at once; nothing else runs now
-                report = grade_submission(sheet, handed_in, lane, earlier=report, on_exercise=on_exercise)
+                again = partial(grade_submission, earlier=report, explain=explain, on_exercise=on_exercise)
+                report = again(sheet, handed_in, lane)
     say(*summary_lines(report, width))
     if submission is None:
-        details(*_kept(course, report, width))
+        details(*_kept(course, report, known, width))
     return report
 
 
-def _kept(course: Course, report: Report, width: int) -> Iterator[str]:
+def _kept(course: Course, report: Report, known: Known, width: int) -> Iterator[str]:
     """Keep how far the student is, and give advice."""
     from grader.study.advice import advice_lines
     from grader.study.given import is_behind
@@ -123,6 +131,8 @@ def _kept(course: Course, report: Report, width: int) -> Iterator[str]:
     problems = [problem or before.problem]
     if not problem:
         keep_starters(course)
+        with suppress(OSError):  # it can be found out again, in a second or two
+            known.write()
     yield from advice_lines(course, report, after, width, kept=not problem)
     if is_behind(course.root):
         problems.append("The course was changed since you got it:  grade update  brings that, and keeps your work")

@@ -203,6 +203,11 @@ def kept_progress(course: Course) -> Path:
     return kept_folder(course.root) / "progress.json"
 
 
+def kept_mistakes(course: Course) -> Path:
+    """The file of how known wrong answers behave."""
+    return kept_folder(course.root) / "mistakes.json"
+
+
 def starter_copy(root: Path, places: Places) -> Path:
     """Where another copy of a starter is, if anywhere: in the bundled course, or where copies are kept."""
     staff = staff_root(root)

@@ -53,15 +53,17 @@ def exercise_lines(graded: GradedExercise, width: int = WIDTH, *, every: bool = 
         every: show each check with its message, those that passed with what was counted.
     """
     page, exercise = _Page(width), graded.exercise
+    told = Told.of(graded.checks)
     score = f"{points_text(graded.score.earned)} / {points_text(graded.score.possible)} points"
     yield click.style(page.row(f"{exercise.number} {exercise.title}", score), bold=True)
     if every:
         for row in graded.checks:
             yield from page.check(row)
             yield from page.message(row)
+            yield from page.mistake(graded) if row is told.cause else ()
             yield from page.measured(row, exercise.counters.get(row.check.id, {}))
     else:
-        yield from _in_short(page, Told.of(graded.checks))
+        yield from _in_short(page, told, graded)
     yield from page.output(graded)
     if graded.left_out:
         ran = len(graded.checks)
@@ -74,11 +76,12 @@ def exercise_lines(graded: GradedExercise, width: int = WIDTH, *, every: bool = 
         yield from page.wrapped(text, "  ")
 
 
-def _in_short(page: _Page, told: Told) -> Iterator[str]:
+def _in_short(page: _Page, told: Told, graded: GradedExercise) -> Iterator[str]:
     # One message at a time: the next thing to mend, not a wall of text.
     if told.cause is not None:
         yield from page.check(told.cause)
         yield from page.message(told.cause)
+        yield from page.mistake(graded)
     if told.same:
         one = len(told.same) == 1
         yield from page.count(f"{len(told.same)} more {'check stops' if one else 'checks stop'} at this", told.same)
@@ -217,6 +220,12 @@ class _Page:
         """What the student is told of a check."""
         for line in for_terminal(row.outcome.message).split("\n") if row.outcome.message else ():
             yield from self.wrapped(line, self.indent) if line else [""]
+
+    def mistake(self, graded: GradedExercise) -> Iterator[str]:
+        """The known mistake that the whole exercise looks like."""
+        if graded.diagnosis:
+            sentence = for_terminal(graded.diagnosis, one_line=True)
+            yield from self.wrapped(f"This looks like: {sentence}", self.indent)
 
     def wrapped(self, line: str, indent: str) -> list[str]:
         """A long line wrapped under its own indentation; code is left alone, since a broken line would not run."""

@@ -18,6 +18,7 @@ from grader.jobs import Setup
 from grader.lanes.lane import Lane
 from grader.lanes.open import open_lanes
 from grader.model import Check, Course, Exercise, Report
+from grader.verify.alike import alike_notes
 from grader.verify.cases import Case, cases_of
 from grader.verify.coverage import unknown_topics
 from grader.verify.judge import judge
@@ -81,6 +82,7 @@ def _conclude(proof: Proof, checks: Sequence[Check], found: Sequence[tuple[Case,
     proof.problems += margin_problems(proof.exercise, outcomes)
     graded = [(case, report.exercises[0]) for case, report in found]
     proof.losses += losses_of(graded)
+    proof.notes += alike_notes(proof, graded)
     proof.problems += [*loss_problems(proof), *steady_problems(proof, graded)]
 
 

@@ -20,7 +20,7 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("class")
     authors: dict[str, dict[str, str]] = {
         "ada": {"double.py": RIGHT, "total.py": TOTAL},
-        "bo": {"double.py": RIGHT.replace("2 * x", "3 * x")},
+        "bo": {"double.py": RIGHT.replace("2 * x", "x + x + x").replace("mul_(2)", "mul_(3)")},
         "crash": {"double.py": "import os; os._exit(0)\n", "total.py": TOTAL},
         "=evil()": {"total.py": "def total(x):\n    raise ValueError(x)\n"},
         "Zoë K": {"total.py": (COURSES / "tiny/exercises/01_basics/total/total.py").read_text()},
@@ -50,7 +50,7 @@ def test_gradebook(graded: Path) -> None:
     assert list(table) == ["'=evil()", "Zoë K", "ada", "bo", "crash"]
     assert list(table["ada"]) == ["author", "double", "total", "earned", "possible", "undecided", "late_days", "final"]
     assert (table["ada"]["double"], table["ada"]["total"], table["ada"]["final"]) == ("10", "5", "15")
-    assert (table["bo"]["double"], table["bo"]["total"]) == ("3.4", "0")
+    assert (table["bo"]["double"], table["bo"]["total"]) == ("1.7", "0")
     assert (table["crash"]["double"], table["crash"]["total"]) == ("0", "5")
     assert table["Zoë K"]["earned"] == "0"
     assert table["'=evil()"]["earned"] == "0"
@@ -69,6 +69,16 @@ def test_reports(graded: Path) -> None:
     assert reports["Zoë K"]["exercises"][1]["state"] == "not_started"
     crashed = {row["verdict"] for row in reports["crash"]["exercises"][0]["checks"]}
     assert crashed == {"crashed"}
+
+
+def test_a_known_mistake_is_named(graded: Path) -> None:
+    """The report says which; of what does not run, and of what is right, it says nothing."""
+    told = {
+        path.stem: json.loads(path.read_text())["exercises"][0]["diagnosis"]
+        for path in (graded / "reports").glob("*.json")
+    }
+    assert told.pop("bo") == "You tripled it; double means two times."
+    assert set(told.values()) == {None}
 
 
 def test_printed_table(graded: Path) -> None:

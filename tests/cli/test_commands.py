@@ -55,6 +55,19 @@ def test_one_exercise_from_a_folder_inside(home: Path) -> None:
     assert "Next: mend double, then run  grade double" in ran.stdout
 
 
+def test_a_known_mistake_is_told(home: Path) -> None:
+    """Also where nothing can be kept of it, and in the report; the next run asks no wrong answer any more."""
+    starter(home, "double").write_text(RIGHT.replace("2 * x", "x + x + x").replace("mul_(2)", "mul_(3)"))
+    (home / ".grade").write_text("in the way")
+    told = "This looks like: You tripled it; double means two times.\n"
+    assert run_grade("double", cwd=home).stdout.count(told) == 1
+    (home / ".grade").unlink()
+    assert run_grade("double", cwd=home).stdout.count(told) == 1
+    assert (home / ".grade/mistakes.json").is_file()
+    ran = run_grade("double", "--json", "-", cwd=home)
+    assert json.loads(ran.stdout)["exercises"][0]["diagnosis"] == "You tripled it; double means two times."
+
+
 def test_json_and_submission_and_seed(home: Path, tmp_path: Path) -> None:
     """The report has the keys that other programs rely on; - writes it to standard output and nothing else."""
     folder = tmp_path / "abgabe von José"

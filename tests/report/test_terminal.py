@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -27,9 +28,10 @@ def row(
     return GradedCheck(check, outcome, Score(50 * (verdict == "passed"), 50))
 
 
-def lines(*rows: GradedCheck, width: int = 80, every: bool = False) -> list[str]:
+def lines(*rows: GradedCheck, width: int = 80, every: bool = False, diagnosis: str | None = None) -> list[str]:
     exercise = load_course(COURSES / "tiny").exercises[0]
     graded = GradedExercise(exercise, "started", rows, sum((item.score for item in rows), Score(0, 0)))
+    graded = replace(graded, diagnosis=diagnosis)
     return [click.unstyle(line) for line in exercise_lines(graded, width, every=every)]
 
 
@@ -49,6 +51,20 @@ def test_cause_comes_first() -> None:
         "  FAIL    C7  Title of slow                                              0 / 0.5",
         "  pass    1 check (C2)                                                 0.5 / 0.5",
     ]
+
+
+@pytest.mark.parametrize("every", [False, True])
+def test_a_known_mistake_is_told_once(every: bool) -> None:
+    """Below the message of what is explained, wrapped as that is."""
+    rows = row("first", "failed", "values", "wrong", rule="C1"), row("second", "failed", "values", "wrong", rule="C2")
+    told = lines(*rows, width=40, every=every, diagnosis="You add up the columns: the dim goes away.")
+    place = told.index("    This looks like: You add up the")
+    assert told[place - 1 : place + 2] == [
+        "    wrong",
+        "    This looks like: You add up the",
+        "      columns: the dim goes away.",
+    ]
+    assert sum("This looks like" in line for line in told) == 1
 
 
 @pytest.mark.parametrize(

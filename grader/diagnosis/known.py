@@ -1,0 +1,116 @@
+"""How known wrong answers behave: found out when it is first asked for, check by check, and kept on disk.
+
+A wrong answer runs like any submission, confined, in the same lane. Its inputs come of seeds of our own, so that one
+run serves for all students. Of what comes out digests are kept, which tell nothing of inputs and expected values.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Collection
+from pathlib import Path
+from typing import Any
+
+from grader.course.answers import Answer
+from grader.diagnosis.traces import Trace, Traces
+from grader.jobs import Part, PlannedExercise, Setup
+from grader.lanes.environment import describe_machine
+from grader.lanes.lane import Lane
+from grader.model import Exercise, Verdict
+from grader.report.as_json import write_whole
+
+_VERSION = 1
+_KEPT = (Verdict.PASSED, Verdict.FAILED, Verdict.CRASHED, Verdict.SKIPPED)
+"""What the next run will find as well; the machine may have made the others."""
+
+_MOST = 4000
+"""So many rows are kept, the latest: those of answers and checks that were changed since are never asked for again."""
+
+_Found = dict[str, dict[str, Trace]]
+"""By a digest of all that it hangs on, the traces of the checks that were run."""
+
+
+class Known:
+    """How wrong answers behave. Read it, ask it, write it.
+
+    Args:
+        setup: of the run.
+        path: where it is kept; None for nowhere. A file that is damaged, or of another course, counts as none.
+    """
+
+    def __init__(self, setup: Setup, path: Path | None = None) -> None:
+        self._setup = setup
+        self._path = path
+        self._found = _read(path)
+        self._judges: dict[str, bytes] = {}
+        self._new = False
+
+    def traces(self, lane: Lane, answer: Answer, exercise: Exercise, seed: int, checks: Collection[str]) -> Traces:
+        """The traces of a wrong answer; what is not known yet is found out.
+
+        Args:
+            lane: has the exercise's checks.
+            answer: the wrong answer.
+            exercise: whose it is.
+            seed: of the inputs.
+            checks: the ids of the checks that are asked for.
+        """
+        mine = self._found.setdefault(self._key(exercise, answer, seed), {})
+        if missing := frozenset(checks).difference(mine):
+            run = lane.run(exercise, {exercise.file_name: answer.source}, seed, None, Part(missing))
+            mine.update({outcome.check: Trace.of(outcome) for outcome in run.outcomes})
+            self._new = True
+        return {id: mine[id] for id in checks}
+
+    def _key(self, exercise: Exercise, answer: Answer, seed: int) -> str:
+        """A digest of all that the traces hang on: what judges the answer, the answer, the seed."""
+        if exercise.id not in self._judges:
+            self._judges[exercise.id] = _judge_of(exercise, self._setup)
+        return hashlib.sha256(self._judges[exercise.id] + answer.source + f" {seed}".encode()).hexdigest()[:32]
+
+    def write(self) -> None:
+        """Keep what was found out, if anything was.
+
+        Raises:
+            OSError: the file cannot be written.
+        """
+        if self._path is None or not self._new:
+            return
+        rows = {
+            key: {id: [trace.verdict.value, trace.story, trace.has_value] for id, trace in traces.items()
+                  if trace.verdict in _KEPT}
+            for key, traces in list(self._found.items())[-_MOST:]
+        }  # fmt: skip
+        write_whole(self._path, json.dumps({"version": _VERSION, "traces": rows}) + "\n")
+        self._new = False
+
+
+def _judge_of(exercise: Exercise, setup: Setup) -> bytes:
+    """A digest of an exercise's checks, of what they need, and of what runs them."""
+    planned, machine = PlannedExercise.of(exercise), describe_machine(setup, None)
+    parts = [machine.grader, machine.torch, machine.numpy, machine.python, machine.device, exercise.id]
+    whole = hashlib.sha256("\0".join([*parts, repr(planned.limits)]).encode())
+    for path in (planned.shown_checks, planned.hidden_checks, *planned.probes, planned.reference):
+        whole.update(hashlib.sha256(path.read_bytes() if path is not None else b"").digest())
+    return whole.digest()
+
+
+def _read(path: Path | None) -> _Found:
+    if path is None:
+        return {}
+    try:
+        return _from_plain(json.loads(path.read_text(encoding="utf-8")))
+    # It can all be found out again, so that nobody need be told.
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return {}
+
+
+def _from_plain(data: Any) -> _Found:
+    if data["version"] != _VERSION:
+        return {}
+    return {
+        str(key): {str(id): Trace(Verdict(verdict), str(story), bool(has_value)) for id, (verdict, story, has_value)
+                   in traces.items()}
+        for key, traces in data["traces"].items()
+    }  # fmt: skip

@@ -1,0 +1,177 @@
+"""A submission that behaves like a known wrong answer is told its sentence; any other one is told nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from support import FORK, Grade, grade_one
+
+from grader.diagnosis.diagnose import diagnose
+from grader.diagnosis.known import Known
+from grader.lanes.lane import Lane, Run
+from grader.model import Course, Exercise, GradedExercise, Submission
+
+IN_PLACE = "def double_(x):\n    return x.mul_(2)\n"
+TRIPLES = "def double(x):\n    y = x + x\n    return y + x\n\n\ndef double_(x):\n    return x.add_(2 * x)\n"
+SENTENCE = "You tripled it; double means two times."
+
+
+class Counted:
+    """A lane that counts what is run in it, by the code's first line."""
+
+    def __init__(self, lane: Lane) -> None:
+        self.lane = lane
+        self.watch = lane.watch
+        self.ran: list[bytes] = []
+
+    def run(self, exercise: Exercise, files: dict[str, bytes], *rest: object) -> Run:
+        self.ran.append(next(iter(files.values())))
+        return self.lane.run(exercise, files, *rest)  # type: ignore[arg-type]
+
+
+def submission_of(exercise: Exercise, text: str) -> Submission:
+    return Submission("somebody", {exercise.id: {exercise.file_name: text.encode()}}, {}, {}, "")
+
+
+def diagnosed(
+    lane: Lane | Counted, exercise: Exercise, text: str, *, seed: int = 0, known: Known | None = None
+) -> GradedExercise:
+    """A text, graded and diagnosed."""
+    submission = replace(submission_of(exercise, text), paths={exercise.id: Path("nowhere.py")})
+    graded = grade_one(exercise, submission, lane.lane if isinstance(lane, Counted) else lane, seed)
+    setup = replace(FORK, seed=seed)
+    return diagnose(graded, submission, setup, lane, known or Known(setup))  # type: ignore[arg-type]
+
+
+@contextmanager
+def wrong_ones(exercise: Exercise, folder: Path, *answers: str) -> Iterator[Exercise]:
+    """The exercise with other wrong answers."""
+    paths = []
+    for number, text in enumerate(answers):
+        paths.append(folder / f"wrong_{number}.py")
+        paths[-1].write_text(text)
+    yield replace(exercise, wrong=tuple(paths))
+
+
+@pytest.fixture
+def double(tiny: Course) -> Exercise:
+    """An exercise with two wrong answers."""
+    return tiny.exercises[0]
+
+
+@pytest.mark.parametrize("seed", [0, 5])
+def test_a_known_mistake_is_told(double: Exercise, fork_lane: Lane, seed: int) -> None:
+    """However it is written, and whatever the inputs are; points stay as they are."""
+    told = diagnosed(fork_lane, double, TRIPLES, seed=seed)
+    assert told.diagnosis == SENTENCE
+    assert told.score.earned == 170
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        TRIPLES.replace("2 * x", "x"),  # right in place: it passes what the wrong answer does not
+        TRIPLES.replace("y + x", "y + y"),  # four times
+        TRIPLES.replace("return y + x", "return (y + x).double()"),  # one more check fails
+        f"import torch\n\n\ndef double(x):\n    return torch.zeros_like(x)\n\n\n{IN_PLACE}",
+    ],
+)
+def test_another_mistake_is_not_told(double: Exercise, fork_lane: Lane, text: str) -> None:
+    """Nearly a known mistake is none."""
+    assert diagnosed(fork_lane, double, text).diagnosis is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"def double(x):\n    return 2 * x\n\n\n{IN_PLACE}",  # right
+        "def double(x) return",  # does not load
+        IN_PLACE,  # no such function
+        f"def double(x):\n    raise NotImplementedError\n\n\n{IN_PLACE}",
+        f"def double(x, y):\n    return 2 * x\n\n\n{IN_PLACE}",
+        f"def double(x):\n    while True:\n        pass\n\n\n{IN_PLACE}",
+        f"def double(x):\n    return [2 * x]\n\n\n{IN_PLACE}",  # another kind: no value shows a mistake
+    ],
+)
+def test_nothing_is_run_where_nothing_can_be_told(double: Exercise, fork_lane: Lane, text: str) -> None:
+    """Full marks, stubs, what does not load and the like cost no time."""
+    lane = Counted(fork_lane)
+    assert diagnosed(lane, double, text).diagnosis is None
+    assert lane.ran == []
+
+
+def test_costs_alone_tell_nothing(tiny: Course, fork_lane: Lane) -> None:
+    """A loop of Python's is told by the check that counts."""
+    lane = Counted(fork_lane)
+    text = "def total(x):\n    t = 0 * x.sum()\n    for y in x:\n        t = t + y\n    return t\n"
+    assert diagnosed(lane, tiny.exercises[1], text).diagnosis is None
+    assert lane.ran == []
+
+
+def test_two_that_behave_alike_are_both_told(double: Exercise, fork_lane: Lane, tmp_path: Path) -> None:
+    """Of three, none is."""
+    answers = [f'"""Sentence {name}.\n\ncaught by: small\n"""\n\n{TRIPLES}' for name in "abc"]
+    with wrong_ones(double, tmp_path, *answers[:2]) as exercise:
+        assert diagnosed(fork_lane, exercise, TRIPLES).diagnosis == "Sentence a. Or: Sentence b."
+    with wrong_ones(double, tmp_path, *answers) as exercise:
+        assert diagnosed(fork_lane, exercise, TRIPLES).diagnosis is None
+
+
+def test_one_that_cannot_be_read_leaves_the_others(double: Exercise, fork_lane: Lane, tmp_path: Path) -> None:
+    """What one file keeps is not in the reference: that is told by `grade verify`."""
+    bad = '"""Bad.\n\ncaught by: small\nkeeps: nothing\n"""\n'
+    with wrong_ones(double, tmp_path, bad, f'"""Good.\n\ncaught by: small\n"""\n\n{TRIPLES}') as exercise:
+        assert diagnosed(fork_lane, exercise, TRIPLES).diagnosis == "Good."
+
+
+def test_a_wrong_answer_runs_once_for_all(double: Exercise, fork_lane: Lane, tmp_path: Path) -> None:
+    """What was found out is kept, also on disk, in a file that holds no value of an input."""
+    lane, path = Counted(fork_lane), tmp_path / "mistakes.json"
+    known = Known(FORK, path)
+    diagnosed(lane, double, TRIPLES, known=known)
+    assert any(source != TRIPLES.encode() for source in lane.ran)
+    known.write()
+    lane.ran.clear()
+    assert diagnosed(lane, double, TRIPLES, known=Known(FORK, path)).diagnosis == SENTENCE
+    assert set(lane.ran) == {TRIPLES.encode()}
+    assert "asked" not in path.read_text()
+    assert "." not in path.read_text()
+
+
+def test_a_changed_wrong_answer_is_run_again(double: Exercise, fork_lane: Lane, tmp_path: Path) -> None:
+    """What is known of the file as it was does not count."""
+    lane, known = Counted(fork_lane), Known(FORK)
+    first, second = (f'"""No.\n\ncaught by: small\n"""\n\n{TRIPLES.replace("y + x", text)}' for text in ("y", "y + x"))
+    with wrong_ones(double, tmp_path, first) as exercise:
+        assert diagnosed(lane, exercise, TRIPLES, known=known).diagnosis is None
+    with wrong_ones(double, tmp_path, second) as exercise:
+        assert diagnosed(lane, exercise, TRIPLES, known=known).diagnosis == "No."
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"version": 1, "traces": {"a": {"b": ["c"]}}}', "[" * 100_000])
+def test_a_damaged_file_counts_as_none(double: Exercise, fork_lane: Lane, tmp_path: Path, text: str) -> None:
+    """It is found out again, and written anew."""
+    path = tmp_path / "mistakes.json"
+    path.write_text(text)
+    known = Known(FORK, path)
+    assert diagnosed(fork_lane, double, TRIPLES, known=known).diagnosis == SENTENCE
+    known.write()
+    assert len(path.read_text()) > 100
+
+
+def test_a_part_tells_nothing(double: Exercise, fork_lane: Lane) -> None:
+    """Where not all checks ran, what was left out might tell two mistakes apart."""
+    submission = submission_of(double, TRIPLES)
+    graded = grade_one(double, replace(submission, paths={double.id: Path("nowhere.py")}), fork_lane)
+    part = replace(graded, checks=graded.checks[:1], left_out=graded.checks[1:])
+    assert diagnose(part, submission, FORK, fork_lane, Known(FORK)).diagnosis is None
+
+
+def test_an_untouched_starter_has_no_mistake(double: Exercise, fork_lane: Lane, grade_text: Grade) -> None:
+    """What the course gave is not the student's."""
+    graded = replace(grade_text(TRIPLES), state="not_started")
+    assert diagnose(graded, submission_of(double, TRIPLES), FORK, fork_lane, Known(FORK)).diagnosis is None
