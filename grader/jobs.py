@@ -143,11 +143,13 @@ class Part:
         again: whether they were inconclusive, and all else is done. What a check of speed finds against the student
             counts only then; before, it is inconclusive.
         stops: whether the first that loses points is the last to run.
+        told: whether somebody reads what to try; to find that out, code is run once more for each check that fails.
     """
 
     only: frozenset[str] | None = None
     again: bool = False
     stops: bool = False
+    told: bool = True
 
     def has(self, check: str) -> bool:
         """Whether the check of that id is among them."""

@@ -2,8 +2,9 @@
 
 Only a submission that lost points is looked at. It is run again with a few seeds of our own, its failing checks alone,
 and must do with each what a wrong answer does: the same verdicts, and the same values in what staff read of them; where
-it passes, the wrong answer must pass. Wrong answers are sorted out by the check that must catch them first, so that few
-are run in full, and each of them once for all students. The seeds are the same for everybody, and so are the sentences.
+it passes, the wrong answer must pass. Wrong answers are sorted out by what their files say, then by the check that must
+catch them, so that few are run in full, and each once for all students. The seeds are the same for everybody, and so
+are the sentences.
 """
 
 from __future__ import annotations
@@ -26,6 +27,9 @@ that of a student's own copy, which need not be run again then."""
 
 MOST = 2
 """So many sentences may be told, where wrong answers behave alike; more would be a guess."""
+
+MOST_ON_OTHERS = 0.2
+"""Of an exercise's points, what may be lost on rules that a wrong answer keeps; `grade verify` allows it half."""
 
 _WEAK = ("load", "name", "signature")
 """Causes before which nothing of the submission's behaviour was seen."""
@@ -90,7 +94,7 @@ class _Task:
         """The wrong answers that it behaves like."""
         own = self._own()
         failing = {id for id, trace in own.items() if trace.lost}
-        answers = [answer for answer in _wrong_answers(self.graded.exercise) if answer.caught_by in failing]
+        answers = [answer for answer in _wrong_answers(self.graded.exercise) if self._may_be(answer, failing)]
         if not answers:
             return []
         mine = {id: own[id] for id in failing} if self.seed == SEEDS[0] else self._run(SEEDS[0], failing)
@@ -112,9 +116,19 @@ class _Task:
         ran = [row.outcome for row in self.graded.checks if row.check.id in wanted]
         return {outcome.check: Trace.of(outcome) for outcome in ran if outcome.verdict is not Verdict.NOT_RUN}
 
+    def _may_be(self, answer: Answer, failing: Collection[str]) -> bool:
+        """Whether the check that must catch a wrong answer failed, and little was lost on rules that it keeps."""
+        rows = {row.check.id: row for row in self.graded.checks}
+        if answer.caught_by not in failing:
+            return False
+        broken = {rows[answer.caught_by].check.contract, *answer.breaks}
+        others = [rows[id].score for id in failing if rows[id].check.contract not in broken]
+        lost = sum(score.possible - score.earned for score in others)
+        return lost <= MOST_ON_OTHERS * self.graded.exercise.points
+
     def _run(self, seed: int, checks: set[str]) -> dict[str, Trace]:
         """What becomes of some checks with another seed."""
-        run = self.lane.run(self.graded.exercise, self.files, seed, None, Part(frozenset(checks)))
+        run = self.lane.run(self.graded.exercise, self.files, seed, None, Part(frozenset(checks), told=False))
         return {outcome.check: Trace.of(outcome) for outcome in run.outcomes}
 
     def _does_first(self, answer: Answer, mine: Traces) -> bool:

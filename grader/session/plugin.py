@@ -161,6 +161,8 @@ class CheckSession:
         decision = Runs(check, attempt, stand_in, self._telling(row.item), self._wants_changes).judge(student)
         seconds = time.monotonic() - started
         calls, outcome = student.calls, outcome_of(check, decision, student, seconds)
+        if not job.part.told:
+            return outcome
 
         def again(side: Side) -> tuple[Verdict, str]:
             verdict, message, _ = attempt(side)[1]

@@ -128,6 +128,14 @@ def test_one_that_cannot_be_read_leaves_the_others(double: Exercise, fork_lane: 
         assert diagnosed(fork_lane, exercise, TRIPLES).diagnosis == "Good."
 
 
+def test_what_is_lost_on_other_rules_is_another_mistake(double: Exercise, fork_lane: Lane, tmp_path: Path) -> None:
+    """A wrong answer that keeps a rule is not run for who loses much on it: its file says so."""
+    lane = Counted(fork_lane)
+    with wrong_ones(double, tmp_path, f'"""Wrong.\n\ncaught by: in_place\n"""\n\n{TRIPLES}') as exercise:
+        assert diagnosed(lane, exercise, TRIPLES).diagnosis is None
+    assert lane.ran == []
+
+
 def test_a_wrong_answer_runs_once_for_all(double: Exercise, fork_lane: Lane, tmp_path: Path) -> None:
     """What was found out is kept, also on disk, in a file that holds no value of an input."""
     lane, path = Counted(fork_lane), tmp_path / "mistakes.json"

@@ -1,0 +1,161 @@
+"""How often a known mistake is recognised, how often wrongly, and what it costs.
+
+    python benchmarks/diagnosis.py EXERCISE... [--every N]
+
+Two kinds of submissions: the known wrong answers themselves, with a seed that nothing is compared by, and small faults
+planted in the reference (benchmarks/mutants.py). Of those which lose points:
+
+- a wrong answer is to be told its own sentence, alone or as one of two;
+- what a mutant is told holds if it and the answer that is named end in the same way with three further seeds, in all
+  checks that are compared. Nobody knows what is the truth about a mutant; that is the nearest to it.
+
+Checks of performance are left out, as they are not compared. So the seconds of grading are fewer than in a real run,
+and the share of diagnosing more; wrong answers are learnt once, and told apart.
+
+The numbers that were found stand in benchmarks/diagnosis.md.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import click
+from mutants import judged, mutants_of
+
+from grader.cli.options import read_setup
+from grader.course.answers import Answer, read_answer
+from grader.course.layout import find_course
+from grader.course.load import load_course
+from grader.course.names import find_exercises
+from grader.diagnosis.diagnose import diagnose
+from grader.diagnosis.known import Known
+from grader.diagnosis.traces import Trace, Traces, compared, has_evidence
+from grader.jobs import Part, Setup
+from grader.lanes.lane import Lane
+from grader.lanes.open import open_lane
+from grader.model import Exercise, GradedExercise, Outcome, Score, Verdict
+from grader.model.score import score
+from grader.verify.cases import Case
+
+SEED = 77
+FURTHER = (101, 102, 103)
+
+
+@dataclass
+class Tally:
+    """What was found of one exercise."""
+
+    own: Counter[str] = field(default_factory=Counter)
+    mutants: Counter[str] = field(default_factory=Counter)
+    seconds: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+
+
+@dataclass(frozen=True)
+class Bench:
+    """One exercise in a lane."""
+
+    exercise: Exercise
+    setup: Setup
+    lane: Lane
+    known: Known
+    tally: Tally
+
+    def outcomes(self, source: bytes, seed: int) -> list[Outcome]:
+        """Of all checks that are compared."""
+        part = Part(compared(self.lane.checks_of(self.exercise)))
+        return list(self.lane.run(self.exercise, {self.exercise.file_name: source}, seed, None, part).outcomes)
+
+    def traces(self, source: bytes, seed: int) -> Traces:
+        """The same, as they are compared."""
+        return {outcome.check: Trace.of(outcome) for outcome in self.outcomes(source, seed)}
+
+    def told(self, answer: Answer, *, learning: bool) -> tuple[GradedExercise, str | None]:
+        """The submission, graded, and what it is told."""
+        checks = {check.id: check for check in self.lane.checks_of(self.exercise)}
+        started = time.monotonic()
+        outcomes = self.outcomes(answer.source, SEED)
+        graded_s = time.monotonic() - started
+        rows, _ = score(self.exercise.points, [checks[outcome.check] for outcome in outcomes], outcomes, 0)
+        state = "done" if all(outcome.verdict is Verdict.PASSED for outcome in outcomes) else "started"
+        graded = GradedExercise(self.exercise, state, tuple(rows), Score(0, 0))
+        submission = Case(self.exercise, "mutant", answer, SEED).submission()
+        started = time.monotonic()
+        found = diagnose(graded, submission, self.setup, self.lane, self.known).diagnosis
+        kind = "learning" if learning else "diagnosing"
+        self.tally.seconds[kind] += time.monotonic() - started
+        self.tally.seconds["grading" if not learning else "apart"] += graded_s
+        return graded, found
+
+    def wrong_answers(self) -> Iterator[str]:
+        """Each as a submission, twice: the first time what is known of it is found out."""
+        for path in self.exercise.wrong:
+            answer = read_answer(self.exercise, path)
+            self.told(answer, learning=True)
+            graded, found = self.told(answer, learning=False)
+            sentence = " ".join(answer.sentence.split())
+            lost = {row.outcome.check: Trace.of(row.outcome) for row in graded.checks}
+            if graded.state == "done":
+                fate = "costs alone"
+            elif found is None:
+                fate = "none" if has_evidence(lost) else "no value shows it"
+            else:
+                fate = "itself" if found == sentence else "one of two" if sentence in found else "another"
+            self.tally.own[fate] += 1
+            yield f"  {fate:<18} {path.name}"
+
+    def mutants(self, every: int) -> Iterator[str]:
+        """Each mutant that loses points."""
+        assert self.exercise.reference is not None
+        text = self.exercise.reference.read_text(encoding="utf-8")
+        by_sentence = {
+            " ".join(answer.sentence.split()): answer
+            for answer in (read_answer(self.exercise, path) for path in self.exercise.wrong)
+        }
+        for mutant in list(mutants_of(text, judged(text, self.exercise)))[::every]:
+            answer = Answer(self.exercise.reference, mutant.source.encode(), "", "")
+            graded, found = self.told(answer, learning=False)
+            if graded.state == "done":
+                self.tally.mutants["kept its points, or lost them by costs"] += 1
+                continue
+            if found is None:
+                fate = "none"
+            else:
+                named = [by_sentence[sentence] for sentence in found.split(" Or: ")]
+                fate = "holds" if any(self._alike(answer, other) for other in named) else "does not hold"
+            self.tally.mutants[fate] += 1
+            yield f"  {fate:<18} {mutant.told[:90]}" + (f"\n{'':21}{found}" if found else "")
+
+    def _alike(self, one: Answer, other: Answer) -> bool:
+        return all(self.traces(one.source, seed) == self.traces(other.source, seed) for seed in FURTHER)
+
+
+@click.command()
+@click.argument("names", nargs=-1, required=True)
+@click.option("--every", default=1, help="Take each N-th mutant only.")
+def command(names: tuple[str, ...], every: int) -> None:
+    """Print what was told, and the numbers."""
+    course = load_course(find_course(Path.cwd()))
+    for exercise in [item for name in names for item in find_exercises(course, name)]:
+        setup = replace(read_setup(None), seed=SEED)
+        with open_lane([exercise], setup) as lane:
+            bench = Bench(exercise, setup, lane, Known(setup), Tally())
+            click.echo(f"{exercise.number} {exercise.id}")
+            for line in (*bench.wrong_answers(), *bench.mutants(every)):
+                click.echo(line)
+        tally = bench.tally
+        for what, counts in (("wrong answers", tally.own), ("mutants", tally.mutants)):
+            click.echo(f"{what}: " + ", ".join(f"{count} {fate}" for fate, count in counts.most_common()))
+        seconds = tally.seconds
+        share = seconds["diagnosing"] / seconds["grading"]
+        click.echo(
+            f"graded in {seconds['grading']:.1f} s, diagnosed in {seconds['diagnosing']:.1f} s ({share:.0%}); "
+            f"learnt in {seconds['learning']:.1f} s"
+        )
+
+
+if __name__ == "__main__":
+    command()
