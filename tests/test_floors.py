@@ -31,7 +31,7 @@ FLOORS: dict[str, set[str]] = {
     "course": {"course", "model"},
     "intake": {"intake", "course", "model"},
     "lanes": {"lanes", "jobs", "model", "wire", "confine", "process"},
-    "grading": {"lanes", "course", "jobs", "model"},
+    "grading": {"lanes", "intake", "course", "jobs", "model"},
     "report": {"report", "lanes", "course", "confine", "model"},
     "export": {"export", "report", "model"},
     "batch": {"batch", "grading", "lanes", "intake", "report", "export", "model"},

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -52,7 +53,8 @@ def command(
         _can_write(json_path)
         setup = read_setup(start, device, confinement, seed)
         details = say if not quiet else Say(quiet=True)
-        report = _grade(names, submission, setup, (say, details), stops=stops, verbose=verbose)
+        programs = json_path is not None
+        report = _grade(names, submission, setup, (say, details), stops=stops, verbose=verbose, for_programs=programs)
         _write(report, json_path, say)
     sys.exit(_exit_status(report))
 
@@ -65,6 +67,7 @@ def _grade(
     *,
     stops: bool,
     verbose: bool,
+    for_programs: bool,
 ) -> Report:
     """Grade, and tell of it with the first of `says`, of each exercise with the second."""
     from grader.course.layout import kept_inputs
@@ -82,7 +85,17 @@ def _grade(
     # A module stands for what was begun of it; an exercise by its own name is run also where it was not.
     alone = bool(names) and len(exercises) <= len(names)
     inputs = kept_inputs(course)
-    sheet = Sheet(course, exercises, setup, runs_untouched=alone, inputs=inputs, rules=rules, stops=stops)
+    # In a report for programs each check has a row; a student reads one sentence, and at once.
+    sheet = Sheet(
+        course,
+        exercises,
+        setup,
+        runs_untouched=alone,
+        inputs=inputs,
+        rules=rules,
+        stops=stops,
+        compiles=not for_programs,
+    )
     to_run = sheet.to_run(handed_in)
     width = terminal_width()
     say, details = says
@@ -95,17 +108,16 @@ def _grade(
         if not is_open(graded):  # else it is told once, with what it ends with
             on_exercise(graded)
 
-    if not to_run:
-        report = grade_submission(sheet, handed_in, None)
-    else:
-        with open_lane(to_run, setup, hidden=(folder,)) as lane:
+    # All is told before the lane is closed: nobody waits for that to read it.
+    with open_lane(to_run, setup, hidden=(folder,)) if to_run else nullcontext() as lane:
+        if lane:
             lane.watch = details.running
-            report = grade_submission(sheet, handed_in, lane, on_exercise=on_first)
-            if repeats(report):  # checks of speed that did not pass at once; nothing else runs now
-                report = grade_submission(sheet, handed_in, lane, earlier=report, on_exercise=on_exercise)
-    say(*summary_lines(report, width))
-    if submission is None:
-        details(*_kept(course, report, width))
+        report = grade_submission(sheet, handed_in, lane, on_exercise=on_first)
+        if repeats(report):  # checks of speed that did not pass at once; nothing else runs now
+            report = grade_submission(sheet, handed_in, lane, earlier=report, on_exercise=on_exercise)
+        say(*summary_lines(report, width))
+        if submission is None:
+            details(*_kept(course, report, width))
     return report
 
 
