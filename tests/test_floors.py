@@ -218,6 +218,7 @@ def test_check_files_need_one_package_of_ours() -> None:
         ("grader.study.pages", ["torch", "pytest", "numpy"]),
         ("grader.study.reset", ["torch", "pytest", "numpy"]),
         ("grader.study.rows", ["torch", "pytest", "numpy"]),
+        ("grader.study.watch", ["torch", "pytest", "numpy"]),
         ("grader.session.__main__", ["torch", "pytest", "numpy", "pydantic", "yaml"]),
     ],
 )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,7 +16,7 @@ from grader.cli.telling import Say, check_rules, course_and_exercises, terminal_
 
 if TYPE_CHECKING:
     from grader.jobs import Setup
-    from grader.model import Course, GradedExercise, Report
+    from grader.model import GradedExercise, Report
 
 POINTS_LOST = 1
 UNDECIDED = 3
@@ -76,6 +76,7 @@ def _grade(
     from grader.intake.folder import read_submission
     from grader.lanes.open import open_lane
     from grader.report.terminal import exercise_lines, summary_lines, unread_lines
+    from grader.study.after import after_run
 
     names, rules = split_rules(words)
     course, exercises = course_and_exercises(names)
@@ -84,18 +85,9 @@ def _grade(
     handed_in = read_submission(folder, exercises, author=folder.resolve().name)
     # A module stands for what was begun of it; an exercise by its own name is run also where it was not.
     alone = bool(names) and len(exercises) <= len(names)
-    inputs = kept_inputs(course)
     # In a report for programs each check has a row; a student reads one sentence, and at once.
-    sheet = Sheet(
-        course,
-        exercises,
-        setup,
-        runs_untouched=alone,
-        inputs=inputs,
-        rules=rules,
-        stops=stops,
-        compiles=not for_programs,
-    )
+    sheet = Sheet(course, exercises, setup, runs_untouched=alone, inputs=kept_inputs(course), rules=rules)
+    sheet = replace(sheet, stops=stops, compiles=not for_programs)
     to_run = sheet.to_run(handed_in)
     width = terminal_width()
     say, details = says
@@ -117,29 +109,8 @@ def _grade(
             report = grade_submission(sheet, handed_in, lane, earlier=report, on_exercise=on_exercise)
         say(*summary_lines(report, width))
         if submission is None:
-            details(*_kept(course, report, width))
+            details(*after_run(course, report, width))
     return report
-
-
-def _kept(course: Course, report: Report, width: int) -> Iterator[str]:
-    """Keep how far the student is, and give advice."""
-    from grader.study.advice import advice_lines
-    from grader.study.given import is_behind
-    from grader.study.pages import prose
-    from grader.study.progress import read_progress, write_progress
-    from grader.study.reset import keep_starters
-
-    before = read_progress(course)
-    after = before.after(report)
-    problem = write_progress(course, after)
-    problems = [problem or before.problem]
-    if not problem:
-        keep_starters(course)
-    yield from advice_lines(course, report, after, width, kept=not problem)
-    if is_behind(course.root):
-        problems.append("The course was changed since you got it:  grade update  brings that, and keeps your work")
-    for problem in filter(None, problems):
-        yield from prose(problem, width)
 
 
 def _can_write(json_path: str | None) -> None:
