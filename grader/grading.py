@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from grader.course.starter import starter_digest
+from grader.intake.source import not_python
 from grader.jobs import Keep, Part, Setup
 from grader.lanes.environment import describe_machine
 from grader.lanes.lane import Lane
@@ -21,6 +22,7 @@ from grader.model import (
     Check,
     Course,
     Exercise,
+    GradedCheck,
     GradedExercise,
     Outcome,
     Report,
@@ -47,6 +49,7 @@ class Sheet:
         inputs: where large inputs of failing shown checks are kept for the student, if anywhere.
         rules: the contract lines whose checks are run; none for all. The others are left out, and told apart.
         stops: whether all that comes after the first check that loses points is left out, too.
+        compiles: whether a file that is not Python is told at once, as one row, and no check is asked.
     """
 
     course: Course
@@ -57,10 +60,12 @@ class Sheet:
     inputs: Path | None = None
     rules: Collection[str] = ()
     stops: bool = False
+    compiles: bool = False
 
     def to_run(self, submission: Submission) -> list[Exercise]:
         """The exercises of which checks are run: a lane needs their checks alone."""
-        return [item for item in self.exercises if self.runs_untouched or not is_untouched(item, submission)]
+        begun = (item for item in self.exercises if self.runs_untouched or not is_untouched(item, submission))
+        return [item for item in begun if not (self.compiles and not_python(item, submission))]
 
 
 def grade_submission(
@@ -92,8 +97,9 @@ def grade_submission(
     for place, exercise in enumerate(sheet.exercises):
         before = earlier.exercises[place] if earlier is not None else None
         if exercise.id not in to_run:
-            hidden = exercise.withheld.points
-            graded = GradedExercise(exercise, "not_started", (), Score(0, exercise.points, hidden), hidden)
+            graded = _not_run(sheet, exercise, submission)
+            if graded.checks and earlier is None:
+                on_exercise(graded)
         elif before is not None and not is_open(before):
             graded = before
         else:
@@ -222,6 +228,17 @@ def _graded(
 def _lost(graded: GradedExercise) -> bool:
     """Whether a check that ran lost points."""
     return any(row.score.earned + row.score.undecided < row.score.possible for row in graded.checks)
+
+
+def _not_run(sheet: Sheet, exercise: Exercise, submission: Submission) -> GradedExercise:
+    """An exercise of which no check is run: nobody has touched it, or its file is not Python."""
+    hidden = exercise.withheld.points
+    blank = GradedExercise(exercise, "not_started", (), Score(0, exercise.points, hidden), hidden)
+    if not sheet.compiles or not (why := not_python(exercise, submission)):
+        return blank
+    check = Check("load", exercise.id, "The file loads", category="error")
+    row = GradedCheck(check, Outcome(check.id, Verdict.SKIPPED, why, cause="load"), Score(0, exercise.points - hidden))
+    return replace(blank, state="started", checks=(row,))
 
 
 def _broken(exercise: Exercise, problem: str) -> GradedExercise:

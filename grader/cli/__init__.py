@@ -30,6 +30,7 @@ COMMANDS = {
     "update": "update",
     "list": "list",
     "next": "next",
+    "watch": "watch",
     "show": "show",
     "hint": "hint",
     "reset": "reset",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import nullcontext, suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,9 +16,8 @@ from grader.cli.options import complete_grade, confinement_option, device_option
 from grader.cli.telling import Say, check_rules, course_and_exercises, terminal_width, told_errors
 
 if TYPE_CHECKING:
-    from grader.diagnosis.known import Known
     from grader.jobs import Setup
-    from grader.model import Course, GradedExercise, Report
+    from grader.model import GradedExercise, Report
 
 POINTS_LOST = 1
 UNDECIDED = 3
@@ -55,7 +54,8 @@ def command(
         _can_write(json_path)
         setup = read_setup(start, device, confinement, seed)
         details = say if not quiet else Say(quiet=True)
-        report = _grade(names, submission, setup, (say, details), stops=stops, verbose=verbose)
+        programs = json_path is not None
+        report = _grade(names, submission, setup, (say, details), stops=stops, verbose=verbose, for_programs=programs)
         _write(report, json_path, say)
     sys.exit(_exit_status(report))
 
@@ -68,6 +68,7 @@ def _grade(
     *,
     stops: bool,
     verbose: bool,
+    for_programs: bool,
 ) -> Report:
     """Grade, and tell of it with the first of `says`, of each exercise with the second."""
     from grader.course.layout import kept_inputs, kept_mistakes
@@ -78,6 +79,7 @@ def _grade(
     from grader.intake.folder import read_submission
     from grader.lanes.open import open_lane
     from grader.report.terminal import exercise_lines, summary_lines, unread_lines
+    from grader.study.after import after_run
 
     names, rules = split_rules(words)
     course, exercises = course_and_exercises(names)
@@ -86,8 +88,9 @@ def _grade(
     handed_in = read_submission(folder, exercises, author=folder.resolve().name)
     # A module stands for what was begun of it; an exercise by its own name is run also where it was not.
     alone = bool(names) and len(exercises) <= len(names)
-    inputs = kept_inputs(course)
-    sheet = Sheet(course, exercises, setup, runs_untouched=alone, inputs=inputs, rules=rules, stops=stops)
+    # In a report for programs each check has a row; a student reads one sentence, and at once.
+    sheet = Sheet(course, exercises, setup, runs_untouched=alone, inputs=kept_inputs(course), rules=rules)
+    sheet = replace(sheet, stops=stops, compiles=not for_programs)
     to_run = sheet.to_run(handed_in)
     width = terminal_width()
     say, details = says
@@ -101,43 +104,21 @@ def _grade(
             on_exercise(graded)
 
     known = Known(setup, kept_mistakes(course))
-    if not to_run:
-        report = grade_submission(sheet, handed_in, None)
-    else:
-        with open_lane(to_run, setup, hidden=(folder,)) as lane:
+    # All is told before the lane is closed: nobody waits for that to read it.
+    with open_lane(to_run, setup, hidden=(folder,)) if to_run else nullcontext() as lane:
+        grade = partial(grade_submission, sheet, handed_in, lane)
+        if lane:
             lane.watch = details.running
-            explain = partial(diagnose, submission=handed_in, setup=setup, lane=lane, known=known)
-            report = grade_submission(sheet, handed_in, lane, explain=explain, on_exercise=on_first)
-            if repeats(report):  # checks of speed that did not pass at once; nothing else runs now
-                again = partial(grade_submission, earlier=report, explain=explain, on_exercise=on_exercise)
-                report = again(sheet, handed_in, lane)
-    say(*summary_lines(report, width))
-    if submission is None:
-        details(*_kept(course, report, known, width))
+            grade = partial(grade, explain=partial(diagnose, submission=handed_in, setup=setup, lane=lane, known=known))
+        report = grade(on_exercise=on_first)
+        if repeats(report):  # checks of speed that did not pass at once; nothing else runs now
+            report = grade(earlier=report, on_exercise=on_exercise)
+        say(*summary_lines(report, width))
+        if submission is None:
+            details(*after_run(course, report, width))
+            with suppress(OSError):  # it can be found out again, in a second or two
+                known.write()
     return report
-
-
-def _kept(course: Course, report: Report, known: Known, width: int) -> Iterator[str]:
-    """Keep how far the student is, and give advice."""
-    from grader.study.advice import advice_lines
-    from grader.study.given import is_behind
-    from grader.study.pages import prose
-    from grader.study.progress import read_progress, write_progress
-    from grader.study.reset import keep_starters
-
-    before = read_progress(course)
-    after = before.after(report)
-    problem = write_progress(course, after)
-    problems = [problem or before.problem]
-    if not problem:
-        keep_starters(course)
-        with suppress(OSError):  # it can be found out again, in a second or two
-            known.write()
-    yield from advice_lines(course, report, after, width, kept=not problem)
-    if is_behind(course.root):
-        problems.append("The course was changed since you got it:  grade update  brings that, and keeps your work")
-    for problem in filter(None, problems):
-        yield from prose(problem, width)
 
 
 def _can_write(json_path: str | None) -> None:

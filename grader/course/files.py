@@ -12,7 +12,11 @@ from pydantic import BaseModel, ValidationError
 File = TypeVar("File", bound=BaseModel)
 
 
-class _Loader(yaml.SafeLoader):
+# Written in C it takes a seventh of the time, which a student waits for; not every PyYAML has it.
+_Safe: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+class _Loader(_Safe):  # type: ignore[misc]
     """YAML as everyone reads it, but a key that stands twice is an error."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:

@@ -96,6 +96,11 @@ def _in_short(page: _Page, told: Told, graded: GradedExercise) -> Iterator[str]:
         yield from page.count(f"{len(told.passed)} {'check' if len(told.passed) == 1 else 'checks'}", told.passed, word)
 
 
+def mistake_lines(graded: GradedExercise, width: int = WIDTH) -> Iterator[str]:
+    """The known mistake that an exercise looks like, for whoever has read its checks already."""
+    return _Page(width).mistake(graded)
+
+
 def unread_lines(submission: Submission, width: int = WIDTH) -> Iterator[str]:
     """Files that look as if they were handed in and are not read, so that nobody mends the wrong one."""
     for id, others in submission.unread.items():

@@ -15,6 +15,7 @@ from grader.check import (
 
 BATCH = "unbatch(torch.zeros(1, 1, 3)).shape, unbatch(torch.zeros(1, 0)).shape, unbatch(torch.zeros(1)).shape"
 WRITES = "v = torch.zeros(3); column(v).fill_(7.0); print(v)"
+VIEWS = "img = torch.zeros(3, 4); as_batch(img).fill_(7.0); print(img)"
 IN_PLACE = "img = torch.zeros(3, 4); batch = as_batch_(img); batch is img, img.shape"
 
 
@@ -77,24 +78,31 @@ def check_column(student, rng):
     has_numbers(student.column(row), (3, 1), asked, "the result of `column` for a column of a table")
 
 
-@check("C5", category="memory", share=3, try_this=WRITES)
+def gives_views(function, *arguments):
+    """What comes back is a view, through which gradients go."""
+    for argument in arguments:
+        with unchanged(argument):
+            yours = function(argument)
+        is_tensor(yours)
+        is_view_of(yours, argument, f"the result of `{function}`")
+    back = gradients(function, arguments[0].clone())[0]
+    require(back is not None, "no gradient flows back to the argument")
+
+
+@check("C5", category="memory", share=2, try_this=VIEWS)
 def check_views(student, rng):
-    """as_batch, unbatch and column give views"""
-    picture, v = rng.normal(3, 4, 5), rng.normal(6)
+    """as_batch and unbatch give views"""
+    picture = rng.normal(3, 4, 5)
     turned = picture.transpose(0, 2)
-    batches = picture[None], turned[None]
-    for function, arguments in (
-        (student.as_batch, (picture, turned)),
-        (student.unbatch, batches),
-        (student.column, (v, v[::2])),
-    ):
-        for argument in arguments:
-            with unchanged(argument):
-                yours = function(argument)
-            is_tensor(yours)
-            is_view_of(yours, argument, f"the result of `{function}`")
-        back = gradients(function, arguments[0].clone())[0]
-        require(back is not None, "no gradient flows back to the argument")
+    gives_views(student.as_batch, picture, turned)
+    gives_views(student.unbatch, picture[None], turned[None])
+
+
+@check("C5", category="memory", share=1, try_this=WRITES)
+def check_column_view(student, rng):
+    """column gives a view"""
+    v = rng.normal(6)
+    gives_views(student.column, v, v[::2])
 
 
 @check("C6", category="memory", share=3, try_this=IN_PLACE)

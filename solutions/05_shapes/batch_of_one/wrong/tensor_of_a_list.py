@@ -1,6 +1,6 @@
 """You build a new tensor from a list; its numbers are a copy.
 
-caught by: views
+caught by: column_view
 keeps: as_batch, unbatch, as_batch_
 """
 
