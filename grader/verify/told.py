@@ -9,8 +9,11 @@ from grader.model import WITHHELD, Check, Outcome
 from grader.verify.cases import Case
 from grader.verify.proof import Proof
 
-MOST_MESSAGES = 16
-"""How many different messages a hidden check may give, over all answers and seeds. Odd answers are of ten kinds."""
+MOST_MESSAGES = 24
+"""How many different messages a hidden check may give, over all answers and seeds.
+
+Odd answers are of ten kinds, and a check may look at two functions, each with a name in its messages.
+"""
 
 _LONGEST = 100
 

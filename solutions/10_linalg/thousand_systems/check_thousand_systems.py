@@ -58,7 +58,8 @@ def check_dtypes(student, rng):
 @check("C3", share=2, try_this="i = torch.arange(5.0); A = 1 / (i[:, None] + i + 1); A @ solve_common(A[None], A) - A")
 def check_exact(student, rng):
     """Exact, even if a matrix is nearly singular"""
-    for n, dtype in ((8, torch.float64), (5, torch.float32)):
+    # Measured on 300 seeds, in n * eps: elimination by hand up to 430 and 4.4, an inverse from 10**6 and 65 on.
+    for n, dtype, most in ((8, torch.float64, 5_000), (5, torch.float32, 20)):
         plain, zeros = _matrices(rng, 2, n)
         nearly = HILBERT[rng.integer(0, 2) :][:n, torch.randperm(n, generator=rng)]
         A = torch.stack([plain, nearly, zeros.roll(1, 0).fill_diagonal_(0)]).to(dtype)
@@ -69,7 +70,7 @@ def check_exact(student, rng):
             if found.shape == sides.shape:  # other shapes are for other checks, as are wrong numbers for `plain`
                 off, size = _misfit(A.double(), found.double().reshape(3, n, -1), sides.double().reshape(3, n, -1))
                 if off[0] < 1e-3 * size[0]:
-                    for case, fits in zip(CASES, off <= 10 * n * torch.finfo(dtype).eps * size, strict=True):
+                    for case, fits in zip(CASES, off <= most * n * torch.finfo(dtype).eps * size, strict=True):
                         require(bool(fits), f"{name} for {case} fits the equations worse than rounding explains")
 
 
