@@ -63,7 +63,7 @@ def uses_at_most(function: Handle, args: tuple[Any, ...], **limits: int) -> Coun
         inner = f": {dict(detail.most_common(5))}" if isinstance(detail, Counter) else ""
         if found > most:
             story = f"{public}\ncounted {found:,}, at most {most:,} is asked{inner}{_drawn(counts, name)}"
-            raise CheckFailed(public, story)
+            raise CheckFailed(public, story, about="memory" if name == "bytes" else "performance")
     return counts
 
 
@@ -91,7 +91,8 @@ def no_loop(function: Handle, small: tuple[Any, ...], large: tuple[Any, ...], *,
     # asking for a shape is a use as well.
     if many.uses > _LOOP[0] * few.uses + _LOOP[1] + slack:
         public = say("`{}` uses PyTorch more often the larger its input is: a loop in Python", function)
-        raise CheckFailed(public, f"{public}\nsmall input  {few.uses} times\nlarge input  {many.uses} times")
+        story = f"{public}\nsmall input  {few.uses} times\nlarge input  {many.uses} times"
+        raise CheckFailed(public, story, about="performance")
     # And who hides them from both takes time for them.
     borne_out(function, small, large, many)
     return many.ops
@@ -137,6 +138,7 @@ def _same(
             f"{public}\nsmall input  {count_small} {word}\nlarge input  {count_large} {word}"
             + (f" ({top})" if top else "")
             + _drawn(many, of),
+            about="performance",
         )
     return few, many
 
