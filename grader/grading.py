@@ -124,6 +124,29 @@ def grade_submission(
     )
 
 
+def grade_at_once(
+    sheet: Sheet,
+    submission: Submission,
+    lane: Lane | None,
+    *,
+    explain: Callable[[GradedExercise], GradedExercise] = lambda graded: graded,
+    on_exercise: Callable[[GradedExercise], None] = lambda graded: None,
+) -> Report:
+    """Grade one submission while nothing else of ours runs: what is inconclusive at first is graded again right away.
+
+    Arguments and errors are those of `grade_submission`; each exercise is told once, with what it ends with.
+    """
+
+    def on_first(graded: GradedExercise) -> None:
+        if not is_open(graded):
+            on_exercise(graded)
+
+    report = grade_submission(sheet, submission, lane, explain=explain, on_exercise=on_first)
+    if not repeats(report):
+        return report
+    return grade_submission(sheet, submission, lane, earlier=report, explain=explain, on_exercise=on_exercise)
+
+
 def repeats(report: Report) -> bool:
     """Whether a check of a report was inconclusive, so that grading it again may tell more."""
     return any(is_open(graded) for graded in report.exercises)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.course.names import find_exercises
-from grader.grading import Sheet, grade_submission, repeats
+from grader.grading import Sheet, grade_at_once
 from grader.intake.folder import read_submission
 from grader.jobs import Setup, Start
 from grader.lanes.lane import Lane
@@ -69,8 +69,7 @@ def grade_one(exercise: Exercise, submission: Submission, lane: Lane, seed: int 
     """Grade one exercise of a submission, also where nobody has touched it."""
     course = Course("", Path(), (), ())
     sheet = Sheet(course, [exercise], Setup(Start.FORK, seed=seed), runs_untouched=True)
-    report = grade_submission(sheet, submission, lane)
-    return (grade_submission(sheet, submission, lane, earlier=report) if repeats(report) else report).exercises[0]
+    return grade_at_once(sheet, submission, lane).exercises[0]
 
 
 def grader_of(course: Course, lane: Lane, folder: Path) -> Grade:

@@ -89,7 +89,8 @@ def get_device_name(device: Any = None) -> str:
 
 def get_device_capability(device: Any = None) -> tuple[int, int]:
     """That of an ordinary GPU."""
-    return get_device_properties(device).major, get_device_properties(device).minor
+    found = get_device_properties(device)
+    return found.major, found.minor
 
 
 def get_device_properties(device: Any = None) -> Properties:

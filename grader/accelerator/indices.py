@@ -11,7 +11,6 @@ import torch
 _MOST_AS_TUPLE = 32
 """A longer list is always one index. The number is PyTorch's: `treatSequenceAsTuple`, python_variable_indexing.cpp."""
 
-
 _SEVERAL = "Using a non-tuple sequence for multidimensional indexing is deprecated; use x[tuple(seq)] instead of x[seq]"
 
 

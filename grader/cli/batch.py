@@ -33,7 +33,7 @@ def command(
     device: str,
     start: str | None,
 ) -> None:
-    """Grade every submission in DIR, which has one folder for each author."""
+    """Grade every submission in DIR, which has a folder or a zip for each author."""
     say, details = Say(), Say(quiet=quiet)
     details("Grading ...")
     with told_errors():

@@ -75,7 +75,7 @@ def _grade(
     from grader.course.names import split_rules
     from grader.diagnosis.diagnose import diagnose
     from grader.diagnosis.known import Known
-    from grader.grading import Sheet, grade_submission, is_open, repeats
+    from grader.grading import Sheet, grade_at_once
     from grader.intake.folder import read_submission
     from grader.lanes.open import open_lane
     from grader.report.terminal import exercise_lines, summary_lines, unread_lines
@@ -99,20 +99,14 @@ def _grade(
     def on_exercise(graded: GradedExercise) -> None:
         details(*exercise_lines(graded, width, every=verbose), "")
 
-    def on_first(graded: GradedExercise) -> None:
-        if not is_open(graded):  # else it is told once, with what it ends with
-            on_exercise(graded)
-
     known = Known(setup, kept_mistakes(course))
     # All is told before the lane is closed: nobody waits for that to read it.
     with open_lane(to_run, setup, hidden=(folder,)) if to_run else nullcontext() as lane:
-        grade = partial(grade_submission, sheet, handed_in, lane)
+        grade = partial(grade_at_once, sheet, handed_in, lane, on_exercise=on_exercise)
         if lane:
             lane.watch = details.running
             grade = partial(grade, explain=partial(diagnose, submission=handed_in, setup=setup, lane=lane, known=known))
-        report = grade(on_exercise=on_first)
-        if repeats(report):  # checks of speed that did not pass at once; nothing else runs now
-            report = grade(earlier=report, on_exercise=on_exercise)
+        report = grade()
         say(*summary_lines(report, width))
         if submission is None:
             details(*after_run(course, report, width))

@@ -88,16 +88,15 @@ def _can_write(out: Path) -> None:
 
 def _graded(sheet: Sheet, submission: Submission, say: Say) -> Report:
     """Graded as ever: that a file loads is found out where students' code runs."""
-    from grader.grading import grade_submission, repeats
+    from grader.grading import grade_at_once
     from grader.lanes.open import open_lane
 
     to_run = sheet.to_run(submission)
     if not to_run:
-        return grade_submission(sheet, submission, None)
+        return grade_at_once(sheet, submission, None)
     with open_lane(to_run, sheet.setup) as lane:
         lane.watch = say.running
-        report = grade_submission(sheet, submission, lane)
-        return grade_submission(sheet, submission, lane, earlier=report) if repeats(report) else report
+        return grade_at_once(sheet, submission, lane)
 
 
 def _problems(sheet: Sheet, submission: Submission, report: Report) -> Iterator[str]:

@@ -216,22 +216,23 @@ def starter_copy(root: Path, places: Places) -> Path:
 
 def given_files(course: Course) -> list[Path]:
     """All files that a student has of a course, as paths from its root."""
-    wanted = [Path(COURSE_FILE), TOPICS]
-    for module in course.modules:
-        wanted.append(page_of(module.id))
-        for exercise in module.exercises:
-            places = Places.of(exercise)
-            wanted += [places.starter, places.description, places.shown_checks, places.probes[0]]
+    wanted = (Path(COURSE_FILE), TOPICS, *_students_files(course))
     return [path for path in wanted if (course.root / path).is_file()]
 
 
 def released_files(course: Course) -> tuple[Path, ...]:
     """The files that a released copy has as they are, as paths from the course's root; not the YAML files."""
-    found = [page_of(module.id) for module in course.modules]
-    for exercise in course.exercises:
-        places = Places.of(exercise)
-        found += [places.starter, places.shown_checks, places.probes[0]]
+    found = (path for path in _students_files(course) if not is_description(path))
     return tuple(path for path in found if os.path.lexists(course.root / path))
+
+
+def _students_files(course: Course) -> Iterator[Path]:
+    """Where the files of modules and exercises are that students have, whether they are there or not."""
+    for module in course.modules:
+        yield page_of(module.id)
+        for exercise in module.exercises:
+            places = Places.of(exercise)
+            yield from (places.starter, places.description, places.shown_checks, places.probes[0])
 
 
 def staff_files(course: Course) -> tuple[Path, ...]:

@@ -73,10 +73,10 @@ def yaml_files(part: Course, facts: Mapping[str, Facts]) -> Files:
     ids = [exercise.id for exercise in part.exercises]
     files = {COURSE_FILE: _dumped(_course_file(part))}
     if (part.root / TOPICS).is_file():
-        files[TOPICS.as_posix()] = _dumped(_read(part.root, TOPICS))
+        files[TOPICS.as_posix()] = _dumped(read_mapping(part.root, TOPICS))
     for exercise in part.exercises:
         path, found = Places.of(exercise).description, facts[exercise.id]
-        data = _read(part.root, path)
+        data = read_mapping(part.root, path)
         data["needs"] = [id for id in data.get("needs", []) if id in ids]
         data["starter"] = starter_digest(exercise.starter.read_bytes())
         if found.withheld.checks:
@@ -88,7 +88,7 @@ def yaml_files(part: Course, facts: Mapping[str, Facts]) -> Files:
 
 
 def _course_file(part: Course) -> dict[Any, Any]:
-    data = _read(part.root, Path(COURSE_FILE))
+    data = read_mapping(part.root, Path(COURSE_FILE))
     exercises = {module.id: [exercise.id for exercise in module.exercises] for module in part.modules}
     handins = {handin.id for handin in part.handins}
     data["modules"] = [
@@ -102,7 +102,12 @@ def _course_file(part: Course) -> dict[Any, Any]:
     return data
 
 
-def _read(root: Path, path: Path) -> dict[Any, Any]:
+def read_mapping(root: Path, path: Path) -> dict[Any, Any]:
+    """A YAML file of the course as it stands.
+
+    Raises:
+        CourseError: it cannot be read.
+    """
     problems: list[str] = []
     data = read_yaml(root / path, path.as_posix(), problems)
     if data is None:

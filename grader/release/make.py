@@ -9,21 +9,19 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.course.files import read_yaml
 from grader.course.layout import ASSISTANTS_PAGE, COURSE_FILE, STUDENTS_PAGE
 from grader.course.load import load_course
+from grader.intake.archive import ZIP
 from grader.intake.zipped import EPOCH_SECONDS, zip_bytes
 from grader.jobs import Setup
 from grader.lanes.open import open_lane
 from grader.model import Course, HandIn
 from grader.model.errors import CourseError
-from grader.release.contents import Files, chosen, copied_files, yaml_files
+from grader.release.contents import Files, chosen, copied_files, read_mapping, yaml_files
 from grader.release.facts import Facts, facts_of
 from grader.release.pages import ASSISTANTS, IGNORED, students_page
 from grader.release.proof import prove, read_folder, read_zip
 from grader.release.secrets import pieces
-
-ZIP = ".zip"
 
 
 @dataclass(frozen=True)
@@ -87,7 +85,7 @@ def release(
 
 
 def _pages(part: Course, facts: dict[str, Facts]) -> Files:
-    course_file = read_yaml(part.root / COURSE_FILE, COURSE_FILE, []) or {}
+    course_file = read_mapping(part.root, Path(COURSE_FILE))
     pages = {
         STUDENTS_PAGE: students_page(part, facts, course_file.get("requires")),
         ASSISTANTS_PAGE: ASSISTANTS,

@@ -17,7 +17,7 @@ import click
 from grader.course.layout import kept_inputs, kept_mistakes
 from grader.diagnosis.diagnose import diagnose
 from grader.diagnosis.known import Known
-from grader.grading import Sheet, grade_submission, repeats
+from grader.grading import Sheet, grade_at_once
 from grader.intake.folder import read_submission
 from grader.jobs import Setup
 from grader.lanes.lane import Lane
@@ -34,17 +34,6 @@ from grader.study.progress import read_progress
 from grader.study.reset import reset
 from grader.study.rows import next_row, rows_of
 from grader.study.saves import saves
-
-KEYS = {
-    "n": "next",
-    "h": "hint",
-    "s": "show the task",
-    "l": "list",
-    "a": "check all",
-    "r": "reset",
-    "q": "quit",
-}
-"""What each key does."""
 
 _BAR = 26
 
@@ -118,17 +107,11 @@ class Watch:
         if isinstance(event, set):
             self._on_saved(event)
             return
-        actions = {
-            "n": self._next,
-            "h": lambda: self._say(*taken(self._course, self._exercise, self._screen.width())),
-            "s": self._show,
-            "l": self._list,
-            "a": self._all,
-            "r": self._reset,
-            "q": self._quit,
-        }
+        if event.lower() not in _KEYS:
+            return
+        _, action = _KEYS[event.lower()]
         try:
-            actions.get(event.lower(), lambda: None)()
+            action(self)
         except GraderError as error:  # such as a hint that is not there: told, and the watch goes on
             self._say(*(line for text in str(error).split("\n") for line in prose(text, self._screen.width())))
 
@@ -168,6 +151,9 @@ class Watch:
         self._exercise = ahead[0].exercise
         self._seen.pop(self._exercise.id, None)
         self._grade()
+
+    def _hint(self) -> None:
+        self._say(*taken(self._course, self._exercise, self._screen.width()))
 
     def _show(self) -> None:
         path = typed(self._exercise.starter)
@@ -222,8 +208,7 @@ class Watch:
     def _graded(self, handed_in: Submission, exercises: Sequence[Exercise], *, alone: bool) -> Report:
         inputs = kept_inputs(self._course)
         sheet = Sheet(self._course, exercises, self._setup, runs_untouched=alone, inputs=inputs, compiles=True)
-        report = grade_submission(sheet, handed_in, self._lane)
-        return grade_submission(sheet, handed_in, self._lane, earlier=report) if repeats(report) else report
+        return grade_at_once(sheet, handed_in, self._lane)
 
     def _diagnose(self, graded: GradedExercise, handed_in: Submission) -> None:
         """Say which known mistake it looks like. The verdict is there by then: nobody waits for this to read it."""
@@ -262,9 +247,22 @@ class Watch:
         return f"[{'#' * full}{'.' * (_BAR - full)}] {done} of {len(rows)} exercises"
 
     def _legend(self) -> str:
-        words = [f"{click.style(key, bold=True)} {what}" for key, what in KEYS.items()]
-        return "  ".join(words) if self._screen.width() >= len(" ".join(KEYS.values())) + 30 else " ".join(KEYS)
+        words = [f"{click.style(key, bold=True)} {what}" for key, (what, _) in _KEYS.items()]
+        room = len(" ".join(what for what, _ in _KEYS.values())) + 30
+        return "  ".join(words) if self._screen.width() >= room else " ".join(_KEYS)
 
     def _say(self, *lines: str) -> None:
         self._news = True
         self._screen.say(*lines)
+
+
+_KEYS: dict[str, tuple[str, Callable[[Watch], None]]] = {
+    "n": ("next", Watch._next),
+    "h": ("hint", Watch._hint),
+    "s": ("show the task", Watch._show),
+    "l": ("list", Watch._list),
+    "a": ("check all", Watch._all),
+    "r": ("reset", Watch._reset),
+    "q": ("quit", Watch._quit),
+}
+"""Each key, with what it does in words."""
