@@ -71,7 +71,7 @@ def graded(course: Course, case: Case, lane: Lane) -> dict[str, Any]:
     report = grade_submission(sheet, case.submission(), lane)
     again = repeats(report)
     if again:
-        report = grade_submission(sheet, case.submission(), lane, earlier=report)
+        report = grade_submission(sheet, case.submission(), lane, earlier=report.exercises)
     (found,) = report.exercises
     lost = {row.check.id: row.outcome.verdict.value for row in found.checks if row.score.earned < row.score.possible}
     return {

@@ -59,7 +59,7 @@ def graded(course: Course, answer: Answer, lane: Lane, seed: int) -> GradedExerc
     sheet = Sheet(course, [answer.exercise], Setup(Start.FORK, seed=seed), runs_untouched=True)
     report = grade_submission(sheet, answer.submission(), lane)
     if repeats(report):
-        report = grade_submission(sheet, answer.submission(), lane, earlier=report)
+        report = grade_submission(sheet, answer.submission(), lane, earlier=report.exercises)
     return report.exercises[0]
 
 

@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from grader.course.starter import starter_digest
+from grader.course.starter import is_starter
+from grader.intake.notebook import in_cells
 from grader.intake.source import not_python
 from grader.jobs import Keep, Part, Setup
 from grader.lanes.environment import describe_machine
@@ -73,7 +74,7 @@ def grade_submission(
     submission: Submission,
     lane: Lane | None,
     *,
-    earlier: Report | None = None,
+    earlier: Sequence[GradedExercise] | None = None,
     explain: Callable[[GradedExercise], GradedExercise] = lambda graded: graded,
     on_exercise: Callable[[GradedExercise], None] = lambda graded: None,
 ) -> Report:
@@ -83,8 +84,8 @@ def grade_submission(
         sheet: what is to be graded, and how.
         submission: who handed in what.
         lane: has the checks of all exercises that are run; None if there are none to run.
-        earlier: the report of the same submission: only what was inconclusive in it is run again, with the same
-            inputs, twice at the most. All other lanes are to rest meanwhile.
+        earlier: the same exercises of the same submission as they were graded before: only what was inconclusive is
+            run again, with the same inputs, twice at the most. All other lanes are to rest meanwhile.
         explain: gives an exercise of which nothing need be run again with a sentence on its mistake, if there is one.
         on_exercise: told each exercise of which checks were run, once it is graded.
 
@@ -95,7 +96,7 @@ def grade_submission(
     to_run = {exercise.id for exercise in sheet.to_run(submission)}
     rows: list[GradedExercise] = []
     for place, exercise in enumerate(sheet.exercises):
-        before = earlier.exercises[place] if earlier is not None else None
+        before = earlier[place] if earlier is not None else None
         if exercise.id not in to_run:
             graded = _not_run(sheet, exercise, submission)
             if graded.checks and earlier is None:
@@ -106,11 +107,12 @@ def grade_submission(
             assert lane is not None, "there is something to run"
             task = _Task(sheet, exercise, submission, lane)
             if sheet.stops and any(map(_lost, rows)):
-                graded = _graded(exercise, lane.checks_of(exercise), [])
+                graded = graded_from(exercise, lane.checks_of(exercise), [])
             else:
                 graded = task.grade() if before is None else task.repeat(before)
             if before is not None or not is_open(graded):
                 graded = explain(graded)
+            graded = _as_handed_in(graded, submission)
             on_exercise(graded)
         rows.append(graded)
     return Report(
@@ -121,6 +123,7 @@ def grade_submission(
         graded_at=datetime.now(UTC).isoformat(timespec="seconds"),
         exercises=tuple(rows),
         environment=describe_machine(sheet.setup, lane.reached.level if lane else None),
+        authors=tuple(submission.authors),
     )
 
 
@@ -144,7 +147,7 @@ def grade_at_once(
     report = grade_submission(sheet, submission, lane, explain=explain, on_exercise=on_first)
     if not repeats(report):
         return report
-    return grade_submission(sheet, submission, lane, earlier=report, explain=explain, on_exercise=on_exercise)
+    return grade_submission(sheet, submission, lane, earlier=report.exercises, explain=explain, on_exercise=on_exercise)
 
 
 def repeats(report: Report) -> bool:
@@ -163,10 +166,9 @@ def is_untouched(exercise: Exercise, submission: Submission) -> bool:
     files = submission.files.get(exercise.id)
     if path is None or files is None:
         return False
-    wanted = exercise.starter_digest
-    if not wanted and path != exercise.starter and exercise.starter.is_file():
-        wanted = starter_digest(exercise.starter.read_bytes())
-    return starter_digest(files[exercise.file_name]) == wanted
+    # In a course's own folder the file is the starter: without a digest, nobody knows whether it was touched.
+    known = exercise.starter_digest or path != exercise.starter
+    return bool(known) and is_starter(exercise, files[exercise.file_name])
 
 
 @dataclass(frozen=True)
@@ -188,11 +190,13 @@ class _Task:
         wanted = [check for check in checks if not rules or check.contract in rules]
         if missing := self.submission.problems.get(exercise.id):
             outcomes = [Outcome(check.id, Verdict.SKIPPED, missing, cause="load") for check in wanted]
-            return replace(_graded(exercise, checks, outcomes), state="not_started")
+            graded = graded_from(exercise, checks, outcomes)
+            there = exercise.id in self.submission.paths  # and could not be read
+            return replace(graded, state="started" if there else "not_started", handed_in=there)
         files = self.submission.files[exercise.id]
         part = Part(frozenset(check.id for check in wanted) if rules else None, stops=self.sheet.stops)
         run = self.lane.run(exercise, files, self._seed(), self._keep(), part)
-        return self._finished(_graded(exercise, checks, run.outcomes, output=run.output))
+        return self._finished(graded_from(exercise, checks, run.outcomes, output=run.output))
 
     def repeat(self, before: GradedExercise) -> GradedExercise:
         """Run what was inconclusive again; everything else stays as it was."""
@@ -206,7 +210,7 @@ class _Task:
             again = {outcome.check: outcome for outcome in run.outcomes}
             outcomes = [_later(outcome, again.get(outcome.check)) for outcome in outcomes]
         checks = self.lane.checks_of(self.exercise)
-        return self._finished(_graded(self.exercise, checks, outcomes, output=before.output))
+        return self._finished(graded_from(self.exercise, checks, outcomes, output=before.output))
 
     def _finished(self, graded: GradedExercise) -> GradedExercise:
         """An untouched starter earns exactly 0, whatever its given code does."""
@@ -231,9 +235,16 @@ def _later(first: Outcome, second: Outcome | None) -> Outcome:
     return first if second is None else replace(second, seconds=round(first.seconds + second.seconds, 4))
 
 
-def _graded(
+def untouched(exercise: Exercise) -> GradedExercise:
+    """An exercise that was handed in as it was given out: no check need be run."""
+    hidden = exercise.withheld.points
+    return GradedExercise(exercise, "not_started", (), Score(0, exercise.points, hidden), hidden)
+
+
+def graded_from(
     exercise: Exercise, checks: Sequence[Check], outcomes: Sequence[Outcome], output: str = ""
 ) -> GradedExercise:
+    """An exercise of which these outcomes are known; checks without one were left out."""
     ran = {outcome.check: outcome for outcome in outcomes}
     # Points are divided among all checks, whichever ran: those of a check are the same every time.
     every = [ran.get(check.id) or Outcome(check.id, Verdict.NOT_RUN) for check in checks]
@@ -248,6 +259,20 @@ def _graded(
     return GradedExercise(exercise, state, tuple(rows), total, withheld, output, left_out=left_out)
 
 
+def _as_handed_in(graded: GradedExercise, submission: Submission) -> GradedExercise:
+    """The exercise with where its file came from, and lines told as those of a notebook's cells, where it is one."""
+    id, name = graded.exercise.id, graded.exercise.file_name
+    graded = replace(graded, notes=tuple(submission.notes.get(id, ())))
+    if not (places := submission.cells.get(id)):
+        return graded
+
+    def told(row: GradedCheck) -> GradedCheck:
+        message, detail = (in_cells(text, name, places) for text in (row.outcome.message, row.outcome.detail))
+        return replace(row, outcome=replace(row.outcome, message=message, detail=detail))
+
+    return replace(graded, checks=tuple(map(told, graded.checks)))
+
+
 def _lost(graded: GradedExercise) -> bool:
     """Whether a check that ran lost points."""
     return any(row.score.earned + row.score.undecided < row.score.possible for row in graded.checks)
@@ -256,7 +281,7 @@ def _lost(graded: GradedExercise) -> bool:
 def _not_run(sheet: Sheet, exercise: Exercise, submission: Submission) -> GradedExercise:
     """An exercise of which no check is run: nobody has touched it, or its file is not Python."""
     hidden = exercise.withheld.points
-    blank = GradedExercise(exercise, "not_started", (), Score(0, exercise.points, hidden), hidden)
+    blank = _as_handed_in(untouched(exercise), submission)
     if not sheet.compiles or not (why := not_python(exercise, submission)):
         return blank
     check = Check("load", exercise.id, "The file loads", category="error")
@@ -267,4 +292,4 @@ def _not_run(sheet: Sheet, exercise: Exercise, submission: Submission) -> Graded
 def _broken(exercise: Exercise, problem: str) -> GradedExercise:
     check = Check("collection", exercise.id, "The checks of this exercise can be read", category="error")
     message = "the checks of this exercise are broken; that is not your fault and costs you nothing"
-    return _graded(exercise, [check], [Outcome(check.id, Verdict.BROKEN, message, problem)])
+    return graded_from(exercise, [check], [Outcome(check.id, Verdict.BROKEN, message, problem)])

@@ -35,7 +35,10 @@ FLOORS: dict[str, set[str]] = {
     "report": {"report", "lanes", "course", "confine", "model"},
     "export": {"export", "report", "model"},
     "diagnosis": {"diagnosis", "lanes", "course", "report", "jobs", "model"},
-    "batch": {"batch", "diagnosis", "grading", "lanes", "intake", "report", "export", "model"},
+    "batch": {
+        *("batch", "diagnosis", "grading", "lanes", "intake", "course", "report", "export"),
+        *("jobs", "confine", "records", "model"),
+    },
     "release": {"release", "intake", "lanes", "course", "jobs", "model"},
     "verify": {"verify", "diagnosis", "grading", "lanes", "course", "report", "jobs", "model"},
     "study": {"study", "diagnosis", "grading", "intake", "lanes", "course", "report", "jobs", "model"},

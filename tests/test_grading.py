@@ -55,7 +55,7 @@ def graded(sheet: Sheet, lane: PretendLane) -> tuple[Report, Report]:
     files, paths = {"double": {"double.py": b"x = 1"}}, {"double": Path("double.py")}
     submission = Submission("somebody", files, paths, {}, "")
     first = grade_submission(sheet, submission, lane)  # type: ignore[arg-type]
-    return first, grade_submission(sheet, submission, lane, earlier=first)  # type: ignore[arg-type]
+    return first, grade_submission(sheet, submission, lane, earlier=first.exercises)  # type: ignore[arg-type]
 
 
 def outcomes(report: Report) -> list[Outcome]:
@@ -95,7 +95,7 @@ def test_what_is_final_is_explained_once(sheet: Sheet) -> None:
         asked.clear()
         first = grade_submission(sheet, submission, lane, explain=explain)
         assert len(asked) == 1 - times
-        again = grade_submission(sheet, submission, lane, earlier=first, explain=explain)
+        again = grade_submission(sheet, submission, lane, earlier=first.exercises, explain=explain)
         assert len(asked) == 1
         assert again.exercises[0].diagnosis == "You tripled it."
 

@@ -20,6 +20,7 @@ _GRADE = "run"
 COMMANDS = {
     _GRADE: "grade",
     "batch": "batch",
+    "diff": "diff",
     "verify": "verify",
     "doctor": "doctor",
     "new": "new",

@@ -2,22 +2,42 @@
 
 from __future__ import annotations
 
+import signal
+import sys
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from grader.cli.options import confinement_option, device_option, read_setup, start_option
-from grader.cli.telling import Say, course_and_exercises, handin_of, told_errors
+from grader.cli.telling import INTERRUPTED, Say, course_and_exercises, handin_of, told_errors
 
 if TYPE_CHECKING:
-    from grader.model import Report
+    from grader.batch.order import Order, Summary
+    from grader.intake.handed import Intake
+    from grader.model import Course, Report
+
+UNDECIDED = 3
+_SHOWN = 3
 
 
 @click.command()
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="Where reports and the gradebook go.")
 @click.option("--handin", help="Grade the exercises of this hand-in only.")
+@click.option("--only", multiple=True, metavar="EX", help="Grade this exercise or module only; others keep theirs.")
+@click.option("--author", "authors", multiple=True, help="Grade this author or group only; others keep their rows.")
+@click.option("--rerun", type=click.Choice(["broken", "all"]), help="Grade again, though nothing changed.")
+@click.option("--never-lower", is_flag=True, help="A score that is lower than before does not count.")
+@click.option(
+    "--attempts",
+    type=click.Choice(["latest", "best"]),
+    default="latest",
+    show_default=True,
+    help="Which of several files of one exercise counts.",
+)
+@click.option("--layout", help="How DIR is laid out: canvas, moodle, gradescope, clones, nbgrader, plain.")
 @click.option("-q", "--quiet", is_flag=True, help="No line for each author, no table: only where things are.")
 @click.option("--course", "course_folder", type=click.Path(path_type=Path), help="The course; by default this folder.")
 @confinement_option("full")
@@ -27,28 +47,112 @@ def command(
     folder: Path,
     out: Path,
     handin: str | None,
+    only: tuple[str, ...],
+    authors: tuple[str, ...],
+    rerun: str | None,
+    never_lower: bool,
+    attempts: str,
+    layout: str | None,
     quiet: bool,
     course_folder: Path | None,
     confinement: str,
     device: str,
     start: str | None,
 ) -> None:
-    """Grade every submission in DIR, which has a folder or a zip for each author."""
+    """Grade every submission in DIR: a folder or zip for each author, or a download of Canvas, Moodle, Gradescope.
+
+    Run again, it goes on where it was, and grades only what changed.
+    """
     say, details = Say(), Say(quiet=quiet)
     details("Grading ...")
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: a job's time may be over
     with told_errors():
-        from grader.batch.run import grade_batch
+        from grader.batch.order import Order, ids
+        from grader.batch.run import grade_batch, gradebook
         from grader.grading import Sheet
+        from grader.intake.layouts import taken_in
         from grader.report.gradebook import author_line, gradebook_lines
 
         course, exercises = course_and_exercises((), course_folder)
         if chosen := handin_of(course, handin):
             exercises = [exercise for exercise in exercises if exercise.id in chosen.exercises]
+        named = _named(course, only, ids(exercises), handin)
+        sheet = Sheet(course, exercises, read_setup(start, device, confinement), handin=handin)
+        done = 0
 
         def on_report(report: Report, number: int, total: int) -> None:
+            nonlocal done
+            done += 1
             details(author_line(report, number, total))
 
-        sheet = Sheet(course, exercises, read_setup(start, device, confinement), handin=handin)
-        reports = grade_batch(sheet, folder, out, on_report)
-        details("", *gradebook_lines(exercises, reports))
-        say(f"Reports and gradebook.csv are in {out}")
+        with taken_in(folder, course.exercises, layout, out) as intake:
+            details(intake.told())
+            order = Order(named, _authors(intake, authors), rerun or "", never_lower, attempts == "best")
+            try:
+                summary = grade_batch(sheet, intake, out, order, on_report)
+            except KeyboardInterrupt:
+                click.echo(f"grade: interrupted after {done} authors; {out} has the gradebook so far,", err=True)
+                click.echo("grade: and the same command goes on from there", err=True)
+                sys.exit(INTERRUPTED)
+        details("", *gradebook_lines(exercises, gradebook(sheet, out)))
+        say(*_told(summary, order, out), f"Reports and gradebook.csv are in {out}")
+        sys.exit(UNDECIDED if summary.broken else 0)
+
+
+def _named(course: Course, names: Sequence[str], asked: Sequence[str], handin: str | None) -> list[str]:
+    """The ids of the exercises that are named.
+
+    Raises:
+        CourseError: there is none of that name, or it is not in the hand-in.
+    """
+    from grader.course.names import find_exercises
+    from grader.model.errors import CourseError
+
+    found = dict.fromkeys(exercise.id for name in names for exercise in find_exercises(course, name))
+    missing = [id for id in found if id not in asked]
+    if missing and len(missing) == len(found):
+        raise CourseError(f"--only: {missing[0]} is not in the hand-in {handin}, which has {', '.join(asked)}")
+    return [id for id in found if id in asked]
+
+
+def _authors(intake: Intake, names: Sequence[str]) -> list[str]:
+    """The names of the submissions of authors that are named, by their own name or by their group's.
+
+    Raises:
+        CourseError: nobody of that name handed anything in; with the nearest.
+    """
+    import difflib
+
+    from grader.model.errors import CourseError
+
+    found = []
+    for name in names:
+        own = [handed.key for handed in intake.handed if name == handed.key or name in handed.authors]
+        if not own:
+            known = {who for handed in intake.handed for who in (handed.key, *handed.authors)}
+            near = difflib.get_close_matches(name, known, n=1, cutoff=0.4)
+            raise CourseError(f"--author: nobody is {name!r} here" + (f"; did you mean {near[0]}?" if near else ""))
+        found += own
+    return found
+
+
+def _told(summary: Summary, order: Order, out: Path) -> Iterator[str]:
+    """What somebody should know of a run besides the table."""
+    from grader.report.safe import for_terminal
+
+    if summary.kept and not summary.graded:
+        yield "Nothing changed since the last run: nothing was graded again."
+    elif summary.kept:
+        yield f"{summary.graded} exercises were graded; {summary.kept} were graded before, and nothing of them changed."
+    if order.never_lower and summary.lower:
+        yield f"{len(summary.lower)} lower scores do not count, as --never-lower asks."
+    if summary.stale:
+        yield f"{summary.stale} outcomes in the table are of other checks; run it for everybody to renew them."
+    if summary.unmatched:
+        yield f"{summary.unmatched} things could not be matched to an exercise or an author: see unmatched.csv."
+    for id, whose in summary.broken.items():
+        names = ", ".join(for_terminal(name, one_line=True) for name in whose[:_SHOWN])
+        more = f" and {len(whose) - _SHOWN} more" if len(whose) > _SHOWN else ""
+        yield f"BROKEN  {id} of {names}{more}: not their fault, and no points are lost."
+    if summary.broken:
+        yield f"Read why in the reports (detail) in {out}/reports; then run it again with --rerun broken."

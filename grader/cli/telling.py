@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from grader.model import Course, Exercise, HandIn
     from grader.study.progress import Progress
 
-_INTERRUPTED = 130
+INTERRUPTED = 130
 _QUICK_S = 1.0
 _WIDEST, _NARROWEST = 80, 40
 
@@ -75,7 +75,7 @@ def told_errors() -> Iterator[None]:
         sys.exit(error.exit_status)
     except KeyboardInterrupt:
         click.echo("grade: interrupted", err=True)
-        sys.exit(_INTERRUPTED)
+        sys.exit(INTERRUPTED)
 
 
 def course_and_exercises(names: Sequence[str], folder: Path | None = None) -> tuple[Course, list[Exercise]]:

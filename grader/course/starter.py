@@ -24,6 +24,14 @@ def write_digest(exercise: Exercise) -> bool:
     return new != text
 
 
+def is_starter(exercise: Exercise, text: bytes) -> bool:
+    """Whether a text is an exercise's starter, as it was given out or as it lies in the course."""
+    wanted = exercise.starter_digest
+    if not wanted and exercise.starter.is_file():
+        wanted = starter_digest(exercise.starter.read_bytes())
+    return starter_digest(text) == wanted
+
+
 def starter_digest(text: bytes) -> str:
     """Digest of a starter's code: blank lines, comments, the module's docstring and line ends do not count.
 

@@ -6,7 +6,7 @@ import contextlib
 import hashlib
 import os
 import stat
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from grader.course.layout import Places, is_course, is_ours
@@ -57,7 +57,7 @@ def read_submission(folder: Path, exercises: Iterable[Exercise], author: str) ->
             problems[exercise.id] = f"{name} cannot be read: {error}"
         except OSError as error:  # without the path, which is none of a student's business
             problems[exercise.id] = f"{name} cannot be read: {error.strerror}"
-    return Submission(author, files, paths, problems, _digest(files), unread)
+    return Submission(author, files, paths, problems, digest_of(files), unread)
 
 
 def _siblings(path: Path) -> dict[str, bytes]:
@@ -94,7 +94,8 @@ def _read(path: Path) -> bytes:
     return path.read_bytes()
 
 
-def _digest(files: dict[str, dict[str, bytes]]) -> str:
+def digest_of(files: Mapping[str, Mapping[str, bytes]]) -> str:
+    """A digest of all files of a submission."""
     digest = hashlib.sha256()
     for exercise in sorted(files):
         for name in sorted(files[exercise]):

@@ -21,6 +21,9 @@ class Submission:
         problems: by exercise id, why it has no files here.
         digest: of all files.
         unread: by exercise id, further files of its module's name, which do not count.
+        authors: whose it is, where that is a group or has another name than its report; none for `author` alone.
+        notes: by exercise id, what staff should know of where its files came from.
+        cells: by exercise id, of a module from a notebook, the code cell of each line and the line in that.
     """
 
     author: str
@@ -29,6 +32,9 @@ class Submission:
     problems: Mapping[str, str]
     digest: str
     unread: Mapping[str, Sequence[Path]] = field(default_factory=dict)
+    authors: Sequence[str] = ()
+    notes: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    cells: Mapping[str, Sequence[tuple[int, int]]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -76,6 +82,8 @@ class GradedExercise:
         output: what the student printed while shown checks ran.
         diagnosis: a sentence for a known mistake, or None.
         left_out: the checks that were not to run this time; their points are undecided.
+        handed_in: whether there was a file of it at all.
+        notes: what staff should know of where its file came from.
     """
 
     exercise: Exercise
@@ -86,6 +94,8 @@ class GradedExercise:
     output: str = ""
     diagnosis: str | None = None
     left_out: tuple[GradedCheck, ...] = ()
+    handed_in: bool = True
+    notes: tuple[str, ...] = ()
 
     @property
     def left_out_score(self) -> Score:
@@ -124,7 +134,7 @@ class Environment:
 
 @dataclass(frozen=True)
 class Report:
-    """One submission, graded."""
+    """One submission, graded; of a group, `author` names the group and `authors` are those in it."""
 
     course: str
     handin: str | None
@@ -133,6 +143,7 @@ class Report:
     graded_at: str
     exercises: tuple[GradedExercise, ...]
     environment: Environment
+    authors: tuple[str, ...] = ()
 
     @property
     def score(self) -> Score:

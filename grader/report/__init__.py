@@ -1,7 +1,7 @@
 """A report for people and for machines.
 
 as_json    the report that other programs rely on
-terminal   a report for a terminal; `gradebook` for many, `doctor` for a machine
+terminal   a report for a terminal; `gradebook` for many, `diff` for a regrade, `doctor` for a machine
 lines      lines that fit a terminal
 receipt    what a student keeps of a hand-in
 safe       student text made safe for the place where it is shown

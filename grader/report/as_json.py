@@ -20,7 +20,7 @@ def to_plain(report: Report) -> dict[str, Any]:
         "course": report.course,
         "handin": report.handin,
         "author": report.author,
-        "authors": [report.author],
+        "authors": list(report.authors) or [report.author],
         "digest": report.digest,
         "graded_at": report.graded_at,
         "score": _score(report.score),
@@ -37,6 +37,8 @@ def _exercise(graded: GradedExercise) -> dict[str, Any]:
         "title": exercise.title,
         "module": exercise.module,
         "state": graded.state,
+        "handed_in": graded.handed_in,
+        "notes": list(graded.notes),
         "score": _score(graded.score),
         "withheld": {"checks": exercise.withheld.checks, "points": in_points(graded.withheld_points)},
         "left_out": {"checks": len(graded.left_out), "points": in_points(graded.left_out_score.possible)},
@@ -75,9 +77,14 @@ def _score(score: Score) -> dict[str, float]:
     }
 
 
+def json_of(report: Report) -> str:
+    """A report as text."""
+    return json.dumps(to_plain(report), indent=1, ensure_ascii=True) + "\n"
+
+
 def write_json(path: Path, report: Report) -> None:
     """Write a report whole or not at all."""
-    write_whole(path, json.dumps(to_plain(report), indent=1, ensure_ascii=True) + "\n")
+    write_whole(path, json_of(report))
 
 
 def write_whole(path: Path, content: str | bytes) -> None:

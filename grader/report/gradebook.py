@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 
-from grader.model import Exercise, Report, Verdict
+from grader.model import Exercise, GradedExercise, Report, Verdict
 from grader.model.score import points_text
 from grader.report.safe import for_terminal
 
 _CELL = 7
+_NOTHING, _BLANK, _NEVER = "-", "=", "?"
+_LEGEND = {
+    _NOTHING: "nothing handed in",
+    _BLANK: "handed in as it was given out",
+    _NEVER: "not graded",
+}
 
 
 def author_line(report: Report, number: int, total: int) -> str:
@@ -16,18 +23,34 @@ def author_line(report: Report, number: int, total: int) -> str:
     return f"[{number}/{total}] {_points(report):>15}  {for_terminal(report.author, one_line=True)}"
 
 
-def gradebook_lines(exercises: Sequence[Exercise], reports: Sequence[Report]) -> Iterator[str]:
-    """The table, and how many outcomes are undecided."""
+def gradebook_lines(exercises: Sequence[Exercise], reports: Iterable[Report]) -> Iterator[str]:
+    """The table, what its signs mean, and how many outcomes are undecided."""
     yield "".join(f"{exercise.number:>{_CELL}}" for exercise in exercises) + f"{'total':>16}  author"
+    verdicts: Counter[Verdict] = Counter()
+    seen: set[str] = set()
     for report in reports:
-        cells = {graded.exercise.id: points_text(graded.score.earned) for graded in report.exercises}
-        row = "".join(f"{cells[exercise.id]:>{_CELL}}" for exercise in exercises)
-        yield f"{row}{_points(report):>16}  {for_terminal(report.author, one_line=True)}"
-    verdicts = [row.outcome.verdict for report in reports for graded in report.exercises for row in graded.checks]
+        found = {graded.exercise.id: graded for graded in report.exercises}
+        cells = [_cell(found.get(exercise.id)) for exercise in exercises]
+        seen.update(cells)
+        row = "".join(f"{cell:>{_CELL}}" for cell in cells)
+        for author in report.authors or (report.author,):
+            yield f"{row}{_points(report):>16}  {for_terminal(author, one_line=True)}"
+        verdicts.update(row.outcome.verdict for graded in report.exercises for row in graded.checks)
+    if told := [f"{sign} {meaning}" for sign, meaning in _LEGEND.items() if sign in seen]:
+        yield "  ".join(["", *told])
     # Undecided points look like lost ones in a column of numbers, so they are said in words.
     for verdict in (Verdict.NOT_RUN, Verdict.INCONCLUSIVE, Verdict.BROKEN):
-        if count := verdicts.count(verdict):
+        if count := verdicts[verdict]:
             yield f"{count} checks are {verdict.value.replace('_', ' ')}: their points are undecided, not lost"
+
+
+def _cell(graded: GradedExercise | None) -> str:
+    """Points, or a sign where there is nothing to give points for."""
+    if graded is None:
+        return _NEVER
+    if not graded.handed_in:
+        return _NOTHING
+    return _BLANK if graded.state == "not_started" else points_text(graded.score.earned)
 
 
 def _points(report: Report) -> str:

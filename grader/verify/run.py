@@ -133,7 +133,7 @@ class Runs:
         """What was inconclusive, repeated on a quiet machine, as for any submission."""
         if not repeats(report):
             return report
-        return grade_submission(self._sheet(case), case.submission(), lane, earlier=report)
+        return grade_submission(self._sheet(case), case.submission(), lane, earlier=report.exercises)
 
 
 @contextmanager

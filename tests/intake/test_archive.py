@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import io
+import random
 import zipfile
 from collections.abc import Mapping
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import pytest
 from support import COURSES
 
 from grader.course.load import load_course
-from grader.intake.archive import opened
-from grader.intake.folder import read_submission
-from grader.model.errors import SubmissionError
+from grader.intake.collect import collect
+from grader.intake.handed import ALL_OF_IT, Handed, Part
+from grader.model import Submission
 
 COURSE = load_course(COURSES / "tiny")
 PLACE = "exercises/01_basics/double/double.py"
@@ -32,13 +33,18 @@ def zipped(
     return target.getvalue()
 
 
+def submission(path: Path) -> Submission:
+    part = Part(path, ALL_OF_IT if path.is_dir() else PurePosixPath(path.name))
+    (found,), _ = collect(Handed("ada", ("ada",), (part,)), COURSE.exercises, COURSE.exercises)
+    return found
+
+
 def read(path: Path) -> Mapping[str, Mapping[str, bytes]]:
-    with opened(path, COURSE.exercises) as folder:
-        return read_submission(folder, COURSE.exercises, "ada").files
+    return submission(path).files
 
 
 @pytest.mark.parametrize(
-    "name", [PLACE, "double.py", "01_basics/double/double.py", f"week1/{PLACE}", "a\\b\\double.py"]
+    "name", [PLACE, "double.py", "01_basics/double/double.py", f"week1/{PLACE}", "a\\b\\double.py", "x/Double-2.py"]
 )
 def test_zip_is_read_as_the_folder_that_it_holds(tmp_path: Path, name: str) -> None:
     """Files are found in a zip of `grade pack`, in a flat one, and in a folder that somebody put around them."""
@@ -73,14 +79,26 @@ def test_nothing_leads_out_of_a_zip(tmp_path: Path) -> None:
         (zipped({PLACE: b"x = 1\n" * 99})[:-60], "File is not a zip file"),
         (zipped({PLACE: b"x = 1\n" * 99}).replace(b"\x78", b"\x79"), "ada.zip cannot be read as a zip: "),
         (zipped({PLACE: bytes(3 << 20)}), "a file of more than 1 MiB"),
-        (zipped({f"{i}.py": bytes(1 << 20) for i in range(17)}), "or too many"),
+        (zipped({f"{i}.ipynb": random.randbytes(7 << 20) for i in range(10)}, zipfile.ZIP_STORED), "or too many"),
+        (zipped({"double.ipynb": bytes(3 << 20)}), "200 times as large as what is packed of it"),
         (zipped({f"{i}.py": b"" for i in range(501)}), "or too many"),
         (zipped({f"{i}.txt": b"" for i in range(5001)}, zipfile.ZIP_STORED), "more than 5000 entries"),
     ],
 )
 def test_zip_that_cannot_be_read_says_so(tmp_path: Path, data: bytes, told: str) -> None:
-    """A broken, cut, or much too large zip is an error with its name, and unpacks to nothing."""
+    """Of a broken, cut, or much too large zip its author reads what is wrong; it is not as if nothing had come."""
     (tmp_path / "ada.zip").write_bytes(data)
-    with pytest.raises(SubmissionError) as error:
-        read(tmp_path / "ada.zip")
-    assert told in str(error.value)
+    found = submission(tmp_path / "ada.zip")
+    assert {id for id in found.problems if told in found.problems[id]} == {"double", "total"}
+    assert set(found.paths) == {"double", "total"}
+
+
+def test_zips_in_zips(tmp_path: Path) -> None:
+    """A zip in a zip is read, and so is one in that; not one after another without end."""
+    data = zipped({"double.py": b"x = 1\n"})
+    for depth in range(3):
+        (tmp_path / f"{depth}.zip").write_bytes(data)
+        data = zipped({f"{depth}.zip": data})
+    (tmp_path / "4.zip").write_bytes(data)
+    assert read(tmp_path / "2.zip") == {"double": {"double.py": b"x = 1\n"}}
+    assert read(tmp_path / "4.zip") == {}

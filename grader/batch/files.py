@@ -1,0 +1,122 @@
+"""What a batch writes into its folder besides the journal: reports, the gradebook, what belongs to nobody, the seed."""
+
+from __future__ import annotations
+
+import csv
+import errno
+import hashlib
+import io
+import os
+import secrets
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from grader.batch.book import reports
+from grader.batch.journal import Journal
+from grader.export.gradebook_csv import gradebook_csv
+from grader.grading import Sheet
+from grader.intake.handed import Unmatched
+from grader.model import Report
+from grader.model.errors import CourseError, GraderError
+from grader.report.as_json import json_of, write_whole
+from grader.report.safe import for_csv
+
+_REPORTS = "reports"
+_GRADEBOOK = "gradebook.csv"
+_UNMATCHED = "unmatched.csv"
+_SEED_FILE = "seed"
+MISTAKES_FILE = "mistakes.json"
+_SECRET_BYTES = 32
+_LONGEST_NAME = 200
+_SHORTENED = 40
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG)
+
+
+class Out:
+    """The folder that a batch writes into, made with mode 0700.
+
+    Args:
+        path: of the folder.
+
+    Raises:
+        CourseError: it cannot be made, or nothing can be written into it.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        try:
+            path.mkdir(mode=0o700, parents=True, exist_ok=True)
+            (path / _REPORTS).mkdir(exist_ok=True)
+        except OSError as error:
+            raise CourseError(f"--out: {path} cannot be made ({error.strerror}); name another folder") from None
+        if not os.access(path, os.W_OK | os.X_OK):
+            raise CourseError(f"--out: nothing can be written into {path}; name another folder")
+
+    def write_report(self, report: Report) -> None:
+        """Write a report, if it is not there already. The gradebook, which would tell otherwise, goes first."""
+        path = self.path / _REPORTS / f"{_file_name(report.author)}.json"
+        text = json_of(report).encode("ascii")
+        if path.is_file() and path.read_bytes() == text:
+            return
+        (self.path / _GRADEBOOK).unlink(missing_ok=True)
+        write_whole(path, text)
+
+    def write_gradebook(self, sheet: Sheet, journal: Journal) -> None:
+        """Write what counts of everybody."""
+        write_whole(self.path / _GRADEBOOK, gradebook_csv(sheet.exercises, reports(sheet, journal)))
+
+    def write_unmatched(self, rows: Sequence[Unmatched]) -> None:
+        """Write what no exercise or no author was found for; nothing is there if that is nothing."""
+        path = self.path / _UNMATCHED
+        if rows:
+            write_whole(path, _table([("file", "author", "why"), *((row.file, row.author, row.why) for row in rows)]))
+        else:
+            path.unlink(missing_ok=True)
+
+    def secret(self) -> bytes:
+        """The secret that all inputs come from, kept with the reports and used again when they are graded again."""
+        path = self.path / _SEED_FILE
+        if not path.exists():
+            # Whole or not at all: without it, nothing that was graded could be graded alike again.
+            write_whole(path, f"{secrets.token_hex(_SECRET_BYTES)}\n")
+            path.chmod(0o600)
+        try:
+            secret = bytes.fromhex(path.read_text(encoding="ascii"))
+        except ValueError:
+            secret = b""
+        if len(secret) != _SECRET_BYTES:
+            raise GraderError(f"{path} does not hold the batch's secret; restore it, or grade into a new folder")
+        return secret
+
+
+def _table(rows: Sequence[Sequence[str]]) -> str:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows([for_csv(cell) for cell in row] for row in rows)
+    return text.getvalue()
+
+
+def _file_name(author: str) -> str:
+    """The author's name, or its beginning with a digest where a file could not have it."""
+    plain = "".join("_" if char in '/\\\0:*?"<>|' else char for char in author)
+    if plain == author and len(os.fsencode(author)) <= _LONGEST_NAME and author[:1] not in (".", ""):
+        return author
+    return f"{plain.lstrip('.')[:_SHORTENED]}-{hashlib.sha256(os.fsencode(author)).hexdigest()[:16]}"
+
+
+@contextmanager
+def told_room(out: Path) -> Iterator[None]:
+    """Tell that the disk is full, and that nothing is lost.
+
+    Raises:
+        GraderError: it is.
+    """
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in _NO_ROOM:
+            raise
+        raise GraderError(
+            f"{error.filename or out}: {error.strerror}; make room, then run the same command again: what was graded "
+            "is kept"
+        ) from None

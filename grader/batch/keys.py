@@ -1,0 +1,97 @@
+"""What an outcome hangs on, as digests: where none of them changed, an exercise need not be graded again."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from grader.course.starter import starter_digest
+from grader.jobs import PlannedExercise, Setup
+from grader.lanes.environment import describe_machine
+from grader.model import Exercise, Submission
+
+_DIGITS = 32
+
+
+@dataclass(frozen=True)
+class Key:
+    """What the outcome of an exercise of a submission hangs on.
+
+    Attributes:
+        files: what was handed in of it.
+        judge: its checks, probes, reference and limits.
+        seed: of the author's inputs.
+        machine: the grader, and what student code runs with.
+        mistakes: the known wrong answers, which a sentence hangs on where points were lost.
+    """
+
+    files: str
+    judge: str
+    seed: str
+    machine: str
+    mistakes: str
+
+    def why_not(self, other: Key) -> str:
+        """What differs between an earlier outcome and one with this key, in words."""
+        told = {
+            "files": "another submission",
+            "judge": "checks, reference or limits were changed",
+            "seed": "other inputs",
+            "machine": "another grader, Python, PyTorch or NumPy",
+            "mistakes": "known wrong answers were changed",
+        }
+        return next((why for part, why in told.items() if getattr(self, part) != getattr(other, part)), "graded again")
+
+
+class Keys:
+    """The keys of a run: what is the same for all submissions is read once.
+
+    Args:
+        setup: of the run.
+        exercises: that are graded.
+    """
+
+    def __init__(self, setup: Setup, exercises: Iterable[Exercise]) -> None:
+        self._setup = setup
+        machine = describe_machine(setup, None)
+        parts = (machine.grader, machine.torch, machine.numpy, machine.python, machine.device, machine.os.split()[-1])
+        self._machine = _digest("\0".join(parts).encode())
+        self._judges = {exercise.id: _judge_of(exercise) for exercise in exercises}
+        self._mistakes = {exercise.id: _digest(*map(_read, exercise.wrong)) for exercise in exercises}
+
+    def of(self, submission: Submission, exercise: Exercise) -> Key:
+        """The key of an exercise of a submission."""
+        files = submission.files.get(exercise.id)
+        if files is None:
+            handed_in = _digest(b"none", submission.problems.get(exercise.id, "").encode("utf-8", "surrogateescape"))
+        else:
+            named = ((name.encode("utf-8", "surrogateescape"), data) for name, data in sorted(files.items()))
+            handed_in = _digest(*(part for pair in named for part in pair))
+        seed = _digest(str(self._setup.seed_of(submission.author)).encode())
+        return Key(handed_in, self._judges[exercise.id], seed, self._machine, self._mistakes[exercise.id])
+
+    def judge(self, exercise: Exercise) -> str:
+        """The part of it that is the course's."""
+        return self._judges[exercise.id]
+
+
+def _judge_of(exercise: Exercise) -> str:
+    planned = PlannedExercise.of(exercise)
+    files = (planned.shown_checks, planned.hidden_checks, *planned.probes, planned.reference)
+    told = repr((exercise.id, asdict(planned.limits), dict(planned.contract), exercise.withheld.shares))
+    starter = exercise.starter_digest or starter_digest(_read(exercise.starter))
+    return _digest(told.encode(), starter.encode(), *map(_read, files))
+
+
+def _read(path: Path | None) -> bytes:
+    return path.read_bytes() if path is not None and path.is_file() else b""
+
+
+def _digest(*parts: bytes) -> str:
+    whole = hashlib.sha256()
+    for part in parts:
+        whole.update(f"{len(part)}:".encode())
+        whole.update(part)
+    return whole.hexdigest()[:_DIGITS]

@@ -1,0 +1,136 @@
+"""What lies in a folder of submissions, whoever made it: frozen records, the same for every platform's download."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from grader.model import Exercise
+
+ALL_OF_IT = PurePosixPath()
+"""The name of a folder that is all that somebody handed in."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """A file or folder on disk that belongs to what somebody handed in.
+
+    Attributes:
+        path: where it lies.
+        name: what its author called it; `ALL_OF_IT` for a folder that is that.
+    """
+
+    path: Path
+    name: PurePosixPath = ALL_OF_IT
+
+
+@dataclass(frozen=True)
+class Handed:
+    """One thing that was handed in.
+
+    Attributes:
+        key: the name of its report, and of its author, or of its group.
+        authors: whose it is: a row of the gradebook each.
+        parts: its files and folders.
+        note: what else the download tells of it, such as that it came late; or "".
+    """
+
+    key: str
+    authors: tuple[str, ...]
+    parts: tuple[Part, ...]
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Unmatched:
+    """Something that no exercise or no author could be found for.
+
+    Attributes:
+        file: its path, from the folder of submissions.
+        author: whose it is, or "" if nobody knows.
+        why: in words.
+    """
+
+    file: str
+    author: str
+    why: str
+
+
+@dataclass(frozen=True)
+class Item:
+    """Something that lies in the folder of submissions.
+
+    Attributes:
+        path: where.
+        is_folder: whether it is one.
+    """
+
+    path: Path
+    is_folder: bool
+
+    @property
+    def name(self) -> str:
+        """Its file name."""
+        return self.path.name
+
+
+Taken = tuple[Sequence[Handed], Sequence[Unmatched]]
+"""What was found, and what belongs to nobody."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How one platform lays out what it gives.
+
+    Attributes:
+        name: as it is typed.
+        title: as it is told: "a Canvas download".
+        fits: whether the items of a folder are laid out so.
+        read: the items of a folder, and all exercises of the course, as what was handed in.
+    """
+
+    name: str
+    title: str
+    fits: Callable[[Sequence[Item]], bool]
+    read: Callable[[Sequence[Item], Sequence[Exercise]], Taken]
+
+
+@dataclass(frozen=True)
+class Intake:
+    """A folder of submissions, understood.
+
+    Attributes:
+        layout: how it is laid out.
+        root: the folder in which the submissions lie.
+        handed: what was handed in, by key.
+        unmatched: what belongs to nobody.
+    """
+
+    layout: Layout
+    root: Path
+    handed: tuple[Handed, ...]
+    unmatched: tuple[Unmatched, ...]
+
+    def told(self) -> str:
+        """What was found, in one line."""
+        parts = sum(len(item.parts) for item in self.handed)
+        people = len({author for item in self.handed for author in item.authors})
+        groups = f", {len(self.handed)} submissions" if len(self.handed) != people else ""
+        files = f"{parts} files of " if parts != len(self.handed) else ""
+        return f"{self.layout.title}: {files}{people} {'author' if people == 1 else 'authors'}{groups}"
+
+
+def mostly(items: Sequence[Item], fits: Callable[[Item], bool]) -> bool:
+    """Whether more than half of the items are so: somebody may have put a file of their own beside a download."""
+    return 2 * sum(map(fits, items)) > len(items)
+
+
+def grouped(found: Sequence[tuple[str, Part, str]], others: Sequence[str] = ()) -> list[Handed]:
+    """Parts by whose they are, each with a note or ""; `others` have nothing that can be read, and a row as well."""
+    parts: dict[str, list[Part]] = {key: [] for key in others}
+    notes: dict[str, dict[str, None]] = {}
+    for key, part, note in found:
+        parts.setdefault(key, []).append(part)
+        notes.setdefault(key, {}).update({note: None} if note else {})
+    return [Handed(key, (key,), tuple(own), "; ".join(notes.get(key, ()))) for key, own in parts.items()]

@@ -1,0 +1,155 @@
+"""A folder or a zip of a class's submissions → what everybody handed in, whichever platform made it."""
+
+from __future__ import annotations
+
+import difflib
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from grader.intake.archive import ZIP, is_junk, unpack
+from grader.intake.canvas import CANVAS
+from grader.intake.clones import CLONES
+from grader.intake.gradescope import GRADESCOPE
+from grader.intake.handed import Handed, Intake, Item, Layout, Unmatched
+from grader.intake.match import named
+from grader.intake.moodle import MOODLE
+from grader.intake.nbgrader import NBGRADER
+from grader.intake.plain import PLAIN
+from grader.model import Exercise
+from grader.model.errors import SubmissionError
+
+LAYOUTS: tuple[Layout, ...] = (GRADESCOPE, MOODLE, CANVAS, NBGRADER, CLONES, PLAIN)
+"""The most telling first; the last one fits anything."""
+
+OUT_MARK = "journal.sqlite"
+"""A file that only the folder of a batch's results has."""
+
+_DEEPEST = 4
+
+
+@contextmanager
+def taken_in(
+    path: Path, exercises: Sequence[Exercise], name: str | None = None, out: Path | None = None
+) -> Iterator[Intake]:
+    """What lies in a folder or a zip, for as long as this lasts.
+
+    Args:
+        path: the folder, or a zip of it.
+        exercises: all exercises of the course.
+        name: of the layout; None to find it out.
+        out: the folder of the batch's results, which is no author's.
+
+    Raises:
+        SubmissionError: nothing can be read there, or nobody's submission is.
+    """
+    chosen = None if name is None else _layout(name)
+    folder = None
+    try:
+        root, source = path, path
+        if path.is_file() and path.suffix.lower() == ZIP:
+            root = folder = Path(tempfile.mkdtemp(prefix="grade-class-"))
+            unpack(path, folder)
+        elif not path.is_dir():
+            raise SubmissionError(f"{path} is neither a folder with submissions nor a zip of one")
+        elif only := _only_zip(path, out):
+            folder = Path(tempfile.mkdtemp(prefix="grade-class-"))
+            unpack(only, folder)
+            # A class's download in a folder of its own, or the one author whose zip it is.
+            inner, items = _inner(folder, exercises, out)
+            if (chosen or _recognized(items)) is not PLAIN or _is_class(items, exercises):
+                root, source = inner, only
+        yield _taken(root, source, exercises, chosen, out)
+    finally:
+        if folder is not None:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _layout(name: str) -> Layout:
+    for layout in LAYOUTS:
+        if layout.name == name:
+            return layout
+    known = [layout.name for layout in LAYOUTS]
+    near = difflib.get_close_matches(name, known, n=1)
+    hint = f"did you mean {near[0]}?" if near else f"known are {', '.join(known)}"
+    raise SubmissionError(f"there is no layout {name!r}; {hint}")
+
+
+def _taken(path: Path, source: Path, exercises: Sequence[Exercise], chosen: Layout | None, out: Path | None) -> Intake:
+    root, items = _inner(path, exercises, out)
+    layout = chosen or _recognized(items)
+    try:
+        handed, unmatched = layout.read(items, exercises)
+    except OSError as error:
+        raise SubmissionError(f"{error.filename or root} cannot be read: {error.strerror}") from None
+    if not handed:
+        raise SubmissionError(
+            f"{source} has no submissions: a folder or a zip for each author is expected, or what Canvas, Moodle, "
+            "Gradescope, GitHub Classroom or nbgrader give"
+        )
+    if layout is PLAIN and [part.path for one in handed for part in one.parts] == [root.resolve()]:
+        layout = replace(layout, title="the files of one author")
+    links = [Unmatched(item.name, "", "a link, which is not followed") for item in _links(root)]
+    # By name and not by bytes, so that the gradebook is the same wherever it is made.
+    return Intake(layout, root, tuple(sorted(handed, key=_by_name)), (*unmatched, *links))
+
+
+def _by_name(handed: Handed) -> tuple[str, str]:
+    return handed.key, str(handed.parts[0].path) if handed.parts else ""
+
+
+def _recognized(items: Sequence[Item]) -> Layout:
+    return next(layout for layout in LAYOUTS if layout.fits(items))
+
+
+def _inner(folder: Path, exercises: Sequence[Exercise], out: Path | None) -> tuple[Path, list[Item]]:
+    """The folder in which the submissions lie: there may be others around it that have nothing else in them."""
+    items = _items(folder, out)
+    inner, inside = folder, items
+    for _ in range(_DEEPEST):
+        if _recognized(inside) is not PLAIN or _is_class(inside, exercises):
+            return inner, inside
+        folders = [item for item in inside if item.is_folder]
+        if len(folders) != 1 or len(inside) > 1:
+            break
+        inner = folders[0].path
+        inside = _items(inner, out)
+    return folder, items
+
+
+def _is_class(items: Sequence[Item], exercises: Sequence[Exercise]) -> bool:
+    """Whether several of the items have a file of the same exercise, as those of several authors have."""
+    seen: set[str] = set()
+    zips = 0
+    for item in items:
+        zips += item.path.suffix.lower() == ZIP and not item.is_folder
+        if item.is_folder:
+            own = {found.exercise for path in item.path.rglob("*.*") if (found := named(path.name, exercises))}
+            if own & seen:
+                return True
+            seen |= own
+    return zips > 1
+
+
+def _items(folder: Path, out: Path | None) -> list[Item]:
+    """What lies in a folder, by name: nothing hidden, no links, no results of a batch."""
+    apart = None if out is None else out.resolve()
+    try:
+        paths = sorted(path for path in folder.iterdir() if not is_junk(path.name) and not path.is_symlink())
+    except OSError as error:
+        raise SubmissionError(f"{folder} cannot be read: {error.strerror}") from None
+    kept = [path for path in paths if path.resolve() != apart and not (path / OUT_MARK).is_file()]
+    return [Item(path, path.is_dir()) for path in kept]
+
+
+def _links(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.iterdir() if path.is_symlink() and not is_junk(path.name))
+
+
+def _only_zip(folder: Path, out: Path | None) -> Path | None:
+    items = _items(folder, out)
+    only = len(items) == 1 and not items[0].is_folder and items[0].path.suffix.lower() == ZIP
+    return items[0].path if only else None

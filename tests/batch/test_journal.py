@@ -1,0 +1,174 @@
+"""What was graded is kept, however a batch ended: it goes on, loses nothing, and grades nothing twice."""
+
+from __future__ import annotations
+
+import errno
+import json
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from batch.pretend import PretendClass
+from support import COURSES
+
+from grader.batch import files
+from grader.batch.journal import FILE, open_journal
+from grader.model import Course, Verdict
+from grader.model.errors import CourseError, GraderError
+
+AUTHORS = [f"author{number:02}" for number in range(20)]
+VERDICTS = ("passed", "failed", "timed_out", "inconclusive")
+
+
+@pytest.fixture
+def pretend(tiny: Course, tmp_path: Path) -> PretendClass:
+    """A class of three."""
+    made = PretendClass(tiny, tmp_path)
+    made.hand_in("ada", double="passed", total="failed")
+    made.hand_in("bo", double="passed")
+    made.hand_in("cy", total="passed")
+    return made
+
+
+def results(out: Path) -> dict[str, object]:
+    """The gradebook and the reports, without the times."""
+    reports = {path.name: json.loads(path.read_text()) for path in (out / "reports").iterdir()}
+    for report in reports.values():
+        report["graded_at"] = ""
+    return {"book": (out / "gradebook.csv").read_bytes(), **reports}
+
+
+def test_killed_at_any_moment(tiny: Course, tmp_path: Path) -> None:
+    """The next runs end with the same gradebook and reports as one that nobody killed, and grade nothing twice."""
+    classes = {name: PretendClass(tiny, tmp_path / name) for name in ("whole", "killed")}
+    for made in classes.values():
+        for place, author in enumerate(AUTHORS):
+            made.hand_in(author, double=VERDICTS[place % 4], total=VERDICTS[place // 2 % 4])
+    classes["whole"].grade()
+    luck = random.Random(7)
+    command = [
+        sys.executable,
+        str(Path(__file__).parent / "pretend.py"),
+        str(COURSES / "tiny"),
+        str(tmp_path / "killed"),
+    ]
+    for _ in range(4):
+        batch = subprocess.Popen(command, stdout=subprocess.PIPE)
+        assert batch.stdout is not None
+        batch.stdout.readline()
+        time.sleep(luck.random() * 0.12)
+        batch.send_signal(signal.SIGKILL)
+        batch.wait()
+        batch.stdout.close()
+    classes["killed"].grade()
+    assert results(classes["killed"].out) == results(classes["whole"].out)
+    with sqlite3.connect(classes["killed"].out / FILE) as journal:
+        twice = "SELECT author, exercise, count(*) FROM outcomes WHERE told NOT LIKE '%inconclusive%'"
+        assert journal.execute(f"{twice} GROUP BY author, exercise HAVING count(*) > 1").fetchall() == []
+        (runs,) = journal.execute("SELECT count(*) FROM runs").fetchone()
+    journal.close()
+    assert runs == 5
+
+
+def test_the_same_command_again_grades_nothing(pretend: PretendClass) -> None:
+    """What has not changed is not run, and the files stay as they are, to the byte."""
+    first = pretend.grade()
+    before = {path: path.read_bytes() for path in pretend.out.rglob("*.[cj]s*") if path.is_file()}
+    assert (first.graded, first.kept, pretend.told) == (6, 0, ["ada", "bo", "cy"])
+    again = pretend.grade()
+    assert (again.graded, again.kept, pretend.jobs, pretend.told) == (0, 6, [], [])
+    assert {path: path.read_bytes() for path in before} == before
+
+
+def test_a_few_authors_again(pretend: PretendClass) -> None:
+    """Others keep their rows, also those of whom nothing lies there any more."""
+    pretend.grade()
+    pretend.hand_in("bo", double="failed")
+    pretend.hand_in("ada", double="failed")
+    pretend.grade(authors=["bo"])
+    assert (pretend.jobs, pretend.told) == (["double failed bo"], ["bo"])
+    assert {author: row[:5] for author, row in pretend.rows().items()} == {"ada": "10,0,", "bo": "0,,0,", "cy": ",5,5,"}
+
+
+def test_an_interrupted_run_leaves_no_old_gradebook(pretend: PretendClass) -> None:
+    """With the first new report the old one goes; Ctrl-C writes the one so far, and the next run goes on."""
+    pretend.grade()
+    for author in ("ada", "bo", "cy"):
+        pretend.hand_in(author, double="timed_out")
+
+    def stops(exercise: str, check: str, source: bytes) -> Verdict:
+        if b"bo" in source:
+            raise KeyboardInterrupt
+        return Verdict.TIMED_OUT
+
+    pretend.judge = stops
+    with pytest.raises(KeyboardInterrupt):
+        pretend.grade()
+    assert {author: row.split(",")[0] for author, row in pretend.rows().items()} == {"ada": "0", "bo": "10", "cy": ""}
+    pretend.judge = lambda *asked: Verdict.TIMED_OUT
+    pretend.grade()
+    assert pretend.jobs == ["double timed_out bo", "double timed_out cy", "total passed cy"]
+    assert {author: row.split(",")[0] for author, row in pretend.rows().items()} == {"ada": "0", "bo": "0", "cy": "0"}
+
+
+def test_a_full_disk_loses_nothing(pretend: PretendClass, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is told what to do, and what was graded is there when there is room again."""
+
+    def full(path: Path, content: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device", str(path))
+
+    with monkeypatch.context() as patched, pytest.raises(GraderError, match="make room, then run the same command"):
+        patched.setattr(files, "write_whole", full)
+        (pretend.out).mkdir()
+        (pretend.out / "seed").write_text(f"{bytes(32).hex()}\n")
+        pretend.grade()
+    assert pretend.jobs == ["double passed ada", "total failed ada"]
+    pretend.grade()
+    assert pretend.jobs == ["double passed bo", "total passed cy"]
+
+
+def test_one_batch_at_a_time(pretend: PretendClass) -> None:
+    """A second one in the same folder is refused, and nothing of the first is touched."""
+    pretend.grade()
+    with open_journal(pretend.out):
+        other = "import sys; from pathlib import Path; from grader.batch.journal import open_journal as o\n"
+        other += "with o(Path(sys.argv[1])): pass"
+        ran = subprocess.run(
+            [sys.executable, "-c", other, str(pretend.out)], capture_output=True, text=True, check=False
+        )
+        assert "is in use by another  grade batch" in ran.stderr
+        with pytest.raises(CourseError, match="is in use by another  grade batch"):
+            pretend.grade()
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [(b"no database" * 99, "restore it from a copy"), (None, "is of version 9, and this grader reads")],
+)
+def test_a_journal_that_is_none(pretend: PretendClass, content: bytes | None, told: str) -> None:
+    """A damaged one, or one of another version, is told, and is not written over."""
+    pretend.grade()
+    path = pretend.out / FILE
+    if content is None:
+        with sqlite3.connect(path) as other:
+            other.execute("PRAGMA user_version = 9")
+        other.close()
+    else:
+        path.write_bytes(content)
+    before = path.read_bytes()
+    with pytest.raises(GraderError, match=told):
+        pretend.grade()
+    assert path.read_bytes() == before
+
+
+def test_names_that_are_no_text(pretend: PretendClass) -> None:
+    """A folder's name may have bytes that are no characters: its row and its report are there, once."""
+    pretend.hand_in("\udcff=1+1", double="passed")
+    pretend.grade()
+    assert pretend.grade().graded == 0
+    assert [row for author, row in pretend.rows().items() if "udcff" in author] == ["10,,10,15,0,,10,total,"]

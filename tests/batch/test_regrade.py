@@ -1,0 +1,137 @@
+"""After a change only what changed is graded again, and it is told what that did to whom."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from batch.pretend import PretendClass
+from support import COURSES
+
+from grader.batch.diff import CheckChange, last_regrade
+from grader.batch.journal import open_journal
+from grader.course.load import load_course
+from grader.intake.handed import Handed, Part
+from grader.model import Verdict
+
+
+@pytest.fixture
+def pretend(tmp_path: Path) -> PretendClass:
+    """A class of two, graded, with a course of its own."""
+    shutil.copytree(COURSES / "tiny", tmp_path / "course")
+    made = PretendClass(load_course(tmp_path / "course"), tmp_path)
+    made.hand_in("ada", double="passed", total="failed")
+    made.hand_in("bo", double="failed", total="passed")
+    made.grade()
+    return made
+
+
+def change_checks(pretend: PretendClass) -> None:
+    path = pretend.course.root / "solutions" / "01_basics" / "double" / "check_double.py"
+    path.write_text(path.read_text() + "\n")
+
+
+def test_only_what_changed_is_graded(pretend: PretendClass) -> None:
+    """Changed checks of an exercise are run on everybody, and no other exercise is; the difference says why."""
+    change_checks(pretend)
+    pretend.judge = lambda exercise, check, source: Verdict.FAILED if check == "double_1" else Verdict.PASSED
+    pretend.grade()
+    assert pretend.jobs == ["double passed ada", "double failed bo"]
+    with open_journal(pretend.out) as journal:
+        diff = last_regrade(pretend.course, journal)
+    why = "checks, reference or limits were changed"
+    assert [(change.author, change.after.exercise.id, change.why) for change in diff.changes] == [
+        ("ada", "double", why),
+        ("bo", "double", why),
+    ]
+    assert [change.before.score.earned - change.after.score.earned for change in diff.changes] == [500, -500]
+    assert diff.changes[0].checks == (CheckChange("double_1", ("passed", 500), ("failed", 0)),)
+
+
+def test_points_are_those_of_the_course(pretend: PretendClass) -> None:
+    """Other points in exercise.yaml change the gradebook, and nothing is run for it."""
+    pretend.course = replace(
+        pretend.course,
+        modules=tuple(
+            replace(module, exercises=tuple(replace(item, points=item.points * 2) for item in module.exercises))
+            for module in pretend.course.modules
+        ),
+    )
+    pretend.grade()
+    assert pretend.jobs == []
+    assert {author: row.split(",")[0] for author, row in pretend.rows().items()} == {"ada": "20", "bo": "0"}
+
+
+def test_a_known_mistake_is_looked_for_again_where_points_were_lost(pretend: PretendClass) -> None:
+    """A new wrong answer concerns those who failed alone."""
+    wrong = next(item for item in pretend.course.exercises if item.id == "double").wrong[0]
+    wrong.write_text(wrong.read_text() + "\n")
+    pretend.grade()
+    assert pretend.jobs == ["double failed bo"]
+
+
+def test_lower_scores(pretend: PretendClass) -> None:
+    """They count, unless nothing may be lowered; then they are counted and told."""
+    change_checks(pretend)
+    pretend.judge = lambda *asked: Verdict.FAILED
+    summary = pretend.grade(never_lower=True)
+    assert summary.lower == [("ada", "double")]
+    assert [row.split(",")[0] for row in pretend.rows().values()] == ["10", "0"]
+    assert pretend.grade().graded == 0
+    assert [row.split(",")[0] for row in pretend.rows().values()] == ["0", "0"]
+
+
+def test_only_some_exercises(pretend: PretendClass) -> None:
+    """The others keep their points; what else has other checks now is counted."""
+    change_checks(pretend)
+    pretend.hand_in("ada", double="failed", total="passed")
+    pretend.grade(only=["total"])
+    assert pretend.jobs == ["total passed ada"]
+    assert [row.split(",")[:2] for row in pretend.rows().values()] == [["10", "5"], ["0", "5"]]
+    assert pretend.grade(only=["total"]).stale == 2
+
+
+def test_broken_is_tried_again(pretend: PretendClass) -> None:
+    """Once at the end of the run, and again when it is asked for; it is nobody's loss, and is named in each run."""
+    pretend.hand_in("cy", double="broken", total="passed")
+    summary = pretend.grade()
+    assert pretend.jobs == ["double broken cy", "total passed cy", "double broken cy"]
+    assert summary.broken == {"double": ["cy"]}
+    assert pretend.rows()["cy"].split(",")[:5] == ["0", "5", "5", "15", "10"]
+    assert (pretend.grade().broken, pretend.jobs) == ({"double": ["cy"]}, [])
+    pretend.judge = lambda *asked: Verdict.PASSED
+    assert pretend.grade(rerun="broken").broken == {}
+    assert pretend.jobs == ["double broken cy"]
+    assert pretend.rows()["cy"].split(",")[0] == "10"
+
+
+def test_broken_checks_are_not_tried_for_everybody(pretend: PretendClass) -> None:
+    """After three in a row that stay broken, it is the exercise's checks."""
+    for author in "defgh":
+        pretend.hand_in(author, double="broken")
+    summary = pretend.grade()
+    assert len(pretend.jobs) == 5 + 3
+    assert summary.broken == {"double": list("defgh")}
+
+
+def test_the_best_attempt(pretend: PretendClass) -> None:
+    """Each attempt is graded, and the best counts for each exercise; of equal ones the latest."""
+    pretend.hand_in("ada/attempt_2", double="failed", total="passed")
+    pretend.grade()
+    assert pretend.rows()["ada"].split(",")[:2] == ["0", "5"]
+    pretend.grade(best=True)
+    assert pretend.rows()["ada"].split(",")[:2] == ["10", "5"]
+
+
+def test_a_group_has_a_row_for_each_of_its_authors(pretend: PretendClass, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is graded once, and one report names them all."""
+    group = Handed("x+y", ("x", "y"), (Part(pretend.folder / "ada"),))
+    real = pretend.folder
+    monkeypatch.setattr("grader.intake.plain.grouped", lambda found, others=(): [group])
+    pretend.grade()
+    assert real.is_dir()
+    assert pretend.rows()["x"] == pretend.rows()["y"]
+    assert pretend.jobs == ["double passed ada", "total failed ada"]
+    assert '"authors": [\n  "x",\n  "y"\n ]' in (pretend.out / "reports" / "x+y.json").read_text()

@@ -1,0 +1,77 @@
+"""What one author handed in → the one file of each exercise that counts, and what could not be matched."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from grader.intake.collect import collect
+from grader.intake.handed import Handed, Part, Unmatched
+from grader.model import Course, Submission
+
+
+def collected(course: Course, folder: Path, files: dict[str, bytes]) -> tuple[list[Submission], list[Unmatched]]:
+    for name, data in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+    handed = Handed("ada", ("ada",), (Part(folder),))
+    return collect(handed, course.exercises, course.exercises[:1], every=True)
+
+
+STUB = b"def %s(x):\n    raise NotImplementedError\n"
+STARTER = b'"""Other words."""\n' + STUB % b"double" + STUB % b"double_"
+
+
+@pytest.mark.parametrize(
+    ("files", "counts"),
+    [
+        ({"double.py": b"x = 1", "double (1).py": b"x = 2"}, ["double (1).py", "double.py"]),
+        ({"double-2.py": b"x = 1", "double-10.py": b"x = 2"}, ["double-10.py", "double-2.py"]),
+        (
+            {"attempt_1/double.py": b"x = 1", "attempt_2/double.py": b"x = 2"},
+            ["attempt_2/double.py", "attempt_1/double.py"],
+        ),
+        ({"double.py": b"x = 1", "a/b/double.py": b"x = 2"}, ["double.py", "a/b/double.py"]),
+        ({"double (1).py": STARTER, "double.py": b"x = 2"}, ["double.py", "double (1).py"]),
+        ({"double (1).py": b"x = 1", "double.py": b"x = 1"}, ["double (1).py"]),
+        ({"double.py": b"x = 1", "other.py": b"def double(x): 0\ndef double_(x): 0"}, ["double.py"]),
+        ({"other.py": b"def double(x): 0\ndef double_(x): 0"}, ["other.py"]),
+    ],
+)
+def test_which_file_counts(tiny: Course, tmp_path: Path, files: dict[str, bytes], counts: list[str]) -> None:
+    """A touched one before the starter, the latest by its name, then the highest; contents where no name says it."""
+    submissions, _ = collected(tiny, tmp_path, files)
+    assert [item.files["double"]["double.py"] for item in submissions] == [files[name] for name in counts]
+    notes = " ".join(submissions[0].notes.get("double", ()))
+    assert all(name in notes for name in counts[1:])
+    assert (counts[0] == "double.py" and len(counts) == 1) or f"taken from {counts[0]}" in notes
+
+
+def test_modules_of_the_students_own_come_along(tiny: Course, tmp_path: Path) -> None:
+    """Those beside the file that counts, but no other attempt at it and no check of ours; elsewhere they are told."""
+    files = {"double.py": b"1", "double-1.py": b"2", "help.py": b"3", "check_double.py": b"4", "more/deep.py": b"5"}
+    submissions, unmatched = collected(tiny, tmp_path, files)
+    assert submissions[0].files["double"] == {"double.py": b"2", "help.py": b"3"}
+    why = "no exercise goes by its name, and it defines none of their functions"
+    assert unmatched == [Unmatched("more/deep.py", "ada", why)]
+
+
+def test_an_exercise_that_is_not_asked_for(tiny: Course, tmp_path: Path) -> None:
+    """Its file is of it, and neither missing, nor unmatched, nor taken for another's."""
+    submissions, unmatched = collected(tiny, tmp_path, {"double.py": b"x = 1", "old/Total.py": b"def double(x): 0"})
+    assert (set(submissions[0].files), submissions[0].problems, unmatched) == ({"double"}, {}, [])
+
+
+def test_what_cannot_be_read(tiny: Course, tmp_path: Path) -> None:
+    """A link, a folder's worth of nothing, a rar: told to the author where it was the answer, and to staff."""
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "double.py").symlink_to("/etc/passwd")
+    submissions, unmatched = collected(tiny, tmp_path / "a", {"work.rar": b"", "essay.pdf": b""})
+    assert submissions[0].problems == {"double": "double.py cannot be read: it is a link, which is not followed"}
+    assert {row.file for row in unmatched} == {"double.py", "work.rar", "essay.pdf"}
+    (tmp_path / "b").mkdir()
+    submissions, unmatched = collected(tiny, tmp_path / "b", {})
+    assert submissions[0].problems == {"double": "double.py is not among the submitted files"}
+    assert unmatched == [Unmatched("", "ada", "nothing is in it")]

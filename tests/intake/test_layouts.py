@@ -1,0 +1,204 @@
+"""What platforms give, each recognized by itself: whose each file is, and what nobody can be found for."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from grader.intake.collect import collect
+from grader.intake.handed import Intake
+from grader.intake.layouts import LAYOUTS, OUT_MARK, taken_in
+from grader.model import Course
+from grader.model.errors import SubmissionError
+
+METADATA = """\
+---
+submission_1:
+  :submitters:
+  - :name: Ada
+    :sid: '17'
+    :email: ada@x.org
+  - :name: Bo
+    :email: bo@x.org
+  :created_at: !ruby/object:ActiveSupport::TimeWithZone
+    utc: 2026-01-01 10:00:00.000000000 Z
+  :score: !ruby/object:BigDecimal 18:0.1e2
+submission_2:
+  :submitters:
+  - :name: Cy
+    :sid: 18
+  :created_at: 2026-01-01 11:00:00 Z
+"""
+
+SHAPES: dict[str, tuple[str, Mapping[str, str], dict[str, str]]] = {
+    "canvas": (
+        "a Canvas download: 5 files of 4 authors",
+        {
+            "lovelaceada_101_9001_double.py": "ada",
+            "lovelaceada_101_9002_total-1.py": "ada",
+            "o_brien_lee_LATE_7_9003_Double (1).py": "lee",
+            "anon_Ab3_9004_double.py": "nobody",
+            "turingalan_104_9005_12_34_double.py": "alan",
+        },
+        {
+            "anon_Ab3": "double",
+            "lovelaceada_101": "double total",
+            "o_brien_lee_7": "double",
+            "turingalan_104": "double",
+        },
+    ),
+    "moodle folders": (
+        "a Moodle download: 3 authors",
+        {
+            "Zoë de K_11_assignsubmission_file_/week1/double.py": "zoe",
+            "Zoë de K_11_assignsubmission_onlinetext_/onlinetext.html": "hello",
+            "Participant_12_assignsubmission_file_/double.py": "blind",
+            "Team A_13_assignsubmission_file/double.py": "team",
+        },
+        {"Participant_12": "double", "Team A_13": "double", "Zoë de K_11": "double"},
+    ),
+    "moodle flat": (
+        "a Moodle download: 3 files of 2 authors",
+        {
+            "Ada L_11_assignsubmission_file_double.py": "ada",
+            "Ada L_11_assignsubmission_file_total.py": "ada",
+            "Bo_12_assignsubmission_file_double.py": "bo",
+        },
+        {"Ada L_11": "double total", "Bo_12": "double"},
+    ),
+    "gradescope": (
+        "a Gradescope export: 3 authors, 2 submissions",
+        {
+            "assignment_5_export/submission_metadata.yml": METADATA,
+            "assignment_5_export/submission_1/double.py": "group",
+            "assignment_5_export/submission_2/double.py": "cy",
+        },
+        {"18": "double", "ada@x.org+bo@x.org": "double"},
+    ),
+    "clones": (
+        "clones of repositories: 2 authors",
+        {
+            "week1-submissions/week1-ada/.git/HEAD": "",
+            "week1-submissions/week1-ada/exercises/01_basics/double/double.py": "ada",
+            "week1-submissions/week1-ada/exercises/01_basics/double/check_double.py": "",
+            "week1-submissions/week1-bo/.git/HEAD": "",
+            "week1-submissions/week1-bo/double.py": "bo",
+        },
+        {"ada": "double", "bo": "double"},
+    ),
+    "nbgrader": (
+        "nbgrader's submitted folder: 2 authors",
+        {
+            "submitted/ada/week1/double.py": "ada",
+            "submitted/ada/week1/timestamp.txt": "2026",
+            "submitted/bo/week1/total.py": "bo",
+        },
+        {"ada": "double", "bo": "total"},
+    ),
+    "folders": (
+        "a folder for each author: 3 authors",
+        {
+            "all/ada/week1/double.py": "ada",
+            "all/ada/__MACOSX/._double.py": "",
+            "all/bo/exercises/01_basics/double/double.py": "bo",
+            "all/cy/Double.py": "cy",
+        },
+        {"ada": "double", "bo": "double", "cy": "double"},
+    ),
+    "single files": (
+        "a folder for each author: 3 files of 2 authors",
+        {"ada_double.py": "ada", "ada_total.py": "ada", "bo.py": "def total(x):\n    return 1\n"},
+        {"ada": "double total", "bo": "total"},
+    ),
+    "one author": ("the files of one author: 1 author", {"double.py": "me", "total.py": "me"}, {"in": "double total"}),
+}
+
+
+def lay(folder: Path, files: Mapping[str, str]) -> Path:
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return folder
+
+
+def found(intake: Intake, course: Course) -> dict[str, str]:
+    own = {}
+    for handed in intake.handed:
+        (submission,), _ = collect(handed, course.exercises, course.exercises)
+        own[handed.key] = " ".join(sorted(submission.files))
+    return own
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("zipped", [False, True], ids=["folder", "zip"])
+def test_shapes(tiny: Course, tmp_path: Path, shape: str, zipped: bool) -> None:
+    """Each is told apart, as a folder and as the zip that was downloaded, with whatever folders around it."""
+    told, files, asked = SHAPES[shape]
+    path = lay(tmp_path / "in", files)
+    if zipped and shape in ("one author", "clones"):
+        return  # a zip has no name of an author, and nothing hidden is unpacked
+    if zipped:
+        shutil.make_archive(str(tmp_path / "class"), "zip", path)
+        shutil.rmtree(path)
+        path = tmp_path / "class.zip"
+    with taken_in(path, tiny.exercises) as intake:
+        assert intake.told() == told
+        assert found(intake, tiny) == asked
+
+
+def test_what_nobody_handed_in_is_told(tiny: Course, tmp_path: Path) -> None:
+    """A file without an author, a text that was typed in, a link: each with why; OUT and another OUT are nobody."""
+    folder = lay(
+        tmp_path / "in",
+        {"ada/double.py": "", "bo/double.py": "", "double.py": "", "notes.txt": "", "out/x": "", f"old/{OUT_MARK}": ""},
+    )
+    (folder / "cy").symlink_to(folder / "ada")
+    with taken_in(folder, tiny.exercises, out=folder / "out") as intake:
+        assert [handed.key for handed in intake.handed] == ["ada", "bo"]
+        assert {row.file: row.why for row in intake.unmatched} == {
+            "double.py": "it is named like an exercise, and does not say whose it is",
+            "notes.txt": "neither a folder nor a zip, nor Python, nor a notebook",
+            "cy": "a link, which is not followed",
+        }
+
+
+def test_who_typed_a_text_has_a_row(tiny: Course, tmp_path: Path) -> None:
+    """Nothing of it can be graded, and its author is not forgotten."""
+    lay(tmp_path, {"ada_1_2_double.py": "", "bo_3_text.html": "", "cy_LATE_4_5_total.py": ""})
+    with taken_in(tmp_path, tiny.exercises) as intake:
+        assert found(intake, tiny) == {"ada_1": "double", "bo_3": "", "cy_4": "total"}
+        assert [(row.file, row.author) for row in intake.unmatched] == [("bo_3_text.html", "bo_3")]
+        assert [handed.note for handed in intake.handed] == ["", "", "handed in late, as Canvas says"]
+
+
+def test_a_layout_can_be_forced(tiny: Course, tmp_path: Path) -> None:
+    """A folder of folders is read as what somebody says it is; a wrong word is answered with the nearest."""
+    lay(tmp_path, {"w-ada/double.py": "", "w-bo/double.py": ""})
+    with taken_in(tmp_path, tiny.exercises, "clones") as intake:
+        assert [handed.key for handed in intake.handed] == ["ada", "bo"]
+    with (
+        pytest.raises(SubmissionError, match=r"there is no layout 'canvass'; did you mean canvas\?"),
+        taken_in(tmp_path, tiny.exercises, "canvass"),
+    ):
+        pass
+    assert [layout.name for layout in LAYOUTS] == ["gradescope", "moodle", "canvas", "nbgrader", "clones", "plain"]
+
+
+@pytest.mark.parametrize(
+    ("files", "told"),
+    [
+        ({}, "has no submissions: a folder or a zip for each author is expected"),
+        ({"submission_metadata.yml": "a: [", "submission_1/double.py": ""}, "cannot be read: while parsing"),
+        ({"submission_metadata.yml": "- 1", "submission_1/double.py": ""}, "does not say whose the submissions are"),
+        ({"submission_metadata.yml": "!ruby/object:X {}", "s/double.py": ""}, "has no submissions"),
+    ],
+)
+def test_what_cannot_be_read_says_so(tiny: Course, tmp_path: Path, files: dict[str, str], told: str) -> None:
+    """An empty folder and damaged metadata are errors that say where, and what to do."""
+    with pytest.raises(SubmissionError) as error, taken_in(lay(tmp_path, files), tiny.exercises):
+        pass
+    assert told in str(error.value)

@@ -1,0 +1,75 @@
+"""Which exercise a file is of: by its name, however it was changed on the way, and by what is in it."""
+
+from __future__ import annotations
+
+from pathlib import PurePosixPath
+
+import pytest
+
+from grader.intake.match import Name, attempt_of, by_contents, named, owner_in
+from grader.model import Course
+
+
+@pytest.mark.parametrize(
+    ("name", "number"),
+    [
+        ("Double.py", 0),
+        ("DOUBLE.PY", 0),
+        ("double (1).py", 1),
+        ("double(2).py", 2),
+        ("double-3.py", 3),
+        ("Double (1)-2.py", 2),
+        ("double - Copy.py", 1),
+        ("Copy of double.py", 1),
+        ("double_copy.py", 1),
+        ("double.py.txt", 0),
+        ("double.ipynb", 0),
+        ("01-1.py", 0),
+        ("week1_double.py", 0),
+        ("double_ada.py", 0),
+    ],
+)
+def test_changed_names(tiny: Course, name: str, number: int) -> None:
+    """Case, download numbers, copies, a name before or behind: all of them are the exercise's, and none is exact."""
+    assert named(name, tiny.exercises) == Name("double", number)
+    assert named("double.py", tiny.exercises) == Name("double", 0, exact=True)
+
+
+@pytest.mark.parametrize("name", ["doubles.py", "test_double.py", "check_double.py", "double.txt", "helper.py", ".py"])
+def test_other_names(tiny: Course, name: str) -> None:
+    """A name that only looks alike, a test of the student's own, a check of ours, a text: none is an answer."""
+    assert named(name, tiny.exercises) is None
+
+
+@pytest.mark.parametrize(
+    ("stem", "owner"), [("ada_double", "ada"), ("double-ada (1)", "ada"), ("double", ""), ("ada", ""), ("Double-2", "")]
+)
+def test_whose_a_single_file_is(tiny: Course, stem: str, owner: str) -> None:
+    """What stands beside the exercise's name is the author's; a download number is nobody's."""
+    assert owner_in(stem, tiny.exercises) == owner
+
+
+@pytest.mark.parametrize(
+    ("source", "exercise", "how"),
+    [
+        (b'# mine\n"""Double it\n\nmore"""\n', "double", "by the first line of its docstring"),
+        (b"def total(x):\n    return x\n", "total", "by the functions that it defines"),
+        (b"def double(x): 0\ndef total(x): 0\ndef double_(x): 0\n", "", "it could be of double or total; name it"),
+        (b"def double(x): 0\n", "", "no exercise goes by its name, and it defines none of their functions"),
+        (b"    def total(x): 0\n", "", "no exercise goes by its name, and it defines none of their functions"),
+        (b"\xff\0", "", "no exercise goes by its name, and it defines none of their functions"),
+    ],
+)
+def test_contents(tiny: Course, source: bytes, exercise: str, how: str) -> None:
+    """The title of the starter, or all of its functions; what could be two is none."""
+    found, told = by_contents(source, tiny.exercises)
+    assert found == exercise
+    assert told.startswith(how)
+
+
+@pytest.mark.parametrize(
+    ("path", "attempt"), [("attempt_2/double.py", 2), ("3/double.py", 3), ("01_basics/double/double.py", 0)]
+)
+def test_attempts(path: str, attempt: int) -> None:
+    """A folder that is a number says which attempt is in it, and a module's number does not."""
+    assert attempt_of(PurePosixPath(path)) == attempt

@@ -1,0 +1,115 @@
+"""A notebook → the modules in it: which cells are whose, what is left out, and where a line comes from."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from grader.intake.notebook import in_cells, modules_of
+from grader.model import Course
+
+DOUBLE = "def double(x):\n    return 2 * x"
+TOTAL = "def total(x):\n    return x.sum()"
+
+
+def notebook(*cells: str | tuple[str, dict[str, object]]) -> bytes:
+    """Cells by their code; one that begins with a heading is Markdown."""
+    made = []
+    for cell in cells:
+        source, metadata = cell if isinstance(cell, tuple) else (cell, {})
+        kind = "markdown" if source.startswith("## ") else "code"
+        made.append({"cell_type": kind, "source": source.splitlines(keepends=True), "metadata": metadata})
+    return json.dumps({"cells": made, "nbformat": 4, "nbformat_minor": 5, "metadata": {}}).encode()
+
+
+def code(course: Course, data: bytes, name: str = "hw.ipynb") -> dict[str, str]:
+    return {id: module.source.decode() for id, module in modules_of(data, name, course.exercises).items()}
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ("## 01-1 Double it", DOUBLE, "## Sum without a loop", TOTAL),
+        ("## double", DOUBLE, "## Exercise total", TOTAL),
+        ((DOUBLE, {"tags": ["exercise:double"]}), (TOTAL, {"tags": ["total"]}), "leftover = 1"),
+        ((DOUBLE, {"nbgrader": {"grade_id": "double", "solution": True}}),
+         (TOTAL, {"nbgrader": {"grade_id": "total", "solution": True, "grade": True}}),
+         ("assert total([])", {"nbgrader": {"grade_id": "total_tests", "grade": True}})),
+        (f"# double\n{DOUBLE}", f"#%% exercise: total\n{TOTAL}"),
+    ],
+    ids=["number and title", "ids", "tags", "nbgrader", "comments"],
+)  # fmt: skip
+def test_cells_say_which_exercise_they_are_of(tiny: Course, cells: tuple[str, ...]) -> None:
+    """By heading, tag, nbgrader's id or a comment; those before the first belong to all, a teacher's tests to none."""
+    found = code(tiny, notebook("import torch", *cells))
+    assert {id: "import torch" in text for id, text in found.items()} == {"double": True, "total": True}
+    assert DOUBLE in found["double"]
+    assert TOTAL in found["total"]
+    assert TOTAL not in found["double"]
+    assert DOUBLE not in found["total"]
+    assert "leftover" not in found["total"] + found["double"]
+    assert "assert" not in found["total"]
+
+
+def test_a_whole_notebook(tiny: Course) -> None:
+    """Where no cell says it, all of it is of each exercise whose functions it defines, or of the one in its name."""
+    data = notebook(DOUBLE, "def double_(x):\n    return x", TOTAL)
+    whole = code(tiny, data)
+    assert set(whole) == {"double", "total"}
+    assert whole["double"] == whole["total"]
+    assert set(code(tiny, data, "Double (1).ipynb")) == {"double"}
+    assert code(tiny, notebook("x = 1")) == {}
+
+
+def test_what_is_no_python_is_left_out(tiny: Course) -> None:
+    """Magics, shell lines, calls of ours and sketches, each with a note; a text that looks like one stays."""
+    data = notebook(
+        "%matplotlib inline\n!pip install torch\nimport torch\nfiles = !ls\ntorch?\nif True:\n    %time x = 1",
+        'text = """\n%not a magic\n"""',
+        "%%bash\necho hi",
+        "%%time\ny = 2",
+        "from grader.notebook import check\ncheck('total')",
+        "this is a sketch",
+        f"{TOTAL}\n!ls",
+    )
+    module = modules_of(data, "total.ipynb", tiny.exercises)["total"]
+    lines = module.source.decode().split("\n")
+    assert lines[:7] == ["pass", "pass", "import torch", "pass", "pass", "if True:", "    pass"]
+    assert "%not a magic" in lines
+    assert [line for line in lines if "echo" in line or "check" in line or "sketch" in line] == []
+    assert "y = 2" in lines
+    assert module.notes == (
+        "code cell 1: left out %matplotlib inline, !pip install torch, files = !ls and 2 more",
+        "code cell 3: left out %%bash",
+        "code cell 4: left out %%time",
+        "code cell 6 was left out: SyntaxError: invalid syntax, line 1",
+        "code cell 7: left out !ls",
+    )
+
+
+def test_lines_are_told_as_cells(tiny: Course) -> None:
+    """An error in the answer's own cell stays in the module, and its line is that of the cell."""
+    module = modules_of(notebook("import torch\n", "\ndef total(x)\n    return x"), "total.ipynb", tiny.exercises)[
+        "total"
+    ]
+    number = module.source.decode().split("\n").index("def total(x)") + 1
+    told = f'raised\n    a b/total.py, line {number}\n  File "/x/total.py", line 1; other.py, line 2, total.py, line 99'
+    asked = "raised\n    a code cell 2, line 2\n  File code cell 1, line 1; other.py, line 2, total.py, line 99"
+    assert in_cells(told, "total.py", module.places) == asked
+
+
+@pytest.mark.parametrize("data", [b"", b"[]", b"{}", b'{"cells": 1}', b'{"cells": [1]}', b"[" * 100_000, b"\xff"])
+def test_what_is_no_notebook(tiny: Course, data: bytes) -> None:
+    """A stranger's file that is none says so."""
+    with pytest.raises(ValueError, match="it cannot be read as a notebook"):
+        modules_of(data, "total.ipynb", tiny.exercises)
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [{"cell_type": "code", "source": 7, "metadata": 3}, {"cell_type": "code", "metadata": {"tags": 1, "nbgrader": []}}],
+)
+def test_odd_cells(tiny: Course, cell: dict[str, object]) -> None:
+    """Cells that no program of good will writes are read as far as they can be."""
+    assert set(modules_of(json.dumps({"cells": [cell]}).encode(), "total.ipynb", tiny.exercises)) == {"total"}
