@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 import platform
 from importlib import metadata
 
 from grader.confine.levels import Level
 from grader.jobs import Setup
 from grader.model import Device, Environment
+
+
+_version = functools.cache(
+    metadata.version
+)  # it reads and parses a file each time, and there is a report for everybody
 
 
 def describe_machine(setup: Setup, reached: Level | None) -> Environment:
@@ -19,13 +25,13 @@ def describe_machine(setup: Setup, reached: Level | None) -> Environment:
     """
     return Environment(
         python=platform.python_version(),
-        torch=metadata.version("torch"),
-        numpy=metadata.version("numpy"),
+        torch=_version("torch"),
+        numpy=_version("numpy"),
         os=f"{platform.system()} {platform.release()} {platform.machine()}",
         device="cuda" if setup.accelerator is Device.CUDA else "cpu",
         threads=1,
         seed=None if setup.secret else setup.seed,
         start=setup.start.value,
         confinement=reached.word if reached is not None else None,
-        grader=metadata.version("tensorgrade"),
+        grader=_version("tensorgrade"),
     )

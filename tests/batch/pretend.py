@@ -1,22 +1,18 @@
-"""A batch in a pretend lane: no process is started, and what a check says hangs on the file alone.
-
-`python pretend.py COURSE DIR OUT` grades slowly and tells each author, to be killed at any moment.
-"""
+"""A batch in a pretend lane: no process is started, and what a check says hangs on the file alone."""
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
-import grader.batch.run
+from grader.batch import run
 from grader.batch.order import Order, Summary
 from grader.batch.run import grade_batch
 from grader.confine.levels import Level
-from grader.course.load import load_course
 from grader.grading import Sheet
 from grader.intake.layouts import taken_in
 from grader.jobs import ALL, Collected, Part, Setup, Start
@@ -88,8 +84,6 @@ class PretendClass:
         def on_report(report: Report, number: int, total: int) -> None:
             del number, total
             self.told.append(report.author)
-            sys.stdout.write(f"{report.author}\n")
-            sys.stdout.flush()
 
         @contextmanager
         def pretended(exercises: Sequence[Exercise], *args: Any, **kwargs: Any) -> Iterator[PretendLane]:
@@ -97,20 +91,13 @@ class PretendClass:
             lane.jobs = self.jobs
             yield lane
 
-        real = grader.batch.run.open_lane
-        grader.batch.run.open_lane = pretended  # type: ignore[assignment]
-        try:
-            with taken_in(self.folder, self.course.exercises, out=self.out) as intake:
-                return grade_batch(sheet, intake, self.out, Order(**order), on_report)
-        finally:
-            grader.batch.run.open_lane = real
+        with (
+            mock.patch.object(run, "open_lane", pretended),
+            taken_in(self.folder, self.course.exercises, out=self.out) as intake,
+        ):
+            return grade_batch(sheet, intake, self.out, Order(**order), on_report)
 
     def rows(self) -> dict[str, str]:
         """The gradebook's lines, by author."""
         lines = (self.out / "gradebook.csv").read_text().splitlines()[1:]
         return {line.split(",")[0]: line.split(",", 1)[1] for line in lines}
-
-
-if __name__ == "__main__":
-    pretend = PretendClass(load_course(Path(sys.argv[1])), Path(sys.argv[2]))
-    pretend.grade(seconds=0.01)

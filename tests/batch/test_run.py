@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import json
 import stat
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -16,7 +18,7 @@ TOTAL = "def total(x):\n    return x.sum()\n"
 
 @pytest.fixture(scope="module")
 def graded(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder that a batch over a small class wrote."""
+    """The folder that a batch over a small class wrote, which was killed after the first author, and run again."""
     root = tmp_path_factory.mktemp("class")
     authors: dict[str, dict[str, str]] = {
         "ada": {"double.py": RIGHT, "total.py": TOTAL},
@@ -32,8 +34,15 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> Path:
             path.write_text(text)
     (root / "in" / ".hidden").mkdir()
     (root / "in" / "link").symlink_to(root / "in" / "ada")
-    out = root / "out"
-    ran = run_grade("batch", str(root / "in"), "--out", str(out), cwd=COURSES / "tiny")
+    out = root / "in" / "out"
+    command = ("batch", str(root / "in"), "--out", str(out))
+    killed = subprocess.Popen([sys.executable, "-m", "grader", *command], cwd=COURSES / "tiny", stdout=subprocess.PIPE)
+    assert killed.stdout is not None
+    first = [killed.stdout.readline() for _ in range(3)]
+    killed.kill()
+    killed.communicate()
+    assert first[1:] == [b"a folder for each author: 5 authors\n", b"[1/5]          0 / 15  =evil()\n"]
+    ran = run_grade(*command, cwd=COURSES / "tiny")
     assert ran.returncode == 0, ran.stdout + ran.stderr
     (root / "printed").write_text(ran.stdout)
     return out
@@ -48,11 +57,17 @@ def test_gradebook(graded: Path) -> None:
     """One row for each author, points by exercise; a name that looks like a formula is quoted."""
     table = rows(graded)
     assert list(table) == ["'=evil()", "Zoë K", "ada", "bo", "crash"]
-    assert list(table["ada"]) == ["author", "double", "total", "earned", "possible", "undecided", "late_days", "final"]
+    last = ["earned", "possible", "undecided", "late_days", "final", "not_handed_in", "not_started"]
+    assert list(table["ada"]) == ["author", "double", "total", *last]
     assert (table["ada"]["double"], table["ada"]["total"], table["ada"]["final"]) == ("10", "5", "15")
-    assert (table["bo"]["double"], table["bo"]["total"]) == ("1.7", "0")
+    assert (table["bo"]["double"], table["bo"]["total"]) == ("1.7", "")
     assert (table["crash"]["double"], table["crash"]["total"]) == ("0", "5")
     assert table["Zoë K"]["earned"] == "0"
+    # Nothing handed in, handed in as it was given out, and earned nothing: three things.
+    told = {author: (row["total"], row["not_handed_in"], row["not_started"]) for author, row in table.items()}
+    assert told["bo"] == ("", "total", "")
+    assert told["Zoë K"] == ("0", "double", "total")
+    assert told["'=evil()"] == ("0", "double", "")
     assert table["'=evil()"]["earned"] == "0"
 
 
@@ -82,17 +97,21 @@ def test_a_known_mistake_is_named(graded: Path) -> None:
 
 
 def test_printed_table(graded: Path) -> None:
-    """The table is printed with a line for each author, names last."""
-    printed = (graded.parent / "printed").read_text()
+    """The table is printed with a line for each author, names last; it tells what an empty cell stands for."""
+    printed = (graded.parent.parent / "printed").read_text()
     assert "01-1   01-2           total  author" in printed
     assert "10      5         15 / 15  ada" in printed
+    assert "1.7      -        1.7 / 15  bo" in printed
+    assert "-      =          0 / 15  Zoë K" in printed
+    assert "  - nothing handed in  = handed in as it was given out" in printed
+    assert "exercises were graded; " in printed
     assert f"Reports and gradebook.csv are in {graded}" in printed
 
 
 def test_grading_again_gives_the_same(graded: Path) -> None:
     """A second run uses the same seed; of a hand-in it grades the exercises, and the reports name it."""
     before = (graded / "gradebook.csv").read_text()
-    arguments = ["batch", str(graded.parent / "in"), "--out", str(graded), "--handin", "week1"]
+    arguments = ["batch", str(graded.parent), "--out", str(graded), "--handin", "week1"]
     ran = run_grade(*arguments, cwd=COURSES / "tiny")
     assert ran.returncode == 0
     assert [line.split(",")[:2] for line in (graded / "gradebook.csv").read_text().split("\n")] == [
@@ -106,6 +125,6 @@ def test_grading_again_gives_the_same(graded: Path) -> None:
 def test_a_broken_secret_is_told(graded: Path, tmp_path: Path) -> None:
     """A seed file that was written over stops a batch, before anybody gets other inputs than before."""
     (tmp_path / "seed").write_text("123\n")
-    ran = run_grade("batch", str(graded.parent / "in"), "--out", str(tmp_path), cwd=COURSES / "tiny")
+    ran = run_grade("batch", str(graded.parent), "--out", str(tmp_path), cwd=COURSES / "tiny")
     assert ran.returncode == 3
     assert "does not hold the batch's secret; restore it, or grade into a new folder" in ran.stderr
