@@ -91,8 +91,8 @@ def command(
             try:
                 summary = grade_batch(sheet, intake, out, order, on_report)
             except KeyboardInterrupt:
-                click.echo(f"grade: interrupted after {done} authors; {out} has the gradebook so far,", err=True)
-                click.echo("grade: and the same command goes on from there", err=True)
+                click.echo(f"grade: interrupted after {done} authors; the same command goes on from there", err=True)
+                click.echo(f"grade: the gradebook so far is in {out}", err=True)
                 sys.exit(INTERRUPTED)
         details("", *gradebook_lines(exercises, gradebook(sheet, out)))
         say(*_told(summary, order, out), f"Reports and gradebook.csv are in {out}")

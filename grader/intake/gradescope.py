@@ -37,26 +37,29 @@ def _fits(items: Sequence[Item]) -> bool:
 
 def _read(items: Sequence[Item], exercises: Sequence[Exercise]) -> Taken:
     told = _metadata(next((item.path for item in items if item.name in METADATA), None))
-    handed: dict[str, tuple[str, Handed]] = {}
+    handed: dict[str, tuple[str, str, tuple[str, ...]]] = {}  # when, in which folder, whose
     unmatched = []
-    for item in items:
-        if item.name in METADATA:
-            continue
-        row = told.get(item.name)
-        if not item.is_folder or row is None:
-            unmatched.append(Unmatched(item.name, "", "submission_metadata.yml does not name it"))
-            continue
+    folders = {item.name: item for item in items if item.is_folder}
+    unnamed = [
+        item.name for item in items if item.name not in METADATA and item.name not in folders.keys() & told.keys()
+    ]
+    unmatched += [Unmatched(name, "", "submission_metadata.yml does not name it") for name in unnamed]
+    for name, row in told.items():
         people = [_person(person) for person in row.get("submitters") or []]
-        authors = tuple(sorted({person for person in people if person})) or (item.name,)
+        authors = tuple(sorted({person for person in people if person})) or (name,)
         key, when = "+".join(authors), str(row.get("created_at", ""))
         if key in handed and when < handed[key][0]:
-            unmatched.append(Unmatched(item.name, key, "an earlier attempt; the latest counts"))
+            unmatched.append(Unmatched(name, key, "an earlier attempt; the latest counts"))
             continue
         if key in handed:
-            earlier = handed[key][1].parts[0].path.name
-            unmatched.append(Unmatched(earlier, key, "an earlier attempt; the latest counts"))
-        handed[key] = when, Handed(key, authors, (Part(item.path),))
-    return [found for _, found in handed.values()], unmatched
+            unmatched.append(Unmatched(handed[key][1], key, "an earlier attempt; the latest counts"))
+        handed[key] = when, name, authors
+    parts = {name: (Part(folder.path),) for name, folder in folders.items()}
+    # Of whom nothing lies here, there is a row all the same.
+    unmatched += [
+        Unmatched(name, key, "it is not in the export") for key, (_, name, _) in handed.items() if name not in parts
+    ]
+    return [Handed(key, authors, parts.get(name, ())) for key, (_, name, authors) in handed.items()], unmatched
 
 
 def _metadata(path: Path | None) -> dict[str, dict[str, Any]]:

@@ -116,9 +116,13 @@ class Intake:
         """What was found, in one line."""
         parts = sum(len(item.parts) for item in self.handed)
         people = len({author for item in self.handed for author in item.authors})
-        groups = f", {len(self.handed)} submissions" if len(self.handed) != people else ""
-        files = f"{parts} files of " if parts != len(self.handed) else ""
-        return f"{self.layout.title}: {files}{people} {'author' if people == 1 else 'authors'}{groups}"
+        groups = f", {_count(len(self.handed), 'submission')}" if len(self.handed) != people else ""
+        files = f"{_count(parts, 'file')} of " if parts > len(self.handed) else ""
+        return f"{self.layout.title}: {files}{_count(people, 'author')}{groups}"
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def mostly(items: Sequence[Item], fits: Callable[[Item], bool]) -> bool:

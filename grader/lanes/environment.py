@@ -10,7 +10,6 @@ from grader.confine.levels import Level
 from grader.jobs import Setup
 from grader.model import Device, Environment
 
-
 _version = functools.cache(
     metadata.version
 )  # it reads and parses a file each time, and there is a report for everybody

@@ -31,6 +31,14 @@ submission_2:
   - :name: Cy
     :sid: 18
   :created_at: 2026-01-01 11:00:00 Z
+submission_3:
+  :submitters:
+  - :name: Cy
+    :sid: 18
+  :created_at: 2026-01-01 10:00:00 Z
+submission_4:
+  :submitters:
+  - :name: dee
 """
 
 SHAPES: dict[str, tuple[str, Mapping[str, str], dict[str, str]]] = {
@@ -70,13 +78,13 @@ SHAPES: dict[str, tuple[str, Mapping[str, str], dict[str, str]]] = {
         {"Ada L_11": "double total", "Bo_12": "double"},
     ),
     "gradescope": (
-        "a Gradescope export: 3 authors, 2 submissions",
+        "a Gradescope export: 4 authors, 3 submissions",
         {
             "assignment_5_export/submission_metadata.yml": METADATA,
             "assignment_5_export/submission_1/double.py": "group",
             "assignment_5_export/submission_2/double.py": "cy",
         },
-        {"18": "double", "ada@x.org+bo@x.org": "double"},
+        {"18": "double", "ada@x.org+bo@x.org": "double", "dee": ""},
     ),
     "clones": (
         "clones of repositories: 2 authors",
@@ -194,7 +202,7 @@ def test_a_layout_can_be_forced(tiny: Course, tmp_path: Path) -> None:
         ({}, "has no submissions: a folder or a zip for each author is expected"),
         ({"submission_metadata.yml": "a: [", "submission_1/double.py": ""}, "cannot be read: while parsing"),
         ({"submission_metadata.yml": "- 1", "submission_1/double.py": ""}, "does not say whose the submissions are"),
-        ({"submission_metadata.yml": "!ruby/object:X {}", "s/double.py": ""}, "has no submissions"),
+        ({"submission_metadata.yml": "!ruby/object:X {}", "submission_1/double.py": ""}, "has no submissions"),
     ],
 )
 def test_what_cannot_be_read_says_so(tiny: Course, tmp_path: Path, files: dict[str, str], told: str) -> None:
