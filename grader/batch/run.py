@@ -209,7 +209,7 @@ class _Batch:
 
     def _open(self) -> Lane:
         if self._lane is None:
-            hidden = (self._intake.root, self._place.path)
+            hidden = (self._intake.root, self._intake.source, self._place.path)
             self._lane = self._stack.enter_context(open_lane(self._exercises(), self._sheet.setup, hidden=hidden))
         return self._lane
 

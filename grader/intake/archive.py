@@ -22,6 +22,7 @@ _UNREADABLE = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, 
 """What reading a broken, cut, encrypted or exotic zip raises."""
 
 _SMALL = 1 << 20
+_LONGEST_PATH = 1000
 
 
 @dataclass(frozen=True)
@@ -96,7 +97,7 @@ def _path(entry: zipfile.ZipInfo) -> PurePosixPath | None:
     mode = entry.external_attr >> 16
     regular = not entry.is_dir() and (stat.S_IFMT(mode) in (0, stat.S_IFREG))
     inside = not path.is_absolute() and ".." not in path.parts and entry.filename[1:2] != ":"
-    deep = len(path.parts) > DEEPEST or any(is_junk(part) for part in path.parts)
+    deep = len(path.parts) > DEEPEST or len(entry.filename) > _LONGEST_PATH or any(is_junk(part) for part in path.parts)
     return path if regular and inside and not deep else None
 
 

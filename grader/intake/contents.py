@@ -73,7 +73,7 @@ def contents_of(handed: Handed) -> Contents:
     """Read what one author handed in. Links are not followed, and what is no code is not read."""
     found = Contents()
     for part in handed.parts:
-        for path, disk in _walk(part):
+        for path, disk in _walk(part, found.left):
             _read(found, path, disk)
     return found
 
@@ -98,13 +98,19 @@ def _read(found: Contents, path: PurePosixPath, disk: Path) -> None:
         found.left[path] = error.strerror or type(error).__name__
 
 
-def _walk(part: Part) -> Iterator[tuple[PurePosixPath, Path]]:
+def _walk(part: Part, left: dict[PurePosixPath, str]) -> Iterator[tuple[PurePosixPath, Path]]:
     """The files of a part, by name, those above before those below."""
     if part.path.is_symlink() or not part.path.is_dir():
         yield part.name, part.path
         return
+
+    def cannot(error: OSError) -> None:
+        left[part.name / Path(str(error.filename)).relative_to(part.path)] = (
+            f"the folder cannot be read: {error.strerror}"
+        )
+
     seen = 0
-    for folder, inner, names in os.walk(part.path):
+    for folder, inner, names in os.walk(part.path, onerror=cannot):
         here = Path(folder)
         depth = len(here.relative_to(part.path).parts)
         environment = "pyvenv.cfg" in names

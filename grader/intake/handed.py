@@ -103,12 +103,14 @@ class Intake:
     Attributes:
         layout: how it is laid out.
         root: the folder in which the submissions lie.
+        source: what was named: that folder, one around it, or a zip.
         handed: what was handed in, by key.
         unmatched: what belongs to nobody.
     """
 
     layout: Layout
     root: Path
+    source: Path
     handed: tuple[Handed, ...]
     unmatched: tuple[Unmatched, ...]
 

@@ -17,7 +17,7 @@ from grader.intake.gradescope import GRADESCOPE
 from grader.intake.handed import Handed, Intake, Item, Layout, Unmatched
 from grader.intake.match import named
 from grader.intake.moodle import MOODLE
-from grader.intake.nbgrader import NBGRADER
+from grader.intake.nbgrader import NBGRADER, SUBMITTED
 from grader.intake.plain import PLAIN
 from grader.model import Exercise
 from grader.model.errors import SubmissionError
@@ -94,7 +94,19 @@ def _taken(path: Path, source: Path, exercises: Sequence[Exercise], chosen: Layo
         layout = replace(layout, title="the files of one author")
     links = [Unmatched(item.name, "", "a link, which is not followed") for item in _links(root)]
     # By name and not by bytes, so that the gradebook is the same wherever it is made.
-    return Intake(layout, root, tuple(sorted(handed, key=_by_name)), (*unmatched, *links))
+    found = tuple(sorted(handed, key=_by_name))
+    return Intake(layout, root, source, found, (*unmatched, *links, *_twice(found)))
+
+
+def _twice(handed: Sequence[Handed]) -> Iterator[Unmatched]:
+    """Authors of whom there are several submissions, alone and in groups: which of them counts is not ours to say."""
+    own: dict[str, list[str]] = {}
+    for one in handed:
+        for author in one.authors:
+            own.setdefault(author, []).append(one.key)
+    for author, keys in own.items():
+        if len(keys) > 1:
+            yield Unmatched("", author, f"a row each of several submissions counts: {', '.join(keys)}")
 
 
 def _by_name(handed: Handed) -> tuple[str, str]:
@@ -110,9 +122,13 @@ def _inner(folder: Path, exercises: Sequence[Exercise], out: Path | None) -> tup
     items = _items(folder, out)
     inner, inside = folder, items
     for _ in range(_DEEPEST):
+        folders = [item for item in inside if item.is_folder]
+        # In a folder of nbgrader's course it lies among others, which are its teacher's.
+        for item in (item for item in folders if item.name == SUBMITTED):
+            if NBGRADER.fits(own := _items(item.path, out)):
+                return item.path, own
         if _recognized(inside) is not PLAIN or _is_class(inside, exercises):
             return inner, inside
-        folders = [item for item in inside if item.is_folder]
         if len(folders) != 1 or len(inside) > 1:
             break
         inner = folders[0].path

@@ -19,12 +19,13 @@ from grader.model import Exercise
 PYTHON = (".py", ".py.txt")
 NOTEBOOK = ".ipynb"
 CODE = (".py", NOTEBOOK)
+_LONGEST_NAME = 255
 
 _NUMBERED = re.compile(r"(.+?)(?:\s*\((\d{1,3})\)|[-_ ](\d{1,3}))")
 """What browsers and platforms add to a file that is there already: `a (1).py`, `a-2.py`."""
 _COPY = re.compile(r"(?:copy[ _]of[ _])?(.+?)(?:[ _-]+(?:copy|kopie|copie|copia))?", re.IGNORECASE)
 _ATTEMPT = re.compile(r"(?:attempt|submission|version|try|v)?[ _-]*(\d{1,9})", re.IGNORECASE)
-_TITLE = re.compile(rb"""\A(?:\s*#[^\n]*\n|\s)*[rRuU]?(?:\"\"\"|''')\s*([^\n]+)""")
+_TITLE = re.compile(rb"""\A(?:\s|#[^\n]*\n)*[rRuU]?(?:\"\"\"|''')\s*([^\n]+)""")
 _DEFINED = re.compile(rb"^(?:async[ \t]+)?(?:def|class)[ \t]+([A-Za-z]\w*)", re.MULTILINE)
 
 
@@ -46,7 +47,7 @@ class Name:
 def named(name: str, exercises: Sequence[Exercise]) -> Name | None:
     """What the name of a file says; None if it is no exercise's."""
     suffix = next((end for end in (*PYTHON, NOTEBOOK) if name.lower().endswith(end)), "")
-    if not suffix or is_ours(name):
+    if not suffix or is_ours(name) or len(name) > _LONGEST_NAME:
         return None
     stem = name[: -len(suffix)]
     number = 0

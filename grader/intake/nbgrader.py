@@ -8,6 +8,7 @@ from pathlib import PurePosixPath
 from grader.intake.handed import Handed, Item, Layout, Part, Taken, Unmatched
 from grader.model import Exercise
 
+SUBMITTED = "submitted"
 _TIME = "timestamp.txt"
 
 

@@ -15,19 +15,24 @@ import re
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 from grader.intake.match import called, defined, named, starter_names
 from grader.model import Exercise
 
-_MAGIC = re.compile(r"\s*(?:[%!?]|[\w, .\[\]]+=\s*[%!])|.*\S\?{1,2}\s*$")
+_MAGIC = re.compile(r"[%!?]|[\w, .\[\]]+=\s*[%!]|.*\?$")  # of a line without blanks at its ends
 _GRADING = re.compile(r"(?:from grader\b.*|import grader\b.*|check\(\s*[\"'][\w-]+[\"'].*\)\s*;?)\s*$")
 _BODY_COUNTS = ("%%time", "%%timeit", "%%capture", "%%prun")
-_HEADING = re.compile(r"^ {0,3}(#{1,6})\s+(.*)$", re.MULTILINE)
+_HEADING = re.compile(r"^ {0,3}(#{1,6})[ \t]+(.{1,200})$", re.MULTILINE)
 _FIRST_COMMENT = re.compile(r"\s*#[#\s%|]*(?:exercise\b)?[\s:]*([\w-]+)\s*:?\s*$", re.IGNORECASE)
-_MOST_DROPPED = 500
-_MOST_CELLS = 5000
+_LONGEST_COMMENT = 200
+_MOST_CELLS = 1000
+_MOST_HEADINGS = 20
+
+# A stranger's code is compiled here, and never run, to see whether it is Python: so much of it and no more.
+_LARGEST_CELL = 1 << 16
+_MOST_COMPILED = 4 << 20
+_MOST_DROPPED = 50
 
 
 @dataclass(frozen=True)
@@ -79,7 +84,8 @@ def modules_of(data: bytes, name: str, exercises: Sequence[Exercise]) -> dict[st
         chosen = {exercise.id: cells for exercise in exercises if names & starter_names(exercise)}
         # Where a function is asked for by several exercises, those of which all are there.
         chosen = {id: own for id, own in chosen.items() if starter_names(known[id]) <= names} or chosen
-    return {id: _module(own, starter_names(known[id])) for id, own in chosen.items()}
+    errors = _Errors()
+    return {id: _module(own, starter_names(known[id]), errors) for id, own in chosen.items()}
 
 
 def _cells(data: bytes, exercises: Sequence[Exercise]) -> Iterator[_Cell]:
@@ -93,7 +99,7 @@ def _cells(data: bytes, exercises: Sequence[Exercise]) -> Iterator[_Cell]:
     for cell in sheets:
         kind, text = cell.get("cell_type"), _text(cell.get("source"))
         if kind == "markdown":
-            for marks, heading in _HEADING.findall(text):
+            for marks, heading in _HEADING.findall(text)[:_MOST_HEADINGS]:
                 if named_in := _exercise_in(heading, exercises):
                     below, level = named_in, len(marks)
                 elif len(marks) <= level:
@@ -117,7 +123,7 @@ def _own_exercise(cell: Mapping[str, object], text: str, exercises: Sequence[Exe
     tags, nbgrader = about.get("tags"), about.get("nbgrader")
     words = [str(tag).rsplit(":", 1)[-1] for tag in tags] if isinstance(tags, list) else []
     words += [str(nbgrader.get("grade_id"))] if isinstance(nbgrader, dict) else []
-    comment = _FIRST_COMMENT.fullmatch(text.strip().split("\n", 1)[0])
+    comment = _FIRST_COMMENT.fullmatch(text.strip().split("\n", 1)[0][:_LONGEST_COMMENT])
     words += [comment[1]] if comment else []
     return next(filter(None, (called(word, exercises) for word in words)), "")
 
@@ -139,16 +145,17 @@ def _exercise_in(heading: str, exercises: Sequence[Exercise]) -> str:
     return found.pop() if len(found) == 1 else ""
 
 
-def _module(cells: Sequence[_Cell], asked: frozenset[str]) -> Module:
+def _module(cells: Sequence[_Cell], asked: frozenset[str], errors: _Errors) -> Module:
     lines: list[str] = []
     places: list[tuple[int, int]] = []
     notes: list[str] = []
     for cell in cells:
-        code, dropped = _python(cell.code)
-        error = _error_of(code)
+        code, dropped = _python(cell.code, errors)
+        error = errors.of(code)
         # The cell of the answer stays, so that its author reads what is wrong with it; any other may be a sketch.
         if error and not defined(code.encode("utf-8", "replace")) & asked:
-            notes.append(f"code cell {cell.number} was left out: {error}")
+            told = f"{type(error).__name__}: {error.msg}, line {error.lineno}"
+            notes.append(f"code cell {cell.number} was left out: {told}")
             continue
         if dropped:
             notes.append(f"code cell {cell.number}: left out {_listed(dropped)}")
@@ -163,7 +170,7 @@ def _listed(dropped: Sequence[str]) -> str:
     return shown if len(dropped) <= 3 else f"{shown} and {len(dropped) - 3} more"
 
 
-def _python(code: str) -> tuple[str, list[str]]:
+def _python(code: str, errors: _Errors) -> tuple[str, list[str]]:
     """The code of a cell without what is no Python, line for line, and the lines that were left out."""
     lines = code.split("\n")
     first = next((place for place, line in enumerate(lines) if line.strip()), 0)
@@ -171,20 +178,20 @@ def _python(code: str) -> tuple[str, list[str]]:
         word = lines[first].split()[0]
         if word not in _BODY_COUNTS:
             return "\n".join("" for _ in lines), [lines[first]]
-        return _without(lines, [first])
+        return _without(lines, [first], errors)
     drop = [place for place, line in enumerate(lines) if _GRADING.match(line)]
-    return _without(lines, drop)
+    return _without(lines, drop, errors)
 
 
-def _without(lines: list[str], drop: Sequence[int]) -> tuple[str, list[str]]:
+def _without(lines: list[str], drop: Sequence[int], errors: _Errors) -> tuple[str, list[str]]:
     """Lines without some, and without the magics that Python stumbles over: a text may have lines that look alike."""
     dropped = [lines[place] for place in drop if not _GRADING.match(lines[place])]
     for place in drop:
         lines[place] = _nothing(lines[place])
     for _ in range(_MOST_DROPPED):
-        error = _error("\n".join(lines))
+        error = errors.of("\n".join(lines))
         place = (error.lineno or 0) - 1 if error else -1
-        if not 0 <= place < len(lines) or not _MAGIC.match(lines[place]):
+        if not 0 <= place < len(lines) or not _MAGIC.match(lines[place].strip()):
             break
         dropped.append(lines[place])
         lines[place] = _nothing(lines[place])
@@ -196,14 +203,22 @@ def _nothing(line: str) -> str:
     return line[: len(line) - len(line.lstrip())] + "pass"
 
 
-def _error_of(code: str) -> str:
-    error = _error(code)
-    return f"{type(error).__name__}: {error.msg}, line {error.lineno}" if error else ""
+class _Errors:
+    """Why texts are no Python, for one notebook: what is too large or too much is not looked at, and counts as code."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, SyntaxError | None] = {}
+        self._room = _MOST_COMPILED
+
+    def of(self, code: str) -> SyntaxError | None:
+        """The error of a text; None if there is none, or one that is a worker's to find out."""
+        if code not in self._known:
+            self._room -= len(code)
+            self._known[code] = _error(code) if self._room > 0 and len(code) <= _LARGEST_CELL else None
+        return self._known[code]
 
 
-@lru_cache(maxsize=256)
 def _error(code: str) -> SyntaxError | None:
-    """Why a text is no Python, if it is not; what is odd in another way is a worker's to find out."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -225,4 +240,4 @@ def in_cells(text: str, file_name: str, places: Sequence[tuple[int, int]]) -> st
         cell, inner = places[line - 1]
         return f"code cell {cell}, line {inner}"
 
-    return re.sub(rf"\"?(?:[^\s\"']*/)?{re.escape(file_name)}\"?, line (\d{{1,7}})", told, text)
+    return re.sub(rf"\"?(?:[^\s\"']{{0,200}}/)?{re.escape(file_name)}\"?, line (\d{{1,7}})", told, text)

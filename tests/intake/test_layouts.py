@@ -103,6 +103,7 @@ SHAPES: dict[str, tuple[str, Mapping[str, str], dict[str, str]]] = {
             "submitted/ada/week1/double.py": "ada",
             "submitted/ada/week1/timestamp.txt": "2026",
             "submitted/bo/week1/total.py": "bo",
+            "release/week1/double.py": "",
         },
         {"ada": "double", "bo": "total"},
     ),
@@ -210,3 +211,15 @@ def test_what_cannot_be_read_says_so(tiny: Course, tmp_path: Path, files: dict[s
     with pytest.raises(SubmissionError) as error, taken_in(lay(tmp_path, files), tiny.exercises):
         pass
     assert told in str(error.value)
+
+
+def test_somebody_in_two_submissions_is_told(tiny: Course, tmp_path: Path) -> None:
+    """In a group and alone: both rows stand, and staff read of it."""
+    alone = "submission_5:\n  :submitters:\n  - :email: bo@x.org\n"
+    lay(
+        tmp_path,
+        {"submission_metadata.yml": METADATA + alone, "submission_1/double.py": "", "submission_5/double.py": ""},
+    )
+    with taken_in(tmp_path, tiny.exercises) as intake:
+        why = [row.why for row in intake.unmatched if row.author == "bo@x.org"]
+        assert why == ["a row each of several submissions counts: ada@x.org+bo@x.org, bo@x.org"]

@@ -113,3 +113,22 @@ def test_what_is_no_notebook(tiny: Course, data: bytes) -> None:
 def test_odd_cells(tiny: Course, cell: dict[str, object]) -> None:
     """Cells that no program of good will writes are read as far as they can be."""
     assert set(modules_of(json.dumps({"cells": [cell]}).encode(), "total.ipynb", tiny.exercises)) == {"total"}
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "%x\n" * 200_000,
+        "x = 1" + " " * 60_000 + "?y",
+        "# " + " " * 500_000,
+        "#\n" * 100_000 + "'",
+        "(" * 60_000,
+        " " * 60_000 + "%",
+        "x" * 65_000 + " = %",
+    ],
+    ids=range(7),
+)
+@pytest.mark.timeout(30)
+def test_large_cells_end(tiny: Course, cell: str) -> None:
+    """No cell keeps a batch busy, however it is made; many of them neither."""
+    modules_of(notebook(*[cell] * 5), "total.ipynb", tiny.exercises)
