@@ -42,6 +42,7 @@ class Summary:
         lower: those whose lower score does not count, as author and exercise.
         stale: how many outcomes of others were found with other checks.
         unmatched: how many rows unmatched.csv has.
+        unread: what nobody could be graded by, by a fault of ours: by author, why.
     """
 
     graded: int = 0
@@ -50,6 +51,7 @@ class Summary:
     lower: list[tuple[str, str]] = field(default_factory=list)
     stale: int = 0
     unmatched: int = 0
+    unread: dict[str, str] = field(default_factory=dict)
 
 
 def is_broken(graded: GradedExercise) -> bool:

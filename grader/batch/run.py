@@ -29,9 +29,13 @@ _GIVEN_UP = 3
 
 OnReport = Callable[[Report, int, int], None]
 """Told each report that is new, with its place and the number of all."""
+OnBook = Callable[[Iterator[Report]], None]
+"""Told reports one after another, of which no more than one need be kept at a time."""
 
 
-def grade_batch(sheet: Sheet, intake: Intake, out: Path, order: Order, on_report: OnReport) -> Summary:
+def grade_batch(
+    sheet: Sheet, intake: Intake, out: Path, order: Order, on_report: OnReport, on_book: OnBook = lambda reports: None
+) -> Summary:
     """Grade what was handed in, and write the reports and the gradebook.
 
     Killed at any moment and run again, it goes on where it was; interrupted, it leaves the gradebook so far.
@@ -42,6 +46,7 @@ def grade_batch(sheet: Sheet, intake: Intake, out: Path, order: Order, on_report
         out: where reports go; made with mode 0700.
         order: what of it is graded.
         on_report: told each report with its place and the number of all; what is repeated is told then.
+        on_book: told at the end what counts of everybody, also of those who were graded earlier.
 
     Raises:
         CourseError: another batch works in `out`, or it cannot be written.
@@ -60,17 +65,8 @@ def grade_batch(sheet: Sheet, intake: Intake, out: Path, order: Order, on_report
                 raise
             place.write_gradebook(sheet, journal)
             batch.look_over()
+        on_book(reports(sheet, journal))
     return batch.summary
-
-
-def gradebook(sheet: Sheet, out: Path) -> Iterator[Report]:
-    """What counts of everybody, one after another.
-
-    Raises:
-        CourseError: there is no journal in `out`.
-    """
-    with open_journal(out, new=False) as journal:
-        yield from reports(sheet, journal)
 
 
 class _Batch:
@@ -98,28 +94,40 @@ class _Batch:
     def run(self, on_report: OnReport) -> None:
         """Grade everybody, then again what was inconclusive or broken, when nothing else of ours runs."""
         wanted = self._order.authors
-        chosen = [handed for handed in self._intake.handed if not wanted or handed.key in wanted]
         later: list[tuple[int, Handed]] = []
-        for number, handed in enumerate(chosen, 1):
+        total, number = len(wanted) or len(self._intake.handed), 0
+        for handed in self._intake.handed:
+            # Of others too, so that what belongs to nobody is told of the whole class.
             submissions, unmatched = self._read(handed)
             self._unmatched += unmatched
+            if wanted and handed.key not in wanted:
+                continue
+            number += 1
+            if not submissions:
+                continue
             before = self.summary.graded
             waits = self._grade(submissions)
             if waits:
                 later.append((number, handed))
             report = self._write(submissions[0])
             if not waits and self.summary.graded > before:
-                on_report(report, number, len(chosen))
+                on_report(report, number, total)
         self._place.write_unmatched(self._unmatched)
         self.summary.unmatched = len(self._unmatched)
         stays: dict[str, int] = {}
         for number, handed in later:
             submissions, _ = self._read(handed)
             self._grade_again(submissions, stays)
-            on_report(self._write(submissions[0]), number, len(chosen))
+            on_report(self._write(submissions[0]), number, total)
 
     def _read(self, handed: Handed) -> tuple[list[Submission], list[Unmatched]]:
-        return collect(handed, self._sheet.course.exercises, self._sheet.exercises, every=self._order.best)
+        """Read what somebody handed in; where a fault of ours keeps us from it, nothing, which is told."""
+        try:
+            return collect(handed, self._sheet.course.exercises, self._sheet.exercises, every=self._order.best)
+        except Exception as error:  # whatever it is: it must not keep others from their marks
+            self.summary.unread[handed.key] = f"{type(error).__name__}: {error}"
+            told = f"it could not be read, by a fault of ours: {self.summary.unread[handed.key]}; please report it"
+            return [], [Unmatched("", handed.key, told)]
 
     def _exercises(self) -> list[Exercise]:
         only = self._order.only

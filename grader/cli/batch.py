@@ -68,7 +68,7 @@ def command(
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: a job's time may be over
     with told_errors():
         from grader.batch.order import Order, ids
-        from grader.batch.run import grade_batch, gradebook
+        from grader.batch.run import grade_batch
         from grader.grading import Sheet
         from grader.intake.layouts import taken_in
         from grader.report.gradebook import author_line, gradebook_lines
@@ -85,18 +85,22 @@ def command(
             done += 1
             details(author_line(report, number, total))
 
+        def on_book(reports: Iterator[Report]) -> None:
+            details("")
+            for line in gradebook_lines(exercises, reports):
+                details(line)
+
         with taken_in(folder, course.exercises, layout, out) as intake:
             details(intake.told())
             order = Order(named, _authors(intake, authors), rerun or "", never_lower, attempts == "best")
             try:
-                summary = grade_batch(sheet, intake, out, order, on_report)
+                summary = grade_batch(sheet, intake, out, order, on_report, on_book)
             except KeyboardInterrupt:
                 click.echo(f"grade: interrupted after {done} authors; the same command goes on from there", err=True)
                 click.echo(f"grade: the gradebook so far is in {out}", err=True)
                 sys.exit(INTERRUPTED)
-        details("", *gradebook_lines(exercises, gradebook(sheet, out)))
         say(*_told(summary, order, out), f"Reports and gradebook.csv are in {out}")
-        sys.exit(UNDECIDED if summary.broken else 0)
+        sys.exit(UNDECIDED if summary.broken or summary.unread else 0)
 
 
 def _named(course: Course, names: Sequence[str], asked: Sequence[str], handin: str | None) -> list[str]:
@@ -154,5 +158,8 @@ def _told(summary: Summary, order: Order, out: Path) -> Iterator[str]:
         names = ", ".join(for_terminal(name, one_line=True) for name in whose[:_SHOWN])
         more = f" and {len(whose) - _SHOWN} more" if len(whose) > _SHOWN else ""
         yield f"BROKEN  {id} of {names}{more}: not their fault, and no points are lost."
+    for author, why in summary.unread.items():
+        name = for_terminal(author, one_line=True)
+        yield f"BROKEN  {name} could not be read, and has no new row: {for_terminal(why, one_line=True)}"
     if summary.broken:
         yield f"Read why in the reports (detail) in {out}/reports; then run it again with --rerun broken."

@@ -18,6 +18,8 @@ from batch.pretend import PretendClass
 
 from grader.batch import files
 from grader.batch.journal import FILE, open_journal
+from grader.intake.collect import collect
+from grader.intake.handed import Handed
 from grader.model import Course, Verdict
 from grader.model.errors import CourseError, GraderError
 
@@ -166,3 +168,19 @@ def test_names_that_are_no_text(pretend: PretendClass) -> None:
     pretend.grade()
     assert pretend.grade().graded == 0
     assert [row for author, row in pretend.rows().items() if "udcff" in author] == ["10,,10,15,0,,10,total,"]
+
+
+def test_a_fault_of_ours_stops_nobody_else(pretend: PretendClass, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whom we cannot read gets no zero, and is named; a row from an earlier run stays."""
+    pretend.grade(authors=["bo"])
+
+    def fails(handed: Handed, *args: object, **kwargs: object) -> object:
+        if handed.key != "ada":
+            raise RecursionError("deep")
+        return collect(handed, *args, **kwargs)  # type: ignore[arg-type]
+
+    monkeypatch.setattr("grader.batch.run.collect", fails)
+    summary = pretend.grade()
+    assert summary.unread == {"bo": "RecursionError: deep", "cy": "RecursionError: deep"}
+    assert {author: row[:3] for author, row in pretend.rows().items()} == {"ada": "10,", "bo": "10,"}
+    assert 'cy,"it could not be read, by a fault of ours' in (pretend.out / "unmatched.csv").read_text()
