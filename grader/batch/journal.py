@@ -198,7 +198,9 @@ def _lock(connection: sqlite3.Connection) -> None:
 def _told(path: Path, error: sqlite3.Error) -> GraderError:
     text = str(error)
     if "locked" in text:
-        return CourseError(f"{path.parent} is in use by another  grade batch  just now; wait for that, or name another")
+        return CourseError(
+            f"{path.parent} is in use by another  grade batch  or program; wait for that, or name another folder"
+        )
     if "full" in text or "disk I/O" in text:
         return GraderError(f"{path}: {text}; make room, then run the same command again: what was graded is kept")
     return GraderError(f"{path} cannot be used: {text}; restore it from a copy, or grade into a new folder")

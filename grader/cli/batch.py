@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from grader.cli.options import confinement_option, device_option, read_setup, start_option
-from grader.cli.telling import INTERRUPTED, Say, course_and_exercises, handin_of, told_errors
+from grader.cli.telling import INTERRUPTED, Say, course_and_exercises, handin_of, terminal_width, told_errors
 
 if TYPE_CHECKING:
     from grader.batch.order import Order, Summary
@@ -72,6 +72,7 @@ def command(
         from grader.grading import Sheet
         from grader.intake.layouts import taken_in
         from grader.report.gradebook import author_line, gradebook_lines
+        from grader.report.lines import filled
 
         course, exercises = course_and_exercises((), course_folder)
         if chosen := handin_of(course, handin):
@@ -99,7 +100,9 @@ def command(
                 click.echo(f"grade: interrupted after {done} authors; the same command goes on from there", err=True)
                 click.echo(f"grade: the gradebook so far is in {out}", err=True)
                 sys.exit(INTERRUPTED)
-        say(*_told(summary, order, out), f"Reports and gradebook.csv are in {out}")
+        for told in _told(summary, order, out):
+            say(*filled(told.split(), "", terminal_width()))
+        say(f"Reports and gradebook.csv are in {out}")
         sys.exit(UNDECIDED if summary.broken or summary.unread else 0)
 
 
@@ -142,18 +145,20 @@ def _authors(intake: Intake, names: Sequence[str]) -> list[str]:
 
 def _told(summary: Summary, order: Order, out: Path) -> Iterator[str]:
     """What somebody should know of a run besides the table."""
+    from grader.model.score import counted
     from grader.report.safe import for_terminal
 
     if summary.kept and not summary.graded:
         yield "Nothing changed since the last run: nothing was graded again."
     elif summary.kept:
-        yield f"{summary.graded} exercises were graded; {summary.kept} were graded before, and nothing of them changed."
+        now, kept = counted(summary.graded, "exercise"), counted(summary.kept, "exercise")
+        yield f"{now} graded now, {kept} graded before: nothing of those changed."
     if order.never_lower and summary.lower:
-        yield f"{len(summary.lower)} lower scores do not count, as --never-lower asks."
+        yield f"{counted(len(summary.lower), 'lower score')} not counted, as --never-lower asks."
     if summary.stale:
-        yield f"{summary.stale} outcomes in the table are of other checks; run it for everybody to renew them."
+        yield f"{counted(summary.stale, 'outcome')} in the table of other checks; run it for everybody to renew them."
     if summary.unmatched:
-        yield f"{summary.unmatched} things could not be matched to an exercise or an author: see unmatched.csv."
+        yield f"Not matched to an exercise or an author: {counted(summary.unmatched, 'thing')}; see unmatched.csv."
     for id, whose in summary.broken.items():
         names = ", ".join(for_terminal(name, one_line=True) for name in whose[:_SHOWN])
         more = f" and {len(whose) - _SHOWN} more" if len(whose) > _SHOWN else ""

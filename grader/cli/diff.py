@@ -19,6 +19,7 @@ def command(out: Path, every: bool, course_folder: Path | None) -> None:
     with told_errors():
         from grader.batch.diff import last_regrade
         from grader.batch.journal import open_journal
+        from grader.model.score import counted
         from grader.report.diff import check_lines, exercise_line
 
         course, _ = course_and_exercises((), course_folder)
@@ -33,4 +34,5 @@ def command(out: Path, every: bool, course_folder: Path | None) -> None:
             say(exercise_line(change.author, change.after.exercise.number, before, after, change.why))
             for check in change.checks:
                 say(*check_lines(check.id, check.before, check.after))
-        say(f"{len(diff.changes)} exercises were graded again on {diff.at}; {len(changed)} ended otherwise.")
+        again = counted(len(diff.changes), "exercise")
+        say(f"Graded again on {diff.at}: {again}, of which {len(changed)} ended otherwise.")

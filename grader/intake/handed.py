@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from grader.model import Exercise
+from grader.model.score import counted
 
 ALL_OF_IT = PurePosixPath()
 """The name of a folder that is all that somebody handed in."""
@@ -118,13 +119,9 @@ class Intake:
         """What was found, in one line."""
         parts = sum(len(item.parts) for item in self.handed)
         people = len({author for item in self.handed for author in item.authors})
-        groups = f", {_count(len(self.handed), 'submission')}" if len(self.handed) != people else ""
-        files = f"{_count(parts, 'file')} of " if parts > len(self.handed) else ""
-        return f"{self.layout.title}: {files}{_count(people, 'author')}{groups}"
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+        groups = f", {counted(len(self.handed), 'submission')}" if len(self.handed) != people else ""
+        files = f"{counted(parts, 'file')} of " if parts > len(self.handed) else ""
+        return f"{self.layout.title}: {files}{counted(people, 'author')}{groups}"
 
 
 def mostly(items: Sequence[Item], fits: Callable[[Item], bool]) -> bool:

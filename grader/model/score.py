@@ -46,6 +46,11 @@ def in_points(hundredths: int) -> float:
     return hundredths / 100
 
 
+def counted(number: int, what: str) -> str:
+    """How many of something, as a person writes it: 1 author, 2 authors."""
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
 def points_text(hundredths: int) -> str:
     """Points as a person writes them: 7, 7.5, 7.25."""
     return f"{hundredths / 100:.2f}".rstrip("0").rstrip(".")

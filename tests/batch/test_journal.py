@@ -137,8 +137,8 @@ def test_one_batch_at_a_time(pretend: PretendClass) -> None:
         ran = subprocess.run(
             [sys.executable, "-c", other, str(pretend.out)], capture_output=True, text=True, check=False
         )
-        assert "is in use by another  grade batch" in ran.stderr
-        with pytest.raises(CourseError, match="is in use by another  grade batch"):
+        assert "is in use by another  grade batch  or program" in ran.stderr
+        with pytest.raises(CourseError, match="is in use by another  grade batch  or program"):
             pretend.grade()
 
 

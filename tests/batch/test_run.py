@@ -104,7 +104,7 @@ def test_printed_table(graded: Path) -> None:
     assert "1.7      -        1.7 / 15  bo" in printed
     assert "-      =          0 / 15  Zoë K" in printed
     assert "  - nothing handed in  = handed in as it was given out" in printed
-    assert "exercises were graded; " in printed
+    assert " graded now, " in printed
     assert f"Reports and gradebook.csv are in {graded}" in printed
 
 
@@ -132,7 +132,7 @@ def test_a_difference_is_told(graded: Path) -> None:
     ran = run_grade("diff", str(graded), cwd=COURSES / "tiny")
     assert "  01-1       1.7 -> 10  bo  (another submission)" in ran.stdout
     assert "        failed 0 -> passed 3.3  random" in ran.stdout
-    assert "1 exercises were graded again on 20" in ran.stdout
+    assert "Graded again on 20" in ran.stdout
     assert len((graded / "gradebook.csv").read_text().splitlines()) == len(lines)
 
 
