@@ -42,6 +42,8 @@ _COUNTERS = {
 }
 _MOST_OUTPUT_LINES = 12
 _NARROW = 64
+_MOST_WAITING = 3
+"""So many exercises that are not started have rows of their own in the table."""
 
 
 def exercise_lines(graded: GradedExercise, width: int = WIDTH, *, every: bool = False) -> Iterator[str]:
@@ -114,13 +116,19 @@ def _typed(path: Path) -> str:
 
 
 def summary_lines(report: Report, width: int = WIDTH) -> Iterator[str]:
-    """The table of all exercises, the total, and what to do next."""
+    """The table of the exercises, many that are not started in one row; the total, and what to do next."""
     page = _Page(width)
+    waiting = [graded for graded in report.exercises if graded.state == "not_started"]
+    if len(waiting) <= _MOST_WAITING:
+        waiting = []
     yield "-" * width
     for graded in report.exercises:
-        score = f"{points_text(graded.score.earned):>6} / {points_text(graded.score.possible)}"
-        right = f"{score:<9}" if page.narrow else f"{_state(graded):<12} {score:<12}"
-        yield page.row(f"{graded.exercise.number} {graded.exercise.title}", right)
+        if not waiting or graded.state != "not_started":
+            yield page.total(f"{graded.exercise.number} {graded.exercise.title}", _state(graded), graded.score)
+    if waiting:
+        more = "more " if len(waiting) < len(report.exercises) else ""
+        total = sum((graded.score for graded in waiting), Score(0, 0))
+        yield page.total(f"{len(waiting)} {more}exercises:  grade list", _state(waiting[0]), total)
     yield "-" * width
     for line in (*_total(report), *_next(report)):
         yield from page.wrapped(line, "")
@@ -186,6 +194,11 @@ class _Page:
         room = self.width - len(right) - 1
         left = cut(for_terminal(left, one_line=True), room)
         return f"{left}{' ' * (room - columns(left))} {right}".rstrip()
+
+    def total(self, left: str, state: str, score: Score) -> str:
+        """A row of the table: its state, where there is room, and its points."""
+        points = f"{points_text(score.earned):>6} / {points_text(score.possible)}"
+        return self.row(left, f"{points:<9}" if self.narrow else f"{state:<12} {points:<12}")
 
     def check(self, row: GradedCheck) -> Iterator[str]:
         """One check: its verdict as a word, its rule, its title, its points."""

@@ -10,10 +10,10 @@ import pytest
 from support import COURSES
 
 from grader.course.load import load_course
-from grader.model import Check, GradedCheck, GradedExercise, Outcome, Score, Submission, Verdict
+from grader.model import Check, Environment, GradedCheck, GradedExercise, Outcome, Report, Score, Submission, Verdict
 from grader.report.causes import Told
 from grader.report.safe import columns
-from grader.report.terminal import exercise_lines, unread_lines
+from grader.report.terminal import exercise_lines, summary_lines, unread_lines
 
 ATTRIBUTE = "your `double` raised AttributeError"
 NONE = "the result is None (is a `return` missing?)"
@@ -51,6 +51,19 @@ def test_cause_comes_first() -> None:
         "  FAIL    C7  Title of slow                                              0 / 0.5",
         "  pass    1 check (C2)                                                 0.5 / 0.5",
     ]
+
+
+def test_many_that_are_not_started_are_one_row() -> None:
+    """A course of 26 is no page of zeros at each run; up to three have rows of their own."""
+    exercise = load_course(COURSES / "tiny").exercises[0]
+    done = GradedExercise(exercise, "done", (), Score(100, 100))
+    waiting = GradedExercise(exercise, "not_started", (), Score(0, 100))
+    here = Environment("", "", "", "", "", 1, None, "", None, "")
+    for count, rows in ((3, 4), (4, 2)):
+        report = Report("tiny", None, "somebody", "", "", (done, *[waiting] * count), here)
+        table = [click.unstyle(line) for line in summary_lines(report)]
+        assert len(table[1 : table.index("-" * 80, 1)]) == rows
+    assert table[2].split() == ["4", "more", "exercises:", "grade", "list", "not", "started", "0", "/", "4"]
 
 
 @pytest.mark.parametrize("every", [False, True])
