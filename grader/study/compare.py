@@ -14,7 +14,7 @@ from grader.lanes.open import open_lane
 from grader.model import Course, Exercise, GradedCheck
 from grader.report.lines import cut
 from grader.report.safe import columns, for_terminal
-from grader.report.terminal import counted_as
+from grader.report.words import counted_as
 
 
 def reference_lines(path: Path) -> list[str]:
