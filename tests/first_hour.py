@@ -26,6 +26,7 @@ PAGE = ROOT / "docs" / "first-hour.md"
 COLUMNS = 80
 _LINES = 2000
 _LONGEST_S = 300
+_KEYS_SEEN = "q quit"
 _KEYS = r"q(?:\x1b\[[0-9;]*m)* quit"
 
 _TOP = """# A first hour
@@ -88,14 +89,14 @@ class Hour:
         """A running `grade watch`: what is given presses a key, or with no key waits for what a save brings."""
         child = self._spawn(command)
         child.expect(_KEYS)
-        self._show(command, child.before + child.after)
+        self._show(command, _came(child) + _KEYS_SEEN)
 
         def goes_on(key: str) -> None:
             if key:
                 self.says(f"The key `{key}`:")
                 child.send(key)
             child.expect(pexpect.EOF if key == "q" else _KEYS)
-            self._show(None, child.before + ("" if key == "q" else child.after))
+            self._show(None, _came(child) + ("" if key == "q" else _KEYS_SEEN))
 
         yield goes_on
         child.close()
@@ -111,9 +112,9 @@ class Hour:
         child = self._spawn(command)
         child.expect(pexpect.EOF)
         child.close()
-        return str(child.before)
+        return _came(child)
 
-    def _spawn(self, command: str) -> pexpect.spawn:
+    def _spawn(self, command: str) -> pexpect.spawn[str]:
         word, *rest = command.split()
         if self._start and word == "grade" and (not rest or rest[0] in ("watch",) or "_" in rest[0]):
             command += f" --start {self._start}"
@@ -132,6 +133,12 @@ class Hour:
         typed = [] if command is None else [f"$ {command}"]
         lines = _seen(printed.replace(str(self._home), "~"))
         self._page.append("\n".join(["```console", *typed, *lines, "```"]) + "\n")
+
+
+def _came(child: pexpect.spawn[str]) -> str:
+    """What was printed since it was looked at last, up to what was waited for."""
+    assert isinstance(child.before, str)
+    return child.before
 
 
 def _seen(printed: str) -> list[str]:

@@ -118,6 +118,17 @@ def test_checks_that_stop_at_one_cause(first: GradedCheck, second: GradedCheck, 
     assert (told.same, told.lost) == (((second,), ()) if one else ((), (second,)))
 
 
+def test_what_is_written_is_told_before_what_is_not() -> None:
+    """Who has written one of two functions reads of that one; checks of the other are one row."""
+    waits = row("second", "skipped", "raised", "your `b` is not written yet"), row("third", "skipped", "raised", "x")
+    wrong = row("first", "failed", "values", "wrong value")
+    told = Told.of([*waits, wrong])
+    assert (told.cause, told.lost, told.unwritten) == (wrong, (), waits)
+    assert "  skip    2 checks wait for what is not written yet (C1)" in "\n".join(lines(*waits, wrong))
+    alone = Told.of(waits)
+    assert (alone.cause, alone.unwritten) == (waits[0], ())
+
+
 def test_every_check_is_shown_when_asked_for() -> None:
     """With --verbose each check has its row, in the order in which they ran, with its message."""
     shown = lines(row("fine", "passed"), row("bad", "failed", "values", "wrong value"), every=True)
