@@ -15,6 +15,7 @@ from grader.cli.telling import INTERRUPTED, Say, course_and_exercises, handin_of
 
 if TYPE_CHECKING:
     from grader.batch.order import Order, Summary
+    from grader.grading import Sheet
     from grader.intake.handed import Intake
     from grader.model import Course, Report
 
@@ -68,10 +69,8 @@ def command(
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: a job's time may be over
     with told_errors():
         from grader.batch.order import Order, ids
-        from grader.batch.run import grade_batch
         from grader.grading import Sheet
         from grader.intake.layouts import taken_in
-        from grader.report.gradebook import author_line, gradebook_lines
         from grader.report.lines import filled
 
         course, exercises = course_and_exercises((), course_folder)
@@ -79,31 +78,39 @@ def command(
             exercises = [exercise for exercise in exercises if exercise.id in chosen.exercises]
         named = _named(course, only, ids(exercises), handin)
         sheet = Sheet(course, exercises, read_setup(start, device, confinement), handin=handin)
-        done = 0
-
-        def on_report(report: Report, number: int, total: int) -> None:
-            nonlocal done
-            done += 1
-            details(author_line(report, number, total))
-
-        def on_book(reports: Iterator[Report]) -> None:
-            details("")
-            for line in gradebook_lines(exercises, reports):
-                details(line)
-
         with taken_in(folder, course.exercises, layout, out) as intake:
             details(intake.told())
             order = Order(named, _authors(intake, authors), rerun or "", never_lower, attempts == "best")
-            try:
-                summary = grade_batch(sheet, intake, out, order, on_report, on_book)
-            except KeyboardInterrupt:
-                click.echo(f"grade: interrupted after {done} authors; the same command goes on from there", err=True)
-                click.echo(f"grade: the gradebook so far is in {out}", err=True)
-                sys.exit(INTERRUPTED)
+            summary = _graded(sheet, intake, out, order, details)
         for told in _told(summary, order, out):
             say(*filled(told.split(), "", terminal_width()))
         say(f"Reports and gradebook.csv are in {out}")
         sys.exit(UNDECIDED if summary.broken or summary.unread else 0)
+
+
+def _graded(sheet: Sheet, intake: Intake, out: Path, order: Order, say: Say) -> Summary:
+    """Grade, and tell each author as it comes, then the table."""
+    from grader.batch.run import grade_batch
+    from grader.report.gradebook import author_line, gradebook_lines
+
+    done = 0
+
+    def on_report(report: Report, number: int, total: int) -> None:
+        nonlocal done
+        done += 1
+        say(author_line(report, number, total))
+
+    def on_book(reports: Iterator[Report]) -> None:
+        say("")
+        for line in gradebook_lines(sheet.exercises, reports):
+            say(line)
+
+    try:
+        return grade_batch(sheet, intake, out, order, on_report, on_book)
+    except KeyboardInterrupt:
+        click.echo(f"grade: interrupted after {done} authors; the same command goes on from there", err=True)
+        click.echo(f"grade: the gradebook so far is in {out}", err=True)
+        sys.exit(INTERRUPTED)
 
 
 def _named(course: Course, names: Sequence[str], asked: Sequence[str], handin: str | None) -> list[str]:

@@ -70,6 +70,7 @@ def _candidates(
     handed: Handed, contents: Contents, course: Sequence[Exercise]
 ) -> tuple[dict[str, list[_Candidate]], list[Unmatched]]:
     """The files of each exercise, and those of none."""
+    known = {exercise.id: exercise for exercise in course}
     found: dict[str, list[_Candidate]] = {}
     rest: list[PurePosixPath] = []
     unmatched: list[Unmatched] = []
@@ -85,7 +86,9 @@ def _candidates(
             name = named(path.name, course)
             for id, module in modules.items():
                 number = name.number if name else 0
-                found.setdefault(id, []).append(_Candidate(path, module.source, "a notebook", number, True, module))
+                # Cells that nobody has touched are the starter, whatever stands in those that are of all exercises.
+                source = module.own if is_starter(known[id], module.own) else module.source
+                found.setdefault(id, []).append(_Candidate(path, source, "a notebook", number, True, module))
         elif is_ours(path.name):
             continue
         elif name := named(path.name, course):

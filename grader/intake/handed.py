@@ -48,7 +48,7 @@ class Unmatched:
     """Something that no exercise or no author could be found for.
 
     Attributes:
-        file: its path, from the folder of submissions.
+        file: its path, from the folder of submissions, or from its author's where that is known; "" for all of it.
         author: whose it is, or "" if nobody knows.
         why: in words.
     """

@@ -43,11 +43,13 @@ class Module:
         source: of the module.
         places: for each of its lines, the code cell and the line in that.
         notes: what was left out.
+        own: the source of those of its cells alone that say which exercise they are of.
     """
 
     source: bytes
     places: tuple[tuple[int, int], ...]
     notes: tuple[str, ...]
+    own: bytes
 
 
 @dataclass(frozen=True)
@@ -80,7 +82,7 @@ def modules_of(data: bytes, name: str, exercises: Sequence[Exercise]) -> dict[st
     elif own := named(name, exercises):
         chosen = {own.exercise: cells}
     else:
-        names = defined("\n".join(cell.code for cell in cells).encode("utf-8", "replace"))
+        names = defined(_bytes("\n".join(cell.code for cell in cells)))
         chosen = {exercise.id: cells for exercise in exercises if names & starter_names(exercise)}
         # Where a function is asked for by several exercises, those of which all are there.
         chosen = {id: own for id, own in chosen.items() if starter_names(known[id]) <= names} or chosen
@@ -153,16 +155,20 @@ def _module(cells: Sequence[_Cell], asked: frozenset[str], errors: _Errors) -> M
         code, dropped = _python(cell.code, errors)
         error = errors.of(code)
         # The cell of the answer stays, so that its author reads what is wrong with it; any other may be a sketch.
-        if error and not defined(code.encode("utf-8", "replace")) & asked:
+        if error and not defined(_bytes(code)) & asked:
             told = f"{type(error).__name__}: {error.msg}, line {error.lineno}"
             notes.append(f"code cell {cell.number} was left out: {told}")
             continue
         if dropped:
             notes.append(f"code cell {cell.number}: left out {_listed(dropped)}")
-        own = code.split("\n")
-        lines += own
-        places += [(cell.number, line) for line in range(1, len(own) + 1)]
-    return Module("\n".join([*lines, ""]).encode("utf-8", "replace"), tuple(places), tuple(notes))
+        lines += code.split("\n")
+        places += [(cell.number, line) for line in range(1, code.count("\n") + 2)]
+    own = "\n".join(cell.code for cell in cells if cell.exercise)
+    return Module(_bytes("\n".join([*lines, ""])), tuple(places), tuple(notes), _bytes(own))
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "replace")
 
 
 def _listed(dropped: Sequence[str]) -> str:

@@ -130,7 +130,7 @@ def test_a_difference_is_told(graded: Path) -> None:
     run = ("batch", str(graded.parent), "--out", str(graded), "--handin", "week1", "--author", "bo")
     assert run_grade(*run, cwd=COURSES / "tiny").returncode == 0
     ran = run_grade("diff", str(graded), cwd=COURSES / "tiny")
-    assert "  01-1       1.7 -> 10  bo  (another submission)" in ran.stdout
+    assert "  01-1     1.7 -> 8.3  bo  (another submission)" in ran.stdout
     assert "        failed 0 -> passed 3.3  random" in ran.stdout
     assert "Graded again on 20" in ran.stdout
     assert len((graded / "gradebook.csv").read_text().splitlines()) == len(lines)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
+from grader.grading import is_untouched
 from grader.intake.collect import collect
 from grader.intake.handed import Handed, Part, Unmatched
 from grader.model import Course, Submission
@@ -75,3 +77,16 @@ def test_what_cannot_be_read(tiny: Course, tmp_path: Path) -> None:
     submissions, unmatched = collected(tiny, tmp_path / "b", {})
     assert submissions[0].problems == {"double": "double.py is not among the submitted files"}
     assert unmatched == [Unmatched("", "ada", "nothing is in it")]
+
+
+def test_a_notebook_as_it_was_given_out(tiny: Course, tmp_path: Path) -> None:
+    """The cells of an exercise that nobody touched are its starter, although there is an import before them."""
+    (starter,) = (item.starter.read_text() for item in tiny.exercises if item.id == "double")
+    code = starter.split('"""')[2]
+    cells = ["import torch", "# 01-1", f"# double\n{code}"]
+    notebook = {"cells": [{"cell_type": "code", "source": cell} for cell in cells]}
+    submissions, _ = collected(tiny, tmp_path, {"hw.ipynb": json.dumps(notebook).encode()})
+    assert is_untouched(tiny.exercises[0], submissions[0])
+    notebook["cells"][2]["source"] += "\n# done\nx = 1"
+    submissions, _ = collected(tiny, tmp_path, {"hw.ipynb": json.dumps(notebook).encode()})
+    assert not is_untouched(tiny.exercises[0], submissions[0])
