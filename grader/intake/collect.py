@@ -200,5 +200,5 @@ def _left(handed: Handed, contents: Contents, asked: Sequence[Exercise], *, noth
     for path, why in contents.left.items():
         if nothing or path.suffix.lower() in meant:
             yield Unmatched(str(path), handed.key, why)
-    if nothing and not contents.left and not contents.files:
+    if handed.parts and nothing and not contents.left and not contents.files:
         yield Unmatched("", handed.key, "nothing is in it")

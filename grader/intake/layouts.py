@@ -152,13 +152,16 @@ def _is_class(items: Sequence[Item], exercises: Sequence[Exercise]) -> bool:
 
 def _items(folder: Path, out: Path | None) -> list[Item]:
     """What lies in a folder, by name: nothing hidden, no links, no results of a batch."""
-    apart = None if out is None else out.resolve()
     try:
         paths = sorted(path for path in folder.iterdir() if not is_junk(path.name) and not path.is_symlink())
     except OSError as error:
         raise SubmissionError(f"{folder} cannot be read: {error.strerror}") from None
-    kept = [path for path in paths if path.resolve() != apart and not (path / OUT_MARK).is_file()]
-    return [Item(path, path.is_dir()) for path in kept]
+    return [Item(path, path.is_dir()) for path in paths if not _is_results(path, out)]
+
+
+def _is_results(path: Path, out: Path | None) -> bool:
+    """Whether something is a folder of a batch's results: of this one, by whatever path, or of another one."""
+    return (path / OUT_MARK).is_file() or (out is not None and out.exists() and path.samefile(out))
 
 
 def _links(folder: Path) -> list[Path]:
