@@ -20,6 +20,8 @@ _GRADE = "run"
 COMMANDS = {
     _GRADE: "grade",
     "batch": "batch",
+    "export": "export",
+    "ci": "ci",
     "verify": "verify",
     "doctor": "doctor",
     "new": "new",

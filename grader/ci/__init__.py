@@ -1,0 +1,6 @@
+"""Grading in a CI job: a checkout in, every file and line that a platform reads out.
+
+checkout   a student's checkout: which course grades it, what changed, which files of the course it has otherwise
+platform   what the environment tells of the job, and what it is told: outputs, the page of a job, groups in its log
+run        a checkout graded, every file written again after each exercise
+"""
