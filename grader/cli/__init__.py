@@ -22,6 +22,8 @@ COMMANDS = {
     "batch": "batch",
     "export": "export",
     "ci": "ci",
+    "init-ci": "init_ci",
+    "package": "package",
     "verify": "verify",
     "doctor": "doctor",
     "new": "new",

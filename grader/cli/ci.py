@@ -10,13 +10,21 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from grader.cli.grade import POINTS_LOST, UNDECIDED
-from grader.cli.options import confinement_option, device_option, format_option, points_option, read_setup, start_option
+from grader.cli.options import (
+    confinement_option,
+    device_option,
+    format_option,
+    hidden_option,
+    points_option,
+    read_setup,
+    start_option,
+)
 from grader.cli.telling import Say, handin_of, told_errors
 
 if TYPE_CHECKING:
     from grader.ci.checkout import Checkout
     from grader.ci.platform import Platform
-    from grader.export.checked import Options
+    from grader.export.checked import Options, Visibility
     from grader.grading import Sheet
     from grader.jobs import Setup
     from grader.model import Report, Submission
@@ -55,6 +63,7 @@ class _Threshold(click.ParamType[float | None]):
 @click.option("--json", "json_path", metavar="FILE", help="Write the report as JSON.")
 @format_option()
 @points_option
+@hidden_option
 @click.option(
     "--fail-below",
     default="100",
@@ -77,6 +86,7 @@ def command(
     json_path: str | None,
     formats: Formats,
     points: bool | None,
+    hidden: Visibility,
     fail_below: float | None,
     author: str | None,
     seed: int,
@@ -99,7 +109,7 @@ def command(
         least = confinement or ("full" if course is not None else "none")
         setup = read_setup(start, device, least, seed)
         tells = points if points is not None else not platform.is_public
-        options = Options(platform.environ, points=tells, folder=platform.folder_of(checkout.folder))
+        options = Options(platform.environ, tells, hidden, platform.folder_of(checkout.folder))
         sheet, handed_in = _sheet(checkout, names, handin, changed_since, author or platform.author, setup)
         report = _grade(checkout, sheet, handed_in, (json_path, formats, options), say)
         read = read_back(report)

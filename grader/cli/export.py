@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from grader.cli.options import format_option, points_option
+from grader.cli.options import format_option, hidden_option, points_option
 from grader.cli.telling import Say, told_errors
 
 if TYPE_CHECKING:
@@ -19,13 +19,7 @@ if TYPE_CHECKING:
 @click.argument("report", metavar="REPORT", type=click.Path(path_type=Path))
 @format_option(required=True)
 @points_option
-@click.option(
-    "--hidden",
-    type=click.Choice(["visible", "after_due_date", "after_published", "hidden"]),
-    default="after_published",
-    show_default=True,
-    help="When Gradescope shows hidden checks to students.",
-)
+@hidden_option
 def command(report: Path, formats: tuple[tuple[str, str], ...], points: bool | None, hidden: Visibility) -> None:
     """Write REPORT, which `grade --json` or `grade batch` wrote, in the formats of other programs."""
     with told_errors():

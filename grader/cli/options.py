@@ -76,6 +76,14 @@ def format_option(**more: Any) -> Callable[[Callable[Rest, None]], Callable[Rest
     )
 
 
+hidden_option = click.option(
+    "--hidden",
+    type=click.Choice(["visible", "after_due_date", "after_published", "hidden"]),
+    default="after_published",
+    show_default=True,
+    help="When Gradescope shows hidden checks to students.",
+)
+
 points_option = click.option(
     "--points/--no-points",
     default=None,

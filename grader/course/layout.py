@@ -246,6 +246,12 @@ def staff_files(course: Course) -> tuple[Path, ...]:
     return tuple(sorted(found))
 
 
+def whole_course(course: Course) -> tuple[Path, ...]:
+    """Every file that grading a course needs, as paths from its root."""
+    staff = (path.relative_to(course.root) for path in staff_files(course))
+    return tuple(dict.fromkeys((*given_files(course), *staff)))
+
+
 def is_probe(path: Path) -> bool:
     """Whether a file is one of probes."""
     return path.name.startswith(_PROBES)
