@@ -7,9 +7,11 @@ import json
 import os
 import re
 import shlex
+import signal
 import stat
 import subprocess
 import sys
+import time
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -140,30 +142,44 @@ def stand_in(root: Path, course: Course, source: str, words: Wishes = WISHES) ->
     return root
 
 
-def run_autograder(root: Path) -> Any:
-    """What Gradescope reads when its harness has run."""
+def start_autograder(root: Path) -> subprocess.Popen[bytes]:
+    """Gradescope's harness."""
     env = {**os.environ, "AUTOGRADER_ROOT": str(root)}
-    subprocess.run([root / "source" / "run_autograder"], cwd=root, env=env, check=False, timeout=240)
-    return json.loads((root / "results" / "results.json").read_text("utf-8"))
+    return subprocess.Popen([root / "source" / "run_autograder"], cwd=root, env=env, start_new_session=True)
 
 
-def test_gradescope_in_its_layout(tiny: Course, tmp_path: Path) -> None:
-    """A submission is graded with the course of the zip; what an earlier one left is gone."""
-    (handin,) = tiny.handins
-    root = stand_in(tmp_path / "autograder", tiny, RIGHT, Wishes("x", confinement="none", handin=handin))
+def results_of(root: Path) -> Any:
+    """What Gradescope reads then."""
+    path = root / "results" / "results.json"
+    return json.loads(path.read_text("utf-8")) if path.exists() else {}
+
+
+def test_gradescope_keeps_what_was_earned_until_a_time_out(tiny: Course, tmp_path: Path) -> None:
+    """What was graded is told, what was not reached is undecided, and what an earlier submission left is gone."""
+    root = stand_in(tmp_path / "autograder", tiny, RIGHT)
+    (root / "submission" / "total.py").write_text("def total(x):\n    while True:\n        pass\n")
     (root / "results").mkdir()
     (root / "results" / "results.json").write_text('{"score": 1000}')
-    results = run_autograder(root)
-    assert results["score"] == results["extra_data"]["possible"] == 10
-    assert {test["status"] for test in results["tests"]} == {"passed"}
-    assert {test["visibility"] for test in results["tests"]} == {"visible", "after_published"}
+    run = start_autograder(root)
+    until = time.monotonic() + 240
+    while (results := results_of(root)).get("score") != 10 and time.monotonic() < until and run.poll() is None:
+        time.sleep(0.05)
+    os.killpg(run.pid, signal.SIGKILL)
+    run.wait()
+    assert results["score"] == 10
+    assert (results["extra_data"]["possible"], results["extra_data"]["undecided"]) == (15, 5)
+    *tests, last = results["tests"]
+    assert {test["status"] for test in tests} == {"passed"}
+    assert {test["visibility"] for test in tests} == {"visible", "after_published"}
+    assert (last["name"], "status" in last) == ("01-2 Sum without a loop: Not graded", False)
 
 
 def test_gradescope_tells_what_stops_it(tiny: Course, tmp_path: Path) -> None:
     """Where grading cannot start there is still a file, which says whose fault that is."""
     root = stand_in(tmp_path / "autograder", tiny, RIGHT)
     (root / "source" / "course" / "course.yaml").write_text("title: [\n")
-    results = run_autograder(root)
+    start_autograder(root).wait(timeout=240)
+    results = results_of(root)
     assert results["score"] == 0
     assert "status 2" in results["output"]
     assert "not your fault" in results["output"]
