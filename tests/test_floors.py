@@ -32,7 +32,7 @@ FLOORS: dict[str, set[str]] = {
     "intake": {"intake", "course", "model"},
     "lanes": {"lanes", "jobs", "model", "wire", "confine", "process"},
     "grading": {"lanes", "intake", "course", "jobs", "model"},
-    "report": {"report", "lanes", "course", "confine", "model"},
+    "report": {"report", "lanes", "course", "jobs", "confine", "model"},
     "export": {"export", "report", "model"},
     "diagnosis": {"diagnosis", "lanes", "course", "report", "jobs", "model"},
     "batch": {"batch", "diagnosis", "grading", "lanes", "intake", "report", "export", "model"},

@@ -22,6 +22,7 @@ COMMANDS = {
     "batch": "batch",
     "export": "export",
     "ci": "ci",
+    "gather": "gather",
     "init-ci": "init_ci",
     "package": "package",
     "verify": "verify",

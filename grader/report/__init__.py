@@ -1,6 +1,7 @@
 """A report for people and for machines.
 
 as_json    the report that other programs rely on; `from_json` reads it back
+like       what a run has to have in common with the one of a report
 terminal   a report for a terminal; `gradebook` for many, `doctor` for a machine
 lines      lines that fit a terminal
 receipt    what a student keeps of a hand-in

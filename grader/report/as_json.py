@@ -47,6 +47,7 @@ def _exercise(graded: GradedExercise) -> dict[str, Any]:
         "left_out": {"checks": len(graded.left_out), "points": in_points(graded.left_out_score.possible)},
         "diagnosis": graded.diagnosis,
         "hints": list(exercise.hints),
+        "limits": dict(vars(exercise.limits)),
         "output": graded.output,
         "checks": [{**_check(row), "line": _line(row, graded)} for row in graded.checks],
     }

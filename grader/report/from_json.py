@@ -67,6 +67,7 @@ class _Exercise(_Row):
     left_out: _Part = _Part(checks=0, points=0)
     diagnosis: str | None = None
     hints: tuple[str, ...] = Field((), strict=False)
+    limits: Mapping[str, _Points] = {}
     output: str = ""
     checks: tuple[_Check, ...] = Field(strict=False)
 
@@ -98,6 +99,7 @@ class ReadExercise:
         left_out: the same of checks that were not to run.
         diagnosis: a sentence for a known mistake, or None.
         hints: of the exercise, the mildest first.
+        limits: what a submission might use, by the names of `Limits`; none in a report of old.
         output: what the student printed.
         checks: with their outcomes.
         lines: by a check's id, the line of the file that it is about.
@@ -113,6 +115,7 @@ class ReadExercise:
     left_out: tuple[int, int]
     diagnosis: str | None
     hints: tuple[str, ...]
+    limits: Mapping[str, float]
     output: str
     checks: tuple[GradedCheck, ...]
     lines: Mapping[str, int]
@@ -193,6 +196,7 @@ def _exercise(row: _Exercise) -> ReadExercise:
         left_out=(row.left_out.checks, round(100 * row.left_out.points)),
         diagnosis=row.diagnosis,
         hints=row.hints,
+        limits=row.limits,
         output=row.output,
         checks=tuple(_check(check, row.id) for check in row.checks),
         lines={check.id: check.line for check in row.checks if check.line is not None},

@@ -13,10 +13,10 @@ import subprocess
 import sys
 import time
 import zipfile
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
-import check_jsonschema
 import jsonschema
 import pytest
 import yaml
@@ -30,7 +30,7 @@ from grader.model import Course
 from grader.model.errors import CourseError
 
 RIGHT = "def double(x):\n    return 2 * x\n\n\ndef double_(x):\n    return x.mul_(2)\n"
-VENDORED = Path(check_jsonschema.__file__).parent / "builtin_schemas" / "vendor"
+VENDORED = resources.files("check_jsonschema") / "builtin_schemas" / "vendor"
 WISHES = Wishes("tensorgrade==0.1.0", confinement="none")
 
 
@@ -64,6 +64,15 @@ def test_workflows_are_valid(tiny: Course, platform: str, schema: str) -> None:
     made = workflow(platform, tiny)
     known = json.loads((VENDORED / schema).read_text("utf-8"))
     jsonschema.validators.validator_for(known)(known).validate(made)
+
+
+def test_our_own_workflow_is_valid(tiny: Course) -> None:
+    """By the same schema, with the same actions as those that we give to others."""
+    text = (Path(__file__).parents[2] / ".github" / "workflows" / "tests.yml").read_text("utf-8")
+    known = json.loads((VENDORED / "github-workflows.json").read_text("utf-8"))
+    jsonschema.validators.validator_for(known)(known).validate(yaml.load(text, Loader))
+    given = b"".join(platform_files("github", WISHES, tiny).values()).decode()
+    assert set(re.findall(r"uses: (\S+)", text)) <= set(re.findall(r"uses: (\S+)", given))
 
 
 @pytest.mark.parametrize("platform", ["github", "github-class"])
