@@ -11,8 +11,11 @@ from grader.course.load import load_course
 from grader.model import Course, Exercise, Submission
 from grader.model.errors import CourseError, GraderError
 
-_GIT = ("git", "-c", "core.fsmonitor=false")
-"""What a repository may name as a program of its own to run is not run."""
+_GIT = ("git", "--no-pager", "-c", "core.fsmonitor=false", "-c", "protocol.allow=never")
+"""A student's repository may name programs that git is to run: none of them is run, and nothing is fetched."""
+
+_LARGEST = 1 << 20
+"""No check is that large."""
 
 
 @dataclass(frozen=True)
@@ -72,13 +75,13 @@ def other_files(checkout: Checkout) -> list[str]:
         theirs = checkout.folder / path
         if path in starters or theirs.is_symlink() or not theirs.is_file():
             continue
-        if _text(theirs) != _text(course.root / path):
+        if theirs.stat().st_size > _LARGEST or _text(theirs) != _text(course.root / path):
             found.append(path.as_posix())
     return found
 
 
 def changed_exercises(checkout: Checkout, submission: Submission, since: str) -> list[Exercise]:
-    """The exercises with a Python file beside their own that differs from a commit.
+    """The exercises with a Python file, in their own file's folder, that was committed otherwise since a commit.
 
     Raises:
         GraderError: git cannot tell.
@@ -87,11 +90,11 @@ def changed_exercises(checkout: Checkout, submission: Submission, since: str) ->
     if commit is None:
         why = f"--changed-since: git knows no commit {since!r} here"
         raise GraderError(f"{why}; fetch all of them (fetch-depth: 0), or leave it out")
-    names = _git(checkout.folder, "diff", "--no-ext-diff", "--name-only", "-z", "--relative", commit.strip(), "--", ".")
-    new = _git(checkout.folder, "ls-files", "--others", "--exclude-standard", "-z", "--", ".")
-    if names is None or new is None:
+    # Two commits, and not the files on disk: to compare those git may run filters that the repository names.
+    names = _git(checkout.folder, "diff-tree", "-r", "--name-only", "--no-renames", "-z", "--relative", commit, "HEAD")
+    if names is None:
         raise GraderError("--changed-since: git cannot compare here; leave it out to grade everything")
-    folders = {Path(name).parent for name in (names + new).split("\0") if name.endswith(".py")}
+    folders = {Path(name).parent for name in names.split("\0") if name.endswith(".py")}
     own = {id: path.relative_to(checkout.folder).parent for id, path in submission.paths.items()}
     return [exercise for exercise in checkout.course.exercises if own.get(exercise.id) in folders]
 
@@ -102,7 +105,7 @@ def _git(folder: Path, *words: str) -> str | None:
         ran = subprocess.run([*_GIT, *words], cwd=folder, capture_output=True, check=False)
     except OSError as error:
         raise GraderError(f"--changed-since: git cannot be run ({error.strerror}); leave it out to grade all") from None
-    return ran.stdout.decode("utf-8", "surrogateescape") if ran.returncode == 0 else None
+    return ran.stdout.decode("utf-8", "surrogateescape").strip() if ran.returncode == 0 else None
 
 
 def _text(path: Path) -> bytes:

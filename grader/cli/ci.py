@@ -59,7 +59,7 @@ class _Threshold(click.ParamType[float | None]):
 )
 @click.option("--course", type=click.Path(path_type=Path), help="The course with its checks, outside of the checkout.")
 @click.option("--handin", help="Grade the exercises of this hand-in only.")
-@click.option("--changed-since", metavar="COMMIT", help="Grade only exercises whose files differ from a commit.")
+@click.option("--changed-since", metavar="COMMIT", help="Grade only what was changed since a commit.")
 @click.option("--json", "json_path", metavar="FILE", help="Write the report as JSON.")
 @format_option()
 @points_option

@@ -34,6 +34,11 @@ def git(folder: Path, *words: str) -> None:
     subprocess.run(["git", *who, *words], cwd=folder, check=True, capture_output=True)
 
 
+def commit(folder: Path) -> None:
+    git(folder, "add", ".")
+    git(folder, "commit", "-q", "-m", "x")
+
+
 def changed(checkout: Checkout, since: str = "HEAD") -> list[str]:
     submission = read_submission(checkout.folder, checkout.course.exercises, "a")
     return [exercise.id for exercise in changed_exercises(checkout, submission, since)]
@@ -80,19 +85,37 @@ def test_files_of_the_course_that_were_changed_are_told(home: Path, tiny: Course
 
 
 def test_what_changed(home: Path, tiny: Course) -> None:
-    """An exercise whose file or a module beside it differs, committed or not."""
+    """An exercise whose file, or a module beside it, was committed otherwise."""
     checkout = open_checkout(home, tiny.root)
     assert changed(checkout) == []
-    (home / "notes.md").write_text("mine\n")
-    assert changed(checkout) == []
-    (home / DOUBLE).write_text("def double(x): return 2 * x\n")
-    assert changed(checkout) == ["double"]
+    for path, text in ((DOUBLE, "def double(x): return 2 * x\n"), (Path("notes.md"), "mine\n")):
+        (home / path).write_text(text)
+    commit(home)
+    assert changed(checkout, "HEAD~1") == ["double"]
     (home / "exercises/01_basics/total/größe neu.py").write_text("one = 1\n")
-    assert changed(checkout) == ["double", "total"]
-    git(home, "add", ".")
-    git(home, "commit", "-q", "-m", "x")
-    assert changed(checkout) == []
-    assert changed(checkout, "HEAD~1") == ["double", "total"]
+    commit(home)
+    assert changed(checkout, "HEAD~1") == ["total"]
+    assert changed(checkout, "HEAD~2") == ["double", "total"]
+
+
+def test_a_repository_runs_nothing(home: Path, tiny: Course) -> None:
+    """Programs that a student's repository names are not run: monitors, filters, differs, pagers."""
+    mark = home.parent / "ran"
+    program = home.parent / "program"
+    program.write_text(f"#!/bin/sh\ntouch '{mark}'\n")
+    program.chmod(0o755)
+    (home / ".gitattributes").write_text("*.py diff=odd filter=odd\n")
+    (home / DOUBLE).write_text("one = 1\n")
+    commit(home)
+    (home / DOUBLE).write_text("two = 2\n")
+    names = (
+        "core.fsmonitor core.pager core.sshCommand diff.external diff.odd.textconv diff.odd.command filter.odd.clean"
+    )
+    for name in names.split():
+        git(home, "config", name, str(program))
+    mark.unlink(missing_ok=True)
+    assert changed(open_checkout(home, tiny.root), "HEAD~1") == ["double"]
+    assert not mark.exists()
 
 
 @pytest.mark.parametrize("since", ["nowhere", "--output=x", "", "0" * 40])
