@@ -57,7 +57,10 @@ def open_checkout(folder: Path, course: Path | None) -> Checkout:
     if is_given(given := find_given(folder)):
         # The copy that `grade start` laid out is the student's; the course in our package is not.
         return Checkout(given, load_course(bundled_course()), is_own=False)
-    root = find_course(folder)
+    try:
+        root = find_course(folder)
+    except CourseError:
+        raise CourseError(f"there is no course in {folder}; name one that lies outside of it: --course DIR") from None
     return Checkout(root, load_course(root), is_own=True)
 
 

@@ -15,6 +15,7 @@ from grader.export.formats import write_format
 from grader.grading import Sheet, grade_at_once, report_so_far
 from grader.lanes.open import open_lane
 from grader.model import GradedExercise, Report, Submission
+from grader.model.errors import CourseError
 from grader.report.as_json import to_plain, write_json
 from grader.report.from_json import ReadReport, from_json
 
@@ -41,6 +42,7 @@ def grade_checkout(
     known = Known(sheet.setup)
     to_run = sheet.to_run(submission)
     hidden = (submission.root,) if submission.root else ()
+    write(report_so_far(sheet, submission, None, done))  # a place that cannot be written is told before all else
     with open_lane(to_run, sheet.setup, hidden=hidden) if to_run else nullcontext() as lane:
 
         def on_graded(graded: GradedExercise) -> None:
@@ -48,7 +50,6 @@ def grade_checkout(
             on_exercise(graded)
             write(report_so_far(sheet, submission, lane, done))
 
-        write(report_so_far(sheet, submission, lane, done))
         grade = partial(grade_at_once, sheet, submission, lane, on_exercise=on_graded)
         if lane:
             explain = partial(diagnose, submission=submission, setup=sheet.setup, lane=lane, known=known)
@@ -62,9 +63,17 @@ def read_back(report: Report) -> ReadReport:
 
 
 def write_files(report: Report, json_path: str | None, formats: Formats, options: Options) -> None:
-    """Write the JSON and every format that goes into a file."""
+    """Write the JSON and every format that goes into a file.
+
+    Raises:
+        GraderError: the platform would refuse a file, or tells too little of what is graded.
+        CourseError: no file can be written there.
+    """
     if json_path is not None:
-        write_json(Path(json_path), report)
+        try:
+            write_json(Path(json_path), report)
+        except OSError as error:
+            raise CourseError(f"--json: no file can be written at {json_path} ({error.strerror})") from None
     read = read_back(report)
     for name, place in formats:
         if place != "-":

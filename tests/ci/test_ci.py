@@ -130,6 +130,7 @@ def test_other_systems(tmp_path: Path) -> None:
         (["--fail-below", "nan"], "no percentage from 0 to 100"),
         (["--course", "nowhere"], "there is no course here"),
         (["--submission", "nowhere"], "is not a folder"),
+        ([], "name one that lies outside of it: --course DIR"),
     ],
 )
 def test_wrong_words_are_answered(tmp_path: Path, words: list[str], told: str, monkeypatch: pytest.MonkeyPatch) -> None:
