@@ -12,7 +12,10 @@ from grader.report.safe import for_csv
 
 
 def gathered_csv(reports: Sequence[ReadReport]) -> str:
-    """A row for each author; the cell of an exercise that a report does not have is blank, and so is `final` then."""
+    """A row for each author, also of those in a group.
+
+    The cell of an exercise that a report does not have is blank, and so is `final` then.
+    """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     ids = list(dict.fromkeys(exercise.id for report in reports for exercise in report.exercises))
@@ -24,5 +27,6 @@ def gathered_csv(reports: Sequence[ReadReport]) -> str:
         decided = not total.undecided and len(cells) == len(ids)
         numbers = [points_text(number) for number in (total.earned, total.possible, total.undecided)]
         final = points_text(total.earned) if decided else ""
-        writer.writerow([for_csv(report.author), *(cells.get(id, "") for id in ids), *numbers, "", final])
+        row = [*(cells.get(id, "") for id in ids), *numbers, "", final]
+        writer.writerows([for_csv(author), *row] for author in report.authors)
     return text.getvalue()

@@ -77,6 +77,7 @@ class _Report(_Row):
     course: str
     handin: str | None = None
     author: str
+    authors: tuple[str, ...] = Field((), strict=False)
     digest: str
     graded_at: str
     score: _Score
@@ -128,11 +129,12 @@ class ReadExercise:
 
 @dataclass(frozen=True)
 class ReadReport:
-    """A report as its file says it."""
+    """A report as its file says it; of a group, `author` names the group and `authors` are those in it."""
 
     course: str
     handin: str | None
     author: str
+    authors: tuple[str, ...]
     digest: str
     graded_at: str
     exercises: tuple[ReadExercise, ...]
@@ -176,6 +178,7 @@ def from_json(text: str, name: str) -> ReadReport:
         course=report.course,
         handin=report.handin,
         author=report.author,
+        authors=report.authors or (report.author,),
         digest=report.digest,
         graded_at=report.graded_at,
         exercises=tuple(_exercise(row) for row in report.exercises),

@@ -31,7 +31,7 @@ def test_a_gradebook_of_reports(tmp_path: Path) -> None:
         "run1/report.json": report("ada", {"a": 1, "b": 2}),
         "run2/report.json": report("ada", {"a": 9.5, "b": 10}, graded_at="2026-01-02T00:00:00+00:00"),
         "bo.json": report("=bo", {"a": 3}, 1),
-        "cy.json": report("cy", {"b": 0, "c": 4}, environment={"torch": "2.12.0"}),
+        "cy.json": report("cy", {"b": 0, "c": 4}, environment={"torch": "2.12.0"}, authors=["cy", "di"]),
         "package.json": "{}",
         "bad.json": "{",
     }
@@ -47,8 +47,9 @@ def test_a_gradebook_of_reports(tmp_path: Path) -> None:
         ["'=bo", "3", "", "", "3", "10", "1", "", ""],
         ["ada", "9.5", "10", "", "19.5", "20", "0", "", ""],
         ["cy", "", "0", "4", "4", "20", "0", "", ""],
+        ["di", "", "0", "4", "4", "20", "0", "", ""],
     ]
-    assert ran.output.startswith(f"3 authors are in {out}\nnot counted, as a later report has the same author: ")
+    assert ran.output.startswith(f"4 authors are in {out}\nnot counted, as a later report has the same author: ")
     assert "run1/report.json\n" in ran.output
     assert "torch is not the same in all reports: 2.12.0, 2.13.0\n" in ran.output
     assert ran.output.count("not read: ") == 2
