@@ -9,4 +9,4 @@ python3 -m venv "$source/uv"
 "$source/uv/bin/uv" venv --quiet --python @PYTHON@ "$source/venv"
 cd "$source"
 "$source/uv/bin/uv" pip install --quiet --python "$source/venv/bin/python" --torch-backend cpu \
-    --requirement "$source/requirements.txt"
+    -r "$source/requirements.txt"
