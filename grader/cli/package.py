@@ -52,5 +52,5 @@ def command(
             raise CourseError(f"--out: {out} cannot be written ({error.strerror}); name another place") from None
         say(
             f"wrote {out.as_posix()}: {len(files)} files, with every hidden check and solution; give it to nobody else",
-            "Upload it as the autograder of an assignment, on Ubuntu 22.04 or later, in a container of 1.5 GB or more.",
+            "Upload it as the autograder of an assignment, on Ubuntu 22.04 or later.",
         )
