@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from grader.course.starter import starter_digest
-from grader.intake.source import not_python
+from grader.intake.source import not_python, place_of
 from grader.jobs import Keep, Part, Setup
 from grader.lanes.environment import describe_machine
 from grader.lanes.lane import Lane
@@ -112,7 +112,25 @@ def grade_submission(
             if before is not None or not is_open(graded):
                 graded = explain(graded)
             on_exercise(graded)
-        rows.append(graded)
+        rows.append(replace(graded, place=place_of(exercise, submission)))
+    return _report(sheet, submission, lane, rows)
+
+
+def report_so_far(sheet: Sheet, submission: Submission, lane: Lane | None, done: Sequence[GradedExercise]) -> Report:
+    """The report of a submission of which some exercises are graded: what is still to run is undecided."""
+    ready = {graded.exercise.id: graded for graded in done}
+    to_run = {exercise.id for exercise in sheet.to_run(submission)}
+    rows = []
+    for exercise in sheet.exercises:
+        waiting = _not_run(sheet, exercise, submission)
+        if exercise.id in to_run:
+            waiting = GradedExercise(exercise, "started", (), Score(0, exercise.points, exercise.points))
+        graded = ready.get(exercise.id, waiting)
+        rows.append(replace(graded, place=place_of(exercise, submission)))
+    return _report(sheet, submission, lane, rows)
+
+
+def _report(sheet: Sheet, submission: Submission, lane: Lane | None, rows: Sequence[GradedExercise]) -> Report:
     return Report(
         course=sheet.course.title,
         handin=sheet.handin,
