@@ -14,8 +14,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from grader.course.starter import is_starter
-from grader.intake.notebook import in_cells
-from grader.intake.source import not_python
+from grader.intake.origin import as_handed_in
+from grader.intake.source import not_python, place_of
 from grader.jobs import Keep, Part, Setup
 from grader.lanes.environment import describe_machine
 from grader.lanes.lane import Lane
@@ -112,9 +112,27 @@ def grade_submission(
                 graded = task.grade() if before is None else task.repeat(before)
             if before is not None or not is_open(graded):
                 graded = explain(graded)
-            graded = _as_handed_in(graded, submission)
+            graded = as_handed_in(graded, submission)
             on_exercise(graded)
         rows.append(graded)
+    return _report(sheet, submission, lane, rows)
+
+
+def report_so_far(sheet: Sheet, submission: Submission, lane: Lane | None, done: Sequence[GradedExercise]) -> Report:
+    """The report of a submission of which some exercises are graded: what is still to run is undecided."""
+    ready = {graded.exercise.id: graded for graded in done}
+    to_run = {exercise.id for exercise in sheet.to_run(submission)}
+    rows = []
+    for exercise in sheet.exercises:
+        waiting = _not_run(sheet, exercise, submission)
+        if exercise.id in to_run:
+            waiting = GradedExercise(exercise, "started", (), Score(0, exercise.points, exercise.points))
+        graded = ready.get(exercise.id, waiting)
+        rows.append(replace(graded, place=place_of(exercise, submission)))
+    return _report(sheet, submission, lane, rows)
+
+
+def _report(sheet: Sheet, submission: Submission, lane: Lane | None, rows: Sequence[GradedExercise]) -> Report:
     return Report(
         course=sheet.course.title,
         handin=sheet.handin,
@@ -259,20 +277,6 @@ def graded_from(
     return GradedExercise(exercise, state, tuple(rows), total, withheld, output, left_out=left_out)
 
 
-def _as_handed_in(graded: GradedExercise, submission: Submission) -> GradedExercise:
-    """The exercise with where its file came from, and lines told as those of a notebook's cells, where it is one."""
-    id, name = graded.exercise.id, graded.exercise.file_name
-    graded = replace(graded, notes=tuple(submission.notes.get(id, ())))
-    if not (places := submission.cells.get(id)):
-        return graded
-
-    def told(row: GradedCheck) -> GradedCheck:
-        message, detail = (in_cells(text, name, places) for text in (row.outcome.message, row.outcome.detail))
-        return replace(row, outcome=replace(row.outcome, message=message, detail=detail))
-
-    return replace(graded, checks=tuple(map(told, graded.checks)))
-
-
 def _lost(graded: GradedExercise) -> bool:
     """Whether a check that ran lost points."""
     return any(row.score.earned + row.score.undecided < row.score.possible for row in graded.checks)
@@ -281,7 +285,7 @@ def _lost(graded: GradedExercise) -> bool:
 def _not_run(sheet: Sheet, exercise: Exercise, submission: Submission) -> GradedExercise:
     """An exercise of which no check is run: nobody has touched it, or its file is not Python."""
     hidden = exercise.withheld.points
-    blank = _as_handed_in(untouched(exercise), submission)
+    blank = as_handed_in(untouched(exercise), submission)
     if not sheet.compiles or not (why := not_python(exercise, submission)):
         return blank
     check = Check("load", exercise.id, "The file loads", category="error")

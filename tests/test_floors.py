@@ -32,19 +32,21 @@ FLOORS: dict[str, set[str]] = {
     "intake": {"intake", "course", "model"},
     "lanes": {"lanes", "jobs", "model", "wire", "confine", "process"},
     "grading": {"lanes", "intake", "course", "jobs", "model"},
-    "report": {"report", "lanes", "course", "confine", "model"},
+    "report": {"report", "lanes", "course", "jobs", "confine", "model"},
     "export": {"export", "report", "model"},
     "diagnosis": {"diagnosis", "lanes", "course", "report", "jobs", "model"},
     "batch": {
         *("batch", "diagnosis", "grading", "lanes", "intake", "course", "report", "export"),
         *("jobs", "confine", "records", "model"),
     },
+    "ci": {"ci", "diagnosis", "grading", "lanes", "course", "report", "export", "model"},
     "release": {"release", "intake", "lanes", "course", "jobs", "model"},
     "verify": {"verify", "diagnosis", "grading", "lanes", "course", "report", "jobs", "model"},
     "study": {"study", "diagnosis", "grading", "intake", "lanes", "course", "report", "jobs", "model"},
     "cli": {
         "cli",
         "batch",
+        "ci",
         "release",
         "verify",
         "study",
@@ -53,6 +55,7 @@ FLOORS: dict[str, set[str]] = {
         "lanes",
         "intake",
         "course",
+        "export",
         "report",
         "jobs",
         "confine",
@@ -65,7 +68,7 @@ FLOORS: dict[str, set[str]] = {
 PACKAGES = {f"grader.{path.parent.name}" for path in PACKAGE.glob("*/__init__.py")}
 
 HOST = (
-    *("batch", "cli", "course", "diagnosis", "export", "grading", "intake", "jobs", "lanes", "release", "report"),
+    *("batch", "ci", "cli", "course", "diagnosis", "export", "grading", "intake", "jobs", "lanes", "release", "report"),
     *("study", "verify"),
 )
 """The rooms that are imported where grading is started, besides those of plain data."""
@@ -217,6 +220,7 @@ def test_check_files_need_one_package_of_ours() -> None:
         ("grader.cli", ["torch", "pytest", "numpy", "pydantic", "yaml"]),
         ("grader.cli.grade", ["torch", "pytest", "numpy", "pydantic", "yaml"]),
         ("grader.batch.run", ["torch", "pytest", "numpy"]),
+        ("grader.ci.run", ["torch", "pytest", "numpy"]),
         ("grader.diagnosis.diagnose", ["torch", "pytest", "numpy"]),
         ("grader.verify.run", ["torch", "pytest", "numpy"]),
         ("grader.release.make", ["torch", "pytest", "numpy"]),

@@ -137,7 +137,7 @@ def find_course(start: Path) -> Path:
     for folder in (start, *start.parents):
         if is_course(folder):
             return folder
-    if (find_given(start) / GIVEN).is_file():
+    if is_given(find_given(start)):
         raise CourseError(f"{find_given(start) / COURSE_FILE} is gone;  grade update  brings it back")
     raise CourseError(
         f"there is no course here: no {COURSE_FILE} in {start} or a folder above it;  grade start DIR  lays one out"
@@ -159,7 +159,7 @@ def bundled_course() -> Path:
 
 def staff_root(root: Path) -> Path:
     """The folder under which a course's solutions lie: its own, or for one made by `grade start` the bundled course."""
-    return bundled_course() if (root / GIVEN).is_file() else root
+    return bundled_course() if is_given(root) else root
 
 
 def refuse_given(root: Path, command: str) -> None:
@@ -168,7 +168,7 @@ def refuse_given(root: Path, command: str) -> None:
     Raises:
         CourseError: it is one.
     """
-    if (root / GIVEN).is_file():
+    if is_given(root):
         raise CourseError(
             f"{root} is a student's folder, made by grade start: no solutions are in it;  grade {command}  is for a "
             "course of your own (grade new --course DIR) or a checkout"
@@ -184,8 +184,13 @@ def closed_folders(root: Path) -> tuple[Path, ...]:
 
 def find_given(start: Path) -> Path:
     """The folder made by `grade start` that `start` lies in, also if its course file is gone; else `start` itself."""
-    folders = (folder for folder in (start, *start.parents) if (folder / GIVEN).is_file())
+    folders = (folder for folder in (start, *start.parents) if is_given(folder))
     return next(folders, start)
+
+
+def is_given(root: Path) -> bool:
+    """Whether a folder was made by `grade start`."""
+    return (root / GIVEN).is_file()
 
 
 def kept_folder(root: Path) -> Path:
@@ -239,6 +244,12 @@ def staff_files(course: Course) -> tuple[Path, ...]:
     """Every file that only staff have, also those that have no place in a course; not what Python made."""
     found = [path for path in (course.root / _STAFF).rglob("*") if path.is_file() and path.suffix != ".pyc"]
     return tuple(sorted(found))
+
+
+def whole_course(course: Course) -> tuple[Path, ...]:
+    """Every file that grading a course needs, as paths from its root."""
+    staff = (path.relative_to(course.root) for path in staff_files(course))
+    return tuple(dict.fromkeys((*given_files(course), *staff)))
 
 
 def is_probe(path: Path) -> bool:

@@ -10,6 +10,7 @@ archive     a zip, as its files
 notebook    a notebook, as the modules in it
 match       which exercise a file is of
 collect     what one author handed in, as a Submission
+origin      what was graded, told as it was handed in
 source      whether a file is Python at all
 pack        a submission as one zip, for `grade pack`
 zipped      files as a zip that is the same byte for byte each time

@@ -21,6 +21,7 @@ class Submission:
         problems: by exercise id, why it has no files here.
         digest: of all files.
         unread: by exercise id, further files of its module's name, which do not count.
+        root: the folder that it was read from, or None.
         authors: whose it is, where that is a group or has another name than its report; none for `author` alone.
         notes: by exercise id, what staff should know of where its files came from.
         cells: by exercise id, of a module from a notebook, the code cell of each line and the line in that.
@@ -32,9 +33,25 @@ class Submission:
     problems: Mapping[str, str]
     digest: str
     unread: Mapping[str, Sequence[Path]] = field(default_factory=dict)
+    root: Path | None = None
     authors: Sequence[str] = ()
     notes: Mapping[str, Sequence[str]] = field(default_factory=dict)
     cells: Mapping[str, Sequence[tuple[int, int]]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a submission has the module of an exercise, for whoever points at a line of it.
+
+    Attributes:
+        file: its path from the submission's folder, with slashes.
+        lines: how many lines it has.
+        names: the line of each function and class at its top level.
+    """
+
+    file: str
+    lines: int
+    names: Mapping[str, int]
 
 
 @dataclass(frozen=True)
@@ -82,6 +99,7 @@ class GradedExercise:
         output: what the student printed while shown checks ran.
         diagnosis: a sentence for a known mistake, or None.
         left_out: the checks that were not to run this time; their points are undecided.
+        place: where the submission has it, or None if it has not.
         handed_in: whether there was a file of it at all.
         notes: what staff should know of where its file came from.
     """
@@ -94,6 +112,7 @@ class GradedExercise:
     output: str = ""
     diagnosis: str | None = None
     left_out: tuple[GradedCheck, ...] = ()
+    place: Place | None = None
     handed_in: bool = True
     notes: tuple[str, ...] = ()
 
