@@ -37,6 +37,9 @@ FLOORS: dict[str, set[str]] = {
     "diagnosis": {"diagnosis", "lanes", "course", "report", "jobs", "model"},
     "batch": {"batch", "diagnosis", "grading", "lanes", "intake", "report", "export", "model"},
     "release": {"release", "intake", "lanes", "course", "jobs", "model"},
+    "notebook": {
+        *("notebook", "diagnosis", "grading", "lanes", "course", "report", "jobs", "model", "process"),
+    },
     "verify": {"verify", "diagnosis", "grading", "lanes", "course", "report", "jobs", "model"},
     "study": {"study", "diagnosis", "grading", "intake", "lanes", "course", "report", "jobs", "model"},
     "cli": {
@@ -62,8 +65,8 @@ FLOORS: dict[str, set[str]] = {
 PACKAGES = {f"grader.{path.parent.name}" for path in PACKAGE.glob("*/__init__.py")}
 
 HOST = (
-    *("batch", "cli", "course", "diagnosis", "export", "grading", "intake", "jobs", "lanes", "release", "report"),
-    *("study", "verify"),
+    *("batch", "cli", "course", "diagnosis", "export", "grading", "intake", "jobs", "lanes", "notebook", "release"),
+    *("report", "study", "verify"),
 )
 """The rooms that are imported where grading is started, besides those of plain data."""
 
@@ -216,6 +219,8 @@ def test_check_files_need_one_package_of_ours() -> None:
         ("grader.batch.run", ["torch", "pytest", "numpy"]),
         ("grader.diagnosis.diagnose", ["torch", "pytest", "numpy"]),
         ("grader.verify.run", ["torch", "pytest", "numpy"]),
+        ("grader.notebook", ["torch", "pytest", "numpy", "pydantic", "yaml", "jinja2", "grader.course"]),
+        ("grader.notebook.grading", ["torch", "pytest", "numpy"]),
         ("grader.release.make", ["torch", "pytest", "numpy"]),
         ("grader.study.given", ["torch", "pytest", "numpy"]),
         ("grader.study.pages", ["torch", "pytest", "numpy"]),

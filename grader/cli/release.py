@@ -14,6 +14,7 @@ from grader.cli.telling import Say, course_and_exercises, handin_of, told_errors
 @click.argument("dest", metavar="DEST", type=click.Path(path_type=Path))
 @click.option("--handin", metavar="HANDIN", help="Only the exercises of this hand-in.")
 @click.option("--zip", "zipped", is_flag=True, help="One file, DEST.zip, in place of a folder.")
+@click.option("--notebooks", is_flag=True, help="With a notebook for each module.")
 @click.option("--course", "course_folder", type=click.Path(path_type=Path), help="The course; by default this folder.")
 @confinement_option("none")
 @device_option
@@ -22,6 +23,7 @@ def command(
     dest: Path,
     handin: str | None,
     zipped: bool,
+    notebooks: bool,
     course_folder: Path | None,
     confinement: str,
     device: str,
@@ -36,7 +38,8 @@ def command(
 
         course, _ = course_and_exercises((), course_folder)
         chosen = handin_of(course, handin)
-        made = release(course, chosen, read_setup(start, device, confinement), dest, zipped=zipped, say=say)
+        setup = read_setup(start, device, confinement)
+        made = release(course, chosen, setup, dest, zipped=zipped, notebooks=notebooks, say=say)
         say(
             f"{made.files} files; none has any of {made.pieces} pieces of staff's files",
             f"{made.withheld} hidden checks stay here and decide {points_text(made.hidden_points)} of "

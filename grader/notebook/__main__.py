@@ -1,0 +1,27 @@
+"""`python -m grader.notebook`: the process of ours that a kernel talks with, a line of JSON each way."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+
+from grader.notebook.grading import Desk
+
+
+def main() -> None:
+    """Answer requests until the kernel is gone."""
+    # Whatever prints at import must not reach the kernel in the middle of an answer.
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    with Desk() as desk:
+        for line in sys.stdin:
+            answers.write(json.dumps(desk.answer(json.loads(line))) + "\n")
+            answers.flush()
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except KeyboardInterrupt:
+        sys.exit(130)
