@@ -14,10 +14,14 @@ def main() -> None:
     # Whatever prints at import must not reach the kernel in the middle of an answer.
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
-    with Desk() as desk:
+
+    def tell(answer: dict[str, str]) -> None:
+        answers.write(json.dumps(answer) + "\n")
+        answers.flush()
+
+    with Desk(lambda going_on: tell({"waiting": going_on})) as desk:
         for line in sys.stdin:
-            answers.write(json.dumps(desk.answer(json.loads(line))) + "\n")
-            answers.flush()
+            tell(desk.answer(json.loads(line)))
 
 
 if __name__ == "__main__":

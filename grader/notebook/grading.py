@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -31,13 +31,19 @@ from grader.notebook.cells import Cell, Module, module_of
 from grader.report.html import fragment
 from grader.report.terminal import exercise_lines
 
+_QUICK_S = 1.0
 _TO_TRY = re.compile(r"^To see it in plain Python[^\n]*:$", re.MULTILINE)
 
 
 class Desk:
-    """Answers the requests of one kernel. What was opened for a module stays open until another one is asked for."""
+    """Answers the requests of one kernel. What was opened for a module stays open until another one is asked for.
 
-    def __init__(self) -> None:
+    Args:
+        waiting: told again and again what goes on, if it takes long.
+    """
+
+    def __init__(self, waiting: Callable[[str], None]) -> None:
+        self._waiting = waiting
         self._setup = Setup(default_start())
         self._opened = ExitStack()
         self._table: _Table | None = None
@@ -95,10 +101,15 @@ class Desk:
             # A notebook has a module's exercises: the checks of all are read once, so that to go on costs nothing.
             (exercises,) = (module.exercises for module in course.modules if exercise in module.exercises)
             lane = self._opened.enter_context(open_lane(exercises, self._setup))
+            lane.watch = self._running
             # Nothing is written into the folder of a course that is nobody's own.
             inputs = kept_inputs(course) if own else Path(self._opened.enter_context(TemporaryDirectory()))
             self._table = _Table(exercises, lane, Known(self._setup, kept_mistakes(course) if own else None), inputs)
         return self._table
+
+    def _running(self, what: str, seconds: float) -> None:
+        if seconds >= _QUICK_S:
+            self._waiting(f"{what}, {seconds:.0f} s")
 
 
 @dataclass(frozen=True)

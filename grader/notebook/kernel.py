@@ -8,9 +8,11 @@ from __future__ import annotations
 import html
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from typing import IO, Any
@@ -41,9 +43,10 @@ def check(name: str, course: str | os.PathLike[str] | None = None) -> None:
         "cells": _runs(shell).cells(),
         "names": [key for key in shell.user_ns if key not in shell.user_ns_hidden],
     }
-    place = _Place(f"Checking {name} ...")
+    # A prompt cannot take back what it has printed.
+    place = _Place(f"Checking {name} ...", changes=hasattr(shell, "kernel"))
     try:
-        place.show(_process().ask(request))
+        place.show(_process().ask(request, place.wait))
     except KeyboardInterrupt:
         _drop_process()
         place.show({"error": "interrupted"})
@@ -59,13 +62,25 @@ def _shell() -> Any:
 
 
 class _Place:
-    """The place below a cell where one thing is shown after another."""
+    """The place below a cell where one thing is shown after another.
 
-    def __init__(self, waiting: str) -> None:
+    Args:
+        waiting: what is shown first.
+        changes: whether what goes on is to be shown in between.
+    """
+
+    def __init__(self, waiting: str, *, changes: bool) -> None:
         from IPython.display import display
 
         show: Any = display  # IPython tells no types
         self._handle = show(_bundle(waiting), raw=True, display_id=True)
+        self._waiting = waiting
+        self._changes = changes
+
+    def wait(self, going_on: str) -> None:
+        """Show what goes on."""
+        if self._changes:
+            self._handle.update(_bundle(f"{self._waiting} {going_on}"), raw=True)
 
     def show(self, answer: dict[str, str]) -> None:
         """Show an answer in the place of what was there."""
@@ -132,8 +147,8 @@ class _Process:
         )
         return cls(process, log)
 
-    def ask(self, request: dict[str, Any]) -> dict[str, str]:
-        """Its answer.
+    def ask(self, request: dict[str, Any], wait: Callable[[str], None]) -> dict[str, str]:
+        """Its answer; until it is there, `wait` is told what goes on.
 
         Raises:
             OSError: it is not there any more.
@@ -143,15 +158,17 @@ class _Process:
         assert self.process.stdout is not None
         self.process.stdin.write(json.dumps(request).encode() + b"\n")
         self.process.stdin.flush()
-        line = self.process.stdout.readline()
-        if not line:
-            raise ValueError(tail(self.log))
-        answer: dict[str, str] = json.loads(line)
-        return answer
+        while line := self.process.stdout.readline():
+            answer: dict[str, str] = json.loads(line)
+            if "waiting" not in answer:
+                return answer
+            wait(answer["waiting"])
+        raise ValueError(tail(self.log))
 
     def close(self) -> None:
         """End it."""
-        self.process.terminate()
+        # An interrupt, so that it leaves nothing behind; where there is none, it is ended.
+        self.process.send_signal(signal.SIGTERM if sys.platform == "win32" else signal.SIGINT)
         end(self.process)
         for stream in (self.process.stdin, self.process.stdout, self.log):
             if stream is not None:

@@ -142,7 +142,7 @@ def test_messages_name_cells() -> None:
 def test_wrong_requests_are_sentences(tmp_path: Path) -> None:
     """No such exercise, a module's name, no course, no cell with code: each is told, and no process is started."""
     request = {"name": "double", "course": str(COURSES / "tiny"), "folder": str(tmp_path), "cells": [], "names": []}
-    with Desk() as desk:
+    with Desk(print) as desk:
         assert desk.answer({**request, "name": "duble"})["error"].endswith("did you mean double?")
         assert desk.answer({**request, "name": "01"})["error"].startswith("01 is a module; name one exercise")
         assert "there is no course here" in desk.answer({**request, "course": str(tmp_path)})["error"]
