@@ -32,6 +32,7 @@ from grader.report.words import (
     together,
     total_text,
     undecided_lines,
+    unwritten_text,
 )
 
 _TEMPLATES = Path(__file__).with_name("templates")
@@ -136,6 +137,9 @@ def _in_short(told: Told, graded: GradedExercise, drawings: Drawings) -> Iterato
         yield _Row.several(told.same, same_text(told.same), told.same[0].outcome.verdict.value)
     for row in told.lost:
         yield _Row.of(row)
+    if told.unwritten:
+        skipped = Verdict.SKIPPED
+        yield _Row.several(told.unwritten, unwritten_text(told.unwritten), skipped.value, VERDICTS[skipped][0])
     for number, row in enumerate(told.open):
         yield _in_full(row, drawings) if told.cause is None and number == 0 else _Row.of(row)
     if told.passed:

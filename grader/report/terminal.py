@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from grader.model import GradedCheck, GradedExercise, Report, Submission, Verdict
+from grader.model import GradedCheck, GradedExercise, Report, Score, Submission, Verdict
 from grader.model.score import points_text
 from grader.report.causes import Told
 from grader.report.lines import WIDTH, cut, filled
@@ -28,10 +28,13 @@ from grader.report.words import (
     together,
     total_text,
     undecided_lines,
+    unwritten_text,
 )
 
 _MOST_OUTPUT_LINES = 12
 _NARROW = 64
+_MOST_WAITING = 3
+"""So many exercises that are not started have rows of their own in the table."""
 
 
 def exercise_lines(graded: GradedExercise, width: int = WIDTH, *, every: bool = False) -> Iterator[str]:
@@ -69,6 +72,8 @@ def _in_short(page: _Page, told: Told, graded: GradedExercise) -> Iterator[str]:
         yield from page.count(same_text(told.same), told.same)
     for row in told.lost:
         yield from page.check(row)
+    if told.unwritten:
+        yield from page.count(unwritten_text(told.unwritten), told.unwritten, _word(Verdict.SKIPPED))
     for number, row in enumerate(told.open):
         yield from page.check(row)
         if told.cause is None and number == 0:
@@ -95,13 +100,19 @@ def _typed(path: Path) -> str:
 
 
 def summary_lines(report: Report, width: int = WIDTH) -> Iterator[str]:
-    """The table of all exercises, the total, and what to do next."""
+    """The table of the exercises, many that are not started in one row; the total, and what to do next."""
     page = _Page(width)
+    waiting = [graded for graded in report.exercises if graded.state == "not_started"]
+    if len(waiting) <= _MOST_WAITING:
+        waiting = []
     yield "-" * width
     for graded in report.exercises:
-        score = f"{points_text(graded.score.earned):>6} / {points_text(graded.score.possible)}"
-        right = f"{score:<9}" if page.narrow else f"{state_text(graded):<12} {score:<12}"
-        yield page.row(f"{graded.exercise.number} {graded.exercise.title}", right)
+        if not waiting or graded.state != "not_started":
+            yield page.total(f"{graded.exercise.number} {graded.exercise.title}", state_text(graded), graded.score)
+    if waiting:
+        more = "more " if len(waiting) < len(report.exercises) else ""
+        total = sum((graded.score for graded in waiting), Score(0, 0))
+        yield page.total(f"{len(waiting)} {more}exercises:  grade list", state_text(waiting[0]), total)
     yield "-" * width
     for line in (*_total(report), *next_lines(report)):
         yield from page.wrapped(line, "")
@@ -140,6 +151,11 @@ class _Page:
         room = self.width - len(right) - 1
         left = cut(for_terminal(left, one_line=True), room)
         return f"{left}{' ' * (room - columns(left))} {right}".rstrip()
+
+    def total(self, left: str, state: str, score: Score) -> str:
+        """A row of the table: its state, where there is room, and its points."""
+        points = f"{points_text(score.earned):>6} / {points_text(score.possible)}"
+        return self.row(left, f"{points:<9}" if self.narrow else f"{state:<12} {points:<12}")
 
     def check(self, row: GradedCheck) -> Iterator[str]:
         """One check: its verdict as a word, its rule, its title, its points."""

@@ -81,6 +81,11 @@ def same_text(same: Sequence[GradedCheck]) -> str:
     return f"{len(same)} more {'check stops' if len(same) == 1 else 'checks stop'} at this"
 
 
+def unwritten_text(unwritten: Sequence[GradedCheck]) -> str:
+    """How many checks look at what is not written yet."""
+    return f"{len(unwritten)} {'check waits' if len(unwritten) == 1 else 'checks wait'} for what is not written yet"
+
+
 def passed_text(passed: Sequence[GradedCheck]) -> str:
     """How many checks passed."""
     return f"{len(passed)} {'check' if len(passed) == 1 else 'checks'}"
