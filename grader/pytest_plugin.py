@@ -193,6 +193,7 @@ class CheckItem(pytest.Item):
         """Pass, be skipped with a reason, or fail with the message."""
         from grader.model import Verdict
         from grader.report.causes import Told
+        from grader.report.safe import for_terminal
 
         row, graded = self._graded()
         verdict, message = row.outcome.verdict, row.outcome.message
@@ -203,6 +204,8 @@ class CheckItem(pytest.Item):
         # What cannot be judged is told once, by the check that is the cause; that one fails.
         if not verdict.decided or (verdict is Verdict.SKIPPED and row is not Told.of(graded.checks).cause):
             _skip(message or verdict.value.replace("_", " "))
+        if graded.output:  # of all checks that ran: which of them printed it is not known
+            self.add_report_section("call", "stdout", for_terminal(graded.output))
         _fail(message)
 
     def _graded(self) -> tuple[GradedCheck, GradedExercise]:

@@ -29,6 +29,7 @@ class Seen:
         self.items: dict[str, tuple[int | None, str]] = {}
         self.ended: dict[str, tuple[str, str]] = {}
         self.not_read: list[str] = []
+        self.printed = ""
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         self.items = {item.nodeid: item.location[1:] for item in session.items}
@@ -40,6 +41,7 @@ class Seen:
         if report.when == "call" or report.outcome != "passed":
             kind = report.outcome if report.when == "call" else f"{report.outcome} in {report.when}"
             self.ended[report.nodeid] = (kind, report.longreprtext)
+            self.printed += report.capstdout
 
 
 @pytest.fixture
@@ -76,6 +78,7 @@ def test_shown_checks_are_listed_and_run(root: Path) -> None:
     assert kind == "failed"
     assert told.startswith("the result is not the argument itself")
     assert "C3  `double_(x)` doubles x in place and returns x." in told
+    assert seen.printed == "here\n"
     assert seen.ended[total][0] == "skipped"
     assert "total.py is not started" in seen.ended[total][1]
     assert not {"check_double", "check_total"} & {name.rpartition(".")[2] for name in sys.modules}
