@@ -13,6 +13,7 @@ from nbclient import NotebookClient
 from support import COURSES
 
 from grader.course.load import load_course
+from grader.notebook import check
 from grader.release.notebooks import notebooks_of
 
 RIGHT = "# exercise: double\ndef double(x):\n    return twice(x)\n\ndef double_(x):\n    return x.mul_(2)\n"
@@ -61,3 +62,11 @@ def test_a_notebook_is_solved(tmp_path: Path) -> None:
     assert "Magics and shell lines are left out" in shown(solved)
     assert "10 / 10 points" in solved.outputs[0].data["text/html"]
     assert notebook.cells[-1].outputs[0].text == "[]\n"
+
+
+def test_outside_of_a_notebook(capsys: pytest.CaptureFixture[str]) -> None:
+    """At a prompt or in a script there are no cells: what to do there is told."""
+    check("07-1")
+    assert capsys.readouterr().out == (
+        "check() is for notebooks; at a prompt or in a script run  grade 07-1  in a terminal\n"
+    )
