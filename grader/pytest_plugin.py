@@ -10,6 +10,7 @@ Our own check processes do not load it: there, plugins are named and not found.
 from __future__ import annotations
 
 import ast
+import shutil
 from collections.abc import Collection, Generator, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from grader.lanes.lane import Lane
     from grader.model import Course, Exercise, GradedCheck, GradedExercise
 
+_NARROWEST = 40
 _OURS = pytest.StashKey["dict[Path, Bench]"]()
 
 
@@ -185,9 +187,9 @@ class CheckItem(pytest.Item):
         try:
             row, _ = self._graded()
         except GraderError as error:
-            _fail(str(error))
+            pytest.fail(str(error), pytrace=False)
         if row.outcome.verdict is Verdict.BROKEN:
-            _fail(row.outcome.message)
+            _fail(row)
 
     def runtest(self) -> None:
         """Pass, be skipped with a reason, or fail with the message."""
@@ -206,7 +208,7 @@ class CheckItem(pytest.Item):
             _skip(message or verdict.value.replace("_", " "))
         if graded.output:  # of all checks that ran: which of them printed it is not known
             self.add_report_section("call", "stdout", for_terminal(graded.output))
-        _fail(message)
+        _fail(row)
 
     def _graded(self) -> tuple[GradedCheck, GradedExercise]:
         """This check as it was graded, and its exercise with those that ran with it."""
@@ -223,11 +225,13 @@ class CheckItem(pytest.Item):
         return self.path, self.line, self.name
 
 
-def _fail(message: str) -> NoReturn:
+def _fail(row: GradedCheck) -> NoReturn:
     """End with what a student reads, and no traceback of ours."""
-    from grader.report.safe import for_terminal
+    from grader.report.lines import WIDTH
+    from grader.report.terminal import message_lines
 
-    pytest.fail(for_terminal(message), pytrace=False)
+    width = max(_NARROWEST, min(WIDTH, shutil.get_terminal_size((WIDTH, 24)).columns))
+    pytest.fail("\n".join(message_lines(row, width)), pytrace=False)
 
 
 def _skip(message: str) -> NoReturn:
