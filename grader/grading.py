@@ -49,6 +49,7 @@ class Sheet:
         runs_untouched: whether a starter that nobody has touched is run, for its messages. It earns 0 in any case.
         inputs: where large inputs of failing shown checks are kept for the student, if anywhere.
         rules: the contract lines whose checks are run; none for all. The others are left out, and told apart.
+        checks: the ids of the checks that are run, likewise.
         stops: whether all that comes after the first check that loses points is left out, too.
         compiles: whether a file that is not Python is told at once, as one row, and no check is asked.
     """
@@ -60,6 +61,7 @@ class Sheet:
     runs_untouched: bool = False
     inputs: Path | None = None
     rules: Collection[str] = ()
+    checks: Collection[str] = ()
     stops: bool = False
     compiles: bool = False
 
@@ -204,15 +206,16 @@ class _Task:
         checks = self.lane.checks_of(exercise)
         if problem := self.lane.collected.problems.get(exercise.id):
             return _broken(exercise, problem)
-        rules = self.sheet.rules
-        wanted = [check for check in checks if not rules or check.contract in rules]
+        rules, ids = self.sheet.rules, self.sheet.checks
+        wanted = [row for row in checks if (not rules or row.contract in rules) and (not ids or row.id in ids)]
         if missing := self.submission.problems.get(exercise.id):
             outcomes = [Outcome(check.id, Verdict.SKIPPED, missing, cause="load") for check in wanted]
             graded = graded_from(exercise, checks, outcomes)
             there = exercise.id in self.submission.paths  # and could not be read
             return replace(graded, state="started" if there else "not_started", handed_in=there)
         files = self.submission.files[exercise.id]
-        part = Part(frozenset(check.id for check in wanted) if rules else None, stops=self.sheet.stops)
+        only = frozenset(check.id for check in wanted) if rules or ids else None
+        part = Part(only, stops=self.sheet.stops)
         run = self.lane.run(exercise, files, self._seed(), self._keep(), part)
         return self._finished(graded_from(exercise, checks, run.outcomes, output=run.output))
 

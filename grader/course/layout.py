@@ -29,6 +29,8 @@ BUNDLED = "bundled"
 """The folder of our package that holds the bundled course, where the package was not installed from a checkout."""
 
 _SHOWN, _STAFF = "exercises", "solutions"
+_NOTEBOOKS = "notebooks"
+NOTEBOOK = ".ipynb"
 _CHECKS, _PROBES = "check_", "probe_"
 _KEPT = ".grade"
 
@@ -117,6 +119,11 @@ def page_of(module: str) -> Path:
     return Path(_SHOWN, module, "README.md")
 
 
+def notebook_of(module: str) -> Path:
+    """In a released copy: a module's exercises as a notebook, as a path from the copy's root."""
+    return Path(_NOTEBOOKS, f"{module}{NOTEBOOK}")
+
+
 def is_ours(name: str) -> bool:
     """Whether a file of that name is a course's and not a student's: checks and probes."""
     return name.startswith((_CHECKS, _PROBES))
@@ -155,6 +162,20 @@ def bundled_course() -> Path:
         if is_course(folder):
             return folder
     raise CourseError(f"the bundled course is not in {package / BUNDLED}; install tensorgrade anew")
+
+
+def course_for(start: Path) -> tuple[Path, bool]:
+    """The course's folder for whoever works in `start`: the one that it lies in, else that of the bundled course.
+
+    With it comes whether it is the first.
+
+    Raises:
+        CourseError: there is none.
+    """
+    folders = (find_given(start), start, *start.parents)
+    if any(is_course(folder) or (folder / GIVEN).is_file() for folder in folders):
+        return find_course(start), True
+    return bundled_course(), False
 
 
 def staff_root(root: Path) -> Path:

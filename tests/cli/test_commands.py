@@ -37,9 +37,10 @@ def test_solved_in_place(home: Path) -> None:
     """With all solved, everything passes, and the exit status is 0; lines fit 80 columns."""
     starter(home, "double").write_text(RIGHT)
     starter(home, "total").write_text(TOTAL)
-    ran = run_grade(cwd=home)
+    ran = run_grade("--html", "page.html", cwd=home)
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert "15 / 15 points" in ran.stdout
+    assert "15 / 15 points" in (home / "page.html").read_text(encoding="utf-8")
     assert "All that could run here passed." in ran.stdout
     assert max(map(len, ran.stdout.split("\n"))) <= 80
     assert ran.stdout.isascii()
