@@ -256,12 +256,6 @@ def _later(first: Outcome, second: Outcome | None) -> Outcome:
     return first if second is None else replace(second, seconds=round(first.seconds + second.seconds, 4))
 
 
-def untouched(exercise: Exercise) -> GradedExercise:
-    """An exercise that was handed in as it was given out: no check need be run."""
-    hidden = exercise.withheld.points
-    return GradedExercise(exercise, "not_started", (), Score(0, exercise.points, hidden), hidden)
-
-
 def graded_from(
     exercise: Exercise, checks: Sequence[Check], outcomes: Sequence[Outcome], output: str = ""
 ) -> GradedExercise:
@@ -288,7 +282,7 @@ def _lost(graded: GradedExercise) -> bool:
 def _not_run(sheet: Sheet, exercise: Exercise, submission: Submission) -> GradedExercise:
     """An exercise of which no check is run: nobody has touched it, or its file is not Python."""
     hidden = exercise.withheld.points
-    blank = as_handed_in(untouched(exercise), submission)
+    blank = as_handed_in(GradedExercise.untouched(exercise), submission)
     if not sheet.compiles or not (why := not_python(exercise, submission)):
         return blank
     check = Check("load", exercise.id, "The file loads", category="error")

@@ -8,7 +8,7 @@ from typing import Any
 
 from grader.batch.journal import Entry, Journal
 from grader.confine.levels import Level
-from grader.grading import Sheet, graded_from, untouched
+from grader.grading import Sheet, graded_from
 from grader.lanes.environment import describe_machine
 from grader.model import Check, Exercise, GradedExercise, Outcome, Report
 from grader.records import from_plain, to_plain
@@ -31,7 +31,7 @@ def from_told(exercise: Exercise, told: dict[str, Any]) -> GradedExercise:
     """The graded exercise that was written down."""
     checks = [from_plain(Check, row) for row in told["checks"]]
     outcomes = [from_plain(Outcome, row) for row in told["outcomes"]]
-    graded = graded_from(exercise, checks, outcomes, told["output"]) if checks else untouched(exercise)
+    graded = graded_from(exercise, checks, outcomes, told["output"]) if checks else GradedExercise.untouched(exercise)
     return replace(
         graded,
         state=told["state"],

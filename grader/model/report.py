@@ -116,6 +116,12 @@ class GradedExercise:
     handed_in: bool = True
     notes: tuple[str, ...] = ()
 
+    @classmethod
+    def untouched(cls, exercise: Exercise) -> GradedExercise:
+        """An exercise that was handed in as it was given out: no check need be run."""
+        hidden = exercise.withheld.points
+        return cls(exercise, "not_started", (), Score(0, exercise.points, hidden), hidden)
+
     @property
     def left_out_score(self) -> Score:
         """Of the checks that were not to run: all of it undecided."""
