@@ -119,6 +119,11 @@ def is_bf16_supported(including_emulation: bool = True) -> bool:
     return True
 
 
+def get_amp_supported_dtype() -> list[torch.dtype]:
+    """The dtypes of `torch.autocast`."""
+    return [torch.float16, torch.bfloat16]
+
+
 def is_current_stream_capturing() -> bool:
     """False: graphs are not simulated."""
     return False
@@ -240,4 +245,6 @@ def make_module(name: str) -> types.ModuleType:
     """A module with all of them, such as `torch.sim`."""
     module = types.ModuleType(f"torch.{name}", "A simulated device; see grader.accelerator.")
     vars(module).update(FUNCTIONS)
+    # PyTorch asks it of devices that it does not know; `torch.cuda` has no such function.
+    vars(module)["get_amp_supported_dtype"] = get_amp_supported_dtype
     return module

@@ -9,6 +9,7 @@ from typing import Any
 import torch
 
 from grader.accelerator.allocation import Block, Memory
+from grader.accelerator.asserts import Fault, asserted, launches_block
 from grader.accelerator.clock import Clock, Queue
 from grader.accelerator.generators import SimGenerator
 from grader.accelerator.spec import Spec
@@ -40,6 +41,8 @@ class Device:
         self.memory = Memory(index, kind, spec.memory, spec.granularity)
         self.generator = SimGenerator(self.public)
         self.stream = 0
+        self.fault: Fault | None = None
+        self.fault_is_told = False
 
     @property
     def queue(self) -> Queue:
@@ -66,6 +69,7 @@ class Machine:
         self.blocks: dict[int, weakref.ref[Block]] = {}
         self.clock = Clock()
         self.tally = Tally()
+        self.blocking = kind == "cuda" and launches_block()
 
     # -- devices
 
@@ -120,10 +124,26 @@ class Machine:
 
     def launch(self, name: str, index: int, flops: float, nbytes: float) -> None:
         """An operator runs on a device."""
+        self.check(index)
         self.tally.launches += 1
         spec, queue = self.spec, self.devices[index].queue
         seconds, busy = spec.kernel_seconds(flops, nbytes), spec.busy_seconds(flops, nbytes)
         self.clock.work(name, [queue], spec.launch, seconds, "kernels", busy)
+        if self.blocking:
+            self.clock.wait(name, [queue])
+
+    def fail(self, index: int, text: str) -> None:
+        """The kernel that was launched last failed; the device does nothing after it."""
+        place = self.devices[index]
+        place.fault = place.fault or Fault(self.clock.ready.get(place.queue, 0.0), text)
+        self.check(index)
+
+    def check(self, index: int) -> None:
+        """Raise if a kernel of a device failed, and the host has come to where it can know."""
+        place = self.devices[index]
+        if place.fault is not None and self.clock.host >= place.fault.moment:
+            first, place.fault_is_told = not place.fault_is_told, True
+            raise asserted(place.fault, first=first)
 
     def transfer(
         self,
@@ -145,6 +165,7 @@ class Machine:
             pinned: whether the host's memory is.
             blocks: whether the host waits for it.
         """
+        self.check(index)
         tally, spec = self.tally, self.spec
         tally.transfers[direction] = tally.transfers.get(direction, 0) + 1
         tally.transferred[direction] = tally.transferred.get(direction, 0) + nbytes
@@ -161,6 +182,7 @@ class Machine:
 
     def read_scalar(self, reason: str, index: int) -> None:
         """The host asks for one number of a device, and waits for it."""
+        self.check(index)
         self.tally.scalars_read += 1
         queue = self.devices[index].queue
         # A number is asked for like any other work: it comes after all that its queue was given before.
@@ -171,6 +193,8 @@ class Machine:
         """The host waits for queues."""
         self.tally.syncs[reason] = self.tally.syncs.get(reason, 0) + 1
         self.clock.wait(reason, queues)
+        for index, _ in queues:
+            self.check(index)
 
     def synchronize(self, device: Any = None) -> None:
         """The host waits for everything a device was given."""

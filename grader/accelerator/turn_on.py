@@ -8,7 +8,7 @@ from typing import Any, Literal
 import torch
 from torch.utils.backend_registration import _setup_privateuseone_for_python_backend
 
-from grader.accelerator import arguments, operators, queries, refusals, storages, training
+from grader.accelerator import arguments, autocast, operators, queries, refusals, storages, training
 from grader.accelerator.device_module import default_generators, make_module
 from grader.accelerator.machine import INNER, Machine, machine_or_none, set_machine
 from grader.accelerator.spec import Spec
@@ -86,6 +86,7 @@ def enable(mode: Mode = "sim", *, indices: int = 2, spec: Spec | None = None) ->
     # for one that does not exist.
     queries.hide_others(kept=mode)
     queries.answer_accelerator(machine)
+    autocast.answer_autocast(machine)
     if mode == "cuda":
         queries.answer_cuda()
     queries.replace_classes(machine)
@@ -99,7 +100,7 @@ def enable(mode: Mode = "sim", *, indices: int = 2, spec: Spec | None = None) ->
     training.replace_backward(machine)
     training.check_gradients(machine)
     training.replace_modules()
-    refusals.refuse_autocast(machine)
+    training.pad_the_padded()
     refusals.refuse_lazy(machine)
     refusals.refuse_data_parallel()
     refusals.refuse_export(machine)
