@@ -41,10 +41,10 @@ class Memory:
 
     def _no_room(self, nbytes: int) -> str:
         name = "GPU" if self.kind == "cuda" else self.kind
-        used = _size(self.current)
+        used, whole, free = size_text(self.current), size_text(self.capacity), size_text(self.capacity - self.current)
         return (
-            f"{self.kind.upper()} out of memory. Tried to allocate {_size(nbytes)}. {name} {self.index} has a total "
-            f"capacity of {_size(self.capacity)} of which {_size(self.capacity - self.current)} is free. Including "
+            f"{self.kind.upper()} out of memory. Tried to allocate {size_text(nbytes)}. {name} {self.index} has a "
+            f"total capacity of {whole} of which {free} is free. Including "
             f"non-PyTorch memory, this process has {used} memory in use. Of the allocated memory {used} is allocated "
             "by PyTorch, and 0 bytes is reserved by PyTorch but unallocated. If reserved but unallocated memory is "
             "large try setting PYTORCH_ALLOC_CONF=expandable_segments:True to avoid fragmentation.  See documentation "
@@ -82,7 +82,8 @@ class Block:
             del self.blocks[self.key]
 
 
-def _size(nbytes: int) -> str:
+def size_text(nbytes: int) -> str:
+    """A number of bytes for people."""
     for unit, name in ((GIB, "GiB"), (MIB, "MiB"), (KIB, "KiB")):
         if nbytes >= unit:
             return f"{nbytes / unit:.2f} {name}"

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-
-# Spans are for drawing; a program that runs for hours must not fill the memory with them.
-_MOST_SPANS = 20_000
 
 Queue = tuple[int, int]
 """A queue of work, that is a stream: the index of its device and its number there; 0 is the default stream."""
@@ -72,12 +69,19 @@ class Busy:
 
 @dataclass(slots=True)
 class Clock:
-    """Virtual time. `host` is the host's now; `ready` tells when each queue will have done all it was given."""
+    """Virtual time. `host` is the host's now; `ready` tells when each queue will have done all it was given.
+
+    Spans are for drawing; a program that runs for hours must not fill the memory with them. So the first `most` are
+    kept, `count` tells how many there were, and `listener` is told of each, with the host's now.
+    """
 
     host: float = 0.0
     ready: dict[Queue, float] = field(default_factory=dict)
     units: dict[Unit, Busy] = field(default_factory=dict)
     spans: list[Span] = field(default_factory=list)
+    count: int = 0
+    most: int = 20_000
+    listener: Callable[[Span, float], None] | None = None
 
     def work(
         self, name: str, queues: Sequence[Queue], host_seconds: float, seconds: float, unit: str, busy: float
@@ -123,5 +127,13 @@ class Clock:
 
     def _note(self, name: str, place: str, start: float, end: float) -> None:
         # What took no time is left out: it would take the place of something that did.
-        if end > start and len(self.spans) < _MOST_SPANS:
-            self.spans.append(Span(name, place, start, end))
+        if end <= start:
+            return
+        self.count += 1
+        if self.count > self.most and self.listener is None:
+            return
+        span = Span(name, place, start, end)
+        if self.count <= self.most:
+            self.spans.append(span)
+        if self.listener is not None:
+            self.listener(span, self.host)

@@ -33,10 +33,6 @@ class Properties:
     multi_processor_count: int
 
 
-# 8.0 is the first with bfloat16; code that asks for it then takes the way of an ordinary GPU.
-_CAPABILITY = (8, 0)
-
-
 def _place(device: Any = None) -> Device:
     machine = the_machine()
     return machine.devices[machine.index_of(device)]
@@ -88,7 +84,7 @@ def get_device_name(device: Any = None) -> str:
 
 
 def get_device_capability(device: Any = None) -> tuple[int, int]:
-    """That of an ordinary GPU."""
+    """That of the spec."""
     found = get_device_properties(device)
     return found.major, found.minor
 
@@ -105,7 +101,7 @@ def get_device_properties(device: Any = None) -> Properties:
         raise AssertionError("Invalid device id")
     _place(device)
     spec = machine.spec
-    return Properties(spec.name, *_CAPABILITY, total_memory=spec.memory, multi_processor_count=64)
+    return Properties(spec.name, *spec.capability, total_memory=spec.memory, multi_processor_count=spec.processors)
 
 
 def can_device_access_peer(device: Any, peer_device: Any) -> bool:
@@ -114,9 +110,8 @@ def can_device_access_peer(device: Any, peer_device: Any) -> bool:
 
 
 def is_bf16_supported(including_emulation: bool = True) -> bool:
-    """True."""
-    del including_emulation
-    return True
+    """Whether the device has bfloat16; with emulation each has."""
+    return including_emulation or the_machine().spec.capability >= (8, 0)
 
 
 def get_amp_supported_dtype() -> list[torch.dtype]:

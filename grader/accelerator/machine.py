@@ -228,7 +228,7 @@ class Machine:
     def reset(self) -> None:
         """Count from zero; the peak starts at what is taken now; the clock starts at 0 with nothing to do."""
         self.tally = Tally()
-        self.clock = Clock()
+        self.clock = Clock(most=self.clock.most, listener=self.clock.listener)
         for device in self.devices:
             # What tensors take stays taken; only the counts begin anew.
             device.memory.total = 0

@@ -19,6 +19,10 @@ class Spec:
     """
 
     name: str = "Simulated GPU"
+    capability: tuple[int, int] = (8, 0)
+    """What `torch.cuda.get_device_capability` says; 8.0 is the first with bfloat16."""
+    processors: int = 64
+    """How many multiprocessors it says it has."""
     memory: int = 8 * GIB
     """Bytes that tensors may take on each index."""
     granularity: int = 512
