@@ -104,11 +104,11 @@ class Clock:
             start = self.units.setdefault((place, unit), Busy()).take(start, busy, self.host)
         for queue in queues:
             self.ready[queue] = start + seconds
-            self._note(name, str(queue[0]), start, start + seconds)
+            self.note(name, str(queue[0]), start, start + seconds)
 
     def pass_time(self, seconds: float, name: str) -> None:
         """The host is busy."""
-        self._note(name, "host", self.host, self.host + seconds)
+        self.note(name, "host", self.host, self.host + seconds)
         self.host += seconds
 
     def wait(self, name: str, queues: list[Queue]) -> None:
@@ -118,14 +118,15 @@ class Clock:
     def wait_until(self, name: str, moment: float) -> None:
         """The host waits for a moment, if it is not past."""
         if moment > self.host:
-            self._note(f"wait for {name}", "host", self.host, moment)
+            self.note(f"wait for {name}", "host", self.host, moment)
             self.host = moment
 
     def queues(self, index: int) -> list[Queue]:
         """The queues of a device that were ever used."""
         return [queue for queue in self.ready if queue[0] == index]
 
-    def _note(self, name: str, place: str, start: float, end: float) -> None:
+    def note(self, name: str, place: str, start: float, end: float) -> None:
+        """Keep a span, and tell of it."""
         # What took no time is left out: it would take the place of something that did.
         if end <= start:
             return

@@ -12,7 +12,9 @@ from grader.accelerator.allocation import Block, Memory
 from grader.accelerator.asserts import Fault, asserted, launches_block
 from grader.accelerator.clock import Clock, Queue
 from grader.accelerator.generators import SimGenerator
+from grader.accelerator.numbering import invalid_ordinal, visible_of
 from grader.accelerator.spec import Spec
+from grader.accelerator.waits import tell_of_wait
 
 INNER = "sim"
 """The name under which PyTorch knows the device. In mode cuda, Python code sees the other name."""
@@ -70,17 +72,30 @@ class Machine:
         self.clock = Clock()
         self.tally = Tally()
         self.blocking = kind == "cuda" and launches_block()
+        # 1 warns of each wait, 2 forbids it.
+        self.sync_debug = 0
+        self._settled = kind != "cuda"
 
     # -- devices
 
     def device(self, index: int) -> Device:
         """The device of an index; raises PyTorch's own error where there is none."""
+        self.settle()
         if not 0 <= index < len(self.devices):
             raise invalid_ordinal(self.kind)
         return self.devices[index]
 
+    def settle(self) -> None:
+        """At first use: leave the devices that the program may see, as CUDA's variable says by then."""
+        if not self._settled:
+            self._settled = True
+            self.devices[:] = self.devices[: visible_of(len(self.devices))]
+        if not self.devices:
+            raise RuntimeError("No CUDA GPUs are available")
+
     def index_of(self, device: Any = None) -> int:
         """The index that a device argument means: None, an int, a string or a `torch.device`."""
+        self.settle()
         if device is None:
             return self.current
         if isinstance(device, int):
@@ -191,6 +206,9 @@ class Machine:
 
     def wait(self, reason: str, queues: list[Queue]) -> None:
         """The host waits for queues."""
+        # To wait for all that a device has is asked for, and none of what this is to find.
+        if self.sync_debug and reason != "synchronize":
+            tell_of_wait(self.sync_debug)
         self.tally.syncs[reason] = self.tally.syncs.get(reason, 0) + 1
         self.clock.wait(reason, queues)
         for index, _ in queues:
@@ -233,21 +251,6 @@ class Machine:
             # What tensors take stays taken; only the counts begin anew.
             device.memory.total = 0
             device.memory.peak = device.memory.current
-
-
-_ORDINAL = """GPU device may be out of range, do you have enough GPUs?
-CUDA kernel errors might be asynchronously reported at some other API call, so the stacktrace below might be incorrect.
-For debugging consider passing CUDA_LAUNCH_BLOCKING=1
-Compile with `TORCH_USE_CUDA_DSA` to enable device-side assertions.
-"""
-
-
-def invalid_ordinal(kind: str) -> Exception:
-    """The error for an index that is not there."""
-    name = "CUDA" if kind == "cuda" else kind
-    more = _ORDINAL if kind == "cuda" else ""
-    error: type[Exception] = getattr(torch, "AcceleratorError", RuntimeError)
-    return error(f"{name} error: invalid device ordinal\n{more}")
 
 
 # A list, so that the one machine can be put in once without a global statement.

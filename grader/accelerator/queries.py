@@ -84,7 +84,7 @@ def answer_accelerator(machine: Machine) -> None:
         "memory_reserved": device_module.memory_allocated,
         "max_memory_reserved": device_module.max_memory_allocated,
         "reset_peak_memory_stats": device_module.reset_peak_memory_stats,
-        "reset_accumulated_memory_stats": device_module.reset_peak_memory_stats,
+        "reset_accumulated_memory_stats": device_module.reset_accumulated_memory_stats,
         "memory_stats": device_module.memory_stats,
         "get_memory_info": device_module.mem_get_info,
         "empty_cache": device_module.empty_cache,
@@ -110,6 +110,8 @@ def answer_cuda() -> None:
     # These need no device, or are modules of their own.
     _name_the_device()
     kept = {"amp", "profiler", "nvtx", "tunable", "check_error", "cudaStatus", "has_half", "has_magma"}
+    kept |= {"memory_summary", "set_sync_debug_mode", "get_sync_debug_mode", "set_per_process_memory_fraction"}
+    kept |= {"max_memory_cached", "memory_cached", "reset_max_memory_cached", "is_tf32_supported"}
     # Whatever is left would ask CUDA's driver, which is not there. An error that names the function is better than one
     # of the driver's, and far better than a wrong answer.
     for name in torch.cuda.__all__:

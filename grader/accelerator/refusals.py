@@ -18,16 +18,6 @@ put: Any = setattr
 LAZY = "lazy modules are not supported on the simulated device before their first call"
 
 
-def refuse_data_parallel() -> None:
-    """`torch.nn.DataParallel` needs kernels of CUDA's."""
-
-    def forward(self: Any, *args: Any, **kwargs: Any) -> Any:
-        del self, args, kwargs
-        raise NotImplementedError("torch.nn.DataParallel is not supported on the simulated device")
-
-    put(torch.nn.DataParallel, "forward", forward)
-
-
 def refuse_lazy(machine: Machine) -> None:
     """Parameters without a shape need a class of their own, which tensors of the device cannot have."""
 

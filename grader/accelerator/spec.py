@@ -35,6 +35,8 @@ class Spec:
     """How many times as many in float64 and complex128."""
     tf32: float = 1.0
     """How many times as many in products of float32 where the program allows TF32; the numbers stay the same."""
+    clock: float = 1.4e9
+    """Cycles per second, by which `torch.cuda._sleep` counts."""
     bandwidth: float = 400e9
     """Bytes per second between the device and its own memory."""
     launch: float = 5e-6

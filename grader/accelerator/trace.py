@@ -82,7 +82,8 @@ def _process(span: Span) -> int:
 
 def _kind(span: Span) -> str:
     if span.place == _HOST:
-        return "waits" if span.name.startswith("wait") else "calls"
+        first = span.name.partition(" ")[0]
+        return {"wait": "waits", "range": "ranges"}.get(first, "calls")
     if span.name == "scalar to host":
         return "device to host"
     return span.name if span.name in _COPIES else "kernels"

@@ -8,7 +8,17 @@ from typing import Any, Literal
 import torch
 from torch.utils.backend_registration import _setup_privateuseone_for_python_backend
 
-from grader.accelerator import arguments, autocast, operators, queries, refusals, storages, training
+from grader.accelerator import (
+    arguments,
+    autocast,
+    cuda_tools,
+    operators,
+    parallel,
+    queries,
+    refusals,
+    storages,
+    training,
+)
 from grader.accelerator.device_module import default_generators, make_module
 from grader.accelerator.machine import INNER, Machine, machine_or_none, set_machine
 from grader.accelerator.spec import Spec
@@ -89,6 +99,7 @@ def enable(mode: Mode = "sim", *, indices: int = 2, spec: Spec | None = None) ->
     autocast.answer_autocast(machine)
     if mode == "cuda":
         queries.answer_cuda()
+        cuda_tools.answer_tools(machine)
     queries.replace_classes(machine)
     queries.replace_timer()
     arguments.replace_functions(machine)
@@ -102,7 +113,7 @@ def enable(mode: Mode = "sim", *, indices: int = 2, spec: Spec | None = None) ->
     training.replace_modules()
     training.pad_the_padded()
     refusals.refuse_lazy(machine)
-    refusals.refuse_data_parallel()
+    parallel.answer_communication()
     refusals.refuse_export(machine)
     refusals.profile_the_host(machine)
     training.update_all_at_once()
