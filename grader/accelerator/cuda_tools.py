@@ -107,15 +107,9 @@ def _say_versions() -> None:
     def version() -> int:
         return _CUDNN
 
-    def no_nccl(tensors: Any) -> bool:
-        del tensors
-        return False
-
     put(torch.version, "cuda", _CUDA)
     put(torch.backends.cudnn, "is_available", available)
     put(torch.backends.cudnn, "version", version)
-    # Sums over devices ask for it, and would warn that it was not compiled in.
-    put(torch.cuda.nccl, "is_available", no_nccl)
 
 
 def _default_type(machine: Machine) -> None:

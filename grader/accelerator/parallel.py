@@ -22,7 +22,14 @@ def answer_communication() -> None:
     """Let what PyTorch has in C++ for CUDA alone be done with copies of ours."""
     for function in (_broadcast, _broadcast_out, _broadcast_coalesced, _scatter, _scatter_out, _gather, _gather_out):
         put(torch._C, function.__name__, function)
+    # Sums over devices ask for it, and would warn that it was not compiled in.
+    put(torch.cuda.nccl, "is_available", _no_nccl)
     _one_after_another()
+
+
+def _no_nccl(tensors: Any) -> bool:
+    del tensors
+    return False
 
 
 def _place(index: int) -> torch.device:

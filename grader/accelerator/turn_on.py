@@ -92,8 +92,13 @@ def enable(mode: Mode = "sim", *, indices: int = 2, spec: Spec | None = None) ->
     # After the machine is set, whose generators these are.
     vars(module)["default_generators"] = default_generators()
     _KEPT.append(operators.register())
-    # From here on functions of torch are replaced: C++ cannot be taught another name for the device, nor to answer
-    # for one that does not exist.
+    _replace_functions(machine, mode)
+    return machine
+
+
+def _replace_functions(machine: Machine, mode: Mode) -> None:
+    # C++ cannot be taught another name for the device, nor to answer for one that does not exist. So functions of torch
+    # are replaced.
     queries.hide_others(kept=mode)
     queries.answer_accelerator(machine)
     autocast.answer_autocast(machine)
@@ -118,7 +123,6 @@ def enable(mode: Mode = "sim", *, indices: int = 2, spec: Spec | None = None) ->
     refusals.profile_the_host(machine)
     training.update_all_at_once()
     refusals.compile_nothing()
-    return machine
 
 
 _KEPT: list[Any] = []
