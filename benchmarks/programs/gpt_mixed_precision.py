@@ -24,7 +24,8 @@ class Block(nn.Module):
         q, k, v = self.attention(self.norm(x)).view(batch, length, 3, HEADS, -1).permute(2, 0, 3, 1, 4)
         seen = functional.scaled_dot_product_attention(q, k, v, is_causal=True)
         x = x + self.back(seen.transpose(1, 2).reshape(batch, length, WIDTH))
-        return x + self.inner(self.after(x))
+        out: torch.Tensor = x + self.inner(self.after(x))
+        return out
 
 
 class Model(nn.Module):
@@ -39,7 +40,8 @@ class Model(nn.Module):
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         places = torch.arange(x.shape[1], device=x.device)
-        return self.head(self.blocks(self.letters(x) + self.places(places)))
+        scores: torch.Tensor = self.head(self.blocks(self.letters(x) + self.places(places)))
+        return scores
 
 
 torch.manual_seed(0)

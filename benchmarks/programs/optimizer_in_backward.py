@@ -10,13 +10,14 @@ DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 torch.manual_seed(0)
 model = nn.Sequential(*[layer for _ in range(6) for layer in (nn.Linear(64, 64), nn.Tanh())], nn.Linear(64, 1))
 model.to(DEVICE)
-optimizers = {parameter: torch.optim.Adam([parameter], lr=1e-3, foreach=False) for parameter in model.parameters()}
+optimizers = {id(one): torch.optim.Adam([one], lr=1e-3, foreach=False) for one in model.parameters()}
 
 
 def update(parameter: torch.Tensor) -> None:
     """Called when the gradient of a parameter is whole."""
-    optimizers[parameter].step()
-    optimizers[parameter].zero_grad()
+    optimizer = optimizers[id(parameter)]
+    optimizer.step()
+    optimizer.zero_grad()
 
 
 for parameter in model.parameters():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import torch
 from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
@@ -18,7 +20,7 @@ optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
 copies = torch.cuda.Stream() if ON_GPU else None
 
 
-def batches():
+def batches() -> Iterator[list[torch.Tensor]]:
     """Each batch on the device, the next one being copied already."""
     ready = None
     for batch in loader:
