@@ -20,6 +20,7 @@ from grader.accelerator.handover import (
 from grader.accelerator.machine import Machine, counters, reset_counters, the_machine
 from grader.accelerator.spec import Spec
 from grader.accelerator.timeline import timeline
+from grader.accelerator.trace import trace_events, write_trace
 from grader.accelerator.turn_on import enable, preload, preload_operations
 from grader.accelerator.virtual_time import virtual_time
 
@@ -39,6 +40,8 @@ __all__ = [
     "the_machine",
     "timeline",
     "to_device",
+    "trace_events",
     "view_on_device",
     "virtual_time",
+    "write_trace",
 ]

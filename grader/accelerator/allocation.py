@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import weakref
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
 
 from grader.accelerator.spec import GIB, KIB, MIB
+from grader.accelerator.statistics import Statistics
 
 
 @dataclass(slots=True)
@@ -22,29 +23,38 @@ class Memory:
     current: int = 0
     peak: int = 0
     total: int = 0
+    statistics: Statistics = field(default_factory=Statistics)
 
     def room_for(self, nbytes: int) -> int:
         """The bytes that an allocation takes; raises `torch.OutOfMemoryError` if they are not there."""
         # Up to a multiple: `//` rounds down, and away from zero where the number is negative.
         nbytes = -(-nbytes // self.granularity) * self.granularity
         if self.current + nbytes > self.capacity:
+            self.statistics.full += 1
             raise torch.OutOfMemoryError(self._no_room(nbytes))
         return nbytes
 
     def take(self, nbytes: int) -> int:
         """Allocate; the bytes to give back later."""
-        nbytes = self.room_for(nbytes)
+        requested, nbytes = nbytes, self.room_for(nbytes)
+        self.statistics.add(nbytes, requested, 1)
         self.current += nbytes
         self.total += nbytes
         self.peak = max(self.peak, self.current)
         return nbytes
 
+    def give(self, nbytes: int, requested: int) -> None:
+        """Give back what was taken."""
+        self.current -= nbytes
+        if nbytes:
+            self.statistics.add(nbytes, requested, -1)
+
     def _no_room(self, nbytes: int) -> str:
         name = "GPU" if self.kind == "cuda" else self.kind
-        used = _size(self.current)
+        used, whole, free = size_text(self.current), size_text(self.capacity), size_text(self.capacity - self.current)
         return (
-            f"{self.kind.upper()} out of memory. Tried to allocate {_size(nbytes)}. {name} {self.index} has a total "
-            f"capacity of {_size(self.capacity)} of which {_size(self.capacity - self.current)} is free. Including "
+            f"{self.kind.upper()} out of memory. Tried to allocate {size_text(nbytes)}. {name} {self.index} has a "
+            f"total capacity of {whole} of which {free} is free. Including "
             f"non-PyTorch memory, this process has {used} memory in use. Of the allocated memory {used} is allocated "
             "by PyTorch, and 0 bytes is reserved by PyTorch but unallocated. If reserved but unallocated memory is "
             "large try setting PYTORCH_ALLOC_CONF=expandable_segments:True to avoid fragmentation.  See documentation "
@@ -55,7 +65,7 @@ class Memory:
 class Block:
     """The memory of one storage on a device; all tensors that view the storage hold it, and the last one frees it."""
 
-    __slots__ = ("__weakref__", "_taken", "blocks", "key", "memory", "storage")
+    __slots__ = ("__weakref__", "_asked", "_taken", "blocks", "key", "memory", "storage")
 
     def __init__(self, storage: Any, memory: Memory, blocks: dict[int, weakref.ref[Block]]) -> None:
         self.storage = storage
@@ -64,25 +74,28 @@ class Block:
         self.blocks = blocks
         # If there is no room, `take` raises and this block is deleted all the same; it must then give back nothing.
         self._taken = 0
-        self._taken = memory.take(storage.nbytes())
+        self._asked = storage.nbytes()
+        self._taken = memory.take(self._asked)
         blocks[self.key] = weakref.ref(self)
 
     def resized(self) -> None:
         """The storage has another size now."""
         # The old size is given back first: a storage that grows needs room for the new size only.
-        self.memory.current -= self._taken
+        self.memory.give(self._taken, self._asked)
         self._taken = 0
-        self._taken = self.memory.take(self.storage.nbytes())
+        self._asked = self.storage.nbytes()
+        self._taken = self.memory.take(self._asked)
 
     def __del__(self) -> None:
-        self.memory.current -= self._taken
+        self.memory.give(self._taken, self._asked)
         # Where the garbage collector breaks a circle, the weak reference is dead before this runs. By then another
         # block of the same storage may stand there, and must stay.
         if self.blocks.get(self.key) is not None and self.blocks[self.key]() in (None, self):
             del self.blocks[self.key]
 
 
-def _size(nbytes: int) -> str:
+def size_text(nbytes: int) -> str:
+    """A number of bytes for people."""
     for unit, name in ((GIB, "GiB"), (MIB, "MiB"), (KIB, "KiB")):
         if nbytes >= unit:
             return f"{nbytes / unit:.2f} {name}"

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-
-# Spans are for drawing; a program that runs for hours must not fill the memory with them.
-_MOST_SPANS = 20_000
 
 Queue = tuple[int, int]
 """A queue of work, that is a stream: the index of its device and its number there; 0 is the default stream."""
@@ -72,12 +69,19 @@ class Busy:
 
 @dataclass(slots=True)
 class Clock:
-    """Virtual time. `host` is the host's now; `ready` tells when each queue will have done all it was given."""
+    """Virtual time. `host` is the host's now; `ready` tells when each queue will have done all it was given.
+
+    Spans are for drawing; a program that runs for hours must not fill the memory with them. So the first `most` are
+    kept, `count` tells how many there were, and `listener` is told of each, with the host's now.
+    """
 
     host: float = 0.0
     ready: dict[Queue, float] = field(default_factory=dict)
     units: dict[Unit, Busy] = field(default_factory=dict)
     spans: list[Span] = field(default_factory=list)
+    count: int = 0
+    most: int = 20_000
+    listener: Callable[[Span, float], None] | None = None
 
     def work(
         self, name: str, queues: Sequence[Queue], host_seconds: float, seconds: float, unit: str, busy: float
@@ -100,11 +104,11 @@ class Clock:
             start = self.units.setdefault((place, unit), Busy()).take(start, busy, self.host)
         for queue in queues:
             self.ready[queue] = start + seconds
-            self._note(name, str(queue[0]), start, start + seconds)
+            self.note(name, str(queue[0]), start, start + seconds)
 
     def pass_time(self, seconds: float, name: str) -> None:
         """The host is busy."""
-        self._note(name, "host", self.host, self.host + seconds)
+        self.note(name, "host", self.host, self.host + seconds)
         self.host += seconds
 
     def wait(self, name: str, queues: list[Queue]) -> None:
@@ -114,14 +118,23 @@ class Clock:
     def wait_until(self, name: str, moment: float) -> None:
         """The host waits for a moment, if it is not past."""
         if moment > self.host:
-            self._note(f"wait for {name}", "host", self.host, moment)
+            self.note(f"wait for {name}", "host", self.host, moment)
             self.host = moment
 
     def queues(self, index: int) -> list[Queue]:
         """The queues of a device that were ever used."""
         return [queue for queue in self.ready if queue[0] == index]
 
-    def _note(self, name: str, place: str, start: float, end: float) -> None:
+    def note(self, name: str, place: str, start: float, end: float) -> None:
+        """Keep a span, and tell of it."""
         # What took no time is left out: it would take the place of something that did.
-        if end > start and len(self.spans) < _MOST_SPANS:
-            self.spans.append(Span(name, place, start, end))
+        if end <= start:
+            return
+        self.count += 1
+        if self.count > self.most and self.listener is None:
+            return
+        span = Span(name, place, start, end)
+        if self.count <= self.most:
+            self.spans.append(span)
+        if self.listener is not None:
+            self.listener(span, self.host)

@@ -104,7 +104,8 @@ def _try_sample(op: Any, sample: Any, dtype: torch.dtype) -> Iterator[tuple[str,
             ours = "is not supported on the simulated device" in str(error)
             yield variant, UNSUPPORTED if ours else FAILS, first_line(error)
         except Exception as error:
-            if _REFUSED_BY_ALL in str(error):
+            # What a GPU has no kernel for, such as products of integers, is refused here as there.
+            if _REFUSED_BY_ALL in str(error) or dtype not in op.supported_dtypes("cuda"):
                 yield variant, NOT_TRIED, first_line(error)
                 continue
             yield variant, FAILS, f"{type(error).__name__}: {first_line(error)}"

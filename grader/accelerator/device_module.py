@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import types
 from collections import OrderedDict
 from dataclasses import dataclass
@@ -22,7 +23,7 @@ from grader.accelerator.streams import (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Properties:
     """What `get_device_properties` gives."""
 
@@ -31,10 +32,23 @@ class Properties:
     minor: int
     total_memory: int
     multi_processor_count: int
+    max_threads_per_multi_processor: int
+    # The same for all of CUDA's devices of the last ten years.
+    warp_size: int = 32
+    regs_per_multiprocessor: int = 65536
+    shared_memory_per_block: int = 49152
+    is_integrated: bool = False
+    is_multi_gpu_board: bool = False
+
+    def __repr__(self) -> str:
+        return (
+            f"_CudaDeviceProperties(name='{self.name}', major={self.major}, minor={self.minor}, "
+            f"total_memory={self.total_memory >> 20}MB, multi_processor_count={self.multi_processor_count})"
+        )
 
 
-# 8.0 is the first with bfloat16; code that asks for it then takes the way of an ordinary GPU.
-_CAPABILITY = (8, 0)
+_THREADS = {(7, 5): 1024, (8, 6): 1536, (8, 9): 1536}
+"""Of a multiprocessor, by capability; 2048 with any other."""
 
 
 def _place(device: Any = None) -> Device:
@@ -43,8 +57,8 @@ def _place(device: Any = None) -> Device:
 
 
 def is_available() -> bool:
-    """True."""
-    return True
+    """Whether there is one; only CUDA_VISIBLE_DEVICES can hide all."""
+    return device_count() > 0
 
 
 def is_initialized() -> bool:
@@ -63,7 +77,10 @@ def _is_in_bad_fork() -> bool:
 
 def device_count() -> int:
     """How many indices there are."""
-    return len(the_machine().devices)
+    machine = the_machine()
+    with contextlib.suppress(RuntimeError):  # all are hidden
+        machine.settle()
+    return len(machine.devices)
 
 
 def current_device() -> int:
@@ -88,7 +105,7 @@ def get_device_name(device: Any = None) -> str:
 
 
 def get_device_capability(device: Any = None) -> tuple[int, int]:
-    """That of an ordinary GPU."""
+    """That of the spec."""
     found = get_device_properties(device)
     return found.major, found.minor
 
@@ -105,7 +122,13 @@ def get_device_properties(device: Any = None) -> Properties:
         raise AssertionError("Invalid device id")
     _place(device)
     spec = machine.spec
-    return Properties(spec.name, *_CAPABILITY, total_memory=spec.memory, multi_processor_count=64)
+    return Properties(
+        spec.name,
+        *spec.capability,
+        total_memory=spec.memory,
+        multi_processor_count=spec.processors,
+        max_threads_per_multi_processor=_THREADS.get(spec.capability, 2048),
+    )
 
 
 def can_device_access_peer(device: Any, peer_device: Any) -> bool:
@@ -114,9 +137,13 @@ def can_device_access_peer(device: Any, peer_device: Any) -> bool:
 
 
 def is_bf16_supported(including_emulation: bool = True) -> bool:
-    """True."""
-    del including_emulation
-    return True
+    """Whether the device has bfloat16; with emulation each has."""
+    return including_emulation or the_machine().spec.capability >= (8, 0)
+
+
+def get_amp_supported_dtype() -> list[torch.dtype]:
+    """The dtypes of `torch.autocast`."""
+    return [torch.float16, torch.bfloat16]
 
 
 def is_current_stream_capturing() -> bool:
@@ -138,6 +165,12 @@ def reset_peak_memory_stats(device: Any = None) -> None:
     """Begin anew to look for the most bytes."""
     memory = _place(device).memory
     memory.peak = memory.current
+    memory.statistics.reset_peak()
+
+
+def reset_accumulated_memory_stats(device: Any = None) -> None:
+    """Begin anew to add up what is allocated and freed."""
+    _place(device).memory.statistics.reset_accumulated()
 
 
 def mem_get_info(device: Any = None) -> tuple[int, int]:
@@ -147,11 +180,8 @@ def mem_get_info(device: Any = None) -> tuple[int, int]:
 
 
 def memory_stats(device: Any = None) -> OrderedDict[str, int]:
-    """The few statistics that are simulated, by CUDA's names."""
-    memory = _place(device).memory
-    # CUDA has dozens more, about its cache and its blocks; a missing key is better than one that is made up.
-    pairs = {"current": memory.current, "peak": memory.peak, "allocated": memory.total}
-    return OrderedDict((f"allocated_bytes.all.{name}", value) for name, value in pairs.items())
+    """Statistics by CUDA's names; nothing is cached, so that what is reserved is what tensors take."""
+    return OrderedDict(_place(device).memory.statistics.by_name())
 
 
 def empty_cache() -> None:
@@ -220,7 +250,17 @@ FUNCTIONS: dict[str, Any] = {
         *(is_available, is_initialized, init, _is_in_bad_fork, device_count, current_device, set_device, synchronize),
         *(get_device_name, get_device_capability, get_device_properties, can_device_access_peer, is_bf16_supported),
         *(is_current_stream_capturing, memory_allocated, max_memory_allocated, reset_peak_memory_stats, mem_get_info),
-        *(memory_stats, empty_cache, ipc_collect, manual_seed, manual_seed_all, seed, seed_all, initial_seed),
+        *(
+            reset_accumulated_memory_stats,
+            memory_stats,
+            empty_cache,
+            ipc_collect,
+            manual_seed,
+            manual_seed_all,
+            seed,
+            seed_all,
+            initial_seed,
+        ),
         *(get_rng_state, get_rng_state_all, set_rng_state, set_rng_state_all, Event, Stream, current_stream),
         *(default_stream, set_stream, stream, device, device_of),
     )
@@ -230,7 +270,6 @@ FUNCTIONS: dict[str, Any] = {
     "memory_reserved": memory_allocated,
     "max_memory_reserved": max_memory_allocated,
     "reset_max_memory_allocated": reset_peak_memory_stats,
-    "reset_accumulated_memory_stats": reset_peak_memory_stats,
     "StreamContext": stream,
 }
 """By the names they have in `torch.cuda`."""
@@ -240,4 +279,6 @@ def make_module(name: str) -> types.ModuleType:
     """A module with all of them, such as `torch.sim`."""
     module = types.ModuleType(f"torch.{name}", "A simulated device; see grader.accelerator.")
     vars(module).update(FUNCTIONS)
+    # PyTorch asks it of devices that it does not know; `torch.cuda` has no such function.
+    vars(module)["get_amp_supported_dtype"] = get_amp_supported_dtype
     return module

@@ -9,9 +9,12 @@ from typing import Any
 import torch
 
 from grader.accelerator.allocation import Block, Memory
+from grader.accelerator.asserts import Fault, asserted, launches_block
 from grader.accelerator.clock import Clock, Queue
 from grader.accelerator.generators import SimGenerator
+from grader.accelerator.numbering import invalid_ordinal, visible_of
 from grader.accelerator.spec import Spec
+from grader.accelerator.waits import tell_of_wait
 
 INNER = "sim"
 """The name under which PyTorch knows the device. In mode cuda, Python code sees the other name."""
@@ -40,6 +43,8 @@ class Device:
         self.memory = Memory(index, kind, spec.memory, spec.granularity)
         self.generator = SimGenerator(self.public)
         self.stream = 0
+        self.fault: Fault | None = None
+        self.fault_is_told = False
 
     @property
     def queue(self) -> Queue:
@@ -66,17 +71,31 @@ class Machine:
         self.blocks: dict[int, weakref.ref[Block]] = {}
         self.clock = Clock()
         self.tally = Tally()
+        self.blocking = kind == "cuda" and launches_block()
+        # 1 warns of each wait, 2 forbids it.
+        self.sync_debug = 0
+        self._settled = kind != "cuda"
 
     # -- devices
 
     def device(self, index: int) -> Device:
         """The device of an index; raises PyTorch's own error where there is none."""
+        self.settle()
         if not 0 <= index < len(self.devices):
             raise invalid_ordinal(self.kind)
         return self.devices[index]
 
+    def settle(self) -> None:
+        """At first use: leave the devices that the program may see, as CUDA's variable says by then."""
+        if not self._settled:
+            self._settled = True
+            self.devices[:] = self.devices[: visible_of(len(self.devices))]
+        if not self.devices:
+            raise RuntimeError("No CUDA GPUs are available")
+
     def index_of(self, device: Any = None) -> int:
         """The index that a device argument means: None, an int, a string or a `torch.device`."""
+        self.settle()
         if device is None:
             return self.current
         if isinstance(device, int):
@@ -120,10 +139,26 @@ class Machine:
 
     def launch(self, name: str, index: int, flops: float, nbytes: float) -> None:
         """An operator runs on a device."""
+        self.check(index)
         self.tally.launches += 1
         spec, queue = self.spec, self.devices[index].queue
         seconds, busy = spec.kernel_seconds(flops, nbytes), spec.busy_seconds(flops, nbytes)
         self.clock.work(name, [queue], spec.launch, seconds, "kernels", busy)
+        if self.blocking:
+            self.clock.wait(name, [queue])
+
+    def fail(self, index: int, text: str) -> None:
+        """The kernel that was launched last failed; the device does nothing after it."""
+        place = self.devices[index]
+        place.fault = place.fault or Fault(self.clock.ready.get(place.queue, 0.0), text)
+        self.check(index)
+
+    def check(self, index: int) -> None:
+        """Raise if a kernel of a device failed, and the host has come to where it can know."""
+        place = self.devices[index]
+        if place.fault is not None and self.clock.host >= place.fault.moment:
+            first, place.fault_is_told = not place.fault_is_told, True
+            raise asserted(place.fault, first=first)
 
     def transfer(
         self,
@@ -145,6 +180,7 @@ class Machine:
             pinned: whether the host's memory is.
             blocks: whether the host waits for it.
         """
+        self.check(index)
         tally, spec = self.tally, self.spec
         tally.transfers[direction] = tally.transfers.get(direction, 0) + 1
         tally.transferred[direction] = tally.transferred.get(direction, 0) + nbytes
@@ -161,6 +197,7 @@ class Machine:
 
     def read_scalar(self, reason: str, index: int) -> None:
         """The host asks for one number of a device, and waits for it."""
+        self.check(index)
         self.tally.scalars_read += 1
         queue = self.devices[index].queue
         # A number is asked for like any other work: it comes after all that its queue was given before.
@@ -169,8 +206,13 @@ class Machine:
 
     def wait(self, reason: str, queues: list[Queue]) -> None:
         """The host waits for queues."""
+        # To wait for all that a device has is asked for, and none of what this is to find.
+        if self.sync_debug and reason != "synchronize":
+            tell_of_wait(self.sync_debug)
         self.tally.syncs[reason] = self.tally.syncs.get(reason, 0) + 1
         self.clock.wait(reason, queues)
+        for index, _ in queues:
+            self.check(index)
 
     def synchronize(self, device: Any = None) -> None:
         """The host waits for everything a device was given."""
@@ -204,26 +246,11 @@ class Machine:
     def reset(self) -> None:
         """Count from zero; the peak starts at what is taken now; the clock starts at 0 with nothing to do."""
         self.tally = Tally()
-        self.clock = Clock()
+        self.clock = Clock(most=self.clock.most, listener=self.clock.listener)
         for device in self.devices:
             # What tensors take stays taken; only the counts begin anew.
             device.memory.total = 0
             device.memory.peak = device.memory.current
-
-
-_ORDINAL = """GPU device may be out of range, do you have enough GPUs?
-CUDA kernel errors might be asynchronously reported at some other API call, so the stacktrace below might be incorrect.
-For debugging consider passing CUDA_LAUNCH_BLOCKING=1
-Compile with `TORCH_USE_CUDA_DSA` to enable device-side assertions.
-"""
-
-
-def invalid_ordinal(kind: str) -> Exception:
-    """The error for an index that is not there."""
-    name = "CUDA" if kind == "cuda" else kind
-    more = _ORDINAL if kind == "cuda" else ""
-    error: type[Exception] = getattr(torch, "AcceleratorError", RuntimeError)
-    return error(f"{name} error: invalid device ordinal\n{more}")
 
 
 # A list, so that the one machine can be put in once without a global statement.

@@ -6,13 +6,14 @@ An operator with a tensor of ours arrives at `run`; one that names the device wi
 from __future__ import annotations
 
 import functools
-import math
 from typing import Any
 
 import torch
 from torch._C import DispatchKey, DispatchKeySet
 
-from grader.accelerator.facts import ATEN, NO_KERNEL, Facts, facts_of, refuse_odd
+from grader.accelerator.amounts import amount_of, find_room
+from grader.accelerator.asserts import assertion_of, of_no_meaning
+from grader.accelerator.facts import ATEN, Facts, facts_of, refuse_odd
 from grader.accelerator.generators import OWNERS
 from grader.accelerator.machine import Device, Machine, the_machine
 from grader.accelerator.placement import check_devices, mask_of
@@ -29,9 +30,6 @@ _CONJUGATES = (
     | DispatchKeySet(DispatchKey.Negative)
     | DispatchKeySet(DispatchKey.ZeroTensor)
 )
-
-_MANY = 1 << 24
-"""As many elements are looked at before they are made."""
 
 
 def run(cls: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -72,30 +70,37 @@ def _run(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     if hosts or len(shells) > 1:
         check_devices(facts, func, args, kwargs, shells, hosts)
         _check_dtype(facts, shells)
-    # Where the outcome goes: to the device that is asked for, None being the CPU, or to that of the operands.
-    target: Device | None = place
-    if facts.has_device and named.get("device") is not None:
-        target = machine.devices[machine.index_of(named["device"])] if machine.is_ours(named["device"]) else None
-        if target is not None:
-            named["device"] = "cpu"
-    elif facts.has_device and place is None:
-        target = machine.device(machine.current)
-    # Memory is asked for before the CPU's kernel runs: the host must not be made to find terabytes first, only to learn
-    # that the device has no room.
-    if facts.name in NO_KERNEL and target is not None and facts.names[0] == "size":
-        target.memory.room_for(math.prod(inner[0]) * (named.get("dtype") or torch.get_default_dtype()).itemsize)
-    if target is not None and not facts.writes:
-        expected = _expected(facts, shells)
-        if expected > target.memory.capacity - target.memory.current:
-            target.memory.room_for(expected)
+    target = _target(machine, facts, named, place)
+    if target is not None:
+        find_room(facts, inner, named, shells, target)
     # The numbers are made at once; only the clock pretends that the device gets to it later.
-    out = _compute(facts, func, inner, named, target or place)
+    failed = ""
+    try:
+        out = _compute(facts, func, inner, named, target or place)
+    except (IndexError, RuntimeError) as error:
+        failed = assertion_of(facts, error) if machine.kind == "cuda" and shells else ""
+        if not failed:
+            raise
+        out = of_no_meaning(facts, func, inner, named)
     given = _give(facts, func, inner, named, shells, target, out)
+    if failed:
+        machine.fail(shells[0]._place.index, failed)
     # After the launch: the host waits for the work just given, too.
     reason = mask_of(facts, args) if facts.indexing else facts.syncs_for
     if reason:
         machine.read_scalar(reason, shells[0]._place.index)
     return given
+
+
+def _target(machine: Machine, facts: Facts, named: dict[str, Any], place: Device | None) -> Device | None:
+    """Where the outcome goes: to the device that is asked for, None being the CPU, or to that of the operands."""
+    if facts.has_device and named.get("device") is not None:
+        if not machine.is_ours(named["device"]):
+            return None
+        target = machine.devices[machine.index_of(named["device"])]
+        named["device"] = "cpu"
+        return target
+    return machine.device(machine.current) if facts.has_device and place is None else place
 
 
 def _check_dtype(facts: Facts, shells: list[SimTensor]) -> None:
@@ -116,24 +121,6 @@ def _strip(value: Any, shells: list[SimTensor], hosts: list[torch.Tensor]) -> An
     if isinstance(value, torch.Tensor):
         hosts.append(value)
     return value
-
-
-def _expected(facts: Facts, shells: list[SimTensor]) -> int:
-    """The bytes of the outcome, where they may be far more than those of the arguments; else 0.
-
-    An outcome that the device has no room for must not be made in the host's memory first.
-    """
-    first: torch.Tensor | None = shells[0]._inner if shells else None
-    if first is None:
-        return 0
-    if facts.name in ("mm", "bmm") and len(shells) == 2:
-        return first.numel() // max(first.shape[-1], 1) * shells[1].shape[-1] * first.element_size()
-    if facts.name == "clone":
-        return first.numel() * first.element_size()
-    if facts.pointwise and len(shells) > 1 and math.prod(shell.numel() for shell in shells) > _MANY:
-        shapes = [shell.shape for shell in shells]
-        return int(math.prod(torch.broadcast_shapes(*shapes))) * max(shell.element_size() for shell in shells)
-    return 0
 
 
 def _compute(facts: Facts, func: Any, inner: list[Any], named: dict[str, Any], place: Device | None) -> Any:
@@ -187,7 +174,7 @@ def _give(
     # An operator that gave no new memory and wrote to none only looked at it, as `_unsafe_view` does.
     if facts.works and (fresh or facts.writes or not isinstance(out, torch.Tensor)):
         place = target or shells[0]._place
-        flops, nbytes = _amount(facts, inner, named, out, fresh, shells)
+        flops, nbytes = amount_of(machine.spec, facts, inner, named, out, fresh, shells)
         machine.launch(facts.name, place.index, flops, nbytes)
     if facts.writes:
         for shell in shells:
@@ -234,27 +221,6 @@ def _follow(shell: SimTensor) -> None:
     ):
         refresh(shell)
         shell._block.resized()
-
-
-def _amount(
-    facts: Facts, inner: Any, named: Any, out: Any, fresh: list[torch.Tensor], shells: list[SimTensor]
-) -> tuple[float, float]:
-    """The floating-point operations and the bytes that an operator moves through the device's memory."""
-    most = 0
-    nbytes = 0
-    for tensor in (*[shell._inner for shell in shells], *fresh):
-        most = max(most, tensor.numel())
-        # An expanded tensor has more elements than memory, and the memory is what is read.
-        nbytes += min(tensor.numel() * tensor.element_size(), tensor.untyped_storage().nbytes())
-    if facts.flops is not None:
-        try:
-            return facts.flops(*inner, **named, out_val=out), nbytes
-        except (AssertionError, TypeError, ValueError, IndexError, RuntimeError):
-            return most, nbytes  # a formula that does not know these arguments
-    # PyTorch has no formula for these; n³ is the right order for factorisations and solvers of n x n matrices.
-    if facts.name.startswith("linalg_") and shells and shells[0].dim() >= 2:
-        return shells[0].numel() * min(shells[0].shape[-2:]), nbytes
-    return most, nbytes
 
 
 def _overload(name: str) -> Any:

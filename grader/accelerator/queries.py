@@ -84,7 +84,7 @@ def answer_accelerator(machine: Machine) -> None:
         "memory_reserved": device_module.memory_allocated,
         "max_memory_reserved": device_module.max_memory_allocated,
         "reset_peak_memory_stats": device_module.reset_peak_memory_stats,
-        "reset_accumulated_memory_stats": device_module.reset_peak_memory_stats,
+        "reset_accumulated_memory_stats": device_module.reset_accumulated_memory_stats,
         "memory_stats": device_module.memory_stats,
         "get_memory_info": device_module.mem_get_info,
         "empty_cache": device_module.empty_cache,
@@ -106,9 +106,12 @@ def answer_cuda() -> None:
                 put(owner, name, function)
     put(torch.cuda, "default_generators", device_module.default_generators())
     _legacy_types()
+    _number_of_a_device()
     # These need no device, or are modules of their own.
     _name_the_device()
     kept = {"amp", "profiler", "nvtx", "tunable", "check_error", "cudaStatus", "has_half", "has_magma"}
+    kept |= {"memory_summary", "set_sync_debug_mode", "get_sync_debug_mode", "set_per_process_memory_fraction"}
+    kept |= {"max_memory_cached", "memory_cached", "reset_max_memory_cached", "is_tf32_supported"}
     # Whatever is left would ask CUDA's driver, which is not there. An error that names the function is better than one
     # of the driver's, and far better than a wrong answer.
     for name in torch.cuda.__all__:
@@ -129,6 +132,28 @@ def _name_the_device() -> None:
 
     put(torch.Tensor, "device", property(device))
     put(torch.Tensor, "is_cuda", property(is_cuda))
+
+
+class _DeviceKind(type):
+    """`torch.device`, which C++ calls by the inner name where it is given a number alone."""
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        if len(args) == 1 and not kwargs and isinstance(args[0], int) and not isinstance(args[0], bool):
+            return _Device(the_machine().kind, args[0])
+        return _Device(*args, **kwargs)
+
+    def __instancecheck__(cls, thing: Any) -> bool:
+        return isinstance(thing, _Device)
+
+
+# Kept before `torch.device` is replaced.
+_Device = torch.device
+
+
+def _number_of_a_device() -> None:
+    """`torch.device(1)` is one of this kind, too."""
+    names = {"__module__": "torch", "__qualname__": "device", "__doc__": _Device.__doc__}
+    put(torch, "device", _DeviceKind("device", (), names))
 
 
 class _LegacyKind(type):

@@ -18,31 +18,6 @@ put: Any = setattr
 LAZY = "lazy modules are not supported on the simulated device before their first call"
 
 
-def refuse_autocast(machine: Machine) -> None:
-    """`torch.autocast` would do nothing, silently; it raises."""
-    autocast: Any = torch.amp.autocast_mode.autocast
-    original = autocast.__init__
-
-    @functools.wraps(original)
-    def init(self: Any, device_type: str, dtype: Any = None, enabled: bool = True, cache_enabled: Any = None) -> None:
-        if machine.is_ours(device_type) and enabled:
-            raise NotImplementedError(f"autocast is not supported on the simulated device {machine.kind}")
-        # Switched off it does nothing on any device, and this one it would not know.
-        original(self, "cpu" if machine.is_ours(device_type) else device_type, dtype, enabled, cache_enabled)
-
-    put(autocast, "__init__", init)
-
-
-def refuse_data_parallel() -> None:
-    """`torch.nn.DataParallel` needs kernels of CUDA's."""
-
-    def forward(self: Any, *args: Any, **kwargs: Any) -> Any:
-        del self, args, kwargs
-        raise NotImplementedError("torch.nn.DataParallel is not supported on the simulated device")
-
-    put(torch.nn.DataParallel, "forward", forward)
-
-
 def refuse_lazy(machine: Machine) -> None:
     """Parameters without a shape need a class of their own, which tensors of the device cannot have."""
 

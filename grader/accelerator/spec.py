@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
+
+import torch
 
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 
@@ -16,12 +19,24 @@ class Spec:
     """
 
     name: str = "Simulated GPU"
+    capability: tuple[int, int] = (8, 0)
+    """What `torch.cuda.get_device_capability` says; 8.0 is the first with bfloat16."""
+    processors: int = 64
+    """How many multiprocessors it says it has."""
     memory: int = 8 * GIB
     """Bytes that tensors may take on each index."""
     granularity: int = 512
     """An allocation is rounded up to a multiple of so many bytes, as CUDA's allocator does; 1 counts exact bytes."""
     flops: float = 10e12
-    """Floating-point operations per second."""
+    """Floating-point operations per second, in float32."""
+    half: float = 4.0
+    """How many times as many in float16 and bfloat16."""
+    double: float = 0.5
+    """How many times as many in float64 and complex128."""
+    tf32: float = 1.0
+    """How many times as many in products of float32 where the program allows TF32; the numbers stay the same."""
+    clock: float = 1.4e9
+    """Cycles per second, by which `torch.cuda._sleep` counts."""
     bandwidth: float = 400e9
     """Bytes per second between the device and its own memory."""
     launch: float = 5e-6
@@ -42,6 +57,24 @@ class Spec:
     """Bytes per second between the host and its memory."""
     host_call: float = 1e-6
     """The least time of an operator on the host."""
+
+    def times(self, dtype: torch.dtype, product: str) -> float:
+        """How many times as many operations per second a dtype allows.
+
+        Args:
+            dtype: in which the work is done.
+            product: the operator, if it is a product or a convolution; else "".
+        """
+        if dtype in (torch.float16, torch.bfloat16):
+            return self.half
+        if dtype in (torch.float64, torch.complex128):
+            return self.double
+        if self.tf32 != 1.0 and product and dtype is torch.float32:
+            # By default CUDA allows it in convolutions, and in no products.
+            backends: Any = torch.backends
+            allowed = backends.cudnn.conv if product.startswith("conv") else backends.cuda.matmul
+            return self.tf32 if allowed.fp32_precision == "tf32" else 1.0
+        return 1.0
 
     def busy_seconds(self, flops: float, nbytes: float) -> float:
         """For how long a kernel has the whole device."""

@@ -110,6 +110,8 @@ class Event:
         # Not by `Machine.wait`: the host waits for one moment, not until a queue is empty.
         machine.tally.syncs["synchronize"] = machine.tally.syncs.get("synchronize", 0) + 1
         machine.clock.wait_until("event", self.moment or 0.0)
+        for place in machine.devices:
+            machine.check(place.index)
 
     def wait(self, stream: Stream | None = None) -> None:
         """A stream does nothing more before the moment."""

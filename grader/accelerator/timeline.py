@@ -30,7 +30,7 @@ def timeline(spans: Sequence[Span], *, rows: int = 20, width: int = _WIDTH) -> s
     shown.sort(key=lambda span: (span.start, span.end))
     room = width - _NAME - _TIME - 2
     scale = room / (end - start)
-    lines = [f"{'':{_NAME}}|{_time(start):<{room // 2}}{_time(end):>{room - room // 2}}|"]
+    lines = [f"{'':{_NAME}}|{time_text(start):<{room // 2}}{time_text(end):>{room - room // 2}}|"]
     for span in shown:
         # Each span is seen, at least as one character, and none leaves the frame.
         left = min(int((span.start - start) * scale), room - 1)
@@ -39,14 +39,22 @@ def timeline(spans: Sequence[Span], *, rows: int = 20, width: int = _WIDTH) -> s
         who = "host" if span.place == "host" else f"dev{span.place}"
         label = f"{who} {span.name}"[: _NAME - 1]
         bar = f"{label:{_NAME}}|{' ' * left}{mark * length}".ljust(width - _TIME)
-        lines.append(f"{bar}|{_time(span.end - span.start):>{_TIME - 1}}")
+        lines.append(f"{bar}|{time_text(span.end - span.start):>{_TIME - 1}}")
     if len(spans) > rows:
         lines.append(f"{len(spans) - rows} shorter ones are left out")
     return "\n".join(line.rstrip() for line in lines)
 
 
-def _time(seconds: float) -> str:
+def time_text(seconds: float) -> str:
+    """A time for people, with three digits."""
+    if seconds <= 0:
+        return "0 s"
     for unit, name in ((1.0, "s"), (1e-3, "ms"), (1e-6, "us")):
         if seconds >= unit:
-            return f"{seconds / unit:.3g} {name}"
-    return f"{seconds / 1e-9:.3g} ns"
+            return f"{_three(seconds / unit)} {name}"
+    return f"{_three(seconds / 1e-9)} ns"
+
+
+def _three(number: float) -> str:
+    # Not 1e+03, which `g` makes of 999.6.
+    return f"{number:.0f}" if number >= 99.95 else f"{number:.3g}"

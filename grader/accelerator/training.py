@@ -125,6 +125,41 @@ def replace_modules() -> None:
     put(torch.Tensor, "data", property(data, set_data))
 
 
+def pad_the_padded() -> None:
+    """`nn.TransformerEncoder` gives zeros for what is padded where PyTorch would skip it, in nested tensors."""
+    encoder: Any = torch.nn.TransformerEncoder
+    original, to_nested = encoder.forward, torch._nested_tensor_from_mask
+
+    class Nested(Exception):
+        """PyTorch takes its fast path."""
+
+    def from_mask(tensor: torch.Tensor, *args: Any, **kwargs: Any) -> torch.Tensor:
+        if isinstance(tensor, SimTensor):
+            raise Nested
+        return to_nested(tensor, *args, **kwargs)
+
+    @functools.wraps(original)
+    def forward(self: Any, src: Any, mask: Any = None, src_key_padding_mask: Any = None, is_causal: Any = None) -> Any:
+        try:
+            return original(self, src, mask, src_key_padding_mask, is_causal)
+        except Nested:
+            pass
+        # By the ordinary path; what it makes of padded places is not what the fast one leaves there.
+        fast: Any = torch.backends.mha
+        before = fast.get_fastpath_enabled()
+        fast.set_fastpath_enabled(False)
+        try:
+            out = original(self, src, mask, src_key_padding_mask, is_causal)
+        finally:
+            fast.set_fastpath_enabled(before)
+        padded = src_key_padding_mask
+        padded = padded if padded.dtype is torch.bool else padded < 0
+        return out.masked_fill(padded[:, :, None], 0.0)
+
+    put(torch, "_nested_tensor_from_mask", from_mask)
+    put(encoder, "forward", forward)
+
+
 def _move(param: torch.Tensor, moved: Any) -> None:
     if torch.nn.parameter.is_lazy(param):
         raise NotImplementedError(LAZY)

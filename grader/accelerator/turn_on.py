@@ -8,7 +8,17 @@ from typing import Any, Literal
 import torch
 from torch.utils.backend_registration import _setup_privateuseone_for_python_backend
 
-from grader.accelerator import arguments, operators, queries, refusals, storages, training
+from grader.accelerator import (
+    arguments,
+    autocast,
+    cuda_tools,
+    operators,
+    parallel,
+    queries,
+    refusals,
+    storages,
+    training,
+)
 from grader.accelerator.device_module import default_generators, make_module
 from grader.accelerator.machine import INNER, Machine, machine_or_none, set_machine
 from grader.accelerator.spec import Spec
@@ -82,12 +92,19 @@ def enable(mode: Mode = "sim", *, indices: int = 2, spec: Spec | None = None) ->
     # After the machine is set, whose generators these are.
     vars(module)["default_generators"] = default_generators()
     _KEPT.append(operators.register())
-    # From here on functions of torch are replaced: C++ cannot be taught another name for the device, nor to answer
-    # for one that does not exist.
+    _replace_functions(machine, mode)
+    return machine
+
+
+def _replace_functions(machine: Machine, mode: Mode) -> None:
+    # C++ cannot be taught another name for the device, nor to answer for one that does not exist. So functions of torch
+    # are replaced.
     queries.hide_others(kept=mode)
     queries.answer_accelerator(machine)
+    autocast.answer_autocast(machine)
     if mode == "cuda":
         queries.answer_cuda()
+        cuda_tools.answer_tools(machine)
     queries.replace_classes(machine)
     queries.replace_timer()
     arguments.replace_functions(machine)
@@ -99,14 +116,13 @@ def enable(mode: Mode = "sim", *, indices: int = 2, spec: Spec | None = None) ->
     training.replace_backward(machine)
     training.check_gradients(machine)
     training.replace_modules()
-    refusals.refuse_autocast(machine)
+    training.pad_the_padded()
     refusals.refuse_lazy(machine)
-    refusals.refuse_data_parallel()
+    parallel.answer_communication()
     refusals.refuse_export(machine)
     refusals.profile_the_host(machine)
     training.update_all_at_once()
     refusals.compile_nothing()
-    return machine
 
 
 _KEPT: list[Any] = []

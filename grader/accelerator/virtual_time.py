@@ -64,6 +64,8 @@ def virtual_time() -> Iterator[Machine]:
     machine goes on from where it is.
     """
     machine = the_machine()
+    # What a program prints of `time.time()` is a date.
+    epoch = time.time() - machine.clock.host
 
     def now() -> float:
         return machine.clock.host
@@ -71,14 +73,21 @@ def virtual_time() -> Iterator[Machine]:
     def now_ns() -> int:
         return round(machine.clock.host * 1e9)
 
+    def date() -> float:
+        return epoch + machine.clock.host
+
+    def date_ns() -> int:
+        return round(epoch * 1e9) + now_ns()
+
     def sleep(seconds: float) -> None:
         machine.clock.pass_time(seconds, "sleep")
 
     # `timeit` took its clock from `time` when it was loaded, so both are replaced.
     new: dict[tuple[Any, str], Any] = {(timeit, "default_timer"): now, (time, "sleep"): sleep}
-    for name in ("perf_counter", "monotonic", "time", "process_time"):
+    for name in ("perf_counter", "monotonic", "process_time"):
         new[time, name] = now
         new[time, f"{name}_ns"] = now_ns
+    new |= {(time, "time"): date, (time, "time_ns"): date_ns}
     old = {place: getattr(*place) for place in new}
     try:
         for (owner, name), value in new.items():

@@ -218,7 +218,6 @@ def test_unsupported_is_said() -> None:
         (lambda: torch.eye(2).to_sparse().to("sim"), "aten::_sparse_coo_tensor_with_dims"),
         (lambda: torch.nested.nested_tensor([t[0]], device="sim"), "nested tensors are not supported"),
         (lambda: torch.quantize_per_tensor(t, 0.1, 0, torch.quint8), "'aten::quantize_per_tensor' is not supported"),
-        (lambda: torch.autocast("sim"), "autocast is not supported on the simulated device sim"),
         (lambda: nn.LazyLinear(2).to("sim"), "lazy modules are not supported"),
     ]
     for make, text in cases:

@@ -283,3 +283,35 @@ def test_files_hold_storages_still() -> None:
     file.seek(0)
     found = torch.load(file)
     assert (str(found.device), found.tolist()) == ("cuda:1", [0.0, 1.0, 2.0])
+
+
+@in_mode("cuda")
+def test_a_number_is_a_device_of_this_kind() -> None:
+    """`torch.device(1)` has the public name, and the class is what it was to whoever asks."""
+    device = torch.device(1)
+    assert (str(device), isinstance(device, torch.device), copy.deepcopy(device)) == ("cuda:1", True, device)
+    assert torch.ones(1, device=device).device == torch.device("cuda", 1) == torch.device(type="cuda", index=1)
+    with raises(RuntimeError, "index"):
+        torch.device(-1)
+
+
+@in_mode("cuda")
+def test_an_encoder_and_what_is_padded() -> None:
+    """`nn.TransformerEncoder` in eval with a padding mask gives what the CPU gives, zeros where it is padded."""
+    encoder = nn.TransformerEncoder(nn.TransformerEncoderLayer(8, 2, 16, batch_first=True), 2).eval()
+    x, padded = torch.rand(2, 4, 8), torch.tensor([[False, False, False, True], [False] * 4])
+    with torch.no_grad(), warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # nested tensors are a prototype, says the CPU
+        wanted = encoder(x, src_key_padding_mask=padded)
+        found = encoder.cuda()(x.cuda(), src_key_padding_mask=padded.cuda())
+    assert not found[0, 3].any()
+    assert torch.allclose(found.cpu(), wanted, atol=1e-6)
+
+
+@in_mode("cuda")
+def test_large_operands_that_do_not_fit() -> None:
+    """They raise PyTorch's own error, and lists of tensors are not taken for operands of one another."""
+    x = torch.ones(5000, 3, device="cuda")
+    with raises(RuntimeError, "The size of tensor a (3) must match the size of tensor b (5000)"):
+        x + x.t()
+    assert [one.shape for one in torch._foreach_add([x, x.t()], 1)] == [x.shape, x.t().shape]

@@ -1,0 +1,8 @@
+"""`python -m grader.accelerator script.py`: runs a program with a simulated CUDA."""
+
+import sys
+
+from grader.accelerator.launcher import main
+
+if __name__ == "__main__":
+    sys.exit(main())

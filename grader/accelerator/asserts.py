@@ -1,0 +1,98 @@
+"""Device-side asserts: what a kernel finds wrong with numbers on the device, which the host hears of later.
+
+Only a device that calls itself cuda has them. Under its own name the device raises at once, with the CPU's words.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch.utils import _pytree
+
+from grader.accelerator.facts import Facts
+
+_INDEX = (
+    'IndexKernel.cu:111: operator(): {at} Assertion `-sizes[i] <= index && index < sizes[i] && "index out of bounds"`'
+)
+_SELECT = "Indexing.cu:1553: indexSelectLargeIndex: {at} Assertion `srcIndex < srcSelectDimSize`"
+_SCATTER = (
+    "ScatterGatherKernel.cu:145: operator(): {at} Assertion "
+    '`idx_dim >= 0 && idx_dim < index_size && "index out of bounds"`'
+)
+_CLASSES = "Loss.cu:245: nll_loss_forward_reduce_cuda_kernel_2d: {at} Assertion `t >= 0 && t < n_classes`"
+_SHARES = "Loss.cu:94: operator(): {at} Assertion `input_val >= zero && input_val <= one`"
+_DRAW = (
+    "TensorCompare.cu:112: _assert_async_cuda_kernel: {at} Assertion "
+    "`probability tensor contains either `inf`, `nan` or element < 0`"
+)
+_AT = "block: [0,0,0], thread: [0,0,0]"
+
+_FOUND = {
+    r"index -?\d+ is out of bounds for dimension -?\d+ with size \d+": _INDEX,
+    r"index out of range in self|out of range: tried to access index": _SELECT,
+    r"Target -?\d+ is out of bounds": _CLASSES,
+    r"all elements of (input|target) should be between 0 and 1": _SHARES,
+    r"probability tensor contains either `inf`, `nan` or element < 0": _DRAW,
+}
+"""What the CPU's kernels say of numbers that CUDA's look at on the device, and what those print."""
+
+_HELP = """Search for `cudaErrorAssert' in https://docs.nvidia.com/cuda/cuda-runtime-api/group__CUDART__TYPES.html for \
+more information."""
+_LATER = """
+CUDA kernel errors might be asynchronously reported at some other API call, so the stacktrace below might be incorrect.
+For debugging consider passing CUDA_LAUNCH_BLOCKING=1"""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A kernel that failed: the device does nothing any more, and the host hears of it.
+
+    Attributes:
+        moment: when the kernel is done, in virtual seconds.
+        text: what it prints.
+    """
+
+    moment: float
+    text: str
+
+
+def launches_block() -> bool:
+    """Whether the host is to wait for each kernel, as CUDA is asked to by its variable."""
+    return os.environ.get("CUDA_LAUNCH_BLOCKING") == "1"
+
+
+def assertion_of(facts: Facts, error: Exception) -> str:
+    """What a kernel of CUDA prints where that of the CPU raises this; "" where CUDA, too, finds it on the host."""
+    text = next((printed for said, printed in _FOUND.items() if re.search(said, str(error))), "")
+    if text is _INDEX and facts.name.startswith(("gather", "scatter")):
+        text = _SCATTER
+    return text and f"/pytorch/aten/src/ATen/native/cuda/{text.format(at=_AT)} failed."
+
+
+def of_no_meaning(facts: Facts, func: Any, inner: list[Any], named: dict[str, Any]) -> Any:
+    """What a failed kernel leaves: something of the right shape. Nobody gets to see its numbers."""
+    for name, value in [*zip(facts.names, inner, strict=False), *named.items()]:
+        if name in facts.writes:
+            return value
+
+    def shape_of(value: Any) -> Any:
+        return value.to("meta") if isinstance(value, torch.Tensor) else value
+
+    made = func(*_pytree.tree_map(shape_of, inner), **_pytree.tree_map(shape_of, named))
+    return _pytree.tree_map_only(torch.Tensor, lambda tensor: torch.zeros_like(tensor, device="cpu"), made)
+
+
+def asserted(fault: Fault, *, first: bool) -> Exception:
+    """The error that the host meets; when it first does, it prints what the kernel printed."""
+    if first:
+        sys.stderr.write(f"{fault.text}\n")
+    # Whoever waits for each kernel needs no advice to do so.
+    later = "" if launches_block() else _LATER
+    text = f"CUDA error: device-side assert triggered\n{_HELP}{later}\n"
+    error: type[Exception] = getattr(torch, "AcceleratorError", RuntimeError)
+    return error(f"{text}Compile with `TORCH_USE_CUDA_DSA` to enable device-side assertions.\n")

@@ -1,0 +1,134 @@
+"""What programs for CUDA use beside tensors: ranges for profilers, kernels that sleep, versions, old default types."""
+
+from __future__ import annotations
+
+import importlib
+import itertools
+from typing import Any
+
+import torch
+
+from grader.accelerator.machine import Machine
+
+# The type checker refuses assignments to functions of torch; through `Any` it lets them pass.
+put: Any = setattr
+
+_CUDA, _CUDNN = "12.8", 91002
+"""The versions that it says it has."""
+
+
+class _Ranges:
+    """Ranges of NVTX, as spans on the virtual clock; they nest."""
+
+    def __init__(self, machine: Machine) -> None:
+        self._machine = machine
+        self._open: list[tuple[str, float]] = []
+        self._started: dict[int, tuple[str, float]] = {}
+        self._numbers = itertools.count(1)
+
+    # The names are those of the extension that `torch.cuda.nvtx` calls.
+    def rangePushA(self, name: str) -> int:  # noqa: N802
+        """Open a range; how many were open before."""
+        self._open.append((name, self._machine.clock.host))
+        return len(self._open) - 1
+
+    def rangePop(self) -> int:  # noqa: N802
+        """Close the one that was opened last; how many are left, or -2 where none was open."""
+        if not self._open:
+            return -2
+        self._note(*self._open.pop())
+        return len(self._open)
+
+    def rangeStartA(self, name: str) -> int:  # noqa: N802
+        """Open a range that need not nest; its number."""
+        number = next(self._numbers)
+        self._started[number] = name, self._machine.clock.host
+        return number
+
+    def rangeEnd(self, number: int) -> None:  # noqa: N802
+        """Close it."""
+        if number in self._started:
+            self._note(*self._started.pop(number))
+
+    def markA(self, name: str) -> None:  # noqa: N802
+        """A moment, which takes no time and so leaves no span."""
+
+    def deviceRangeStart(self, name: str, stream: int) -> int:  # noqa: N802
+        """A range of the device's; here one of the host's."""
+        del stream
+        return self.rangeStartA(name)
+
+    def deviceRangeEnd(self, number: int, stream: int) -> None:  # noqa: N802
+        """Close it."""
+        del stream
+        self.rangeEnd(number)
+
+    def _note(self, name: str, start: float) -> None:
+        self._machine.clock.note(f"range {name}", "host", start, self._machine.clock.host)
+
+
+def answer_tools(machine: Machine) -> None:
+    """Let all of them answer for the machine."""
+
+    def sleep(cycles: int) -> None:
+        # A kernel of one thread, which leaves the device to others.
+        place = machine.devices[machine.current]
+        machine.check(place.index)
+        machine.tally.launches += 1
+        seconds = cycles / machine.spec.clock
+        machine.clock.work("sleep", [place.queue], machine.spec.launch, seconds, "kernels", 0.0)
+
+    def get_mode() -> int:
+        return machine.sync_debug
+
+    def set_mode(mode: int) -> None:
+        machine.sync_debug = mode
+
+    def fraction_of(fraction: float, device: Any = None) -> None:
+        if not 0 <= fraction <= 1:
+            raise ValueError(f"Invalid fraction value: {fraction}. Allowed range: 0~1")
+        machine.devices[machine.index_of(device)].memory.capacity = int(fraction * machine.spec.memory)
+
+    put(torch.cuda, "_sleep", sleep)
+    put(torch._C, "_cuda_set_sync_debug_mode", set_mode)
+    put(torch._C, "_cuda_get_sync_debug_mode", get_mode)
+    put(torch.cuda, "set_per_process_memory_fraction", fraction_of)
+    put(torch.cuda.memory, "set_per_process_memory_fraction", fraction_of)
+    put(torch.cuda.nvtx, "_nvtx", _Ranges(machine))
+    importlib.import_module("torch.cuda.comm")
+    _say_versions()
+    _default_type(machine)
+
+
+def _say_versions() -> None:
+    def available() -> bool:
+        return True
+
+    def version() -> int:
+        return _CUDNN
+
+    put(torch.version, "cuda", _CUDA)
+    put(torch.backends.cudnn, "is_available", available)
+    put(torch.backends.cudnn, "version", version)
+
+
+def _default_type(machine: Machine) -> None:
+    """`torch.set_default_tensor_type(torch.cuda.FloatTensor)`, as old programs say."""
+    original: Any = torch.set_default_tensor_type
+    ours_before: list[str] = []
+
+    def set_default_tensor_type(kind: Any) -> None:
+        name = kind if isinstance(kind, str) else f"torch.{machine.kind}.{getattr(kind, '__name__', '')}"
+        owner, _, word = name.rpartition(".")
+        ours = getattr(torch.cuda, word, None) if owner == f"torch.{machine.kind}" else None
+        if ours is None or not (isinstance(kind, str) or ours is kind):
+            if ours_before:
+                ours_before.clear()
+                torch.set_default_device(None)
+            original(kind)
+            return
+        ours_before[:] = [name]
+        torch.set_default_dtype(ours.dtype)
+        torch.set_default_device(machine.kind)
+
+    put(torch, "set_default_tensor_type", set_default_tensor_type)

@@ -1,0 +1,174 @@
+"""Runs a program with a simulated CUDA, and tells at the end what its use cost."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import io
+import linecache
+import os
+import shutil
+import sys
+import traceback
+import types
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from grader.accelerator.allocation import size_text
+from grader.accelerator.gpus import NAMES, spec_of
+from grader.accelerator.ledger import Ledger
+from grader.accelerator.machine import DEVICE_TO_DEVICE, DEVICE_TO_HOST, HOST_TO_DEVICE, Machine
+from grader.accelerator.spec import Spec
+from grader.accelerator.timeline import time_text
+from grader.accelerator.trace import write_trace
+from grader.accelerator.turn_on import enable
+from grader.accelerator.virtual_time import virtual_time
+
+_MOST_TRACED = 300_000
+_LINES = 5
+_PACKAGE = str(Path(__file__).parent)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a program as the arguments say; its exit status."""
+    asked = _parser().parse_args(argv)
+    script = Path(asked.script)
+    try:
+        source = _read(script)
+        spec = spec_of(asked.spec) if asked.spec else Spec()
+        if asked.trace:
+            with open(asked.trace, "a", encoding="utf-8"):
+                pass  # before the program runs for an hour: can it be written?
+    except (OSError, ValueError) as error:
+        sys.stderr.write(f"python -m grader.accelerator: {_told(error)}\n")
+        return 2
+    machine = enable("cuda", indices=asked.devices, spec=spec)
+    assert machine is not None
+    ledger = Ledger(script.resolve().parent)
+    machine.clock.listener = ledger.note
+    if asked.trace:
+        machine.clock.most = _MOST_TRACED
+    with virtual_time() if asked.virtual_time else contextlib.nullcontext():
+        status = _run(source, asked.script, asked.arguments)
+    _flush()
+    sys.stderr.write("\n".join(_summary(machine, ledger, virtual=asked.virtual_time)) + "\n")
+    if asked.trace:
+        write_trace(machine.clock.spans, asked.trace)
+        sys.stderr.write(_of_trace(machine, asked.trace))
+    return status
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m grader.accelerator",
+        description="Run a PyTorch program with a simulated CUDA, and tell what its use of the device costs.",
+    )
+    parser.add_argument("--virtual-time", action="store_true", help="clocks that the program reads are virtual")
+    parser.add_argument("--spec", metavar="NAME", help=f"imitate a GPU: {', '.join(NAMES)}")
+    parser.add_argument("--devices", metavar="N", type=_count, default=1, help="how many devices there are; 1")
+    parser.add_argument("--trace", metavar="FILE", help="write what happened, for ui.perfetto.dev")
+    parser.add_argument("script", help="the program")
+    parser.add_argument("arguments", nargs=argparse.REMAINDER, help="what it is given")
+    return parser
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or not 1 <= int(text) <= 16:
+        raise argparse.ArgumentTypeError(f"from 1 to 16, not {text}")
+    return int(text)
+
+
+def _read(script: Path) -> types.CodeType:
+    with io.open_code(str(script.resolve())) as file:
+        try:
+            return compile(file.read(), str(script.resolve()), "exec", dont_inherit=True)
+        except SyntaxError as error:
+            raise ValueError("".join(traceback.format_exception_only(error)).strip()) from None
+
+
+def _told(error: Exception) -> str:
+    if isinstance(error, OSError):
+        return f"{error.filename}: {error.strerror}"
+    return str(error)
+
+
+def _run(code: types.CodeType, asked: str, arguments: list[str]) -> int:
+    """Run the program as Python runs a script; its exit status."""
+    script = Path(asked).resolve()
+    module = types.ModuleType("__main__")
+    vars(module).update(__file__=str(script), __builtins__=__builtins__)
+    # Pickles and worker processes look for the program's classes under this name.
+    sys.modules["__main__"] = module
+    sys.argv = [asked, *arguments]
+    sys.path[0] = str(script.parent)
+    try:
+        exec(code, vars(module))  # noqa: S102 - to run it is what this is for
+    except SystemExit as end:
+        if isinstance(end.code, str):
+            sys.stderr.write(f"{end.code}\n")
+        return end.code if isinstance(end.code, int) else int(end.code is not None)
+    except BaseException as error:
+        _flush()
+        sys.stderr.write("".join(_traced(error)))
+        return 130 if isinstance(error, KeyboardInterrupt) else 1
+    return 0
+
+
+def _traced(error: BaseException) -> Iterator[str]:
+    """The traceback from the program's first line on, without the frames of this package."""
+    found = traceback.TracebackException.from_exception(error)
+    found.stack = traceback.StackSummary.from_list(
+        [frame for frame in found.stack if not frame.filename.startswith(_PACKAGE)]
+    )
+    return found.format()
+
+
+def _flush() -> None:
+    # What the program printed comes before what is told of it, also where one of both is a file.
+    with contextlib.suppress(OSError, ValueError):
+        sys.stdout.flush()
+
+
+def _summary(machine: Machine, ledger: Ledger, *, virtual: bool) -> Iterator[str]:
+    tally, clock = machine.tally, machine.clock
+    end = max([clock.host, *clock.ready.values()])
+    yield ""
+    name = machine.spec.name
+    yield f"-- {name}" + ("" if name.startswith("Simulated") else ", simulated")
+    yield f"launches          {tally.launches:,}"
+    for direction in (HOST_TO_DEVICE, DEVICE_TO_HOST, DEVICE_TO_DEVICE):
+        if count := tally.transfers.get(direction, 0):
+            yield f"{direction:<17} {_copies(count)}, {size_text(tally.transferred.get(direction, 0))}"
+    waits = sorted(tally.syncs.items(), key=lambda item: -item[1])
+    yield f"waits             {sum(tally.syncs.values()):,}" + "".join(f", {name} {n:,}" for name, n in waits[:4])
+    yield f"virtual time      {time_text(end)}" + ("" if virtual else ", work of the CPU not counted")
+    for device in machine.devices:
+        busy = ledger.worked(device.index)
+        if device.memory.peak or busy:
+            share = f"busy {time_text(busy)}, idle {time_text(end - busy)}"
+            yield f"device {device.index}          {share}, peak {size_text(device.memory.peak)}"
+            if device.fault is not None and not device.fault_is_told:
+                yield f"a kernel failed, and nothing waited for it: {device.fault.text}"
+    yield from _lines(ledger)
+
+
+def _copies(count: int) -> str:
+    return f"{count:,} {'copy' if count == 1 else 'copies'}"
+
+
+def _lines(ledger: Ledger) -> Iterator[str]:
+    found = ledger.dearest(_LINES)
+    if not found:
+        return
+    width = min(shutil.get_terminal_size().columns, 120)
+    yield "  device     host    waits  the dearest lines"
+    for (file, number), cost in found:
+        times = "".join(f"{time_text(seconds):>9}" for seconds in (cost.device, cost.host, cost.waits))
+        text = linecache.getline(file, number).strip()
+        yield f"{times[1:]}  {os.path.basename(file)}:{number} {text}"[:width].rstrip()
+
+
+def _of_trace(machine: Machine, path: str) -> str:
+    left = machine.clock.count - len(machine.clock.spans)
+    more = f"; the first {len(machine.clock.spans):,} spans, {left:,} more are left out" if left else ""
+    return f"trace             {path}{more}; open it in https://ui.perfetto.dev\n"

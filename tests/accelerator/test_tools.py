@@ -1,0 +1,161 @@
+"""What programs for CUDA use beside tensors, and several devices in one process."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from typing import Any
+
+import pytest
+import torch
+from accelerator.modes import counted, grad_of, in_mode, raises
+from torch import nn
+
+from grader import accelerator
+
+cuda: Any = torch.cuda
+
+
+@in_mode("cuda")
+def test_memory_statistics() -> None:
+    """Statistics have CUDA's names, and count what is there, at most was, came and went; a summary prints them."""
+    kept = torch.ones(1000, device="cuda")
+    large = torch.ones(1 << 20, device="cuda")
+    del large
+    found = cuda.memory_stats()
+    assert found["allocated_bytes.all.current"] == cuda.memory_allocated() == 4096
+    assert [found[f"allocation.all.{name}"] for name in ("current", "peak", "allocated", "freed")] == [1, 2, 2, 1]
+    assert [found[f"allocated_bytes.large_pool.{name}"] for name in ("current", "allocated")] == [0, 4 << 20]
+    assert (found["requested_bytes.all.current"], found["num_ooms"]) == (4000, 0)
+    cuda.reset_peak_memory_stats()
+    cuda.reset_accumulated_memory_stats()
+    found = cuda.memory_stats()
+    assert (found["allocation.all.peak"], found["allocation.all.allocated"]) == (1, 0)
+    assert "| Allocated memory      |   4096 B   |" in cuda.memory_summary()
+    cuda.set_per_process_memory_fraction(1e-5)
+    with raises(torch.OutOfMemoryError, "CUDA out of memory"):
+        torch.ones(1 << 20, device="cuda")
+    assert (cuda.memory_stats()["num_ooms"], kept.numel()) == (1, 1000)
+
+
+@in_mode("cuda")
+def test_waits_that_are_not_wanted() -> None:
+    """`set_sync_debug_mode` warns of a wait at the program's line, or forbids it; an explicit wait is wanted."""
+    x = torch.ones(4, device="cuda")
+    cuda.set_sync_debug_mode("warn")
+    for wait in (x.sum().item, x.cpu, x.nonzero):
+        with pytest.warns(UserWarning, match="called a synchronizing CUDA operation") as told:
+            wait()
+        assert told[0].filename == __file__
+    cuda.set_sync_debug_mode("error")
+    with raises(RuntimeError, "called a synchronizing CUDA operation"):
+        x.tolist()
+    cuda.synchronize()
+    x.to("cuda:1")
+    assert cuda.get_sync_debug_mode() == 2
+
+
+@in_mode("cuda")
+def test_ranges_and_sleep() -> None:
+    """Ranges of NVTX are spans of the clock; a sleeping kernel takes its cycles and leaves the device to others."""
+    machine = accelerator.the_machine()
+    cuda.nvtx.range_push("outer")
+    with cuda.nvtx.range("inner"):
+        cuda._sleep(int(machine.spec.clock / 1000))
+        with cuda.stream(cuda.Stream()):
+            torch.ones(1000, 1000, device="cuda")
+    assert cuda.nvtx.range_pop() == 0
+    assert [span.name for span in machine.clock.spans if span.name.startswith("range")] == [
+        "range inner",
+        "range outer",
+    ]
+    other = next(span for span in machine.clock.spans if span.name == "fill_")
+    assert machine.clock.ready[0, 0] == pytest.approx(1e-3 + 5e-6)
+    assert other.end < 1e-4
+
+
+@in_mode("cuda")
+def test_switches_and_versions() -> None:
+    """Programs find versions and properties, and may set what they set for cuDNN."""
+    assert (torch.version.cuda, torch.backends.cudnn.is_available()) == ("12.8", True)
+    torch.backends.cudnn.benchmark = torch.backends.cudnn.deterministic = True
+    with torch.backends.cudnn.flags(enabled=False):
+        nn.Conv2d(1, 1, 1).cuda()(torch.ones(1, 1, 2, 2, device="cuda"))
+    found = cuda.get_device_properties(0)
+    assert (found.name, found.major, found.warp_size, found.max_threads_per_multi_processor) == (
+        "Simulated GPU",
+        8,
+        32,
+        2048,
+    )
+
+
+@in_mode("cuda")
+def test_old_default_types() -> None:
+    """`set_default_tensor_type` chooses device and dtype, by the type or by its name, and goes back."""
+    warnings.simplefilter("ignore", UserWarning)  # it is deprecated
+    seen = []
+    for kind in (cuda.DoubleTensor, "torch.cuda.HalfTensor", torch.FloatTensor):
+        torch.set_default_tensor_type(kind)
+        seen.append((torch.zeros(1).device.type, torch.zeros(1).dtype))
+    assert seen == [("cuda", torch.float64), ("cuda", torch.float16), ("cpu", torch.float32)]
+
+
+@pytest.mark.parametrize(("given", "count"), [("0", 1), ("1,0", 2), ("", 0), ("-1", 0), ("0,7,1", 1), ("0,0", 1)])
+@in_mode("cuda")
+def test_devices_that_a_program_may_see(given: str, count: int) -> None:
+    """CUDA_VISIBLE_DEVICES holds if it is set before the first use, as programs do in their first lines."""
+    os.environ["CUDA_VISIBLE_DEVICES"] = given
+    assert (cuda.device_count(), cuda.is_available()) == (count, count > 0)
+    if not count:
+        with raises(RuntimeError, "No CUDA GPUs are available"):
+            torch.ones(1).cuda()
+    elif count == 1:
+        with raises(RuntimeError, "invalid device ordinal"):
+            torch.ones(1).to("cuda:1")
+
+
+@pytest.mark.parametrize("mode", ["cuda", "sim"])
+@in_mode("off")
+def test_data_parallel(mode: Any) -> None:
+    """A model on two devices gives the numbers and gradients of one, in the precision of the caller's region."""
+    accelerator.enable(mode)
+    torch.manual_seed(0)
+    alone = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2))
+    x = torch.randn(5, 4)
+    wanted = alone(x)
+    wanted.sum().backward()
+    grads = [grad_of(p).clone() for p in alone.parameters()]
+    alone.zero_grad()
+    both = nn.DataParallel(alone.to(mode))
+    accelerator.reset_counters()
+    found = both(x)
+    # Two copies of the input, one of all parameters together, one of the other device's outcome.
+    assert counted("host_to_device", "device_to_device") == (2, 2)
+    found.sum().backward()
+    assert (found.device, both.module is alone) == (torch.device(mode, 0), True)
+    torch.testing.assert_close(found.cpu(), wanted)
+    for param, grad in zip(alone.parameters(), grads, strict=True):
+        torch.testing.assert_close(grad_of(param).cpu(), grad)
+    with torch.autocast(mode):
+        assert both(x).dtype is torch.float16
+
+
+@in_mode("cuda")
+def test_communication() -> None:
+    """What `torch.cuda.comm` sends arrives where it is to, and comes together again."""
+    x = torch.arange(10.0).reshape(5, 2)
+    comm = cuda.comm
+    everywhere = comm.broadcast(x.cuda(), [0, 1])
+    parts = comm.scatter(x, [0, 1])
+    summed = comm.reduce_add(everywhere)
+    assert [str(one.device) for one in (*everywhere, *parts, summed)] == ["cuda:0", "cuda:1"] * 2 + ["cuda:0"]
+    assert [one.shape[0] for one in (*parts, *comm.scatter(x, [0, 1], [1, 4]))] == [3, 2, 1, 4]
+    assert torch.equal(comm.gather(parts, destination="cpu"), x)
+    assert torch.equal(summed.cpu(), 2 * x)
+    mixed = [torch.ones(2).cuda(), torch.ones(3, dtype=torch.int64).cuda(), torch.zeros(1).cuda()]
+    copies = comm.broadcast_coalesced(mixed, [0, 1])[1]
+    assert [(one.dtype, one.tolist()) for one in copies] == [(one.dtype, one.tolist()) for one in mixed]
+    out = [torch.empty(2, 2, device="cuda:0"), torch.empty(3, 2, device="cuda:1")]
+    comm.scatter(x, out=out)
+    assert torch.equal(comm.gather(out), x.cuda())
