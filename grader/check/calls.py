@@ -31,13 +31,13 @@ def raises(function: Handle, *args: Any, error: type[Exception] = ValueError, ca
     """
     call = _text(_function(function), args)
     try:
-        function(*args)
+        yours = function(*args)
     except error as raised:
         if raised_by_student(raised) is None:
             raise
         return
     public = say("`{}` accepts {}; {} is asked", function, case, show.with_article(error.__name__))
-    raise CheckFailed(public, f"{public}\nthe call  {call}")
+    raise CheckFailed(public, f"{public}\nthe call  {call}\ngives     {show.show(yours)}")
 
 
 def accepts(function: Handle, *args: Any, error: type[Exception] = ValueError, case: str) -> Any:

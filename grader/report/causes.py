@@ -11,6 +11,7 @@ from grader.model import CAUSES, GradedCheck, Verdict
 _RAISED = re.compile(r"your (?:`[^`]+`(?: object)?|\w+\.py) (?:raised \w+|is not written yet|)")
 _KIND = re.compile(r" is (None|an? [\w ]+|some other object)(?: \(is a `return` missing\?\))?, .+ is asked")
 _ONE_FOR_ALL = ("load", "name", "signature", "raised")
+_ANYWHERE = ("raised", "kind", "shape")
 _PLACE = re.compile(r"^ {4}\S.*, line \d+", re.MULTILINE)
 
 
@@ -48,10 +49,18 @@ class Told:
         )
 
 
-def _rank(row: GradedCheck) -> int:
-    """Earlier for what makes others fail; among equals the order in which they ran stays."""
+def _rank(row: GradedCheck) -> tuple[int, ...]:
+    """Earlier for what makes others fail; among equals the order in which they ran stays.
+
+    What ends any check that calls the function is told under the first rule, whichever check ran first; and by a shown
+    check, which may say more.
+    """
     cause = row.outcome.cause
-    return CAUSES.index(cause) if cause in CAUSES else len(CAUSES)
+    place = CAUSES.index(cause) if cause in CAUSES else len(CAUSES)
+    if cause not in _ANYWHERE:
+        return (place,)
+    number = row.check.contract[1:]
+    return place, not row.check.shown, int(number) if number.isdigit() else 0
 
 
 def _stops_at(row: GradedCheck, cause: GradedCheck) -> bool:

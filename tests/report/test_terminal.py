@@ -53,6 +53,19 @@ def test_cause_comes_first() -> None:
     ]
 
 
+def test_what_ends_every_check_is_told_under_the_first_rule() -> None:
+    """An error that each call meets stands under the first rule, whichever check ran first, by a shown one."""
+    told = Told.of(
+        [
+            row("memory", "crashed", "raised", "your `double` raised TypeError: no dim", rule="C10"),
+            row("value", "crashed", "raised", "your `double` raised TypeError: no dim", rule="C2"),
+            row("hidden", "crashed", "raised", "your `double` raised TypeError", shown=False, rule="C1"),
+        ]
+    )
+    assert told.cause is not None and told.cause.check.id == "value"
+    assert {item.check.id for item in told.same} == {"memory", "hidden"}
+
+
 @pytest.mark.parametrize("every", [False, True])
 def test_a_known_mistake_is_told_once(every: bool) -> None:
     """Below the message of what is explained, wrapped as that is."""
