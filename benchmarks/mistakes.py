@@ -121,19 +121,21 @@ def _changed(right: str, name: str, body: str) -> str:
 
 def _with_lines(right: str, edits: list[str]) -> str:
     text = right.split("\n")
-    place, indent = len(text), ""
+    place, indent, before = len(text), "", ""
     for edit in edits:
         sign, line = edit[0], edit[2:]
         if sign == "-":
             places = [number for number, there in enumerate(text) if there.strip() == line.strip()]
             if len(places) != 1:
                 raise ValueError(f"{len(places)} lines are  {line}")
-            (place,) = places
-            indent = text[place][: len(text[place]) - len(text[place].lstrip())]
-            del text[place]
+            there = text.pop(places[0])
+            # What comes instead stands where the first of these stood.
+            if before != "-":
+                place, indent = places[0], there[: len(there) - len(there.lstrip())]
         else:
             text.insert(place, indent + line if line else "")
             place += 1
+        before = sign
     return "\n".join(text)
 
 

@@ -10,7 +10,7 @@ def check_boxed_example(student):
     found = student.boxed_bytes([0.5, 1.5])
     require(
         120 <= found <= 184,
-        f"boxed_bytes([0.5, 1.5]) is {found}; in a Python of your own it is 120, and here up to 184",
+        f"boxed_bytes([0.5, 1.5]) is {found}; in your own Python it is 120, here up to 184",
     )
 
 
