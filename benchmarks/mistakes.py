@@ -28,7 +28,7 @@ from pathlib import Path
 import click
 
 from grader.cli.options import read_setup
-from grader.course.layout import find_course
+from grader.course.layout import find_course, kept_mistakes
 from grader.course.load import load_course
 from grader.course.names import find_exercises
 from grader.diagnosis.diagnose import diagnose
@@ -216,7 +216,9 @@ def command(names: tuple[str, ...], *, write: bool, full: bool, only: str) -> No
     chosen = [item for name in names for item in find_exercises(course, name)] or list(course.exercises)
     chosen = [item for item in chosen if (FOLDER / f"{item.number}.txt").is_file()]
     setup = replace(read_setup(None), seed=0)
-    known, pages, every = Known(setup), {}, []
+    kept = kept_mistakes(course)
+    kept.parent.mkdir(exist_ok=True)
+    known, pages, every = Known(setup, kept), {}, []
     with open_lane(chosen, setup) as lane:
         for exercise in chosen:
             text = (FOLDER / f"{exercise.number}.txt").read_text(encoding="utf-8")
@@ -230,7 +232,8 @@ def command(names: tuple[str, ...], *, write: bool, full: bool, only: str) -> No
                 _print(item, full=full)
             pages[exercise.number] = table(exercise, found)
             every += found
-    if write:
+            known.write()
+    if write and not only:
         PAGE.write_text(written(pages), encoding="utf-8")
     sys.exit(_summed_up(every))
 

@@ -12,6 +12,7 @@ _RAISED = re.compile(r"your (?:`[^`]+`(?: object)?|\w+\.py) (?:raised \w+|is not
 _KIND = re.compile(r" is (None|an? [\w ]+|some other object)(?: \(is a `return` missing\?\))?, .+ is asked")
 _ONE_FOR_ALL = ("load", "name", "signature", "raised")
 _ANYWHERE = ("raised", "kind", "shape")
+_FIRST_RESULT, _LAST_RESULT = CAUSES.index("raised"), CAUSES.index("values")
 _PLACE = re.compile(r"^ {4}\S.*, line \d+", re.MULTILINE)
 
 
@@ -52,15 +53,18 @@ class Told:
 def _rank(row: GradedCheck) -> tuple[int, ...]:
     """Earlier for what makes others fail; among equals the order in which they ran stays.
 
-    What ends any check that calls the function is told under the first rule, whichever check ran first; and by a shown
-    check, which may say more.
+    Of wrong results those that a shown check met come first: it tells them in full. A hidden one may meet the same with
+    inputs that nobody can name, under a rule that is not to blame. An error or a wrong kind, which end any check that
+    calls the function, are told under the first rule.
     """
-    cause = row.outcome.cause
+    cause, shown = row.outcome.cause, row.check.shown
     place = CAUSES.index(cause) if cause in CAUSES else len(CAUSES)
-    if cause not in _ANYWHERE:
+    if not _FIRST_RESULT <= place <= _LAST_RESULT:
         return (place,)
-    number = row.check.contract[1:]
-    return place, not row.check.shown, int(number) if number.isdigit() else 0
+    number = row.check.contract[1:] if cause in _ANYWHERE else ""
+    # What only hidden checks raise comes of their inputs; a value is nearer to what is wrong.
+    odd = cause == "raised" and not shown
+    return _FIRST_RESULT, not shown, odd, place, int(number) if number.isdigit() else 0
 
 
 def _stops_at(row: GradedCheck, cause: GradedCheck) -> bool:

@@ -66,6 +66,19 @@ def test_what_ends_every_check_is_told_under_the_first_rule() -> None:
     assert {item.check.id for item in told.same} == {"memory", "hidden"}
 
 
+def test_wrong_values_are_told_before_what_only_a_hidden_check_raises() -> None:
+    """An error with inputs that nobody may name teaches less than a wrong value that is shown."""
+    told = Told.of(
+        [
+            row("speed", "failed", "performance", "a loop", rule="C1"),
+            row("hidden", "crashed", "raised", "your `double` raised TypeError", shown=False, rule="C2"),
+            row("value", "failed", "values", "wrong value", rule="C3"),
+        ]
+    )
+    assert told.cause is not None
+    assert [told.cause.check.id, *(item.check.id for item in told.lost)] == ["value", "hidden", "speed"]
+
+
 @pytest.mark.parametrize("every", [False, True])
 def test_a_known_mistake_is_told_once(every: bool) -> None:
     """Below the message of what is explained, wrapped as that is."""
