@@ -1,4 +1,4 @@
-"""Your write does not reach t, as with a list of numbers in the first bracket: that gives a copy, and the write goes there.
+"""Your write does not reach t, as with a list of numbers in the first bracket: that gives a copy.
 
 caught by: set_two_columns
 keeps: first_rows, first_cols, last
