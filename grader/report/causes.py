@@ -61,10 +61,12 @@ def _rank(row: GradedCheck) -> tuple[int, ...]:
     place = CAUSES.index(cause) if cause in CAUSES else len(CAUSES)
     if not _FIRST_RESULT <= place <= _LAST_RESULT:
         return (place,)
-    number = row.check.contract[1:] if cause in _ANYWHERE else ""
+    number, spreads = row.check.contract[1:], cause in _ANYWHERE
     # What only hidden checks raise comes of their inputs; a value is nearer to what is wrong.
     odd = cause == "raised" and not shown
-    return _FIRST_RESULT, not shown, odd, place, int(number) if number.isdigit() else 0
+    if not spreads or not number.isdigit():
+        return _FIRST_RESULT, not shown, odd, place
+    return _FIRST_RESULT, not shown, odd, _FIRST_RESULT, int(number), place
 
 
 def _stops_at(row: GradedCheck, cause: GradedCheck) -> bool:
