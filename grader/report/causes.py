@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from grader.model import CAUSES, GradedCheck, Verdict
 
 _RAISED = re.compile(r"your (?:`[^`]+`(?: object)?|\w+\.py) (?:raised \w+|is not written yet|)")
-_KIND = re.compile(r" is (None|an? [\w ]+|some other object)(?: \(is a `return` missing\?\))?, .+ is asked")
+_KIND = re.compile(
+    r" is (None|an? [\w ]+|some other object)(?: \((?:is a `return`|are its `\(\)`) missing\?\))?, .+ is asked"
+)
 _ONE_FOR_ALL = ("load", "name", "signature", "raised")
 _ANYWHERE = ("raised", "kind", "shape")
 _FIRST_RESULT, _LAST_RESULT = CAUSES.index("raised"), CAUSES.index("values")
@@ -24,6 +26,7 @@ class Told:
         cause: the one that is told in full, or None if none lost points.
         same: those that stop at the same cause.
         lost: the others that lost points, causes before consequences.
+        unwritten: those of functions that are not written yet, where something that is written is told of.
         open: those of which nothing was decided.
         passed: those that passed.
     """
@@ -31,6 +34,7 @@ class Told:
     cause: GradedCheck | None
     same: tuple[GradedCheck, ...]
     lost: tuple[GradedCheck, ...]
+    unwritten: tuple[GradedCheck, ...]
     open: tuple[GradedCheck, ...]
     passed: tuple[GradedCheck, ...]
 
@@ -41,10 +45,13 @@ class Told:
         lost = sorted((row for row in decided if row.outcome.verdict is not Verdict.PASSED), key=_rank)
         cause = lost[0] if lost else None
         same = [row for row in lost[1:] if cause is not None and _stops_at(row, cause)]
+        rest = [row for row in lost[1:] if row not in same]
+        unwritten = [row for row in rest if cause is not None and _unwritten(row) and not _unwritten(cause)]
         return cls(
             cause,
             tuple(same),
-            tuple(row for row in lost[1:] if row not in same),
+            tuple(row for row in rest if row not in unwritten),
+            tuple(unwritten),
             tuple(row for row in rows if not row.outcome.verdict.decided),
             tuple(row for row in decided if row.outcome.verdict is Verdict.PASSED),
         )
@@ -59,6 +66,9 @@ def _rank(row: GradedCheck) -> tuple[int, ...]:
     """
     cause, shown = row.outcome.cause, row.check.shown
     place = CAUSES.index(cause) if cause in CAUSES else len(CAUSES)
+    # Who writes one function after another wants to know of the one that is there.
+    if _unwritten(row):
+        place = len(CAUSES) + 1
     if not _FIRST_RESULT <= place <= _LAST_RESULT:
         return (place,)
     number, spreads = row.check.contract[1:], cause in _ANYWHERE
@@ -67,6 +77,11 @@ def _rank(row: GradedCheck) -> tuple[int, ...]:
     if not spreads or not number.isdigit():
         return _FIRST_RESULT, not shown, odd, place
     return _FIRST_RESULT, not shown, odd, _FIRST_RESULT, int(number), place
+
+
+def _unwritten(row: GradedCheck) -> bool:
+    """Whether a check met the starter's own error."""
+    return row.outcome.verdict is Verdict.SKIPPED and row.outcome.cause == "raised"
 
 
 def _stops_at(row: GradedCheck, cause: GradedCheck) -> bool:

@@ -14,7 +14,7 @@ from grader.lanes.open import open_lane
 from grader.model import Course, Exercise, GradedCheck
 from grader.report.lines import cut
 from grader.report.safe import columns, for_terminal
-from grader.report.terminal import counted_as
+from grader.report.words import counted_as
 
 
 def reference_lines(path: Path) -> list[str]:
@@ -35,14 +35,17 @@ def counted_pair(course: Course, exercise: Exercise, setup: Setup, width: int) -
     sheet = Sheet(course, [exercise], setup, runs_untouched=True)
     with open_lane([exercise], setup, hidden=(course.root,)) as lane:
         both = [grade_submission(sheet, item, lane).exercises[0].checks for item in (mine, reference)]
-    rows = [(first, second) for first, second in zip(*both, strict=True) if first.outcome.counters]
+    # Where both counted nothing, there is nothing to compare.
+    rows = [
+        (first, counts) for first, second in zip(*both, strict=True) if (counts := [*_counts(first, second, width)])
+    ]
     if not rows:
         yield "Nothing is counted in the checks of this exercise."
         return
     yield f"{'':{width - 24}}{'yours':>12}{'reference':>12}"
-    for first, second in rows:
+    for first, counts in rows:
         yield cut(f"{first.check.contract:<4}{for_terminal(first.check.title, one_line=True)}", width)
-        yield from _counts(first, second, width)
+        yield from counts
 
 
 def _counts(mine: GradedCheck, reference: GradedCheck, width: int) -> Iterator[str]:
