@@ -10,7 +10,7 @@ from grader.model import CAUSES, GradedCheck, Verdict
 
 _RAISED = re.compile(r"your (?:`[^`]+`(?: object)?|\w+\.py) (?:raised \w+|is not written yet|)")
 _KIND = re.compile(
-    r" is (None|an? [\w ]+|some other object)(?: \((?:is a `return`|are its `\(\)`) missing\?\))?, .+ is asked"
+    r" is (None|an? [\w ]+|some other object)(?: \(.+? missing\?\))?, .+ is asked"
 )
 _ONE_FOR_ALL = ("load", "name", "signature", "raised")
 _ANYWHERE = ("raised", "kind", "shape")
