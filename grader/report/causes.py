@@ -9,12 +9,10 @@ from dataclasses import dataclass
 from grader.model import CAUSES, GradedCheck, Verdict
 
 _RAISED = re.compile(r"your (?:`[^`]+`(?: object)?|\w+\.py) (?:raised \w+|is not written yet|)")
-_KIND = re.compile(
-    r" is (None|an? [\w ]+|some other object)(?: \(.+? missing\?\))?, .+ is asked"
-)
+_KIND = re.compile(r" is (None|an? [\w ]+|some other object)(?: \(.+? missing\?\))?, .+ is asked")
 _ONE_FOR_ALL = ("load", "name", "signature", "raised")
 _ANYWHERE = ("raised", "kind", "shape")
-_FIRST_RESULT, _LAST_RESULT = CAUSES.index("raised"), CAUSES.index("values")
+_FIRST_RESULT, _LAST_RESULT = CAUSES.index("raised"), CAUSES.index("gradient")
 _PLACE = re.compile(r"^ {4}\S.*, line \d+", re.MULTILINE)
 
 
