@@ -48,11 +48,13 @@ PAGE = ROOT / "docs" / "mistakes.md"
 RIGHT = "right"
 WHOLE = "all"
 _HEADER = re.compile(r"^== (.+?)(?:: ([\w ]+))?$", re.MULTILINE)
+_ROW = re.compile(r"^\| (?!mistake).+? \| ([\w ]+) \| ([\w() ]*) \|", re.MULTILINE)
 _INTRODUCTION = """# Mistakes
 
-Thirty mistakes of each exercise, made up from its task alone, and what a student reads first of each. The rule is the
-one that the mistake breaks: `load`, `name` and `signature` stand for a file that does not load, a function that is not
-there, and one that refuses its arguments. `python benchmarks/mistakes.py --write` renews this page.
+Thirty mistakes of each exercise, made up from its task alone, and what a student reads first of each. Of several rules
+that a mistake breaks any will do: `load`, `name` and `signature` stand for a file that does not load, a function that
+is not there, and one that refuses its arguments. A known mistake is told a sentence more: "This looks like: ...".
+`python benchmarks/mistakes.py --write` renews this page.
 """
 
 
@@ -202,7 +204,12 @@ def written(pages: dict[str, str]) -> str:
     old = PAGE.read_text(encoding="utf-8") if PAGE.is_file() else ""
     there = {part.split()[1]: "\n" + part for part in re.split(r"\n(?=## )", old)[1:]}
     every = {number: part.rstrip("\n") + "\n" for number, part in {**there, **pages}.items()}
-    return _INTRODUCTION + "".join(every[number] for number in sorted(every))
+    tables = "".join(every[number] for number in sorted(every))
+    rows = [(set(breaks.split()), told.split()) for breaks, told in _ROW.findall(tables)]
+    right = sum(bool(breaks.intersection(told)) for breaks, told in rows)
+    known = sum("(known)" in told for _, told in rows)
+    found = f"\nOf {len(rows)} mistakes {right} are told under a rule that they break; {known} are known ones.\n"
+    return _INTRODUCTION + found + tables
 
 
 @click.command()
