@@ -12,7 +12,7 @@ _RAISED = re.compile(r"your (?:`[^`]+`(?: object)?|\w+\.py) (?:raised \w+|is not
 _KIND = re.compile(r" is (None|an? [\w ]+|some other object)(?: \(.+? missing\?\))?, .+ is asked")
 _ONE_FOR_ALL = ("load", "name", "signature", "raised")
 _ANYWHERE = ("raised", "kind", "shape")
-_FIRST_RESULT, _LAST_RESULT = CAUSES.index("raised"), CAUSES.index("gradient")
+_FIRST_RESULT, _LAST_RESULT = CAUSES.index("raised"), CAUSES.index("memory")
 _PLACE = re.compile(r"^ {4}\S.*, line \d+", re.MULTILINE)
 
 
