@@ -14,7 +14,7 @@ def check_seconds(student, probe):
     require(any(loop for loop, _, _ in timers), "no timed statement adds the entries one by one, as tensors")
     for key, asked in {"loop": 6.0, "sum": 2.0, "speedup": 3.0}.items():
         require(key in found, f'the result has no "{key}"')
-        same_values(found[key], asked, f'"{key}" in the result')
+        same_values(found[key], asked, f'result["{key}"]')
 
 
 @check("C2", share=2)
@@ -41,4 +41,4 @@ def check_totals(student, probe):
     found, _ = probe.measured(student.compare_sums, X.clone(), 6.0, 2.0)
     is_instance(found, dict)
     require("totals" in found, 'the result has no "totals"')
-    same_values(found["totals"], (torch.tensor(63.0), torch.tensor(63.0)), '"totals" in the result')
+    same_values(found["totals"], (torch.tensor(63.0), torch.tensor(63.0)), 'result["totals"]')
