@@ -13,12 +13,12 @@ from grader.check.kinds import require
 from grader.model.endings import CannotJudge, CheckFailed
 from grader.model.public import say
 from grader.remote.handle import Handle, word_of
-from grader.remote.raised import raised_by_student
+from grader.remote.raised import another_asked, raised_by_student
 from grader.wire.handles import is_remote
 
 
 def raises(function: Handle, *args: Any, error: type[Exception] = ValueError, case: str) -> None:
-    """The call raises an error; any other that student code raises makes the check crash, as it does elsewhere.
+    """The call raises an error; any other that student code raises makes the check crash, and the asked one is told.
 
     Args:
         function: a function of the student's.
@@ -31,13 +31,16 @@ def raises(function: Handle, *args: Any, error: type[Exception] = ValueError, ca
     """
     call = _text(_function(function), args)
     try:
-        function(*args)
+        yours = function(*args)
     except error as raised:
         if raised_by_student(raised) is None:
             raise
         return
+    except Exception as raised:
+        another_asked(raised, say("{} is asked for {}", show.with_article(error.__name__), case))
+        raise
     public = say("`{}` accepts {}; {} is asked", function, case, show.with_article(error.__name__))
-    raise CheckFailed(public, f"{public}\nthe call  {call}")
+    raise CheckFailed(public, f"{public}\nthe call  {call}\ngives     {show.show(yours)}")
 
 
 def accepts(function: Handle, *args: Any, error: type[Exception] = ValueError, case: str) -> Any:

@@ -50,6 +50,8 @@ def on_device(yours: Any, asked: str, what: str = "the result") -> None:
 
 def same_layout(yours: Any, asked: Any, what: str = "the result") -> None:
     """Shape, strides and storage offset are equal."""
+    if isinstance(asked, torch.Tensor):
+        is_tensor(yours, what)  # the strides of an array are in bytes
     same_shape(yours, asked, what)
     for name, mine, wanted in (
         (say("strides"), strides_of(yours), strides_of(asked)),

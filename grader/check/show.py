@@ -20,8 +20,8 @@ TYPES = ("bool", "int", "float", "complex", "str", "bytes", "list", "tuple", "di
 
 KINDS = (
     *(f"{'an' if name == 'int' else 'a'} {name}" for name in TYPES),
-    *("a tensor", "a NumPy array", "a number", "a device", "a dtype", "None (is a `return` missing?)"),
-    "some other object",
+    *("a tensor", "a NumPy array", "a NumPy number", "a number", "a device", "a dtype"),
+    *("None (is a `return` missing?)", "some other object"),
 )
 """What a public text may say that a value is."""
 
@@ -93,6 +93,8 @@ def kind(value: Any, *, public: bool = False) -> str:
         return "a tensor"
     if isinstance(value, np.ndarray):
         return "a NumPy array"
+    if isinstance(value, np.generic) and public:
+        return "a NumPy number"
     if value is None:
         return "None (is a `return` missing?)"
     name = with_article(type(value).__name__)

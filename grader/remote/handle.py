@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from grader.remote.side import Side
 
 _MOST_ITEMS = 10_000
+_FUNCTIONS = ("function", "method", "builtin_function_or_method")
 _CLASSES = 1000
 _PUBLIC = frozenset((*sys.stdlib_module_names, "torch", "numpy"))
 _COME_AS_THEY_ARE = frozenset((bool, int, float, complex, str, bytes, list, tuple, dict, set, frozenset, object))
@@ -231,6 +232,8 @@ def told_of(handle: Remote) -> str:
     """What it is, as far as the worker says, for staff and for shown checks."""
     kind = type(handle)
     text = getattr(kind, "_text_of_object", "")
+    if type_of(handle) in _FUNCTIONS:
+        return "a function (are its `()` missing?)"
     return str(text) or f"an object of type {type_of(handle)}"
 
 

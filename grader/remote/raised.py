@@ -6,7 +6,7 @@ import builtins
 import contextlib
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from grader.model import Verdict
 from grader.model.endings import WorkerLost
@@ -32,6 +32,7 @@ class Raised:
         builtin: name of the nearest builtin type.
         signature: of a function that refused its arguments, or None.
         family: its class and those that it derives from, as far as they are no builtin ones.
+        asked: where another error was asked: which one, and for what.
     """
 
     type: str
@@ -42,6 +43,7 @@ class Raised:
     builtin: str
     signature: str | None = None
     family: tuple[KindRow, ...] = ()
+    asked: Public | None = None
 
     @classmethod
     def of(cls, row: RaisedRow, what: str, owner: str) -> Raised:
@@ -53,6 +55,12 @@ def raised_by_student(error: BaseException) -> Raised | None:
     """What student code raised, or None if the exception is not from student code."""
     raised = error.__dict__.get("_raised")
     return raised if isinstance(raised, Raised) else None
+
+
+def another_asked(error: BaseException, asked: Public) -> None:
+    """Let what student code raised tell which error was asked instead, and for what."""
+    if (raised := raised_by_student(error)) is not None:
+        error.__dict__["_raised"] = replace(raised, asked=asked)
 
 
 def exception_of(raised: Raised, own: type[Exception] | None = None, value: object = None) -> BaseException:

@@ -24,6 +24,8 @@ class RemoteFunction(Handle):
 
     __slots__ = ()
 
+    _text_of_object = "a function or class"
+
     def __init__(self, side: Side, name: str, space: str = "student") -> None:
         super().__init__(Origin(side, ["named", space, name], name))
 
@@ -109,7 +111,8 @@ def source(student: Student) -> str:
 
 def _missing(side: Side, name: str) -> str:
     # A misspelt name is mended by one word, so it is worth a guess.
-    near = " and ".join(f"`{other}`" for other in difflib.get_close_matches(name, side.names(), n=2))
+    names = {other.lower(): other for other in side.names()}
+    near = " and ".join(f"`{names[other]}`" for other in difflib.get_close_matches(name.lower(), names, n=2))
     hint = f"; it has {near}" if near else ""
     return f"{side.sitting.owner} {side.sitting.module}.py has no `{name}`{hint}"
 

@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from grader.model import CAUSES, GradedCheck, Verdict
 
 _RAISED = re.compile(r"your (?:`[^`]+`(?: object)?|\w+\.py) (?:raised \w+|is not written yet|)")
-_KIND = re.compile(r" is (None|an? [\w ]+|some other object)(?: \(is a `return` missing\?\))?, .+ is asked")
+_KIND = re.compile(r" is (None|an? [\w ]+|some other object)(?: \(.+? missing\?\))?, .+ is asked")
 _ONE_FOR_ALL = ("load", "name", "signature", "raised")
+_ANYWHERE = ("raised", "kind", "shape")
+_FIRST_RESULT, _LAST_RESULT = CAUSES.index("raised"), CAUSES.index("memory")
 _PLACE = re.compile(r"^ {4}\S.*, line \d+", re.MULTILINE)
 
 
@@ -53,13 +55,26 @@ class Told:
         )
 
 
-def _rank(row: GradedCheck) -> int:
-    """Earlier for what makes others fail; among equals the order in which they ran stays."""
-    cause = row.outcome.cause
+def _rank(row: GradedCheck) -> tuple[int, ...]:
+    """Earlier for what makes others fail; among equals the order in which they ran stays.
+
+    Of wrong results those that a shown check met come first: it tells them in full. A hidden one may meet the same with
+    inputs that nobody can name, under a rule that is not to blame. An error or a wrong kind, which end any check that
+    calls the function, are told under the first rule.
+    """
+    cause, shown = row.outcome.cause, row.check.shown
+    place = CAUSES.index(cause) if cause in CAUSES else len(CAUSES)
     # Who writes one function after another wants to know of the one that is there.
     if _unwritten(row):
-        return len(CAUSES) + 1
-    return CAUSES.index(cause) if cause in CAUSES else len(CAUSES)
+        place = len(CAUSES) + 1
+    if not _FIRST_RESULT <= place <= _LAST_RESULT:
+        return (place,)
+    number, spreads = row.check.contract[1:], cause in _ANYWHERE
+    # What only hidden checks raise comes of their inputs; a value is nearer to what is wrong.
+    odd = cause == "raised" and not shown
+    if not spreads or not number.isdigit():
+        return _FIRST_RESULT, not shown, odd, place
+    return _FIRST_RESULT, not shown, odd, _FIRST_RESULT, int(number), place
 
 
 def _unwritten(row: GradedCheck) -> bool:

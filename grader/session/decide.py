@@ -229,6 +229,9 @@ def _student_raised(raised: Raised, sitting: Sitting) -> _Ground:
     kind = raised.builtin if raised.builtin in ERRORS else "an exception of another kind"
     public = say("{} raised {}", raised.what, kind)
     story = f"{raised.what} raised {told(raised)}"
+    if raised.asked is not None:
+        public = say("{}; {}", public, raised.asked)
+        story = f"{raised.what} raised {raised.type}; {raised.asked}\n{told(raised)}"
     if raised.builtin == "OSError" and _DISK_FULL.search(raised.text):
         full = say("{} wrote more into files than is allowed", raised.what)
         return _Ground(Verdict.OVER_LIMIT, full, f"{full} ({raised.text})")

@@ -27,6 +27,7 @@ from grader.check import (
     same_values,
 )
 from grader.model import Limits
+from grader.remote.raised import raised_by_student
 from grader.remote.side import Side
 from grader.remote.student import Student
 from grader.remote.worker import Starter
@@ -62,16 +63,18 @@ def test_raises_tells_what_is_accepted(function: Function) -> None:
     total = function("def total(x, y): return x\n")
     failed = failure(raises, total, X, 2, case="a tensor of two")
     assert failed.public == "`total` accepts a tensor of two; a ValueError is asked"
-    assert failed.story == f"{failed.public}\nthe call  total(tensor([1., 2.]), 2)"
+    assert failed.story == f"{failed.public}\nthe call  total(tensor([1., 2.]), 2)\ngives     tensor([1., 2.])"
     assert (
         failure(raises, total, 1, 2, error=IndexError, case="1").public == "`total` accepts 1; an IndexError is asked"
     )
 
 
 def test_raises_lets_other_errors_through(function: Function) -> None:
-    """Another error of the student's stays what it is: a crash."""
-    with pytest.raises(TypeError, match="unhappy"):
+    """Another error of the student's stays what it is, a crash, and tells which one is asked."""
+    with pytest.raises(TypeError, match="unhappy") as failed:
         raises(function("def total(x): raise TypeError('unhappy')\n"), 1, case="a number")
+    raised = raised_by_student(failed.value)
+    assert raised is not None and raised.asked == "a ValueError is asked for a number"
 
 
 def test_accepts_tells_what_is_refused(function: Function) -> None:

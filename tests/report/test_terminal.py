@@ -53,6 +53,32 @@ def test_cause_comes_first() -> None:
     ]
 
 
+def test_what_ends_every_check_is_told_under_the_first_rule() -> None:
+    """An error that each call meets stands under the first rule, whichever check ran first, by a shown one."""
+    told = Told.of(
+        [
+            row("memory", "crashed", "raised", "your `double` raised TypeError: no dim", rule="C10"),
+            row("value", "crashed", "raised", "your `double` raised TypeError: no dim", rule="C2"),
+            row("hidden", "crashed", "raised", "your `double` raised TypeError", shown=False, rule="C1"),
+        ]
+    )
+    assert told.cause is not None and told.cause.check.id == "value"
+    assert {item.check.id for item in told.same} == {"memory", "hidden"}
+
+
+def test_wrong_values_are_told_before_what_only_a_hidden_check_raises() -> None:
+    """An error with inputs that nobody may name teaches less than a wrong value that is shown."""
+    told = Told.of(
+        [
+            row("speed", "failed", "performance", "a loop", rule="C1"),
+            row("hidden", "crashed", "raised", "your `double` raised TypeError", shown=False, rule="C2"),
+            row("value", "failed", "values", "wrong value", rule="C3"),
+        ]
+    )
+    assert told.cause is not None
+    assert [told.cause.check.id, *(item.check.id for item in told.lost)] == ["value", "hidden", "speed"]
+
+
 def test_many_that_are_not_started_are_one_row() -> None:
     """A course of 26 is no page of zeros at each run; up to three have rows of their own."""
     exercise = load_course(COURSES / "tiny").exercises[0]

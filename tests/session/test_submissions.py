@@ -156,6 +156,14 @@ def test_missing_function_names_a_near_one(grade_text: Grade) -> None:
     graded = grade_text("def doubel(x):\n    return 2 * x\n")
     assert "has no `double`; it has `doubel`" in message(graded, "small")
     assert set(verdicts(graded).values()) == {"skipped"}
+    graded = grade_text("def DOUBLE(x):\n    return 2 * x\n")
+    assert "has no `double`; it has `DOUBLE`" in message(graded, "small")
+
+
+def test_a_method_that_is_not_called_is_told_as_such(grade_text: Grade) -> None:
+    """Where a value is asked and a function comes, its parentheses are missing."""
+    graded = grade_text(double("return x.double"))
+    assert "is a function (are its `()` missing?), a tensor is asked" in message(graded, "small")
 
 
 def test_renamed_parameters_are_told(grade_text: Grade) -> None:

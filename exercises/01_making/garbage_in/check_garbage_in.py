@@ -7,9 +7,10 @@ from grader.check import agrees, check, is_tensor, poisoned, require, same_shape
 def check_unset_memory(student):
     """The same totals where memory was full of NaN"""
     rain = torch.tensor([[1.0, 0.0], [2.0, 0.5], [0.0, 3.0]])
-    once = student.running_totals(rain)
+    # Each gets rain of its own: what is changed in it is for the rule on that.
+    once = student.running_totals(rain.clone())
     is_tensor(once)
-    again = poisoned(student.running_totals, rain)
+    again = poisoned(student.running_totals, rain.clone())
     text = "the result changes with what was left in memory: something is read that nobody has set"
     # What is right only with NaN in memory is for the hidden checks: here luck would decide.
     steady = agrees(again, once) or agrees(again, rain.cumsum(0))

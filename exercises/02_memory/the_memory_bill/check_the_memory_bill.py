@@ -8,7 +8,10 @@ def check_boxed_example(student):
     """The bytes of a list of two floats"""
     # 56 for an empty list, 8 for each pointer, and perhaps room for more of them; 24 for each float.
     found = student.boxed_bytes([0.5, 1.5])
-    require(120 <= found <= 184, f"boxed_bytes([0.5, 1.5]) is {found}; a prompt says 120, and here up to 184")
+    require(
+        120 <= found <= 184,
+        f"boxed_bytes([0.5, 1.5]) is {found}; in your own Python it is 120, here up to 184",
+    )
 
 
 @check("C2", share=1)

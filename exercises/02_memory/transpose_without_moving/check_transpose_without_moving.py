@@ -7,9 +7,10 @@ from grader.check import check, require, same_layout, same_values, shares
 def check_swap_example(student):
     """Exchanges the first and the last dim of a (2, 3, 4) tensor"""
     t = torch.arange(24.0).reshape(2, 3, 4)
+    asked = t.transpose(0, 2)  # before the call: who turns t itself breaks another rule
     yours = student.swap(t, 0, 2)
-    same_layout(yours, t.transpose(0, 2), "swap(t, 0, 2)")
-    same_values(yours, t.transpose(0, 2), "swap(t, 0, 2)")
+    same_layout(yours, asked, "swap(t, 0, 2)")
+    same_values(yours, asked, "swap(t, 0, 2)")
 
 
 @check("C2", share=1)

@@ -11,13 +11,6 @@ def check_tuple(student):
         is_instance(size, int, "an item of the result")
 
 
-@check("C2", share=1)
-def check_fewer_dims(student):
-    """Lines a layer up with the last dims of a block of layers"""
-    same_values(plain(student.broadcast((4, 3, 2), (3, 2))), (4, 3, 2), "broadcast((4, 3, 2), (3, 2))")
-    same_values(plain(student.broadcast((2,), (4, 3, 2))), (4, 3, 2), "broadcast((2,), (4, 3, 2))")
-
-
 @check("C3", share=1)
 def check_stretched(student):
     """Stretches a column, a row, and both"""
@@ -27,6 +20,13 @@ def check_stretched(student):
         ((3, 1), (1, 4), (3, 4)),
     ]:
         same_values(plain(student.broadcast(a, b)), asked, f"broadcast({a}, {b})")
+
+
+@check("C2", share=1)
+def check_fewer_dims(student):
+    """Lines a layer up with the last dims of a block of layers"""
+    same_values(plain(student.broadcast((4, 3, 2), (3, 2))), (4, 3, 2), "broadcast((4, 3, 2), (3, 2))")
+    same_values(plain(student.broadcast((2,), (4, 3, 2))), (4, 3, 2), "broadcast((2,), (4, 3, 2))")
 
 
 @check("C4", category="error", share=1)

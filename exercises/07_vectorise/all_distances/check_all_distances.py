@@ -22,7 +22,8 @@ def check_at_home(student):
     places = torch.tensor([[0.1, 0.7, -0.3], [0.9, -0.2, 0.6], [-0.5, 0.3, 0.8]])
     for name in ("pairwise", "pairwise_lean"):
         own = getattr(student, name)(places, places.clone()).diagonal().tolist()
-        require(all(0 <= far <= 1e-6 for far in own), f"`{name}`: equal points are not 0 apart", f"`{name}`: {own}")
+        text = f"`{name}`: equal points are not 0 apart"
+        require(all(0 <= far <= 1e-6 for far in own), text, f"{text}: their distances are {own}")
 
 
 @check("C4", category="performance", share=1)

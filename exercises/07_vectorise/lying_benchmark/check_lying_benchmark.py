@@ -1,6 +1,6 @@
 import torch
 
-from grader.check import check, require, same_values
+from grader.check import check, is_instance, require, same_values
 
 X = torch.tensor([1.0, 2.0, 4.0, 8.0, 16.0, 32.0])
 
@@ -8,8 +8,13 @@ X = torch.tensor([1.0, 2.0, 4.0, 8.0, 16.0, 32.0])
 @check("C1", share=2)
 def check_seconds(student, probe):
     """The loop takes 6 seconds, the sum 2: three times as fast"""
-    found, _ = probe.measured(student.compare_sums, X.clone(), 6.0, 2.0)
-    same_values({key: found.get(key) for key in ("loop", "sum", "speedup")}, {"loop": 6.0, "sum": 2.0, "speedup": 3.0})
+    found, timers = probe.measured(student.compare_sums, X.clone(), 6.0, 2.0)
+    is_instance(found, dict)
+    require(timers, "nothing is timed with the Timer that `compare_sums` is given")
+    require(any(loop for loop, _, _ in timers), "no timed statement adds the entries one by one, as tensors")
+    for key, asked in {"loop": 6.0, "sum": 2.0, "speedup": 3.0}.items():
+        require(key in found, f'the result has no "{key}"')
+        same_values(found[key], asked, f'result["{key}"]')
 
 
 @check("C2", share=2)
@@ -19,10 +24,8 @@ def check_runs(student, probe):
     require(timers, "nothing is timed with Timer")
     for loop, runs, _ in timers:
         last = [numbers[-1] if numbers else None for _, numbers in runs]
-        what = "loop" if loop else "sum"
-        require(
-            len(set(last)) == 1, f"{what}: the runs end with different numbers", f"{what}: the runs end with {last}"
-        )
+        text = f"the runs of the timed {'loop' if loop else 'sum'} do not all end with the same number"
+        require(len(set(last)) == 1, text, f"{text}: {last}")
 
 
 @check("C4", share=1)
@@ -36,4 +39,6 @@ def check_python_sum(student, probe):
 def check_totals(student, probe):
     """The totals of six numbers"""
     found, _ = probe.measured(student.compare_sums, X.clone(), 6.0, 2.0)
-    same_values(found.get("totals"), (torch.tensor(63.0), torch.tensor(63.0)), "the totals")
+    is_instance(found, dict)
+    require("totals" in found, 'the result has no "totals"')
+    same_values(found["totals"], (torch.tensor(63.0), torch.tensor(63.0)), 'result["totals"]')

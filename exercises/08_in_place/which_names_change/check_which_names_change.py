@@ -27,7 +27,7 @@ def predicted(student, *lines):
         yours = close.get(line.replace(" ", ""))
         require(isinstance(yours, int), f"there is no answer for the line  {line}  yet")
         before, after = numbers_in_b(line)
-        story = f"you say {bool(yours)} for  {line}\nb before  {before.tolist()}\nb after   {after.tolist()}"
+        story = f"{bool(yours)} is wrong for the line  {line}\nb before  {before.tolist()}\nb after   {after.tolist()}"
         require(yours == (not torch.equal(before, after)), f"the answer for  {line}  is wrong", story)
 
 

@@ -1,6 +1,6 @@
 import torch
 
-from grader.check import check, kind, require, same_values, type_name
+from grader.check import check, is_instance, kind, require, same_values, type_name
 
 
 @check("C1", category="device")
@@ -15,7 +15,7 @@ def check_kind(student):
 def check_small_batch(student):
     """Keeps the keys and the numbers of a batch"""
     result = student.to_device({"pixels": torch.ones(2, 3), "labels": torch.tensor([4, 7])}, "cpu")
-    require(isinstance(result, dict), f"`to_device` returns {kind(result)}, a dict is asked")
+    is_instance(result, dict, "the result of `to_device`")
     require(list(result) == ["pixels", "labels"], "the result must have the keys of the batch, in the same order")
     same_values(result["pixels"], torch.ones(2, 3), "pixels")
     same_values(result["labels"], torch.tensor([4, 7]), "labels")
@@ -25,7 +25,8 @@ def check_small_batch(student):
 def check_goes_there(student):
     """Puts a tensor on the device that is asked for"""
     result = student.to_device({"pixels": torch.ones(2, 3)}, "meta")
-    require(isinstance(result, dict) and "pixels" in result, "the result must be a dict with the key pixels")
+    is_instance(result, dict, "the result of `to_device`")
+    require("pixels" in result, "the result must have the key pixels")
     pixels = result["pixels"]
     # A tensor on "meta" has no numbers that could come here; what comes is a stand-in that knows its device.
     place = str(pixels.device) if type_name(pixels) == "Tensor" else f"no tensor but {kind(pixels)}"
@@ -37,7 +38,7 @@ def check_other_values(student):
     """Passes on what is not a tensor"""
     files = ["a.png", "b.png"]
     result = student.to_device({"files": files, "epoch": 3}, "cpu")
-    asked = "the result must have the keys of the batch"
-    require(isinstance(result, dict) and set(result) == {"files", "epoch"}, asked)
+    is_instance(result, dict, "the result of `to_device`")
+    require(set(result) == {"files", "epoch"}, "the result must have the keys of the batch")
     require(result["files"] is files, "the list is not passed on as the very same object")
     require(type(result["epoch"]) is int and result["epoch"] == 3, "the number is not passed on as it is")

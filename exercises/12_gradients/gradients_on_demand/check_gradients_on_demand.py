@@ -1,6 +1,6 @@
 import torch
 
-from grader.check import check, is_instance, require, same_values
+from grader.check import check, is_instance, is_tensor, require, same_values
 
 
 @check("C1", share=2)
@@ -8,6 +8,8 @@ def check_example(student, probe):
     """The gradient of x² y² at (3, 2)"""
     found, _, _ = probe.gradients(student.grad_of, "product of squares", [], [torch.tensor(3.0), torch.tensor(2.0)])
     is_instance(found, tuple, "the result")
+    for gradient in found:
+        is_tensor(gradient, "a gradient")
     same_values(found, (torch.tensor(24.0), torch.tensor(36.0)), "the result")
 
 

@@ -8,7 +8,7 @@ the mean of the ranks' means does it; in fact it does only where all shards have
 
 C1  `global_mean(local)` gives the mean of the scores of all ranks, up to rounding: a 0-dim tensor, on every rank.
 C2  A shard may be empty. Some rank has a score.
-C3  The result has the dtype of local, float32 or float64.
+C3  The result has the dtype of local, float32 or float64, and nothing on the way is in a narrower one.
 C4  local is not changed.
 C5  Each rank calls at most two collectives (a barrier is one, too) and hands them at most 64 bytes in all, whatever it
     gets back: sums travel, scores stay.

@@ -20,7 +20,6 @@ def check_places(student, rng):
     """Numbers, lists and tables get their shape"""
     rows, columns = rng.integer(2, 4), rng.integer(5, 7)
     cases = [
-        ((), "a number"),
         ((columns,), "a list"),
         ((rows, columns), "a table"),
         ((columns, rows), "a table"),
@@ -28,6 +27,8 @@ def check_places(student, rng):
         ((1, columns), "a table of one row"),
         ((rows, 1), "a table of one column"),
         ((0,), "an empty list"),
+        # Last: who makes a list of every number is told apart from who flattens a table.
+        ((), "a number"),
     ]
     for sizes, case in cases:
         readings = table(rng, *sizes)

@@ -34,13 +34,13 @@ def check_dtypes(student, rng):
 @check("C2", category="memory", share=3, try_this="t = torch.zeros(2, 3)[1]; poke_(t, 0, 1.0); print(t._base)")
 def check_poke(student, rng):
     """Writes one number, wherever it is"""
-    for dtype in (torch.float32, torch.int16):
+    for dtype, number in ((torch.float32, 101.5), (torch.int16, 101)):
         base, views = windows(rng, dtype)
         last = base.numel() - 1
         for t, place in zip(views, (0, last, *(rng.integer(1, last - 1) for _ in views)), strict=False):
             asked = base.clone()
-            asked.view(-1)[place] = 101
-            yours = student.poke_(t, place, 101)
+            asked.view(-1)[place] = number
+            yours = student.poke_(t, place, number)
             same_values(changed(base), asked, "the storage")
             require(yours is t, "`poke_` does not return t")
 

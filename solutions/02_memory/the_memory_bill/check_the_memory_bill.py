@@ -44,7 +44,7 @@ def check_tensor(student, rng):
 def check_tensor_edges(student):
     """One element of no dims, and no element at all"""
     same_values(student.tensor_bytes((), torch.float64), 8, "the bytes of a 0-dim tensor")
-    same_values(student.tensor_bytes((4, 0, 2), torch.float64), 0, "the bytes of an empty tensor")
+    same_values(student.tensor_bytes((4, 0, 2), torch.float64), 0, "the number of bytes of an empty tensor")
 
 
 @check("C2", category="performance", share=1, try_this="tensor_bytes((10**6, 10**6, 10**6), torch.float32)")

@@ -18,6 +18,18 @@ from grader.check import (
 )
 
 
+# First, as who names a kind has the wrong device on machines with another one, too.
+@check("C7", category="device", share=2, try_this='best_device(), on a machine whose accelerator is called "xpu"')
+def check_names_no_kind(student):
+    """The code names no kind of accelerator"""
+    require(student.to_device({}, "cpu") == {}, "of an empty batch comes something else")
+    for node in ast.walk(ast.parse(source(student))):
+        # Of a constant, an attribute, an import; a text that only begins so, such as a docstring, is none.
+        for text in (str(getattr(node, name, "")) for name in ("value", "attr", "module", "name")):
+            kind = re.fullmatch(r"(torch\.)?(cuda|mps|xpu|mtia|hpu|npu|hip|sim|torch_xla)(:\d*)?(\.\w+)*", text)
+            require(kind is None, "your file names a kind of accelerator", f"line {getattr(node, 'lineno', 0)}: {text}")
+
+
 # Most workers have a simulated accelerator, or CUDA after `grade --device cuda`. A tensor that comes from there is an
 # ordinary one here, whose claims tell its device. A dict that only C2 is about goes in as a copy that may be `changed`.
 @check("C1", category="device", share=2, device="sim", try_this="torch.accelerator.is_available(), best_device()")
@@ -29,14 +41,15 @@ def check_best(student, probe, accelerator):
     require(getattr(device, "type", "") == "cpu", "`best_device` names an accelerator that is not on this machine")
 
 
-@check("C2", share=2, device="sim", try_this='to_device({"b": torch.ones(2), "a": torch.ones(3).double()}, "meta")')
+@check("C2", share=2, device="sim", try_this='to_device({"b": 2, "a": torch.ones(3).double()}, "meta")')
 def check_contents(student, accelerator, rng):
     """Keeps numbers, dtypes and order"""
     dtypes = (torch.float64, torch.float16, torch.int64, torch.uint8, torch.bool, torch.complex64)
     batch = {f"{dtype}": (9 * rng.normal(4, 3)).to(dtype).T for dtype in dtypes} | {"x": rng.normal(3).requires_grad_()}
+    batch = {"files": ["a.png"], **batch}
     result = student.to_device(dict(batch), accelerator.device(0))
     require(isinstance(result, dict) and list(result) == list(batch), "the keys are not those of batch, in their order")
-    for key, tensor in batch.items():
+    for key, tensor in list(batch.items())[1:]:
         same_values(result[key], tensor.detach(), f"the tensor made from {tensor.dtype}")
         same_dtype(result[key], tensor, f"the tensor made from {tensor.dtype}")
         require(claims(result[key]).requires_grad == tensor.requires_grad, "`requires_grad` is not that of the batch")
@@ -96,17 +109,6 @@ def check_copies(student, accelerator, rng):
         require(isinstance(batch, dict), "the result is not a dict")
         again = student.to_device(changed(dict(batch)), device)
         require(all(again[key] is batch[key] for key in batch), "a tensor that is there already is copied")
-
-
-@check("C7", category="device", share=2, try_this='best_device(), on a machine whose accelerator is called "xpu"')
-def check_names_no_kind(student):
-    """The code names no kind of accelerator"""
-    require(student.to_device({}, "cpu") == {}, "of an empty batch comes something else")
-    for node in ast.walk(ast.parse(source(student))):
-        # Of a constant, an attribute, an import; a text that only begins so, such as a docstring, is none.
-        for text in (str(getattr(node, name, "")) for name in ("value", "attr", "module", "name")):
-            kind = re.fullmatch(r"(torch\.)?(cuda|mps|xpu|mtia|hpu|npu|hip|sim|torch_xla)(:\d*)?(\.\w+)*", text)
-            require(kind is None, "your file names a kind of accelerator", f"line {getattr(node, 'lineno', 0)}: {text}")
 
 
 def _on(batch, device):

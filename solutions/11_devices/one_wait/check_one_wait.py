@@ -43,6 +43,10 @@ def check_random_place(student, rng):
         found = student.first_bad(spoiled(rng, size, first))
         is_instance(found, int, "the index")
         same_values(found, first, "the index")
+    for bad in (float("nan"), float("inf"), -float("inf")):
+        x = rng.normal(size)
+        x[size // 2] = bad
+        same_values(student.first_bad(x), size // 2, "the index")
 
 
 @check("C3", share=2, try_this="first_bad(torch.empty(0))")
@@ -56,7 +60,7 @@ def check_all_finite(student, rng):
 def check_few_waits(student, accelerator, rng):
     """x stays where it is"""
     size = rng.integer(300, 500)
-    for x in (spoiled(rng, size, size - 3), rng.normal(size)):
+    for x in (spoiled(rng, size, size - 3), rng.normal(size), torch.full((size,), float("nan"))):
         uses_at_most(student.first_bad, (accelerator.put(x),), syncs=2, transferred=64)
 
 

@@ -1,4 +1,4 @@
-"""You divide with /, which makes floats; strides are whole numbers, so divide with //.
+"""Your strides are floats, such as / gives; they are whole numbers, so start from 1 and divide with //.
 
 caught by: tuples
 keeps: transposed

@@ -1,4 +1,4 @@
-"""You add in float32. That helps float16, but float32 scores are no better off than before.
+"""Your total is rounded before it is made float64, or float64 is never used: make x float64 first, then add.
 
 caught by: cancels
 keeps: loop_sum, loop_error

@@ -1,4 +1,4 @@
-"""You let sum add in the dtype of x. It adds in blocks, which helps, but where large scores cancel it is far off.
+"""Your total is rounded before it is made float64, or float64 is never used: make x float64 first, then add.
 
 caught by: cancels
 keeps: loop_sum, loop_error

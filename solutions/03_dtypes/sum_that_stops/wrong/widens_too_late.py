@@ -1,4 +1,4 @@
-"""You convert the total. What the sum has rounded away by then does not come back; convert before you add.
+"""Your total is rounded before it is made float64, or float64 is never used: make x float64 first, then add.
 
 caught by: cancels
 keeps: loop_sum, loop_error

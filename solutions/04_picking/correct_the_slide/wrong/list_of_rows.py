@@ -1,4 +1,4 @@
-"""You choose the rows with a list of numbers; that copies them. A slice gives a view.
+"""Your rows are a copy, such as a list of numbers in the brackets gives. A slice gives a view.
 
 caught by: write_shows
 keeps: first_cols, last, set_first_cols_

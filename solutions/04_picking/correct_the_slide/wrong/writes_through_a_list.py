@@ -1,4 +1,4 @@
-"""A list of numbers in the first bracket gives a copy; the write goes there, and is lost.
+"""Your write does not reach t, as with a list of numbers in the first bracket: that gives a copy.
 
 caught by: set_two_columns
 keeps: first_rows, first_cols, last

@@ -1,4 +1,4 @@
-"""You never compare the numbers of entries: a single target is stretched to all predictions, without an error.
+"""A single target is stretched to all predictions, without an error: compare the numbers of entries.
 
 caught by: one_for_all
 keeps: as_vector

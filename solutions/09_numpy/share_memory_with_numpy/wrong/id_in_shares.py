@@ -1,4 +1,4 @@
-"""You compare `id`s: an array and a tensor are always two objects, even on the same memory.
+"""You say False whatever shares memory, as by `id`s: an array and a tensor are always two objects.
 
 caught by: twins
 keeps: tensor_view, array_view

@@ -1,4 +1,4 @@
-"""You use `torch.Tensor(a)`: it copies, and it makes float32 out of every dtype.
+"""Your tensor is a copy, and float32 whatever the array is, such as `torch.Tensor(a)` makes it.
 
 caught by: write_to_array
 keeps: array_view, shares

@@ -1,4 +1,4 @@
-"""You use `torch.tensor(a)`, which always copies; there is a function that looks at the memory of the array instead.
+"""Your tensor is a copy, such as `torch.tensor(a)` always makes; there is a function that looks at the memory of a.
 
 caught by: write_to_array
 keeps: array_view, shares
