@@ -107,6 +107,7 @@ def test_json_and_submission_and_seed(type_grade: WarmGrade, home: Path, tmp_pat
         "speed",
         "device",
         "cause",
+        "line",
     ]
     assert list(exercise["checks"][0]) == keys
     assert "asked  tensor([2., 4., 6.])" in exercise["checks"][0]["message"]
