@@ -32,13 +32,14 @@ FLOORS: dict[str, set[str]] = {
     "intake": {"intake", "course", "model"},
     "lanes": {"lanes", "jobs", "model", "wire", "confine", "process"},
     "grading": {"lanes", "intake", "course", "jobs", "model"},
-    "report": {"report", "lanes", "course", "confine", "model"},
+    "picture": {"picture", "model"},
+    "report": {"report", "picture", "lanes", "course", "confine", "model"},
     "export": {"export", "report", "model"},
     "diagnosis": {"diagnosis", "lanes", "course", "report", "jobs", "model"},
     "batch": {"batch", "diagnosis", "grading", "lanes", "intake", "report", "export", "model"},
     "release": {"release", "intake", "lanes", "course", "jobs", "model"},
     "verify": {"verify", "diagnosis", "grading", "lanes", "course", "report", "jobs", "model"},
-    "study": {"study", "diagnosis", "grading", "intake", "lanes", "course", "report", "jobs", "model"},
+    "study": {"study", "picture", "diagnosis", "grading", "intake", "lanes", "course", "report", "jobs", "model"},
     "cli": {
         "cli",
         "batch",
@@ -50,6 +51,7 @@ FLOORS: dict[str, set[str]] = {
         "lanes",
         "intake",
         "course",
+        "picture",
         "report",
         "jobs",
         "confine",
@@ -62,8 +64,8 @@ FLOORS: dict[str, set[str]] = {
 PACKAGES = {f"grader.{path.parent.name}" for path in PACKAGE.glob("*/__init__.py")}
 
 HOST = (
-    *("batch", "cli", "course", "diagnosis", "export", "grading", "intake", "jobs", "lanes", "release", "report"),
-    *("study", "verify"),
+    *("batch", "cli", "course", "diagnosis", "export", "grading", "intake", "jobs", "lanes", "picture", "release"),
+    *("report", "study", "verify"),
 )
 """The rooms that are imported where grading is started, besides those of plain data."""
 

@@ -15,6 +15,7 @@ from grader.model.errors import GraderError
 
 if TYPE_CHECKING:
     from grader.model import Course, Exercise, HandIn
+    from grader.picture.drawing import Drawing
     from grader.study.progress import Progress
 
 _INTERRUPTED = 130
@@ -25,6 +26,13 @@ _WIDEST, _NARROWEST = 80, 40
 def terminal_width() -> int:
     """Columns of the terminal, between those for which lines are made."""
     return max(_NARROWEST, min(_WIDEST, shutil.get_terminal_size((_WIDEST, 24)).columns))
+
+
+def drawing(*, plain: bool) -> Drawing:
+    """How pictures are drawn where standard output goes."""
+    from grader.picture.drawing import Drawing
+
+    return Drawing.on(sys.stdout.encoding, plain=plain)
 
 
 class Say:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -64,6 +65,7 @@ def _check(row: GradedCheck) -> dict[str, Any]:
         "speed": [dict(vars(found)) for found in row.speed],
         "device": outcome.device,
         "cause": outcome.cause,
+        "picture": asdict(outcome.picture) if outcome.picture is not None else None,
     }
 
 

@@ -37,15 +37,25 @@ class Told:
         """Those of an exercise that was graded."""
         decided = [row for row in rows if row.outcome.verdict.decided]
         lost = sorted((row for row in decided if row.outcome.verdict is not Verdict.PASSED), key=_rank)
-        cause = lost[0] if lost else None
-        same = [row for row in lost[1:] if cause is not None and _stops_at(row, cause)]
+        cause = _told_best(lost)
+        lost = [row for row in lost if row is not cause]
+        same = [row for row in lost if cause is not None and _stops_at(row, cause)]
         return cls(
             cause,
             tuple(same),
-            tuple(row for row in lost[1:] if row not in same),
+            tuple(row for row in lost if row not in same),
             tuple(row for row in rows if not row.outcome.verdict.decided),
             tuple(row for row in decided if row.outcome.verdict is Verdict.PASSED),
         )
+
+
+def _told_best(lost: Sequence[GradedCheck]) -> GradedCheck | None:
+    """The first; where that is hidden, one of the same rule that is shown, if there is one: it tells numbers."""
+    if not lost:
+        return None
+    rule = lost[0].check.contract
+    shown = (row for row in lost if row.check.shown and rule and row.check.contract == rule)
+    return lost[0] if lost[0].check.shown else next(shown, lost[0])
 
 
 def _rank(row: GradedCheck) -> int:

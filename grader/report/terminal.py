@@ -12,6 +12,9 @@ import click
 from grader.course.layout import Places
 from grader.model import GradedCheck, GradedExercise, Report, Score, Submission, Verdict
 from grader.model.score import points_text
+from grader.picture.cards import COUNTED
+from grader.picture.draw import lines_of
+from grader.picture.drawing import ASCII, Drawing
 from grader.report.causes import Told
 from grader.report.lines import WIDTH, cut, filled
 from grader.report.safe import columns, for_terminal
@@ -27,32 +30,22 @@ _WORDS = {
     Verdict.INCONCLUSIVE: ("unsure", "cyan"),
     Verdict.BROKEN: ("BROKEN", "magenta"),
 }
-_COUNTERS = {
-    "ops": ("operation", "operations"),
-    "bytes": ("byte of new memory", "bytes of new memory"),
-    "peak": ("byte at the peak", "bytes at the peak"),
-    "transfers": ("copy between devices", "copies between devices"),
-    "transferred": ("byte between devices", "bytes between devices"),
-    "syncs": ("wait for a device", "waits for a device"),
-    "collectives": ("collective", "collectives"),
-    "sent": ("byte sent to other ranks", "bytes sent to other ranks"),
-    "escapes": ("way out of PyTorch", "ways out of PyTorch"),
-    "versions": ("write in place", "writes in place"),
-    "warnings": ("warning", "warnings"),
-}
 _MOST_OUTPUT_LINES = 12
 _NARROW = 64
 
 
-def exercise_lines(graded: GradedExercise, width: int = WIDTH, *, every: bool = False) -> Iterator[str]:
+def exercise_lines(
+    graded: GradedExercise, width: int = WIDTH, *, every: bool = False, drawing: Drawing = ASCII
+) -> Iterator[str]:
     """One exercise: the cause of what was lost, in full; the other checks in short; what was printed; what is open.
 
     Args:
         graded: the exercise.
         width: columns of the terminal.
         every: show each check with its message, those that passed with what was counted.
+        drawing: how pictures are drawn.
     """
-    page, exercise = _Page(width), graded.exercise
+    page, exercise = _Page(width, drawing), graded.exercise
     told = Told.of(graded.checks)
     score = f"{points_text(graded.score.earned)} / {points_text(graded.score.possible)} points"
     yield click.style(page.row(f"{exercise.number} {exercise.title}", score), bold=True)
@@ -167,9 +160,10 @@ def _next(report: Report) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class _Page:
-    """Lines of a terminal that is so many columns wide."""
+    """Lines of a terminal that is so many columns wide, and how pictures are drawn on it."""
 
     width: int
+    drawing: Drawing = ASCII
 
     @property
     def narrow(self) -> bool:
@@ -222,8 +216,21 @@ class _Page:
             yield from self.wrapped(for_terminal(found.told), self.indent)
 
     def message(self, row: GradedCheck) -> Iterator[str]:
-        """What the student is told of a check."""
-        for line in for_terminal(row.outcome.message).split("\n") if row.outcome.message else ():
+        """What the student is told of a check, with its picture, which takes the place of lines that say the same."""
+        story, rest = _at_rule(row.outcome.message, row.check.contract)
+        picture = row.outcome.picture
+        if picture is not None and not self.drawing.plain:
+            story = story.replace(f"\n{picture.said}", "") if picture.said else story
+        yield from self._text(story)
+        if picture is not None:
+            drawn = lines_of(picture, self.width - len(self.indent), self.drawing)
+            for line in drawn:
+                safe = for_terminal(line, one_line=True)
+                yield from self.wrapped(safe, self.indent) if len(drawn) == 1 else [f"{self.indent}{safe}"]
+        yield from self._text(rest)
+
+    def _text(self, text: str) -> Iterator[str]:
+        for line in for_terminal(text).split("\n") if text else ():
             yield from self.wrapped(line, self.indent) if line else [""]
 
     def mistake(self, graded: GradedExercise) -> Iterator[str]:
@@ -253,18 +260,21 @@ class _Page:
             yield f"    | ... {len(lines) - _MOST_OUTPUT_LINES} more lines"
 
 
+def _at_rule(message: str, rule: str) -> tuple[str, str]:
+    """A message in two: what went wrong; the rule, and what to try."""
+    lines = message.split("\n")
+    ends = (number for number, line in enumerate(lines) if not line or (rule and line.startswith(f"{rule}  ")))
+    place = next(ends, len(lines))
+    return "\n".join(lines[:place]), "\n".join(lines[place:])
+
+
 def _by_number(rule: str) -> tuple[int, str]:
     return len(rule), rule  # C2 before C10
 
 
-def counted_as(name: str) -> str:
-    """What a counter counts, in words."""
-    return _COUNTERS.get(name, (name, name))[1]
-
-
 def _count(name: str, number: int) -> str:
     """A counter in words; names are ours."""
-    one, many = _COUNTERS.get(name, (name, name))
+    one, many = COUNTED.get(name, (name, name))
     return f"{number:,} {one if number == 1 else many}"
 
 

@@ -31,6 +31,7 @@ from grader.session.ended import ended_of
 from grader.session.globals import Kept
 from grader.session.inputs import InputStream
 from grader.session.outcome import outcome_of
+from grader.session.picturing import picture_of
 from grader.session.printed import Printed
 from grader.session.proof import Tries
 from grader.session.sides import Sides
@@ -200,6 +201,7 @@ class CheckSession:
         ended = ended_of(self._excinfo, row.item.path, self._comparison)
         decision = decide(check, ended, student, self._reference, self._telling(row.item))
         student.cause = cause_of(check, decision[0], ended.error or student.sitting.lost)
+        student.picture = picture_of(check, decision[0], ended.error, student.calls)
         return ended, decision
 
     def _telling(self, item: pytest.Function) -> Telling:

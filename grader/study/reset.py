@@ -41,7 +41,7 @@ def reset(course: Course, exercise: Exercise) -> Path | None:
     Raises:
         CourseError: the file is the starter already, no copy of that is here, or nothing can be written.
     """
-    path, text = exercise.starter, _starter(course, exercise)
+    path, text = exercise.starter, starter_of(course, exercise)
     shown = Places.of(exercise).starter.as_posix()
     if text is None:
         raise CourseError(f"no copy of the starter of {exercise.id} is here; take {shown} from whom you got the course")
@@ -58,7 +58,8 @@ def reset(course: Course, exercise: Exercise) -> Path | None:
     return old
 
 
-def _starter(course: Course, exercise: Exercise) -> bytes | None:
+def starter_of(course: Course, exercise: Exercise) -> bytes | None:
+    """The starter of an exercise as it was given out; None where no copy of it is at hand."""
     path = starter_copy(course.root, Places.of(exercise))
     text = path.read_bytes() if path.is_file() else None
     # A copy that somebody changed is none.
