@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 # Spans are for drawing; a program that runs for hours must not fill the memory with them.
 _MOST_SPANS = 20_000
@@ -21,12 +22,24 @@ class Span:
         place: "host", or the index of the device.
         start: in virtual seconds.
         end: in virtual seconds.
+        stream: of a device: the number of the stream.
+        unit: of a device: the part of it that works, "kernels" or a direction in which bytes go.
+        nbytes: how many bytes are moved, through memory or over the bus.
+        shapes: of the tensors that an operator was given.
     """
 
     name: str
     place: str
     start: float
     end: float
+    stream: int = 0
+    unit: str = ""
+    nbytes: int = 0
+    shapes: tuple[tuple[int, ...], ...] = ()
+
+
+NOTHING: tuple[int, tuple[tuple[int, ...], ...]] = (0, ())
+"""What is moved where nothing is told of it."""
 
 
 Unit = tuple[int, str]
@@ -80,7 +93,14 @@ class Clock:
     spans: list[Span] = field(default_factory=list)
 
     def work(
-        self, name: str, queues: Sequence[Queue], host_seconds: float, seconds: float, unit: str, busy: float
+        self,
+        name: str,
+        queues: Sequence[Queue],
+        host_seconds: float,
+        seconds: float,
+        unit: str,
+        busy: float,
+        moved: tuple[int, tuple[tuple[int, ...], ...]] = NOTHING,
     ) -> None:
         """Give a queue work: the host needs a moment to hand it over, the device does it when it comes to it.
 
@@ -91,6 +111,7 @@ class Clock:
             seconds: from its begin to its end.
             unit: the part of the device that does it: "kernels", or a direction in which bytes go.
             busy: for how many of these seconds nobody else has that part.
+            moved: how many bytes it moves, and the shapes of its tensors; for drawing.
         """
         self.pass_time(host_seconds, f"launch {name}")
         # A queue begins when the host has handed the work over and all that came before is done, whichever is later.
@@ -100,7 +121,7 @@ class Clock:
             start = self.units.setdefault((place, unit), Busy()).take(start, busy, self.host)
         for queue in queues:
             self.ready[queue] = start + seconds
-            self._note(name, str(queue[0]), start, start + seconds)
+            self._note(name, str(queue[0]), start, start + seconds, queue[1], unit, *moved)
 
     def pass_time(self, seconds: float, name: str) -> None:
         """The host is busy."""
@@ -121,7 +142,7 @@ class Clock:
         """The queues of a device that were ever used."""
         return [queue for queue in self.ready if queue[0] == index]
 
-    def _note(self, name: str, place: str, start: float, end: float) -> None:
+    def _note(self, name: str, place: str, start: float, end: float, *more: Any) -> None:
         # What took no time is left out: it would take the place of something that did.
         if end > start and len(self.spans) < _MOST_SPANS:
-            self.spans.append(Span(name, place, start, end))
+            self.spans.append(Span(name, place, start, end, *more))

@@ -34,6 +34,7 @@ COMMANDS = {
     "show": "show",
     "hint": "hint",
     "reset": "reset",
+    "trace": "trace",
 }
 """Each command, and the module that it stands in."""
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from grader.model.picture import Picture
+from grader.model.picture import Moment, Picture
 
 
 class Verdict(StrEnum):
@@ -133,6 +133,7 @@ class Outcome:
         device: what student code saw, or None if nothing was run.
         cause: one of `CAUSES`, or "" if it passed; of a hidden check its verdict and category decide it.
         picture: the facts of a picture; of a hidden check always None.
+        moments: what took virtual time, where that was asked for.
     """
 
     check: str
@@ -145,3 +146,4 @@ class Outcome:
     device: Device | None = None
     cause: str = ""
     picture: Picture | None = None
+    moments: tuple[Moment, ...] = ()

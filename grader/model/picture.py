@@ -96,12 +96,20 @@ class Moment:
         place: "host", or the number of a device.
         start: in virtual seconds.
         end: in virtual seconds.
+        stream: of a device: the number of the stream.
+        unit: of a device: the part of it that works, "kernels" or a direction in which bytes go.
+        nbytes: how many bytes are moved.
+        shapes: of the tensors that an operator was given.
     """
 
     name: str
     place: str
     start: float
     end: float
+    stream: int = 0
+    unit: str = ""
+    nbytes: int = 0
+    shapes: tuple[tuple[int, ...], ...] = ()
 
 
 @dataclass(frozen=True)
