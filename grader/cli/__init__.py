@@ -35,6 +35,8 @@ COMMANDS = {
     "hint": "hint",
     "reset": "reset",
     "trace": "trace",
+    "break": "break_it",
+    "catch": "catch",
 }
 """Each command, and the module that it stands in."""
 

@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING
 import click
 
 from grader.cli.options import complete_exercises, device_option, plain_option, read_setup, start_option
-from grader.cli.telling import Say, course_and_exercises, drawing, exercise_in_hand, terminal_width, told_errors
+from grader.cli.telling import (
+    Say,
+    course_and_exercises,
+    drawing,
+    exercise_in_hand,
+    solved_reference,
+    terminal_width,
+    told_errors,
+)
 
 if TYPE_CHECKING:
     from grader.jobs import Setup
@@ -28,28 +36,12 @@ def command(name: str | None, reference: bool, plain: bool, device: str, start: 
         from grader.study.pages import show_lines, typed
 
         course, _ = course_and_exercises(())
-        exercise, progress = exercise_in_hand(course, name)
+        exercise, _ = exercise_in_hand(course, name)
         if reference:
-            solved = progress.of(exercise.id).solved
-            _check_reference(course, exercise, solved=solved)
+            solved_reference(course, exercise)
             _show_reference(course, exercise, read_setup(start, device), say, drawing(plain=plain))
         else:
             say(*show_lines(course, exercise, typed(exercise.starter), terminal_width()))
-
-
-def _check_reference(course: Course, exercise: Exercise, *, solved: bool) -> None:
-    """Refuse a reference that is not here, or not yet earned."""
-    from grader.course.layout import kept_progress
-    from grader.model.errors import CourseError
-
-    if exercise.reference is None:
-        raise CourseError(f"the reference of {exercise.id} is not in this copy of the course")
-    if not solved:
-        where = kept_progress(course).relative_to(course.root).as_posix()
-        raise CourseError(
-            f"the reference is shown once {exercise.id} has had full marks, which {where} tells; "
-            f"until then there is  grade hint {exercise.id}"
-        )
 
 
 def _show_reference(course: Course, exercise: Exercise, setup: Setup, say: Say, drawing: Drawing) -> None:

@@ -150,6 +150,26 @@ def exercise_in_hand(course: Course, name: str | None) -> tuple[Exercise, Progre
     return row.exercise, progress
 
 
+def solved_reference(course: Course, exercise: Exercise) -> None:
+    """Refuse what is for those who have solved an exercise, or where its reference is not here.
+
+    Raises:
+        CourseError: it is not solved, or there is no reference.
+    """
+    from grader.course.layout import kept_progress
+    from grader.model.errors import CourseError
+    from grader.study.progress import read_progress
+
+    if exercise.reference is None:
+        raise CourseError(f"the reference of {exercise.id} is not in this copy of the course")
+    if not read_progress(course).of(exercise.id).solved:
+        where = kept_progress(course).relative_to(course.root).as_posix()
+        raise CourseError(
+            f"the reference is shown once {exercise.id} has had full marks, which {where} tells; "
+            f"until then there is  grade hint {exercise.id}"
+        )
+
+
 def check_rules(exercises: Sequence[Exercise], rules: Sequence[str]) -> None:
     """Refuse rules that the one exercise does not have.
 

@@ -48,7 +48,7 @@ def reset(course: Course, exercise: Exercise) -> Path | None:
     try:
         if path.is_file() and path.read_bytes() == text:
             raise CourseError(f"{shown} is the starter already; there is nothing to restore")
-        old = _free(path) if os.path.lexists(path) else None
+        old = free_name(path) if os.path.lexists(path) else None
         if old is not None:
             os.replace(path, old)
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -68,7 +68,7 @@ def starter_of(course: Course, exercise: Exercise) -> bytes | None:
     return text if text is None or bundled or not wanted or starter_digest(text) == wanted else None
 
 
-def _free(path: Path) -> Path:
+def free_name(path: Path) -> Path:
     """A name beside a file that is not taken, and that no command takes for Python."""
     names = (path.with_name(f"{path.name}{_OLD}{number or ''}") for number in range(1_000_000))
     return next(name for name in names if not os.path.lexists(name))
