@@ -35,6 +35,7 @@ COMMANDS = {
     "hint": "hint",
     "reset": "reset",
     "trace": "trace",
+    "draw": "draw",
     "break": "break_it",
     "catch": "catch",
 }

@@ -47,6 +47,8 @@ class Canvas:
         self._reach(x + len(text) * CHAR * (0.5 if middle else 1), y + 4)
         more = ' text-anchor="middle"' if middle else ""
         more += ' font-weight="bold"' if bold else ""
+        # As wide in every font, so that columns stay columns.
+        more += f' textLength="{len(text) * CHAR:g}" lengthAdjust="spacingAndGlyphs"' if len(text) > 1 else ""
         self._parts.append(f'<text x="{x:g}" y="{y:g}" fill="{colour}"{more} xml:space="preserve">{_safe(text)}</text>')
 
     def svg(self, title: str, description: str) -> str:

@@ -70,7 +70,7 @@ def _many(number: int, one: str, many: str = "") -> str:
 
 
 def svg(moments: tuple[Moment, ...], left_out: int) -> str:
-    """A lane for the host and one for each device; waits are hollow, copies have an edge of their own."""
+    """A lane for the host and one for each device; waits are hollow, copies are lower than kernels."""
     canvas = Canvas()
     zero, end = min(one.start for one in moments), max(one.end for one in moments)
     scale = _LONGEST / (end - zero or 1.0)
@@ -83,8 +83,8 @@ def svg(moments: tuple[Moment, ...], left_out: int) -> str:
             waits, copies = one.name.startswith("wait"), one.name in _COPIES
             fill = PAPER if waits else ORANGE if copies else BLUE if place != "host" else SKY
             x = left + (one.start - zero) * scale
-            length, shrunk = max(2.0, (one.end - one.start) * scale), 6 if waits else 0
+            length, shrunk = max(2.0, (one.end - one.start) * scale), 6 if waits else 3 if copies else 0
             canvas.box(x, top + shrunk, length, LINE - 2 * shrunk, fill=fill, edge=INK)
     y = len(lanes) * (LINE + 12) + LINE
-    canvas.words(left, y, f"0 to {_time(end - zero)}; hollow: the host waits; orange: a copy", colour=FAINT)
+    canvas.words(left, y, f"0 to {_time(end - zero)}; hollow: the host waits; orange and lower: a copy", colour=FAINT)
     return canvas.svg("What host and devices did", sentence(moments, left_out))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from grader.model.picture import Shapes
-from grader.picture.canvas import CHAR, FAINT, LINE, ORANGE, SKY, Canvas
+from grader.picture.canvas import CHAR, FAINT, LINE, PAPER, SKY, Canvas
 from grader.picture.drawing import Drawing, fitted, size
 
 _MOST_NAME = 24
@@ -97,7 +97,7 @@ def svg(shapes: Shapes) -> str:
         for x, (relation, sizes) in enumerate(columns):
             if (number := sizes[y]) is not None:
                 place = left + x * cell, float(y * _BOX), cell, float(_BOX)
-                fill = {_AGREE: "#ffffff", _STRETCH: SKY, _CLASH: ORANGE}[relation]
+                fill = SKY if relation == _STRETCH else PAPER
                 canvas.box(*place, fill=fill)
                 canvas.words(place[0] + cell / 2, y * _BOX + LINE, str(number), middle=True)
                 if relation == _CLASH:

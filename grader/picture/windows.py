@@ -48,7 +48,8 @@ def _same_memory(windows: tuple[Window, ...], number: int) -> int | None:
 def readers(window: Window) -> dict[int, list[tuple[int, ...]]]:
     """By place in the storage, the indices that read it; of a large tensor the first ones."""
     found: dict[int, list[tuple[int, ...]]] = {}
-    every = itertools.product(*(range(length) for length in window.shape))
+    # As many of each dim as are looked at in all: what comes behind them is not asked for.
+    every = itertools.product(*(range(min(length, _MOST_ELEMENTS)) for length in window.shape))
     for index in itertools.islice(every, _MOST_ELEMENTS):
         place = window.offset + sum(map(operator.mul, index, window.strides))
         found.setdefault(place, []).append(index)
