@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +15,12 @@ from grader.lanes.lane import Lane
 from grader.lanes.open import open_lane
 from grader.model import Course
 from grader.remote.worker import Starter
+
+
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """One more than there are cores, as many tests wait for a deadline or a start of another process."""
+    del config
+    return (os.cpu_count() or 1) + 1
 
 
 @pytest.fixture(scope="session")

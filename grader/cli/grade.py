@@ -28,6 +28,7 @@ UNDECIDED = 3
 @click.argument("names", metavar="[EXERCISE]... [RULE]...", nargs=-1, shell_complete=complete_grade)
 @click.option("--submission", type=click.Path(path_type=Path), help="A folder with the files to grade.")
 @click.option("--json", "json_path", metavar="FILE", help="Write the report as JSON; - for standard output.")
+@click.option("--html", "html_path", metavar="FILE", help="Write the report as a page for a browser.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of all random inputs.")
 @click.option("-x", "--exitfirst", "stops", is_flag=True, help="Stop at the first check that loses points.")
 @click.option("-q", "--quiet", is_flag=True, help="Print only the table and the total.")
@@ -40,6 +41,7 @@ def command(
     names: tuple[str, ...],
     submission: Path | None,
     json_path: str | None,
+    html_path: str | None,
     seed: int,
     stops: bool,
     quiet: bool,
@@ -54,13 +56,14 @@ def command(
     if not quiet:
         say("Grading ...")
     with told_errors():
-        _can_write(json_path)
+        _can_write("--json", None if json_path == "-" else json_path)
+        _can_write("--html", html_path)
         setup = read_setup(start, device, confinement, seed)
         details = say if not quiet else Say(quiet=True)
         programs = json_path is not None
         lines = partial(_exercise_lines, every=verbose, plain=plain)
         report = _grade(names, submission, setup, (say, details), lines, stops=stops, for_programs=programs)
-        _write(report, json_path, say)
+        _write(report, json_path, html_path, say)
     sys.exit(_exit_status(report))
 
 
@@ -125,19 +128,21 @@ def _exercise_lines(graded: GradedExercise, width: int, *, every: bool, plain: b
     return exercise_lines(graded, width, every=every, drawing=drawing(plain=plain))
 
 
-def _can_write(json_path: str | None) -> None:
+def _can_write(option: str, path: str | None) -> None:
     """Say so before anything is graded, if the report cannot be written."""
     from grader.model.errors import CourseError
 
-    folder = None if json_path in (None, "-") else Path(json_path or "").absolute().parent
-    if folder is not None and not folder.is_dir():
-        raise CourseError(f"--json: there is no folder {folder}; make it first")
-    if folder is not None and (Path(json_path or "").is_dir() or not os.access(folder, os.W_OK)):
-        raise CourseError(f"--json: no file can be written at {json_path}; name another place")
+    if path is None:
+        return
+    folder = Path(path).absolute().parent
+    if not folder.is_dir():
+        raise CourseError(f"{option}: there is no folder {folder}; make it first")
+    if Path(path).is_dir() or not os.access(folder, os.W_OK):
+        raise CourseError(f"{option}: no file can be written at {path}; name another place")
 
 
-def _write(report: Report, json_path: str | None, say: Say) -> None:
-    from grader.report.as_json import to_plain, write_json
+def _write(report: Report, json_path: str | None, html_path: str | None, say: Say) -> None:
+    from grader.report.as_json import to_plain, write_json, write_whole
 
     if json_path == "-":
         import json
@@ -146,6 +151,11 @@ def _write(report: Report, json_path: str | None, say: Say) -> None:
     elif json_path:
         write_json(Path(json_path), report)
         say(f"The report is in {json_path}")
+    if html_path:
+        from grader.report.html import page
+
+        write_whole(Path(html_path), page(report))
+        say(f"The report for a browser is in {html_path}")
 
 
 def _exit_status(report: Report) -> int:

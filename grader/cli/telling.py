@@ -76,10 +76,14 @@ def told_errors() -> Iterator[None]:
     try:
         yield
     except GraderError as error:
+        from grader.report.lines import filled
         from grader.report.safe import for_terminal
 
         for line in str(error).split("\n"):
-            click.echo(f"grade: {for_terminal(line)}", err=True)
+            text = f"grade: {for_terminal(line)}"
+            # A terminal would break a name in two; for a file or a program a line stays a line.
+            lines = filled(text.split(" "), "", terminal_width()) if sys.stderr.isatty() else [text]
+            click.echo("\n".join(lines), err=True)
         sys.exit(error.exit_status)
     except KeyboardInterrupt:
         click.echo("grade: interrupted", err=True)

@@ -56,8 +56,9 @@ class Canvas:
         width, height = self._width + 2 * _MARGIN, self._height + 2 * _MARGIN
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" width="{width:g}" '
-            f'height="{height:g}" role="img" aria-labelledby="title desc" font-family="{FONT}" font-size="14">\n'
-            f'<title id="title">{_safe(title)}</title>\n<desc id="desc">{_safe(description)}</desc>\n'
+            f'height="{height:g}" role="img" aria-label="{_safe(title)}. {_safe(description)}" '
+            f'font-family="{FONT}" font-size="14">\n'
+            f"<title>{_safe(title)}</title>\n<desc>{_safe(description)}</desc>\n"
             f'<rect width="100%" height="100%" fill="{PAPER}"/>\n<g transform="translate({_MARGIN} {_MARGIN})">\n'
             + "\n".join(self._parts)
             + "\n</g>\n</svg>\n"
@@ -69,5 +70,5 @@ class Canvas:
 
 def _safe(text: str) -> str:
     # XML has no place for control characters, not even spelled as references.
-    shown = "".join(char if char.isprintable() else "?" for char in text)
+    shown = "".join(char if char.isprintable() or char == "\n" else "?" for char in text)
     return saxutils.escape(shown, {'"': "&quot;"})

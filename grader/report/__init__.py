@@ -2,6 +2,8 @@
 
 as_json    the report that other programs rely on
 terminal   a report for a terminal; `gradebook` for many, `doctor` for a machine
+html       a report as a page, and as a part of one; `templates` has what stands around the words
+words      the words that these have in common; `causes` says which check is explained
 lines      lines that fit a terminal
 receipt    what a student keeps of a hand-in
 safe       student text made safe for the place where it is shown

@@ -22,6 +22,7 @@ class Told:
         cause: the one that is told in full, or None if none lost points.
         same: those that stop at the same cause.
         lost: the others that lost points, causes before consequences.
+        unwritten: those of functions that are not written yet, where something that is written is told of.
         open: those of which nothing was decided.
         passed: those that passed.
     """
@@ -29,6 +30,7 @@ class Told:
     cause: GradedCheck | None
     same: tuple[GradedCheck, ...]
     lost: tuple[GradedCheck, ...]
+    unwritten: tuple[GradedCheck, ...]
     open: tuple[GradedCheck, ...]
     passed: tuple[GradedCheck, ...]
 
@@ -40,10 +42,13 @@ class Told:
         cause = _told_best(lost)
         lost = [row for row in lost if row is not cause]
         same = [row for row in lost if cause is not None and _stops_at(row, cause)]
+        rest = [row for row in lost if row not in same]
+        unwritten = [row for row in rest if cause is not None and _unwritten(row) and not _unwritten(cause)]
         return cls(
             cause,
             tuple(same),
-            tuple(row for row in lost if row not in same),
+            tuple(row for row in rest if row not in unwritten),
+            tuple(unwritten),
             tuple(row for row in rows if not row.outcome.verdict.decided),
             tuple(row for row in decided if row.outcome.verdict is Verdict.PASSED),
         )
@@ -53,15 +58,24 @@ def _told_best(lost: Sequence[GradedCheck]) -> GradedCheck | None:
     """The first; where that is hidden, one of the same rule that is shown, if there is one: it tells numbers."""
     if not lost:
         return None
-    rule = lost[0].check.contract
-    shown = (row for row in lost if row.check.shown and rule and row.check.contract == rule)
-    return lost[0] if lost[0].check.shown else next(shown, lost[0])
+    first, rule = lost[0], lost[0].check.contract
+    alike = (row for row in lost if row.check.contract == rule and _unwritten(row) == _unwritten(first))
+    shown = (row for row in alike if row.check.shown and rule)
+    return first if first.check.shown else next(shown, first)
 
 
 def _rank(row: GradedCheck) -> int:
     """Earlier for what makes others fail; among equals the order in which they ran stays."""
     cause = row.outcome.cause
+    # Who writes one function after another wants to know of the one that is there.
+    if _unwritten(row):
+        return len(CAUSES) + 1
     return CAUSES.index(cause) if cause in CAUSES else len(CAUSES)
+
+
+def _unwritten(row: GradedCheck) -> bool:
+    """Whether a check met the starter's own error."""
+    return row.outcome.verdict is Verdict.SKIPPED and row.outcome.cause == "raised"
 
 
 def _stops_at(row: GradedCheck, cause: GradedCheck) -> bool:

@@ -9,29 +9,34 @@ from pathlib import Path
 
 import click
 
-from grader.course.layout import Places
 from grader.model import GradedCheck, GradedExercise, Report, Score, Submission, Verdict
 from grader.model.score import points_text
-from grader.picture.cards import COUNTED
 from grader.picture.draw import lines_of
 from grader.picture.drawing import ASCII, Drawing
 from grader.report.causes import Told
 from grader.report.lines import WIDTH, cut, filled
 from grader.report.safe import columns, for_terminal
+from grader.report.words import (
+    VERDICTS,
+    counts_text,
+    exercise_notes,
+    mistake_text,
+    next_lines,
+    passed_text,
+    rules_of,
+    same_text,
+    score_text,
+    state_text,
+    together,
+    total_text,
+    undecided_lines,
+    unwritten_text,
+)
 
-_WORDS = {
-    Verdict.PASSED: ("pass", "green"),
-    Verdict.FAILED: ("FAIL", "red"),
-    Verdict.CRASHED: ("CRASH", "red"),
-    Verdict.TIMED_OUT: ("TIME", "red"),
-    Verdict.OVER_LIMIT: ("LIMIT", "red"),
-    Verdict.SKIPPED: ("skip", "yellow"),
-    Verdict.NOT_RUN: ("not run", "cyan"),
-    Verdict.INCONCLUSIVE: ("unsure", "cyan"),
-    Verdict.BROKEN: ("BROKEN", "magenta"),
-}
 _MOST_OUTPUT_LINES = 12
 _NARROW = 64
+_MOST_WAITING = 3
+"""So many exercises that are not started have rows of their own in the table."""
 
 
 def exercise_lines(
@@ -47,7 +52,7 @@ def exercise_lines(
     """
     page, exercise = _Page(width, drawing), graded.exercise
     told = Told.of(graded.checks)
-    score = f"{points_text(graded.score.earned)} / {points_text(graded.score.possible)} points"
+    score = f"{score_text(graded.score)} points"
     yield click.style(page.row(f"{exercise.number} {exercise.title}", score), bold=True)
     if every:
         for row in graded.checks:
@@ -58,15 +63,8 @@ def exercise_lines(
     else:
         yield from _in_short(page, told, graded)
     yield from page.output(graded)
-    if graded.left_out:
-        ran = len(graded.checks)
-        yield from page.wrapped(f"{ran} of {ran + len(graded.left_out)} checks run.", "  ")
-    if graded.withheld_points:
-        checks, points = exercise.withheld.checks, points_text(graded.withheld_points)
-        yield from page.wrapped(f"{checks} more checks decide {points} points when you hand in.", "  ")
-    if broken := sum(row.outcome.verdict is Verdict.BROKEN for row in graded.checks):
-        text = f"{broken} of our own checks are broken; their points are not lost. Tell your instructor."
-        yield from page.wrapped(text, "  ")
+    for note in exercise_notes(graded):
+        yield from page.wrapped(note, "  ")
 
 
 def _in_short(page: _Page, told: Told, graded: GradedExercise) -> Iterator[str]:
@@ -76,17 +74,17 @@ def _in_short(page: _Page, told: Told, graded: GradedExercise) -> Iterator[str]:
         yield from page.message(told.cause)
         yield from page.mistake(graded)
     if told.same:
-        one = len(told.same) == 1
-        yield from page.count(f"{len(told.same)} more {'check stops' if one else 'checks stop'} at this", told.same)
+        yield from page.count(same_text(told.same), told.same)
     for row in told.lost:
         yield from page.check(row)
+    if told.unwritten:
+        yield from page.count(unwritten_text(told.unwritten), told.unwritten, _word(Verdict.SKIPPED))
     for number, row in enumerate(told.open):
         yield from page.check(row)
         if told.cause is None and number == 0:
             yield from page.message(row)
     if told.passed:
-        word = click.style(f"{_WORDS[Verdict.PASSED][0]:<7}", fg=_WORDS[Verdict.PASSED][1])
-        yield from page.count(f"{len(told.passed)} {'check' if len(told.passed) == 1 else 'checks'}", told.passed, word)
+        yield from page.count(passed_text(told.passed), told.passed, _word(Verdict.PASSED))
 
 
 def mistake_lines(graded: GradedExercise, width: int = WIDTH) -> Iterator[str]:
@@ -107,55 +105,34 @@ def _typed(path: Path) -> str:
 
 
 def summary_lines(report: Report, width: int = WIDTH) -> Iterator[str]:
-    """The table of all exercises, the total, and what to do next."""
+    """The table of the exercises, many that are not started in one row; the total, and what to do next."""
     page = _Page(width)
+    waiting = [graded for graded in report.exercises if graded.state == "not_started"]
+    if len(waiting) <= _MOST_WAITING:
+        waiting = []
     yield "-" * width
     for graded in report.exercises:
-        score = f"{points_text(graded.score.earned):>6} / {points_text(graded.score.possible)}"
-        right = f"{score:<9}" if page.narrow else f"{_state(graded):<12} {score:<12}"
-        yield page.row(f"{graded.exercise.number} {graded.exercise.title}", right)
+        if not waiting or graded.state != "not_started":
+            yield page.total(f"{graded.exercise.number} {graded.exercise.title}", state_text(graded), graded.score)
+    if waiting:
+        more = "more " if len(waiting) < len(report.exercises) else ""
+        total = sum((graded.score for graded in waiting), Score(0, 0))
+        yield page.total(f"{len(waiting)} {more}exercises:  grade list", state_text(waiting[0]), total)
     yield "-" * width
-    for line in (*_total(report), *_next(report)):
+    for line in (*_total(report), *next_lines(report)):
         yield from page.wrapped(line, "")
 
 
 def _total(report: Report) -> Iterator[str]:
-    rows = [row for graded in report.exercises for row in graded.checks]
-    total = report.score
-    withheld = sum(graded.withheld_points for graded in report.exercises)
-    if withheld:
-        yield (
-            f"shown {points_text(total.earned)} / {points_text(total.possible - withheld)} points; "
-            f"{points_text(withheld)} more are decided by hidden checks when you hand in"
-        )
-    else:
-        yield click.style(f"{points_text(total.earned)} / {points_text(total.possible)} points", bold=True)
-    left_out = sum(graded.left_out_score.possible for graded in report.exercises)
-    if left_out:
-        yield f"{points_text(left_out)} of the points are decided by checks that were not to run this time"
-    rest = total.undecided - withheld - left_out
-    if rest > 0:
-        kinds = sorted({row.outcome.verdict.value.replace("_", " ") for row in rows if row.score.undecided})
-        yield f"{points_text(rest)} points are undecided ({', '.join(kinds)}): neither earned nor lost"
+    total = total_text(report)
+    withheld = any(graded.withheld_points for graded in report.exercises)
+    yield total if withheld else click.style(total, bold=True)
+    yield from undecided_lines(report)
 
 
-def _next(report: Report) -> Iterator[str]:
-    lost = [
-        graded for graded in report.exercises if graded.score.earned + graded.score.undecided < graded.score.possible
-    ]
-    started = [graded for graded in lost if graded.state == "started"]
-    waiting = [graded for graded in report.exercises if graded.state == "not_started"]
-    # What was begun comes before what is new.
-    if started:
-        yield f"Next: mend {started[0].exercise.id}, then run  grade {started[0].exercise.id}"
-    elif waiting:
-        exercise = waiting[0].exercise
-        yield f"Next: {exercise.number} {exercise.title}. Open"
-        yield f"      {Places.of(exercise).starter.as_posix()}"
-    elif left_out := [graded.exercise.id for graded in report.exercises if graded.left_out]:
-        yield f"What ran passed. For all checks:  grade {left_out[0]}"
-    elif all(graded.state == "done" for graded in report.exercises):
-        yield "All that could run here passed."
+def _word(verdict: Verdict) -> str:
+    word, colour = VERDICTS[verdict]
+    return click.style(f"{word:<7}", fg=colour)
 
 
 @dataclass(frozen=True)
@@ -181,22 +158,24 @@ class _Page:
         left = cut(for_terminal(left, one_line=True), room)
         return f"{left}{' ' * (room - columns(left))} {right}".rstrip()
 
+    def total(self, left: str, state: str, score: Score) -> str:
+        """A row of the table: its state, where there is room, and its points."""
+        points = f"{points_text(score.earned):>6} / {points_text(score.possible)}"
+        return self.row(left, f"{points:<9}" if self.narrow else f"{state:<12} {points:<12}")
+
     def check(self, row: GradedCheck) -> Iterator[str]:
         """One check: its verdict as a word, its rule, its title, its points."""
-        # The word says it all: colours are lost in a pipe, and to some readers.
-        word, colour = _WORDS[row.outcome.verdict]
         kind = "" if row.check.shown else " (hidden)"
         title, rule = for_terminal(row.check.title, one_line=True), for_terminal(row.check.contract, one_line=True)
-        yield from self._cells(click.style(f"{word:<7}", fg=colour), rule, title, kind, (row,))
+        yield from self._cells(_word(row.outcome.verdict), rule, title, kind, (row,))
 
     def count(self, text: str, rows: Sequence[GradedCheck], word: str = " " * 7) -> Iterator[str]:
         """Several checks in one row: how many, on which rules, and their points together."""
-        rules = " ".join(sorted({row.check.contract for row in rows if row.check.contract}, key=_by_number))
+        rules = rules_of(rows)
         yield from self._cells(word, "", f"{text} ({for_terminal(rules, one_line=True)})" if rules else text, "", rows)
 
     def _cells(self, word: str, rule: str, title: str, kind: str, rows: Sequence[GradedCheck]) -> Iterator[str]:
-        total = sum((row.score for row in rows), Score(0, 0))
-        points = f"{points_text(total.earned)} / {points_text(total.possible)}"
+        points = score_text(together(rows))
         if self.narrow:
             yield f"  {word} {rule:<4}{points:>{self.width - 14}}"
             yield from self.wrapped(title + kind, self.indent)
@@ -209,9 +188,8 @@ class _Page:
     def measured(self, row: GradedCheck, reference: Mapping[str, int]) -> Iterator[str]:
         """What was counted and measured, in words; below it what was counted of the reference, where that is known."""
         for whose, counters in (("", row.outcome.counters), ("our own answer: ", reference)):
-            counts = [_count(name, number) for name, number in counters.items() if number]
-            if counts:
-                yield from self.wrapped(whose + ", ".join(counts), self.indent)
+            if counts := counts_text(counters):
+                yield from self.wrapped(whose + counts, self.indent)
         for found in row.speed:
             yield from self.wrapped(for_terminal(found.told), self.indent)
 
@@ -235,9 +213,8 @@ class _Page:
 
     def mistake(self, graded: GradedExercise) -> Iterator[str]:
         """The known mistake that the whole exercise looks like."""
-        if graded.diagnosis:
-            sentence = for_terminal(graded.diagnosis, one_line=True)
-            yield from self.wrapped(f"This looks like: {sentence}", self.indent)
+        if told := mistake_text(graded):
+            yield from self.wrapped(for_terminal(told, one_line=True), self.indent)
 
     def wrapped(self, line: str, indent: str) -> list[str]:
         """A long line wrapped under its own indentation; code is left alone, since a broken line would not run."""
@@ -266,17 +243,3 @@ def _at_rule(message: str, rule: str) -> tuple[str, str]:
     ends = (number for number, line in enumerate(lines) if not line or (rule and line.startswith(f"{rule}  ")))
     place = next(ends, len(lines))
     return "\n".join(lines[:place]), "\n".join(lines[place:])
-
-
-def _by_number(rule: str) -> tuple[int, str]:
-    return len(rule), rule  # C2 before C10
-
-
-def _count(name: str, number: int) -> str:
-    """A counter in words; names are ours."""
-    one, many = COUNTED.get(name, (name, name))
-    return f"{number:,} {one if number == 1 else many}"
-
-
-def _state(graded: GradedExercise) -> str:
-    return graded.state.replace("_", " ")

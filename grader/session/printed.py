@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from grader.confine.view import WORK
 from grader.remote.sitting import Sitting
 
 
@@ -37,6 +38,6 @@ class Printed:
 
     @property
     def text(self) -> str:
-        """All of it, cut at the limit."""
-        text = "".join(self._lives[life] for life in sorted(self._lives))
+        """All of it, cut at the limit; files by the names that the student knows, as a warning names one."""
+        text = "".join(self._lives[life] for life in sorted(self._lives)).replace(f"{WORK}/", "")
         return text if len(text) <= self._limit else text[: self._limit] + "\n... (more was printed and is not kept)\n"

@@ -10,10 +10,10 @@ import pytest
 from support import COURSES
 
 from grader.course.load import load_course
-from grader.model import Check, GradedCheck, GradedExercise, Outcome, Score, Submission, Verdict
+from grader.model import Check, Environment, GradedCheck, GradedExercise, Outcome, Report, Score, Submission, Verdict
 from grader.report.causes import Told
 from grader.report.safe import columns
-from grader.report.terminal import exercise_lines, unread_lines
+from grader.report.terminal import exercise_lines, summary_lines, unread_lines
 
 ATTRIBUTE = "your `double` raised AttributeError"
 NONE = "the result is None (is a `return` missing?)"
@@ -51,6 +51,19 @@ def test_cause_comes_first() -> None:
         "  FAIL    C7  Title of slow                                              0 / 0.5",
         "  pass    1 check (C2)                                                 0.5 / 0.5",
     ]
+
+
+def test_many_that_are_not_started_are_one_row() -> None:
+    """A course of 26 is no page of zeros at each run; up to three have rows of their own."""
+    exercise = load_course(COURSES / "tiny").exercises[0]
+    done = GradedExercise(exercise, "done", (), Score(100, 100))
+    waiting = GradedExercise(exercise, "not_started", (), Score(0, 100))
+    here = Environment("", "", "", "", "", 1, None, "", None, "")
+    for count, rows in ((3, 4), (4, 2)):
+        report = Report("tiny", None, "somebody", "", "", (done, *[waiting] * count), here)
+        table = [click.unstyle(line) for line in summary_lines(report)]
+        assert len(table[1 : table.index("-" * 80, 1)]) == rows
+    assert table[2].split() == ["4", "more", "exercises:", "grade", "list", "not", "started", "0", "/", "4"]
 
 
 @pytest.mark.parametrize("every", [False, True])
@@ -103,6 +116,17 @@ def test_checks_that_stop_at_one_cause(first: GradedCheck, second: GradedCheck, 
     """Checks that stop at the same error, kind or line are one row; another line or function is another cause."""
     told = Told.of([first, second])
     assert (told.same, told.lost) == (((second,), ()) if one else ((), (second,)))
+
+
+def test_what_is_written_is_told_before_what_is_not() -> None:
+    """Who has written one of two functions reads of that one; checks of the other are one row."""
+    waits = row("second", "skipped", "raised", "your `b` is not written yet"), row("third", "skipped", "raised", "x")
+    wrong = row("first", "failed", "values", "wrong value")
+    told = Told.of([*waits, wrong])
+    assert (told.cause, told.lost, told.unwritten) == (wrong, (), waits)
+    assert "  skip    2 checks wait for what is not written yet (C1)" in "\n".join(lines(*waits, wrong))
+    alone = Told.of(waits)
+    assert (alone.cause, alone.unwritten) == (waits[0], ())
 
 
 def test_every_check_is_shown_when_asked_for() -> None:

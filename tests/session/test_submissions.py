@@ -265,6 +265,12 @@ def test_same_submission_same_score(grade_text: Grade) -> None:
     assert len({(row.score, tuple(verdicts(row).items())) for row in graded}) == 1
 
 
+def test_a_warning_names_the_file_as_the_student_does(grade_text: Grade) -> None:
+    """What Python prints of a warning has no folder of ours in it."""
+    text = "import warnings\nwarnings.warn('look here')\ndef double(x): return 2 * x\n"
+    assert "double.py:2: UserWarning: look here" in grade_text(text).output.splitlines()
+
+
 def test_spawned_workers_give_the_same(tiny: Course, spawn_lane: Lane, tmp_path: Path) -> None:
     """Without fork, Unix sockets and memfd the verdicts and messages are the same."""
     grade = grader_of(tiny, spawn_lane, tmp_path)

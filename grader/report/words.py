@@ -1,0 +1,135 @@
+"""The words of a report, the same in a terminal and on a page: verdicts, counts, totals, what comes next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from grader.course.layout import Places
+from grader.model import GradedCheck, GradedExercise, Report, Score, Verdict
+from grader.model.score import points_text
+from grader.picture.cards import COUNTED
+
+VERDICTS = {
+    Verdict.PASSED: ("pass", "green"),
+    Verdict.FAILED: ("FAIL", "red"),
+    Verdict.CRASHED: ("CRASH", "red"),
+    Verdict.TIMED_OUT: ("TIME", "red"),
+    Verdict.OVER_LIMIT: ("LIMIT", "red"),
+    Verdict.SKIPPED: ("skip", "yellow"),
+    Verdict.NOT_RUN: ("not run", "cyan"),
+    Verdict.INCONCLUSIVE: ("unsure", "cyan"),
+    Verdict.BROKEN: ("BROKEN", "magenta"),
+}
+"""Each verdict as a word, and its colour. The word says it all: colours are lost in a pipe, and to some readers."""
+
+
+def counts_text(counters: Mapping[str, int]) -> str:
+    """What was counted, in words; nothing of what is 0."""
+    return ", ".join(_count(name, number) for name, number in counters.items() if number)
+
+
+def _count(name: str, number: int) -> str:
+    """A counter in words; names are ours."""
+    one, many = COUNTED.get(name, (name, name))
+    return f"{number:,} {one if number == 1 else many}"
+
+
+def score_text(score: Score) -> str:
+    """Points that were earned, of how many."""
+    return f"{points_text(score.earned)} / {points_text(score.possible)}"
+
+
+def together(rows: Sequence[GradedCheck]) -> Score:
+    """The points of several checks."""
+    return sum((row.score for row in rows), Score(0, 0))
+
+
+def rules_of(rows: Sequence[GradedCheck]) -> str:
+    """The rules of several checks, each once."""
+    return " ".join(sorted({row.check.contract for row in rows if row.check.contract}, key=_by_number))
+
+
+def _by_number(rule: str) -> tuple[int, str]:
+    return len(rule), rule  # C2 before C10
+
+
+def state_text(graded: GradedExercise) -> str:
+    """The state of an exercise."""
+    return graded.state.replace("_", " ")
+
+
+def same_text(same: Sequence[GradedCheck]) -> str:
+    """How many more checks stop at what was just explained."""
+    return f"{len(same)} more {'check stops' if len(same) == 1 else 'checks stop'} at this"
+
+
+def unwritten_text(unwritten: Sequence[GradedCheck]) -> str:
+    """How many checks look at what is not written yet."""
+    return f"{len(unwritten)} {'check waits' if len(unwritten) == 1 else 'checks wait'} for what is not written yet"
+
+
+def passed_text(passed: Sequence[GradedCheck]) -> str:
+    """How many checks passed."""
+    return f"{len(passed)} {'check' if len(passed) == 1 else 'checks'}"
+
+
+def mistake_text(graded: GradedExercise) -> str:
+    """The known mistake that the whole exercise looks like, or ""."""
+    return f"This looks like: {graded.diagnosis}" if graded.diagnosis else ""
+
+
+def exercise_notes(graded: GradedExercise) -> Iterator[str]:
+    """What is open, or was left out."""
+    if graded.left_out:
+        ran = len(graded.checks)
+        yield f"{ran} of {ran + len(graded.left_out)} checks run."
+    if graded.withheld_points:
+        checks, points = graded.exercise.withheld.checks, points_text(graded.withheld_points)
+        yield f"{checks} more checks decide {points} points when you hand in."
+    if broken := sum(row.outcome.verdict is Verdict.BROKEN for row in graded.checks):
+        yield f"{broken} of our own checks are broken; their points are not lost. Tell your instructor."
+
+
+def total_text(report: Report) -> str:
+    """The total: what hidden checks elsewhere decide is told apart."""
+    total = report.score
+    withheld = sum(graded.withheld_points for graded in report.exercises)
+    if withheld:
+        return (
+            f"shown {points_text(total.earned)} / {points_text(total.possible - withheld)} points; "
+            f"{points_text(withheld)} more are decided by hidden checks when you hand in"
+        )
+    return f"{score_text(total)} points"
+
+
+def undecided_lines(report: Report) -> Iterator[str]:
+    """Which points are undecided for another reason."""
+    rows = [row for graded in report.exercises for row in graded.checks]
+    withheld = sum(graded.withheld_points for graded in report.exercises)
+    left_out = sum(graded.left_out_score.possible for graded in report.exercises)
+    if left_out:
+        yield f"{points_text(left_out)} of the points are decided by checks that were not to run this time"
+    rest = report.score.undecided - withheld - left_out
+    if rest > 0:
+        kinds = sorted({row.outcome.verdict.value.replace("_", " ") for row in rows if row.score.undecided})
+        yield f"{points_text(rest)} points are undecided ({', '.join(kinds)}): neither earned nor lost"
+
+
+def next_lines(report: Report) -> Iterator[str]:
+    """What to do next."""
+    lost = [
+        graded for graded in report.exercises if graded.score.earned + graded.score.undecided < graded.score.possible
+    ]
+    started = [graded for graded in lost if graded.state == "started"]
+    waiting = [graded for graded in report.exercises if graded.state == "not_started"]
+    # What was begun comes before what is new.
+    if started:
+        yield f"Next: mend {started[0].exercise.id}, then run  grade {started[0].exercise.id}"
+    elif waiting:
+        exercise = waiting[0].exercise
+        yield f"Next: {exercise.number} {exercise.title}. Open"
+        yield f"      {Places.of(exercise).starter.as_posix()}"
+    elif left_out := [graded.exercise.id for graded in report.exercises if graded.left_out]:
+        yield f"What ran passed. For all checks:  grade {left_out[0]}"
+    elif all(graded.state == "done" for graded in report.exercises):
+        yield "All that could run here passed."
