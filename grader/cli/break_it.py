@@ -49,9 +49,12 @@ def _plant(course: Course, exercise: Exercise, setup: Setup, seed: int | None, s
     say("Looking for a fault that the checks see ...")
     with open_lane([exercise], setup, hidden=(course.root,)) as lane:
         lane.watch = say.running
-        if not _is_whole(graded(course, exercise, setup, lane)):
-            raise CourseError(f"{exercise.id} has no full marks yet; there is something to find in it already")
-        fault = choose(course, exercise, setup, lane, random.Random(seed))  # noqa: S311  a game
+        try:
+            if not _is_whole(graded(course, exercise, setup, lane)):
+                raise CourseError(f"{exercise.id} has no full marks yet; there is something to find in it already")
+            fault = choose(course, exercise, setup, lane, random.Random(seed))  # noqa: S311  a game
+        finally:
+            say()  # takes back the line that told what was running
     planted = plant(course, exercise, fault)
     say(
         *prose(f"One fault is in {typed(exercise.starter)} now, and nothing else was changed.", terminal_width()),
