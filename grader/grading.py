@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from grader.course.starter import starter_digest
-from grader.intake.source import not_python
+from grader.intake.source import not_python, place_of
 from grader.jobs import Keep, Part, Setup
 from grader.lanes.environment import describe_machine
 from grader.lanes.lane import Lane
@@ -48,6 +48,7 @@ class Sheet:
         runs_untouched: whether a starter that nobody has touched is run, for its messages. It earns 0 in any case.
         inputs: where large inputs of failing shown checks are kept for the student, if anywhere.
         rules: the contract lines whose checks are run; none for all. The others are left out, and told apart.
+        checks: the ids of the checks that are run, likewise.
         stops: whether all that comes after the first check that loses points is left out, too.
         compiles: whether a file that is not Python is told at once, as one row, and no check is asked.
     """
@@ -59,6 +60,7 @@ class Sheet:
     runs_untouched: bool = False
     inputs: Path | None = None
     rules: Collection[str] = ()
+    checks: Collection[str] = ()
     stops: bool = False
     compiles: bool = False
 
@@ -112,7 +114,25 @@ def grade_submission(
             if before is not None or not is_open(graded):
                 graded = explain(graded)
             on_exercise(graded)
-        rows.append(graded)
+        rows.append(replace(graded, place=place_of(exercise, submission)))
+    return _report(sheet, submission, lane, rows)
+
+
+def report_so_far(sheet: Sheet, submission: Submission, lane: Lane | None, done: Sequence[GradedExercise]) -> Report:
+    """The report of a submission of which some exercises are graded: what is still to run is undecided."""
+    ready = {graded.exercise.id: graded for graded in done}
+    to_run = {exercise.id for exercise in sheet.to_run(submission)}
+    rows = []
+    for exercise in sheet.exercises:
+        waiting = _not_run(sheet, exercise, submission)
+        if exercise.id in to_run:
+            waiting = GradedExercise(exercise, "started", (), Score(0, exercise.points, exercise.points))
+        graded = ready.get(exercise.id, waiting)
+        rows.append(replace(graded, place=place_of(exercise, submission)))
+    return _report(sheet, submission, lane, rows)
+
+
+def _report(sheet: Sheet, submission: Submission, lane: Lane | None, rows: Sequence[GradedExercise]) -> Report:
     return Report(
         course=sheet.course.title,
         handin=sheet.handin,
@@ -184,13 +204,14 @@ class _Task:
         checks = self.lane.checks_of(exercise)
         if problem := self.lane.collected.problems.get(exercise.id):
             return _broken(exercise, problem)
-        rules = self.sheet.rules
-        wanted = [check for check in checks if not rules or check.contract in rules]
+        rules, ids = self.sheet.rules, self.sheet.checks
+        wanted = [row for row in checks if (not rules or row.contract in rules) and (not ids or row.id in ids)]
         if missing := self.submission.problems.get(exercise.id):
             outcomes = [Outcome(check.id, Verdict.SKIPPED, missing, cause="load") for check in wanted]
             return replace(_graded(exercise, checks, outcomes), state="not_started")
         files = self.submission.files[exercise.id]
-        part = Part(frozenset(check.id for check in wanted) if rules else None, stops=self.sheet.stops)
+        only = frozenset(check.id for check in wanted) if rules or ids else None
+        part = Part(only, stops=self.sheet.stops)
         run = self.lane.run(exercise, files, self._seed(), self._keep(), part)
         return self._finished(_graded(exercise, checks, run.outcomes, output=run.output))
 

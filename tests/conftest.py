@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from support import COURSES, FORK, SPAWN, Function, Grade, functions, grader_of, open_starter
+from support import COURSES, FORK, SPAWN, Function, Grade, WarmGrade, functions, grader_of, open_starter
 
 from grader.course.load import load_course
 from grader.jobs import Start
@@ -41,6 +41,12 @@ def spawn_lane(tiny: Course) -> Iterator[Lane]:
     """A lane whose workers are fresh interpreters."""
     with open_lane(tiny.exercises, SPAWN) as lane:
         yield lane
+
+
+@pytest.fixture
+def type_grade(fork_lane: Lane) -> WarmGrade:
+    """Types commands where no process is to be started for each: what is about starts and ends uses `run_grade`."""
+    return WarmGrade({Start.FORK: fork_lane})
 
 
 @pytest.fixture(scope="session")

@@ -33,16 +33,22 @@ FLOORS: dict[str, set[str]] = {
     "lanes": {"lanes", "jobs", "model", "wire", "confine", "process"},
     "grading": {"lanes", "intake", "course", "jobs", "model"},
     "picture": {"picture", "model"},
-    "report": {"report", "picture", "lanes", "course", "confine", "model"},
+    "report": {"report", "picture", "lanes", "course", "jobs", "confine", "model"},
     "export": {"export", "report", "model"},
     "diagnosis": {"diagnosis", "lanes", "course", "report", "jobs", "model"},
     "batch": {"batch", "diagnosis", "grading", "lanes", "intake", "report", "export", "model"},
+    "ci": {"ci", "diagnosis", "grading", "lanes", "course", "report", "export", "model"},
     "release": {"release", "intake", "lanes", "course", "jobs", "model"},
+    "notebook": {
+        *("notebook", "diagnosis", "grading", "lanes", "course", "report", "jobs", "model", "process"),
+    },
     "verify": {"verify", "diagnosis", "grading", "lanes", "course", "report", "jobs", "model"},
     "study": {"study", "picture", "diagnosis", "grading", "intake", "lanes", "course", "report", "jobs", "model"},
+    "pytest_plugin": {"grading", "lanes", "intake", "course", "report", "jobs", "model"},
     "cli": {
         "cli",
         "batch",
+        "ci",
         "release",
         "verify",
         "study",
@@ -52,6 +58,7 @@ FLOORS: dict[str, set[str]] = {
         "intake",
         "course",
         "picture",
+        "export",
         "report",
         "jobs",
         "confine",
@@ -64,8 +71,8 @@ FLOORS: dict[str, set[str]] = {
 PACKAGES = {f"grader.{path.parent.name}" for path in PACKAGE.glob("*/__init__.py")}
 
 HOST = (
-    *("batch", "cli", "course", "diagnosis", "export", "grading", "intake", "jobs", "lanes", "picture", "release"),
-    *("report", "study", "verify"),
+    *("batch", "ci", "cli", "course", "diagnosis", "export", "grading", "intake", "jobs", "lanes", "notebook"),
+    *("picture", "pytest_plugin", "release", "report", "study", "verify"),
 )
 """The rooms that are imported where grading is started, besides those of plain data."""
 
@@ -216,8 +223,12 @@ def test_check_files_need_one_package_of_ours() -> None:
         ("grader.cli", ["torch", "pytest", "numpy", "pydantic", "yaml"]),
         ("grader.cli.grade", ["torch", "pytest", "numpy", "pydantic", "yaml"]),
         ("grader.batch.run", ["torch", "pytest", "numpy"]),
+        ("grader.ci.run", ["torch", "pytest", "numpy"]),
         ("grader.diagnosis.diagnose", ["torch", "pytest", "numpy"]),
         ("grader.verify.run", ["torch", "pytest", "numpy"]),
+        ("grader.notebook", ["torch", "pytest", "numpy", "pydantic", "yaml", "jinja2", "grader.course"]),
+        ("grader.notebook.grading", ["torch", "pytest", "numpy"]),
+        ("grader.pytest_plugin", ["torch", "numpy", "pydantic", "yaml", "grader.course", "grader.model"]),
         ("grader.release.make", ["torch", "pytest", "numpy"]),
         ("grader.study.given", ["torch", "pytest", "numpy"]),
         ("grader.study.pages", ["torch", "pytest", "numpy"]),

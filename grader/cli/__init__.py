@@ -20,6 +20,11 @@ _GRADE = "run"
 COMMANDS = {
     _GRADE: "grade",
     "batch": "batch",
+    "export": "export",
+    "ci": "ci",
+    "gather": "gather",
+    "init-ci": "init_ci",
+    "package": "package",
     "verify": "verify",
     "doctor": "doctor",
     "new": "new",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from grader.cli.options import complete_exercises, device_option, read_setup, start_option
-from grader.cli.telling import Say, course_and_exercises, one_exercise, terminal_width, told_errors
+from grader.cli.telling import Say, course_and_exercises, terminal_width, told_errors
 
 if TYPE_CHECKING:
     from grader.jobs import Setup
@@ -24,6 +24,7 @@ def command(name: str, give_up: bool, seed: int | None, device: str, start: str 
     """Plant one tensor fault in your own solution, for you to find; once more, when you have found it."""
     say = Say()
     with told_errors():
+        from grader.course.names import one_exercise
         from grader.model.errors import CourseError
         from grader.study.breaking import planted_in
 

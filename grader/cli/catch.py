@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from grader.cli.options import complete_exercises, device_option, read_setup, start_option
-from grader.cli.telling import Say, course_and_exercises, one_exercise, solved_reference, terminal_width, told_errors
+from grader.cli.telling import Say, course_and_exercises, solved_reference, terminal_width, told_errors
 
 if TYPE_CHECKING:
     from grader.study.catching import Caught
@@ -27,6 +27,7 @@ def command(name: str, device: str, start: str | None) -> None:
     say = Say()
     with told_errors():
         from grader.course.layout import own_check
+        from grader.course.names import one_exercise
         from grader.study.catching import catch, write_template
         from grader.study.pages import prose, typed
 

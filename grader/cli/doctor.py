@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import click
 
 from grader.cli.options import read_setup, start_option
@@ -9,13 +11,17 @@ from grader.cli.telling import Say, told_errors
 
 
 @click.command()
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @start_option
-def command(start: str | None) -> None:
+def command(as_json: bool, start: str | None) -> None:
     """Show what this machine can do, and what would make it do more."""
-    say = Say()
+    say = Say(quiet=as_json)
     say("Looking ...")
     with told_errors():
         from grader.lanes.doctor import examine
-        from grader.report.doctor import doctor_lines
+        from grader.report.doctor import doctor_data, doctor_lines
 
-        say(*doctor_lines(examine(read_setup(start))))
+        found = examine(read_setup(start))
+        say(*doctor_lines(found))
+        if as_json:
+            click.echo(json.dumps(doctor_data(found), indent=1))

@@ -19,6 +19,7 @@ from grader.cli.telling import Say, check_rules, course_and_exercises, drawing, 
 if TYPE_CHECKING:
     from grader.jobs import Setup
     from grader.model import GradedExercise, Report
+    from grader.report.from_json import ReadReport
 
 POINTS_LOST = 1
 UNDECIDED = 3
@@ -30,6 +31,7 @@ UNDECIDED = 3
 @click.option("--json", "json_path", metavar="FILE", help="Write the report as JSON; - for standard output.")
 @click.option("--html", "html_path", metavar="FILE", help="Write the report as a page for a browser.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of all random inputs.")
+@click.option("--like", metavar="REPORT", help="As in the run of that report: its seed, limits, start and author.")
 @click.option("-x", "--exitfirst", "stops", is_flag=True, help="Stop at the first check that loses points.")
 @click.option("-q", "--quiet", is_flag=True, help="Print only the table and the total.")
 @click.option("-v", "--verbose", is_flag=True, help="Show every check with its message, also those that passed.")
@@ -43,6 +45,7 @@ def command(
     json_path: str | None,
     html_path: str | None,
     seed: int,
+    like: str | None,
     stops: bool,
     quiet: bool,
     verbose: bool,
@@ -58,17 +61,22 @@ def command(
     with told_errors():
         _can_write("--json", None if json_path == "-" else json_path)
         _can_write("--html", html_path)
-        setup = read_setup(start, device, confinement, seed)
+        setup, earlier = read_setup(start, device, confinement, seed), None
         details = say if not quiet else Say(quiet=True)
+        if like is not None:
+            from grader.report.like import read_like, setup_like
+
+            earlier = read_like(Path(like))
+            setup = setup_like(earlier, setup, start is not None)
         programs = json_path is not None
         lines = partial(_exercise_lines, every=verbose, plain=plain)
-        report = _grade(names, submission, setup, (say, details), lines, stops=stops, for_programs=programs)
+        report = _grade((names, earlier), submission, setup, (say, details), lines, stops=stops, for_programs=programs)
         _write(report, json_path, html_path, say)
     sys.exit(_exit_status(report))
 
 
 def _grade(
-    words: tuple[str, ...],
+    wanted: tuple[tuple[str, ...], ReadReport | None],
     submission: Path | None,
     setup: Setup,
     says: tuple[Say, Say],
@@ -77,22 +85,26 @@ def _grade(
     stops: bool,
     for_programs: bool,
 ) -> Report:
-    """Grade, and tell of it with the first of `says`; of each exercise with the second, in these lines."""
-    from grader.course.layout import kept_inputs, kept_mistakes
+    """Grade what is wanted, and tell of it with the first of `says`; of exercises with the second, in these lines."""
+    from grader.course.kept import kept_inputs, kept_mistakes
     from grader.course.names import split_rules
     from grader.diagnosis.diagnose import diagnose
     from grader.diagnosis.known import Known
     from grader.grading import Sheet, grade_at_once
     from grader.intake.folder import read_submission
     from grader.lanes.open import open_lane
+    from grader.report.like import differences, exercises_like
     from grader.report.terminal import summary_lines, unread_lines
     from grader.study.after import after_run
 
+    words, earlier = wanted
     names, rules = split_rules(words)
     course, exercises = course_and_exercises(names)
     check_rules(exercises, rules)
+    if earlier is not None:
+        exercises = exercises_like(earlier, exercises)
     folder = submission or course.root
-    handed_in = read_submission(folder, exercises, author=folder.resolve().name)
+    handed_in = read_submission(folder, exercises, earlier.author if earlier else folder.resolve().name)
     # A module stands for what was begun of it; an exercise by its own name is run also where it was not.
     alone = bool(names) and len(exercises) <= len(names)
     # In a report for programs each check has a row; a student reads one sentence, and at once.
@@ -115,6 +127,7 @@ def _grade(
             grade = partial(grade, explain=partial(diagnose, submission=handed_in, setup=setup, lane=lane, known=known))
         report = grade()
         say(*summary_lines(report, width))
+        say(*(differences(earlier, report, width) if earlier else ()))
         if submission is None:
             details(*after_run(course, report, width))
             with suppress(OSError):  # it can be found out again, in a second or two

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import click
 
 from grader.cli.options import complete_exercises
@@ -11,18 +13,21 @@ from grader.cli.telling import Say, course_and_exercises, terminal_width, told_e
 @click.command()
 @click.argument("start", metavar="[EXERCISE|MODULE]", required=False, shell_complete=complete_exercises)
 @click.option("-q", "--quiet", is_flag=True, help="Print the path of its file alone.")
-def command(start: str | None, quiet: bool) -> None:
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def command(start: str | None, quiet: bool, as_json: bool) -> None:
     """Say which exercise comes next, after the one in hand or from another on."""
-    say = Say()
+    say = Say(quiet=as_json)
     with told_errors():
-        from grader.study.pages import next_lines, typed
+        from grader.study.pages import list_data, next_lines, typed
         from grader.study.progress import read_progress
         from grader.study.rows import next_row, rows_of
 
         course, _ = course_and_exercises(())
         progress = read_progress(course)
         row = next_row(course, rows_of(course, progress), progress, start)
-        if row is None:
+        if as_json:
+            click.echo(json.dumps(list_data(course, [row] if row else [], progress), indent=1))
+        elif row is None:
             say("" if quiet else "All exercises are solved, or known by the last one of their module: grade list")
         elif quiet:
             say(typed(row.exercise.starter))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, ParamSpec
+from typing import TYPE_CHECKING, Any, ParamSpec
 
 import click
 from click.shell_completion import CompletionItem
@@ -36,15 +36,66 @@ plain_option = click.option(
 )
 
 
-def confinement_option(default: str) -> Callable[[Callable[Rest, None]], Callable[Rest, None]]:
-    """The least level of confinement."""
+def confinement_option(
+    default: str | None, shown: str | bool = True
+) -> Callable[[Callable[Rest, None]], Callable[Rest, None]]:
+    """The least level of confinement; `shown` tells the default where it hangs on something."""
     return click.option(
         "--confinement",
         type=click.Choice(["none", "reduced", "full"]),
         default=default,
-        show_default=True,
+        show_default=shown,
         help="The least level of confinement of student code; as much as this machine allows is used in any case.",
     )
+
+
+class _FormatFile(click.ParamType[tuple[str, str]]):
+    """`F=FILE`: a format and where it goes."""
+
+    name = "F=FILE"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, str]:
+        """The two parts; a wrong name is answered with the nearest."""
+        from grader.course.files import suggestion
+        from grader.export.formats import FORMATS
+
+        if isinstance(value, tuple):
+            return value
+        name, equals, path = str(value).partition("=")
+        if name not in FORMATS:
+            self.fail(f"there is no format {name!r}{suggestion(name, list(FORMATS))}", param, ctx)
+        if not equals or not path:
+            self.fail(f"say where it goes: {name}=FILE, or {name}=- for standard output", param, ctx)
+        return name, path
+
+
+def format_option(**more: Any) -> Callable[[Callable[Rest, None]], Callable[Rest, None]]:
+    """Formats to write, each with its file."""
+    return click.option(
+        "--format",
+        "formats",
+        metavar="F=FILE",
+        type=_FormatFile(),
+        multiple=True,
+        help="Write the report in a format: junit, gradescope, prairielearn, classroom, classroom50, markdown, and for "
+        "a job's log github, gitlab, log. FILE may be - for standard output. May be given several times.",
+        **more,
+    )
+
+
+hidden_option = click.option(
+    "--hidden",
+    type=click.Choice(["visible", "after_due_date", "after_published", "hidden"]),
+    default="after_published",
+    show_default=True,
+    help="When Gradescope shows hidden checks to students.",
+)
+
+points_option = click.option(
+    "--points/--no-points",
+    default=None,
+    help="Tell points in pages and logs; by default not where GitHub says that the repository is public.",
+)
 
 
 def read_setup(start: str | None, device: str = "sim", confinement: str = "none", seed: int = 0) -> Setup:

@@ -27,13 +27,16 @@ RECEIPT = ".receipt.txt"
 @click.option("--handin", metavar="HANDIN", help="Which hand-in; may be left out where the course has one.")
 @click.option("--out", default=".", type=click.Path(path_type=Path), help="Where the zip goes; by default this folder.")
 @click.option("--force", is_flag=True, help="Pack what there is, also if something is missing or does not load.")
+@click.option("-q", "--quiet", is_flag=True, help="Print only where the zip is, and what is wrong.")
 @confinement_option("none")
 @device_option
 @start_option
-def command(handin: str | None, out: Path, force: bool, confinement: str, device: str, start: str | None) -> None:
+def command(
+    handin: str | None, out: Path, force: bool, quiet: bool, confinement: str, device: str, start: str | None
+) -> None:
     """Pack the files of a hand-in into one zip, and print a receipt."""
-    say = Say()
-    say("Packing ...")
+    say, details = Say(), Say(quiet=quiet)
+    details("Packing ...")
     with told_errors():
         from grader.grading import Sheet
         from grader.intake.folder import read_submission
@@ -52,7 +55,7 @@ def command(handin: str | None, out: Path, force: bool, confinement: str, device
         if not files:
             raise CourseError(f"there is nothing to pack: {'; '.join(submission.problems.values())}")
         sheet = Sheet(course, exercises, read_setup(start, device, confinement), handin=chosen.id if chosen else None)
-        report = _graded(sheet, submission, say)
+        report = _graded(sheet, submission, details)
         problems = tuple(_problems(sheet, submission, report))
         say(*problems)
         if problems and not force:
@@ -61,7 +64,8 @@ def command(handin: str | None, out: Path, force: bool, confinement: str, device
         name = _name(course, chosen)
         receipt = Receipt(f"{name}.zip", zip_bytes(files), files, report, problems)
         _write(out, receipt)
-        say(*receipt.lines(), f"The receipt is in {out / (name + RECEIPT)}", f"Hand in  {out / receipt.name}")
+        details(*receipt.lines(), f"The receipt is in {out / (name + RECEIPT)}")
+        say(str(out / receipt.name) if quiet else f"Hand in  {out / receipt.name}")
 
 
 def _chosen(course: Course, name: str | None) -> HandIn | None:

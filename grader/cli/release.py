@@ -14,6 +14,8 @@ from grader.cli.telling import Say, course_and_exercises, handin_of, told_errors
 @click.argument("dest", metavar="DEST", type=click.Path(path_type=Path))
 @click.option("--handin", metavar="HANDIN", help="Only the exercises of this hand-in.")
 @click.option("--zip", "zipped", is_flag=True, help="One file, DEST.zip, in place of a folder.")
+@click.option("--notebooks", is_flag=True, help="With a notebook for each module.")
+@click.option("-q", "--quiet", is_flag=True, help="Print only where the copy is.")
 @click.option("--course", "course_folder", type=click.Path(path_type=Path), help="The course; by default this folder.")
 @confinement_option("none")
 @device_option
@@ -22,13 +24,15 @@ def command(
     dest: Path,
     handin: str | None,
     zipped: bool,
+    notebooks: bool,
+    quiet: bool,
     course_folder: Path | None,
     confinement: str,
     device: str,
     start: str | None,
 ) -> None:
     """Write the students' copy of a course into DEST: no solutions, no hidden checks, and a proof that none leaked."""
-    say = Say()
+    say = Say(quiet=quiet)
     say("Releasing ...")
     with told_errors():
         from grader.model.score import points_text
@@ -36,10 +40,11 @@ def command(
 
         course, _ = course_and_exercises((), course_folder)
         chosen = handin_of(course, handin)
-        made = release(course, chosen, read_setup(start, device, confinement), dest, zipped=zipped, say=say)
+        setup = read_setup(start, device, confinement)
+        made = release(course, chosen, setup, dest, zipped=zipped, notebooks=notebooks, say=say)
         say(
             f"{made.files} files; none has any of {made.pieces} pieces of staff's files",
             f"{made.withheld} hidden checks stay here and decide {points_text(made.hidden_points)} of "
             f"{points_text(made.points)} points",
-            f"The copy is {made.place}",
         )
+        click.echo(str(made.place) if quiet else f"The copy is {made.place}")

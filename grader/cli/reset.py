@@ -7,7 +7,7 @@ from dataclasses import replace
 import click
 
 from grader.cli.options import complete_exercises
-from grader.cli.telling import Say, course_and_exercises, one_exercise, terminal_width, told_errors
+from grader.cli.telling import Say, course_and_exercises, terminal_width, told_errors
 
 
 @click.command()
@@ -16,6 +16,7 @@ def command(name: str) -> None:
     """Restore the starter of an exercise. The file that was there is kept."""
     say = Say()
     with told_errors():
+        from grader.course.names import one_exercise
         from grader.study.pages import prose, typed
         from grader.study.progress import read_progress, write_progress
         from grader.study.reset import reset

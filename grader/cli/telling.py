@@ -119,28 +119,13 @@ def handin_of(course: Course, name: str | None) -> HandIn | None:
     raise CourseError(f"there is no hand-in {name!r} in this course; known are {known}")
 
 
-def one_exercise(course: Course, name: str) -> Exercise:
-    """The exercise of a name, which may not be a module's.
-
-    Raises:
-        CourseError: there is none, or more than one.
-    """
-    from grader.course.names import find_exercises
-    from grader.model.errors import CourseError
-
-    found = find_exercises(course, name)
-    if len(found) > 1:
-        ids = ", ".join(exercise.id for exercise in found)
-        raise CourseError(f"{name} is a module; name one exercise of it: {ids}")
-    return found[0]
-
-
 def exercise_in_hand(course: Course, name: str | None) -> tuple[Exercise, Progress]:
     """The exercise of a name, or the one that comes next, and how far the student is.
 
     Raises:
         CourseError: there is no such exercise, or nothing left to solve.
     """
+    from grader.course.names import one_exercise
     from grader.model.errors import CourseError
     from grader.study.progress import read_progress
     from grader.study.rows import next_row, rows_of
@@ -160,7 +145,7 @@ def solved_reference(course: Course, exercise: Exercise) -> None:
     Raises:
         CourseError: it is not solved, or there is no reference.
     """
-    from grader.course.layout import kept_progress
+    from grader.course.kept import kept_progress
     from grader.model.errors import CourseError
     from grader.study.progress import read_progress
 

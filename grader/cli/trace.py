@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from grader.cli.options import complete_exercises, plain_option, read_setup, start_option
-from grader.cli.telling import Say, course_and_exercises, drawing, one_exercise, terminal_width, told_errors
+from grader.cli.telling import Say, course_and_exercises, drawing, terminal_width, told_errors
 
 
 @click.command()
@@ -22,6 +22,7 @@ def command(name: str, code: str | None, out: Path | None, plain: bool, start: s
     with told_errors():
         import json
 
+        from grader.course.names import one_exercise
         from grader.model import Picture
         from grader.model.errors import CourseError
         from grader.picture.draw import lines_of

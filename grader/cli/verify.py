@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 
 import click
@@ -17,6 +18,7 @@ from grader.cli.telling import Say, course_and_exercises, told_errors
 @click.option("--losses", is_flag=True, help="Also show what each wrong answer loses, and on which rules.")
 @click.option("--coverage", is_flag=True, help="Show which topic is taught where, and run nothing.")
 @click.option("-q", "--quiet", is_flag=True, help="Only the table and what is wrong.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @device_option
 @start_option
 def command(
@@ -26,15 +28,16 @@ def command(
     losses: bool,
     coverage: bool,
     quiet: bool,
+    as_json: bool,
     device: str,
     start: str | None,
 ) -> None:
     """Prove exercises: starters earn nothing, right answers pass, wrong ones are caught by the check they name."""
-    say = Say()
+    say = Say(quiet=as_json)
     if coverage:
-        _show_coverage(say)
+        _show_coverage(Say())
         return
-    details = Say(quiet=quiet)
+    details = Say(quiet=quiet or as_json)
     details("Verifying ...")
     with told_errors():
         from grader.course.layout import refuse_given
@@ -42,7 +45,7 @@ def command(
         from grader.verify.cases import SEEDS
         from grader.verify.losses import loss_lines
         from grader.verify.run import verify
-        from grader.verify.table import proof_lines
+        from grader.verify.table import proof_data, proof_lines
 
         course, exercises = course_and_exercises(names)
         refuse_given(course.root, "verify")
@@ -55,6 +58,8 @@ def command(
         if losses:
             say("", *loss_lines(proofs), "")
         say(*proof_lines(proofs))
+        if as_json:
+            click.echo(json.dumps(proof_data(proofs), indent=1))
     sys.exit(1 if any(proof.problems for proof in proofs) else 0)
 
 

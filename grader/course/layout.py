@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import grader
+from grader.course.kept import kept_folder
 from grader.model import Course, Exercise
 from grader.model.errors import CourseError
 
@@ -29,8 +30,9 @@ BUNDLED = "bundled"
 """The folder of our package that holds the bundled course, where the package was not installed from a checkout."""
 
 _SHOWN, _STAFF = "exercises", "solutions"
+_NOTEBOOKS = "notebooks"
+NOTEBOOK = ".ipynb"
 _CHECKS, _PROBES = "check_", "probe_"
-_KEPT = ".grade"
 
 
 @dataclass(frozen=True)
@@ -117,6 +119,11 @@ def page_of(module: str) -> Path:
     return Path(_SHOWN, module, "README.md")
 
 
+def notebook_of(module: str) -> Path:
+    """In a released copy: a module's exercises as a notebook, as a path from the copy's root."""
+    return Path(_NOTEBOOKS, f"{module}{NOTEBOOK}")
+
+
 def is_ours(name: str) -> bool:
     """Whether a file of that name is a course's and not a student's: checks and probes."""
     return name.startswith((_CHECKS, _PROBES))
@@ -137,7 +144,7 @@ def find_course(start: Path) -> Path:
     for folder in (start, *start.parents):
         if is_course(folder):
             return folder
-    if (find_given(start) / GIVEN).is_file():
+    if is_given(find_given(start)):
         raise CourseError(f"{find_given(start) / COURSE_FILE} is gone;  grade update  brings it back")
     raise CourseError(
         f"there is no course here: no {COURSE_FILE} in {start} or a folder above it;  grade start DIR  lays one out"
@@ -157,9 +164,23 @@ def bundled_course() -> Path:
     raise CourseError(f"the bundled course is not in {package / BUNDLED}; install tensorgrade anew")
 
 
+def course_for(start: Path) -> tuple[Path, bool]:
+    """The course's folder for whoever works in `start`: the one that it lies in, else that of the bundled course.
+
+    With it comes whether it is the first.
+
+    Raises:
+        CourseError: there is none.
+    """
+    folders = (find_given(start), start, *start.parents)
+    if any(is_course(folder) or (folder / GIVEN).is_file() for folder in folders):
+        return find_course(start), True
+    return bundled_course(), False
+
+
 def staff_root(root: Path) -> Path:
     """The folder under which a course's solutions lie: its own, or for one made by `grade start` the bundled course."""
-    return bundled_course() if (root / GIVEN).is_file() else root
+    return bundled_course() if is_given(root) else root
 
 
 def refuse_given(root: Path, command: str) -> None:
@@ -168,7 +189,7 @@ def refuse_given(root: Path, command: str) -> None:
     Raises:
         CourseError: it is one.
     """
-    if (root / GIVEN).is_file():
+    if is_given(root):
         raise CourseError(
             f"{root} is a student's folder, made by grade start: no solutions are in it;  grade {command}  is for a "
             "course of your own (grade new --course DIR) or a checkout"
@@ -184,28 +205,13 @@ def closed_folders(root: Path) -> tuple[Path, ...]:
 
 def find_given(start: Path) -> Path:
     """The folder made by `grade start` that `start` lies in, also if its course file is gone; else `start` itself."""
-    folders = (folder for folder in (start, *start.parents) if (folder / GIVEN).is_file())
+    folders = (folder for folder in (start, *start.parents) if is_given(folder))
     return next(folders, start)
 
 
-def kept_folder(root: Path) -> Path:
-    """Where `grade` keeps what belongs to one student and to no course: out of git's way."""
-    return root / _KEPT
-
-
-def kept_inputs(course: Course) -> Path:
-    """Where large inputs of failing shown checks are kept for the student."""
-    return kept_folder(course.root) / "inputs"
-
-
-def kept_progress(course: Course) -> Path:
-    """The file of a student's progress."""
-    return kept_folder(course.root) / "progress.json"
-
-
-def kept_mistakes(course: Course) -> Path:
-    """The file of how known wrong answers behave."""
-    return kept_folder(course.root) / "mistakes.json"
+def is_given(root: Path) -> bool:
+    """Whether a folder was made by `grade start`."""
+    return (root / GIVEN).is_file()
 
 
 def own_check(course: Course, exercise: Exercise) -> Path:
@@ -244,6 +250,12 @@ def staff_files(course: Course) -> tuple[Path, ...]:
     """Every file that only staff have, also those that have no place in a course; not what Python made."""
     found = [path for path in (course.root / _STAFF).rglob("*") if path.is_file() and path.suffix != ".pyc"]
     return tuple(sorted(found))
+
+
+def whole_course(course: Course) -> tuple[Path, ...]:
+    """Every file that grading a course needs, as paths from its root."""
+    staff = (path.relative_to(course.root) for path in staff_files(course))
+    return tuple(dict.fromkeys((*given_files(course), *staff)))
 
 
 def is_probe(path: Path) -> bool:

@@ -38,6 +38,19 @@ def find_exercises(course: Course, name: str, commands: Iterable[str] = ()) -> l
     return found
 
 
+def one_exercise(course: Course, name: str) -> Exercise:
+    """The exercise of a name, which may not be a module's.
+
+    Raises:
+        CourseError: there is none, or more than one.
+    """
+    found = find_exercises(course, name)
+    if len(found) > 1:
+        ids = ", ".join(exercise.id for exercise in found)
+        raise CourseError(f"{name} is a module; name one exercise of it: {ids}")
+    return found[0]
+
+
 def split_rules(words: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Names of exercises and names of rules, such as C4 or c4, which stand behind them."""
     words = tuple(words)

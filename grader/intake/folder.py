@@ -57,7 +57,7 @@ def read_submission(folder: Path, exercises: Iterable[Exercise], author: str) ->
             problems[exercise.id] = f"{name} cannot be read: {error}"
         except OSError as error:  # without the path, which is none of a student's business
             problems[exercise.id] = f"{name} cannot be read: {error.strerror}"
-    return Submission(author, files, paths, problems, _digest(files), unread)
+    return Submission(author, files, paths, problems, _digest(files), unread, folder)
 
 
 def _siblings(path: Path) -> dict[str, bytes]:

@@ -1,13 +1,16 @@
-"""Whether a file that was handed in is Python at all: seen at once, without a worker. Nothing in it is run."""
+"""What is seen of a file that was handed in without a worker: whether it is Python, and where. Nothing in it is run."""
 
 from __future__ import annotations
 
 import os
+import re
 import warnings
 from functools import lru_cache
 from pathlib import Path
 
-from grader.model import Exercise, Submission
+from grader.model import Exercise, Place, Submission
+
+_NAMED = re.compile(r"(?:async +)?(?:def|class) +(\w+)")
 
 
 def not_python(exercise: Exercise, submission: Submission) -> str:
@@ -23,6 +26,18 @@ def not_python(exercise: Exercise, submission: Submission) -> str:
     if error.text and error.text.strip():
         lines.append(f"        {error.text.strip()}")
     return "\n".join(lines)
+
+
+def place_of(exercise: Exercise, submission: Submission) -> Place | None:
+    """Where a submission has the module of an exercise."""
+    path, source = submission.paths.get(exercise.id), submission.files.get(exercise.id, {}).get(exercise.file_name)
+    if path is None or source is None or submission.root is None:
+        return None
+    # Looked for and not parsed: a file that is no Python has a place as well.
+    lines = source.decode("utf-8", "replace").splitlines()
+    found = ((number, _NAMED.match(line)) for number, line in enumerate(lines, 1))
+    names = {match[1]: number for number, match in found if match}
+    return Place(Path(os.path.relpath(path, submission.root)).as_posix(), len(lines), names)
 
 
 @lru_cache(maxsize=64)

@@ -13,7 +13,7 @@ errors    what can go wrong that is ours or the course's to mend, as exceptions
 from grader.model.check import BROKEN_MESSAGE, CATEGORIES, CAUSES, WITHHELD, Check, Device, Outcome, Speed, Verdict
 from grader.model.course import Course, Exercise, HandIn, Limits, Module, Withheld
 from grader.model.picture import Picture
-from grader.model.report import Environment, GradedCheck, GradedExercise, Report, Score, Submission
+from grader.model.report import Environment, GradedCheck, GradedExercise, Place, Report, Score, Submission
 
 __all__ = [
     "BROKEN_MESSAGE",
@@ -32,6 +32,7 @@ __all__ = [
     "Module",
     "Outcome",
     "Picture",
+    "Place",
     "Report",
     "Score",
     "Speed",

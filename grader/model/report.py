@@ -21,6 +21,7 @@ class Submission:
         problems: by exercise id, why it has no files here.
         digest: of all files.
         unread: by exercise id, further files of its module's name, which do not count.
+        root: the folder that it was read from, or None.
     """
 
     author: str
@@ -29,6 +30,22 @@ class Submission:
     problems: Mapping[str, str]
     digest: str
     unread: Mapping[str, Sequence[Path]] = field(default_factory=dict)
+    root: Path | None = None
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a submission has the module of an exercise, for whoever points at a line of it.
+
+    Attributes:
+        file: its path from the submission's folder, with slashes.
+        lines: how many lines it has.
+        names: the line of each function and class at its top level.
+    """
+
+    file: str
+    lines: int
+    names: Mapping[str, int]
 
 
 @dataclass(frozen=True)
@@ -76,6 +93,7 @@ class GradedExercise:
         output: what the student printed while shown checks ran.
         diagnosis: a sentence for a known mistake, or None.
         left_out: the checks that were not to run this time; their points are undecided.
+        place: where the submission has it, or None if it has not.
     """
 
     exercise: Exercise
@@ -86,6 +104,7 @@ class GradedExercise:
     output: str = ""
     diagnosis: str | None = None
     left_out: tuple[GradedCheck, ...] = ()
+    place: Place | None = None
 
     @property
     def left_out_score(self) -> Score:

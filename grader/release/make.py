@@ -19,6 +19,7 @@ from grader.model import Course, HandIn
 from grader.model.errors import CourseError
 from grader.release.contents import Files, chosen, copied_files, read_mapping, yaml_files
 from grader.release.facts import Facts, facts_of
+from grader.release.notebooks import notebooks_of
 from grader.release.pages import ASSISTANTS, IGNORED, students_page
 from grader.release.proof import prove, read_folder, read_zip
 from grader.release.secrets import pieces
@@ -46,7 +47,14 @@ class Released:
 
 
 def release(
-    course: Course, handin: HandIn | None, setup: Setup, place: Path, *, zipped: bool, say: Callable[[str], None]
+    course: Course,
+    handin: HandIn | None,
+    setup: Setup,
+    place: Path,
+    *,
+    zipped: bool,
+    notebooks: bool = False,
+    say: Callable[[str], None],
 ) -> Released:
     """Write a copy.
 
@@ -56,6 +64,7 @@ def release(
         setup: how the references are run.
         place: the folder that it becomes; with `zipped` a file of that name, which ends in .zip.
         zipped: whether it becomes one file.
+        notebooks: whether it has a notebook for each module, too.
         say: told what goes on, a line at a time.
 
     Raises:
@@ -75,7 +84,7 @@ def release(
         for exercise in part.exercises:
             facts[exercise.id] = facts_of(exercise, lane, setup)
     files |= yaml_files(part, facts)
-    files |= _pages(part, facts)
+    files |= _pages(part, facts, notebooks=notebooks)
     secrets = tuple(pieces(course))
     _put(place, files, lambda found: prove(found, files, secrets), zipped=zipped)
     withheld = sum(found.withheld.checks for found in facts.values())
@@ -84,14 +93,15 @@ def release(
     return Released(place, len(files), len(secrets), withheld, hidden_points, points)
 
 
-def _pages(part: Course, facts: dict[str, Facts]) -> Files:
-    course_file = read_mapping(part.root, Path(COURSE_FILE))
+def _pages(part: Course, facts: dict[str, Facts], *, notebooks: bool) -> Files:
+    requires = read_mapping(part.root, Path(COURSE_FILE)).get("requires")
     pages = {
-        STUDENTS_PAGE: students_page(part, facts, course_file.get("requires")),
+        STUDENTS_PAGE: students_page(part, facts, requires, notebooks=notebooks),
         ASSISTANTS_PAGE: ASSISTANTS,
         Path(".gitignore"): IGNORED,
     }
-    return {path.as_posix(): text.encode() for path, text in pages.items()}
+    written = {path.as_posix(): text.encode() for path, text in pages.items()}
+    return written | (notebooks_of(part, requires) if notebooks else {})
 
 
 def _refuse(course: Course, place: Path, *, zipped: bool) -> None:

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from grader.course.layout import Places, page_of
+from grader.course.layout import Places, notebook_of, page_of
 from grader.model import Course, Exercise
 from grader.model.score import points_text
 from grader.release.facts import Facts
 
-IGNORED = ".grade/\n__pycache__/\n.venv/\n"
+IGNORED = ".grade/\n.ipynb_checkpoints/\n__pycache__/\n.venv/\n"
 """What git is to leave out of a student's repository."""
 
 
-def students_page(part: Course, facts: Mapping[str, Facts], requires: str | None) -> str:
+def students_page(part: Course, facts: Mapping[str, Facts], requires: str | None, *, notebooks: bool = False) -> str:
     """What a student reads first."""
-    return "\n".join(_students_lines(part, facts, requires)) + "\n"
+    return "\n".join(_students_lines(part, facts, requires, notebooks=notebooks)) + "\n"
 
 
-def _students_lines(part: Course, facts: Mapping[str, Facts], requires: str | None) -> Iterator[str]:
+def _students_lines(
+    part: Course, facts: Mapping[str, Facts], requires: str | None, *, notebooks: bool
+) -> Iterator[str]:
     hidden = sum(found.withheld.checks for found in facts.values())
     yield from (f"# {part.title}", "", "## Start", "")
     yield from ("You need Python 3.11 or later, and `grade`. In a virtual environment:", "", "```console")
@@ -29,6 +31,8 @@ def _students_lines(part: Course, facts: Mapping[str, Facts], requires: str | No
     if hidden:
         yield "`grade` runs the checks that you can see, in `check_*.py`. When you hand in, hidden checks look at the"
         yield from ("same numbered rules with other inputs, and decide the rest of the points.", "")
+    if notebooks:
+        yield from _notebook_lines(part)
     yield from ("## Exercises", "", "| number | exercise | points | of these hidden | minutes |")
     yield "|---|---|---|---|---|"
     for exercise in part.exercises:
@@ -39,6 +43,14 @@ def _students_lines(part: Course, facts: Mapping[str, Facts], requires: str | No
         yield from (f"- [{module.title}]({page_of(module.id).as_posix()})" for module in pages)
     yield from _handins(part)
     yield from ("", "If a program helps you to write code, let it read `AGENTS.md` first.")
+
+
+def _notebook_lines(part: Course) -> Iterator[str]:
+    yield from ("## Notebooks", "")
+    yield "The same exercises, module by module, with a cell that checks each. Files are what is handed in: copy what"
+    yield from ("you wrote there into the exercise's own file.", "")
+    yield from (f"- [{module.title}]({notebook_of(module.id).as_posix()})" for module in part.modules)
+    yield ""
 
 
 def _row(exercise: Exercise, facts: Facts) -> str:

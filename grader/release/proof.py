@@ -12,7 +12,7 @@ from pathlib import Path
 
 import yaml
 
-from grader.course.layout import Places, is_description, is_ours, page_of
+from grader.course.layout import NOTEBOOK, Places, is_description, is_ours, notebook_of, page_of
 from grader.intake.zipped import EPOCH, FILE_MODE
 from grader.model.errors import CourseError
 from grader.release.contents import Files
@@ -139,7 +139,7 @@ class _Target:
         numbered = list(enumerate(lines, 1))
         quoted = [(number, _MARKS.sub("", line)) for number, line in numbered]
         readings = [numbered, quoted, [(number, _COMMENT.sub("", line)) for number, line in quoted]]
-        if path.endswith(".yaml"):
+        if path.endswith((".yaml", NOTEBOOK)):  # of JSON the same can be asked
             readings.append(list(_scalars(data)))
         streams = tuple(_stream(reading) for reading in readings)
         starts = {text[at : at + SHORTEST] for text, _ in streams for at in range(len(text))}
@@ -181,7 +181,8 @@ class _Target:
         if piece.exercise is None:
             return False
         path = Path(self.path)
-        return path == page_of(piece.exercise.module) or path.parent == Places.of(piece.exercise).shown
+        module = piece.exercise.module
+        return path in (page_of(module), notebook_of(module)) or path.parent == Places.of(piece.exercise).shown
 
     def _line_of(self, window: str) -> int | None:
         for text, lines in self.streams:
@@ -198,7 +199,7 @@ def _stream(lines: Sequence[tuple[int, str]]) -> tuple[str, Sequence[int]]:
 
 
 def _scalars(data: bytes) -> Iterator[tuple[int, str]]:
-    """The texts in a YAML file as they are read: on the disk they may be wrapped, and quoted signs doubled."""
+    """The texts in a file of YAML or JSON as they are read: on the disk they may be wrapped, and signs escaped."""
     waiting = [yaml.compose(data, yaml.SafeLoader)]
     while waiting:
         node = waiting.pop()

@@ -1,6 +1,7 @@
 """A report for people and for machines.
 
-as_json    the report that other programs rely on
+as_json    the report that other programs rely on; `from_json` reads it back
+like       what a run has to have in common with the one of a report
 terminal   a report for a terminal; `gradebook` for many, `doctor` for a machine
 html       a report as a page, and as a part of one; `templates` has what stands around the words
 words      the words that these have in common; `causes` says which check is explained

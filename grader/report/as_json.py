@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,8 @@ from grader.model import GradedCheck, GradedExercise, Report, Score
 from grader.model.score import in_points
 
 VERSION = 1
+
+_NAMED = re.compile(r"`(\w+)[`(]")
 
 
 def to_plain(report: Report) -> dict[str, Any]:
@@ -35,15 +38,19 @@ def _exercise(graded: GradedExercise) -> dict[str, Any]:
     exercise = graded.exercise
     return {
         "id": exercise.id,
+        "number": exercise.number,
         "title": exercise.title,
         "module": exercise.module,
+        "file": graded.place.file if graded.place else None,
         "state": graded.state,
         "score": _score(graded.score),
         "withheld": {"checks": exercise.withheld.checks, "points": in_points(graded.withheld_points)},
         "left_out": {"checks": len(graded.left_out), "points": in_points(graded.left_out_score.possible)},
         "diagnosis": graded.diagnosis,
+        "hints": list(exercise.hints),
+        "limits": dict(vars(exercise.limits)),
         "output": graded.output,
-        "checks": [_check(row) for row in graded.checks],
+        "checks": [{**_check(row), "line": _line(row, graded)} for row in graded.checks],
     }
 
 
@@ -67,6 +74,19 @@ def _check(row: GradedCheck) -> dict[str, Any]:
         "cause": outcome.cause,
         "picture": asdict(outcome.picture) if outcome.picture is not None else None,
     }
+
+
+def _line(row: GradedCheck, graded: GradedExercise) -> int | None:
+    """The line of the student's file that a check is about: what raised, or the function that the rule is of."""
+    place, check = graded.place, row.check
+    if place is None:
+        return None
+    file = re.escape(Path(place.file).name)
+    raised = re.findall(rf"^ {{4}}(?:.*/)?{file}, line (\d{{1,9}})\b", row.outcome.message, re.MULTILINE)
+    if raised and 1 <= int(raised[-1]) <= place.lines:
+        return int(raised[-1])
+    named = _NAMED.findall(f"{row.outcome.message}\n{graded.exercise.contract.get(check.contract, '')}")
+    return next((place.names[name] for name in named if name in place.names), None)
 
 
 def _score(score: Score) -> dict[str, float]:

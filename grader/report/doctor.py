@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from grader.confine.levels import Level
 from grader.report.safe import for_terminal
@@ -40,6 +40,17 @@ def doctor_lines(found: Examination) -> Iterator[str]:
         for line in reached.missing(Level.FULL):
             yield from _indented(line, 2)
         yield "  Another way to full: a container made for it; see docs/security.md"
+
+
+def doctor_data(found: Examination) -> dict[str, Any]:
+    """The same for other programs."""
+    reached = found.reached
+    tried = [
+        {"name": row.promise.name, "level": row.promise.level.word, "holds": not row.found, "found": row.found}
+        for row in reached.findings
+    ]
+    missing = [] if reached.level is Level.FULL else reached.missing(Level.FULL)
+    return {"facts": dict(found.facts), "confinement": reached.level.word, "tried": tried, "missing": list(missing)}
 
 
 def _indented(text: str, columns: int) -> list[str]:

@@ -56,15 +56,15 @@ def page(report: Report, drawings: Drawings = drawn) -> str:
     return _filled("page.html", report=report, when=when, exercises=exercises, total=total_text(report), lines=lines)
 
 
-def fragment(report: Report, notes: Sequence[str] = (), drawings: Drawings = drawn) -> str:
-    """A report as a part of a page, with its own style.
+def fragment(graded: Sequence[GradedExercise], notes: Sequence[str] = (), drawings: Drawings = drawn) -> str:
+    """Exercises of a report as a part of a page, with its own style.
 
     Args:
-        report: what was graded.
+        graded: the exercises.
         notes: what is to be said before it.
         drawings: see `Drawings`.
     """
-    exercises = [_exercise(graded, drawings) for graded in report.exercises]
+    exercises = [_exercise(item, drawings) for item in graded]
     return _filled("fragment.html", exercises=exercises, notes=notes)
 
 

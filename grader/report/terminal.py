@@ -92,6 +92,12 @@ def mistake_lines(graded: GradedExercise, width: int = WIDTH) -> Iterator[str]:
     return _Page(width).mistake(graded)
 
 
+def message_lines(row: GradedCheck, width: int = WIDTH) -> Iterator[str]:
+    """What the student is told of a check, by itself."""
+    page = _Page(width + len(_Page(width).indent))
+    return (line.removeprefix(page.indent) for line in page.message(row))
+
+
 def unread_lines(submission: Submission, width: int = WIDTH) -> Iterator[str]:
     """Files that look as if they were handed in and are not read, so that nobody mends the wrong one."""
     for id, others in submission.unread.items():

@@ -14,7 +14,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from grader.course.layout import Places, kept_folder
+from grader.course.kept import kept_folder
+from grader.course.layout import Places
 from grader.grading import Sheet, grade_at_once
 from grader.intake.folder import read_submission
 from grader.jobs import Setup

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import click
 
-from grader.course.layout import kept_inputs, kept_mistakes
+from grader.course.kept import kept_inputs, kept_mistakes
 from grader.diagnosis.diagnose import diagnose
 from grader.diagnosis.known import Known
 from grader.grading import Sheet, grade_at_once

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from grader.report.lines import WIDTH
 from grader.report.safe import for_terminal
@@ -34,6 +35,24 @@ def proof_lines(proofs: Sequence[Proof]) -> Iterator[str]:
         yield from _wrapped(problem)
     count = len(problems)
     yield "All of it holds." if not count else f"{count} problem{'s' * (count > 1)} to mend."
+
+
+def proof_data(proofs: Sequence[Proof]) -> dict[str, Any]:
+    """The same for other programs."""
+    return {"holds": not any(proof.problems for proof in proofs), "exercises": [_data(proof) for proof in proofs]}
+
+
+def _data(proof: Proof) -> dict[str, Any]:
+    runs = {kind: {"good": good, "all": total} for kind, (good, total) in proof.counts.items()}
+    return {
+        "id": proof.exercise.id,
+        "number": proof.exercise.number,
+        "runs": runs,
+        "seconds": proof.seconds,
+        "problems": proof.problems,
+        "notes": proof.notes,
+        "unproved": proof.unproved,
+    }
 
 
 def _wrapped(text: str) -> list[str]:

@@ -8,7 +8,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from support import COURSES, run_grade
+from support import COURSES, WarmGrade, run_grade
 
 RIGHT = "def double(x):\n    return 2 * x\n\n\ndef double_(x):\n    return x.mul_(2)\n"
 TOTAL = "def total(x):\n    return x.sum()\n"
@@ -24,9 +24,9 @@ def starter(home: Path, exercise: str) -> Path:
     return home / "exercises" / "01_basics" / exercise / f"{exercise}.py"
 
 
-def test_untouched_course_is_not_run(home: Path) -> None:
+def test_untouched_course_is_not_run(type_grade: WarmGrade, home: Path) -> None:
     """A bare `grade` lists untouched exercises as not started, earns nothing, and says which file to open."""
-    ran = run_grade(cwd=home)
+    ran = type_grade(cwd=home)
     assert ran.returncode == 1
     assert ran.stdout.count("not started") == 2
     assert "0 / 15 points" in ran.stdout
@@ -37,44 +37,45 @@ def test_solved_in_place(home: Path) -> None:
     """With all solved, everything passes, and the exit status is 0; lines fit 80 columns."""
     starter(home, "double").write_text(RIGHT)
     starter(home, "total").write_text(TOTAL)
-    ran = run_grade(cwd=home)
+    ran = run_grade("--html", "page.html", cwd=home)
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert "15 / 15 points" in ran.stdout
+    assert "15 / 15 points" in (home / "page.html").read_text(encoding="utf-8")
     assert "All that could run here passed." in ran.stdout
     assert max(map(len, ran.stdout.split("\n"))) <= 80
     assert ran.stdout.isascii()
 
 
-def test_one_exercise_from_a_folder_inside(home: Path) -> None:
+def test_one_exercise_from_a_folder_inside(type_grade: WarmGrade, home: Path) -> None:
     """An exercise is named by id or number, from anywhere in the course; a half-solved one loses points."""
     starter(home, "double").write_text(RIGHT.replace("x.mul_(2)", "x * 2"))
-    ran = run_grade("01-1", cwd=starter(home, "double").parent)
+    ran = type_grade("01-1", cwd=starter(home, "double").parent)
     assert ran.returncode == 1
     assert "8.3 / 10 points" in ran.stdout
     assert "the result is not the argument itself" in ran.stdout
     assert "Next: mend double, then run  grade double" in ran.stdout
 
 
-def test_a_known_mistake_is_told(home: Path) -> None:
+def test_a_known_mistake_is_told(type_grade: WarmGrade, home: Path) -> None:
     """Also where nothing can be kept of it, and in the report; the next run asks no wrong answer any more."""
     starter(home, "double").write_text(RIGHT.replace("2 * x", "x + x + x").replace("mul_(2)", "mul_(3)"))
     (home / ".grade").write_text("in the way")
     told = "This looks like: You tripled it; double means two times.\n"
-    assert run_grade("double", cwd=home).stdout.count(told) == 1
+    assert type_grade("double", cwd=home).stdout.count(told) == 1
     (home / ".grade").unlink()
-    assert run_grade("double", cwd=home).stdout.count(told) == 1
+    assert type_grade("double", cwd=home).stdout.count(told) == 1
     assert (home / ".grade/mistakes.json").is_file()
-    ran = run_grade("double", "--json", "-", cwd=home)
+    ran = type_grade("double", "--json", "-", cwd=home)
     assert json.loads(ran.stdout)["exercises"][0]["diagnosis"] == "You tripled it; double means two times."
 
 
-def test_json_and_submission_and_seed(home: Path, tmp_path: Path) -> None:
+def test_json_and_submission_and_seed(type_grade: WarmGrade, home: Path, tmp_path: Path) -> None:
     """The report has the keys that other programs rely on; - writes it to standard output and nothing else."""
     folder = tmp_path / "abgabe von José"
     folder.mkdir()
     (folder / "double.py").write_text("print('hi \\x1b[31m')\n" + RIGHT.replace("2 * x", "3 * x"))
     target = tmp_path / "report.json"
-    ran = run_grade("double", "--submission", str(folder), "--json", str(target), "--seed", "7", cwd=home)
+    ran = type_grade("double", "--submission", str(folder), "--json", str(target), "--seed", "7", cwd=home)
     assert ran.returncode == 1
     assert "\x1b" not in ran.stdout
     report = json.loads(target.read_text())
@@ -110,7 +111,7 @@ def test_json_and_submission_and_seed(home: Path, tmp_path: Path) -> None:
     assert list(exercise["checks"][0]) == keys
     assert "asked  tensor([2., 4., 6.])" in exercise["checks"][0]["message"]
     assert "tensor(" not in exercise["checks"][2]["message"]
-    again = run_grade("double", "--submission", str(folder), "--json", "-", "--seed", "7", cwd=home)
+    again = type_grade("double", "--submission", str(folder), "--json", "-", "--seed", "7", cwd=home)
     same = json.loads(again.stdout)
     assert same["score"] == report["score"]
 
@@ -128,7 +129,7 @@ def test_released_copy_is_honest_about_hidden_checks(home: Path) -> None:
     assert "shown 5 / 5 points; 5 more are decided by hidden checks when you hand in" in ran.stdout
 
 
-def test_large_inputs_are_kept(home: Path) -> None:
+def test_large_inputs_are_kept(type_grade: WarmGrade, home: Path) -> None:
     """An input that is too large to print is kept in a file that the printed lines load."""
     check = home / "exercises/01_basics/total/check_total.py"
     check.write_text(
@@ -137,13 +138,13 @@ def test_large_inputs_are_kept(home: Path) -> None:
         )
     )
     starter(home, "total").write_text("def total(x):\n    return x.sum() + 1\n")
-    ran = run_grade("total", cwd=home)
+    ran = type_grade("total", cwd=home)
     assert "To see it in plain Python, in the folder exercises/01_basics/total:" in ran.stdout
     assert 'print(total(torch.load("../../../.grade/inputs/small-1-0.pt")))' in ran.stdout
     assert (home / ".grade/inputs/small-1-0.pt").is_file()
 
 
-def test_folder_that_cannot_be_written_to(home: Path) -> None:
+def test_folder_that_cannot_be_written_to(type_grade: WarmGrade, home: Path) -> None:
     """Where large inputs cannot be kept, the lines are left out, and the check fails as it would."""
     check = home / "exercises/01_basics/total/check_total.py"
     text = check.read_text().replace(
@@ -152,7 +153,7 @@ def test_folder_that_cannot_be_written_to(home: Path) -> None:
     check.write_text(text)
     (home / ".grade").write_text("in the way of a folder, as who runs the tests may write everywhere")
     starter(home, "total").write_text("def total(x):\n    return x.sum() + 1\n")
-    ran = run_grade("total", cwd=home)
+    ran = type_grade("total", cwd=home)
     assert ran.returncode == 1, ran.stdout
     assert "To see it in plain Python" not in ran.stdout
     assert "BROKEN" not in ran.stdout
@@ -171,17 +172,17 @@ def test_folder_that_cannot_be_written_to(home: Path) -> None:
         (["--seed", "x"], "'x' is not a valid integer"),
     ],
 )
-def test_wrong_command_is_one_line(home: Path, arguments: list[str], told: str) -> None:
+def test_wrong_command_is_one_line(type_grade: WarmGrade, home: Path, arguments: list[str], told: str) -> None:
     """A wrong command gets one line and exit status 2, without a traceback."""
-    ran = run_grade(*arguments, cwd=home)
+    ran = type_grade(*arguments, cwd=home)
     assert ran.returncode == 2
     assert told in ran.stderr
     assert "Traceback" not in ran.stderr
 
 
-def test_folder_without_a_course(tmp_path: Path) -> None:
+def test_folder_without_a_course(type_grade: WarmGrade, tmp_path: Path) -> None:
     """One line and exit status 2."""
-    ran = run_grade(cwd=tmp_path)
+    ran = type_grade(cwd=tmp_path)
     assert ran.returncode == 2
     assert ran.stderr.count("\n") == 1
     assert "there is no course here" in ran.stderr
@@ -207,31 +208,31 @@ def test_options_of_pytest_change_nothing(home: Path, tmp_path: Path) -> None:
     assert ran.returncode == 0, ran.stdout + ran.stderr
 
 
-def test_help_says_the_three_ways() -> None:
+def test_help_says_the_three_ways(type_grade: WarmGrade) -> None:
     """Help shows how a student calls it, line by line."""
-    ran = run_grade("--help", cwd=Path.cwd())
+    ran = type_grade("--help", cwd=Path.cwd())
     assert "  grade predict_strides     grade one exercise, by id or number (02-1)\n" in ran.stdout
 
 
-def test_report_that_cannot_be_written_is_told_before_grading(home: Path, tmp_path: Path) -> None:
+def test_report_that_cannot_be_written_is_told_at_once(type_grade: WarmGrade, home: Path, tmp_path: Path) -> None:
     """--json into a folder that is not there ends the command at once, with a sentence, and nothing is graded."""
-    ran = run_grade("double", "--json", str(tmp_path / "no" / "report.json"), cwd=home)
+    ran = type_grade("double", "--json", str(tmp_path / "no" / "report.json"), cwd=home)
     assert ran.returncode == 2
     assert f"grade: --json: there is no folder {tmp_path / 'no'}; make it first" in ran.stderr
     assert "points" not in ran.stdout
 
 
-def test_help_shows_the_options_of_grading(home: Path) -> None:
+def test_help_shows_the_options_of_grading(type_grade: WarmGrade, home: Path) -> None:
     """`grade --help` names what can be said to `grade` itself."""
-    shown = run_grade("--help", cwd=home).stdout
+    shown = type_grade("--help", cwd=home).stdout
     assert all(option in shown for option in ("--submission", "--json", "--seed", "--verbose", "--start"))
 
 
-def test_file_of_the_exercise_counts_and_no_copy_in_the_root(home: Path) -> None:
+def test_file_of_the_exercise_counts_and_no_copy_in_the_root(type_grade: WarmGrade, home: Path) -> None:
     """In a course's folder the exercise's own file is graded; a stale copy in the root is named and not read."""
     (home / "total.py").write_text("def total(x):\n    return 1\n")
     starter(home, "total").write_text(TOTAL)
-    ran = run_grade("exercises/01_basics/total/total.py", cwd=home)
+    ran = type_grade("exercises/01_basics/total/total.py", cwd=home)
     assert ran.returncode == 0, ran.stdout
     assert "exercises/01_basics/total/total.py is graded; total.py is not read" in ran.stdout
 

@@ -37,7 +37,8 @@ def test_packed_zip_is_graded_by_a_batch(home: Path, tmp_path: Path) -> None:
     assert f"# {hashlib.sha256(RIGHT.encode()).hexdigest()}  {PLACE}/double.py\n" in receipt
     other = tmp_path / "elsewhere"
     other.mkdir()
-    assert run_grade("pack", "--handin", "week1", "--out", str(other), cwd=home / PLACE).returncode == 0
+    again = run_grade("pack", "--handin", "week1", "--out", str(other), "--quiet", cwd=home / PLACE)
+    assert again.stdout == f"{other / 'week1.zip'}\n"
     assert (other / "week1.zip").read_bytes() == data
 
     submissions = tmp_path / "in"

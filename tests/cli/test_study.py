@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from support import COURSES, run_grade
+from support import COURSES, WarmGrade, run_grade
 
 WRONG = "def double(x):\n    return 3 * x\n\n\ndef double_(x):\n    return x.mul_(2)\n"
 RIGHT = WRONG.replace("3 * x", "2 * x")
@@ -50,7 +50,7 @@ def test_an_exercise_from_the_first_try_to_the_reference(home: Path) -> None:
     ]
 
 
-def test_counters_stand_beside_those_of_the_reference(home: Path) -> None:
+def test_counters_stand_beside_those_of_the_reference(type_grade: WarmGrade, home: Path) -> None:
     """Where a check that a student has counts, both sides are shown."""
     starter = home / "exercises/01_basics/total/total.py"
     starter.write_text("def total(x):\n    return (x * 1).sum()\n")
@@ -60,19 +60,19 @@ def test_counters_stand_beside_those_of_the_reference(home: Path) -> None:
         '@check("C1")\ndef check_few(student):\n    """Few operations"""\n'
         "    uses_at_most(student.total, (torch.ones(3),), ops=9)\n"
     )
-    assert run_grade("total", cwd=home).returncode in (0, 1)
+    assert type_grade("total", cwd=home).returncode in (0, 1)
     progress = home / ".grade/progress.json"
     progress.write_text(progress.read_text().replace('"solved": false', '"solved": true'))
-    shown = run_grade("show", "total", "--reference", cwd=home)
+    shown = type_grade("show", "total", "--reference", cwd=home)
     assert [line.split()[:2] for line in shown.stdout.splitlines()[-2:]] == [["yours", "2"], ["reference", "1"]]
-    told = run_grade("show", "total", "--reference", "--plain", cwd=home).stdout
+    told = type_grade("show", "total", "--reference", "--plain", cwd=home).stdout
     assert told.endswith("    operations: yours 2, reference 1.\n")
 
 
-def test_rules_and_totals(home: Path) -> None:
+def test_rules_and_totals(type_grade: WarmGrade, home: Path) -> None:
     """Only the checks of the named rules run; the others are neither earned nor lost, and told apart."""
     double(home).write_text(double(COURSES / "tiny").read_text().split("\n\n\n")[0] + "\n\n\n" + WRONG)
-    ran = run_grade("1-1", "C3", "--json", str(home / "report.json"), cwd=home)
+    ran = type_grade("1-1", "C3", "--json", str(home / "report.json"), cwd=home)
     assert ran.returncode == 0
     assert "  1 of 4 checks run.\n" in ran.stdout
     assert "1.7 / 10 points\n8.3 of the points are decided by checks that were not to run this time" in ran.stdout
@@ -82,7 +82,7 @@ def test_rules_and_totals(home: Path) -> None:
     assert exercise["left_out"] == {"checks": 3, "points": 8.3}
     assert exercise["state"] == "started"
     assert [row["id"] for row in exercise["checks"]] == ["in_place"]
-    lost = run_grade("1-1", "c1", cwd=home)
+    lost = type_grade("1-1", "c1", cwd=home)
     assert lost.returncode == 1
     assert "2 of 4 checks run." in lost.stdout
 
@@ -115,52 +115,52 @@ def test_stop_at_the_first_that_loses_points(home: Path, start: str) -> None:
         (["update"], "has a course of its own, and was not made by  grade start"),
     ],
 )
-def test_wrong_words_are_one_sentence(home: Path, arguments: list[str], told: str) -> None:
+def test_wrong_words_are_one_sentence(type_grade: WarmGrade, home: Path, arguments: list[str], told: str) -> None:
     """What was typed wrong is told with what to type, and exit status 2."""
-    ran = run_grade(*arguments, cwd=home)
+    ran = type_grade(*arguments, cwd=home)
     assert ran.returncode == 2
     assert told in ran.stderr
     assert "Traceback" not in ran.stderr
 
 
-def test_hints_come_one_after_another(home: Path) -> None:
+def test_hints_come_one_after_another(type_grade: WarmGrade, home: Path) -> None:
     """Each call shows the next; --again those that were seen, --all all; without a name it is the next exercise's."""
-    outs = [run_grade("hint", *words, cwd=home).stdout for words in ([], ["1-1"], ["double"], ["double"])]
+    outs = [type_grade("hint", *words, cwd=home).stdout for words in ([], ["1-1"], ["double"], ["double"])]
     assert [out.split("\n")[0] for out in outs[:3]] == [f"Hint {number} of 3 for double" for number in (1, 2, 3)]
     assert outs[3] == "You have seen all 3 hints: grade hint double --again\n"
-    assert run_grade("hint", "double", "--again", cwd=home).stdout.count("Hint") == 3
-    assert run_grade("hint", "total", "--all", cwd=home).stdout.count("Hint") == 3
+    assert type_grade("hint", "double", "--again", cwd=home).stdout.count("Hint") == 3
+    assert type_grade("hint", "total", "--all", cwd=home).stdout.count("Hint") == 3
 
 
-def test_a_folder_that_cannot_be_written_to(home: Path) -> None:
+def test_a_folder_that_cannot_be_written_to(type_grade: WarmGrade, home: Path) -> None:
     """Grading, hints and lists work; that progress is not kept is one line."""
     (home / ".grade").write_text("in the way of a folder, as who runs the tests may write everywhere")
     double(home).write_text(RIGHT)
-    ran = run_grade("double", cwd=home)
+    ran = type_grade("double", cwd=home)
     assert ran.returncode == 0
     assert "Next: 01-2 Sum without a loop:  grade next\nprogress is not kept: File exists" in ran.stdout
     assert "reference" not in ran.stdout
-    hint = run_grade("hint", "double", cwd=home).stdout
+    hint = type_grade("hint", "double", cwd=home).stdout
     assert "Hint 1 of 3" in hint
     assert "grade hint --all shows all of them" in hint.replace("\n", " ")
-    assert "1 of 2 done" not in run_grade("list", cwd=home).stdout
+    assert "1 of 2 done" not in type_grade("list", cwd=home).stdout
 
 
-def test_of_another_folder_nothing_is_kept(home: Path, tmp_path: Path) -> None:
+def test_of_another_folder_nothing_is_kept(type_grade: WarmGrade, home: Path, tmp_path: Path) -> None:
     """Who grades somebody's files does not move on in the course."""
     (tmp_path / "theirs").mkdir()
     (tmp_path / "theirs/double.py").write_text(WRONG)
-    assert run_grade("double", "--submission", str(tmp_path / "theirs"), cwd=home).returncode == 1
+    assert type_grade("double", "--submission", str(tmp_path / "theirs"), cwd=home).returncode == 1
     assert not (home / ".grade").exists()
 
 
-def test_quiet_prints_the_table_alone(home: Path) -> None:
+def test_quiet_prints_the_table_alone(type_grade: WarmGrade, home: Path) -> None:
     """-q leaves out what is told of each exercise, and advice; next -q is a path for other commands."""
     double(home).write_text(WRONG)
-    lines = run_grade("double", "-q", cwd=home).stdout.split("\n")
+    lines = type_grade("double", "-q", cwd=home).stdout.split("\n")
     assert lines[0] == "-" * 80
     assert len(lines) == 6
-    assert run_grade("next", "-q", cwd=home / "exercises").stdout == "01_basics/double/double.py\n"
+    assert type_grade("next", "-q", cwd=home / "exercises").stdout == "01_basics/double/double.py\n"
 
 
 def test_quiet_batch_and_verify(home: Path) -> None:

@@ -37,10 +37,11 @@ def released(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the course, its copy, and its copy as a zip."""
     folder = tmp_path_factory.mktemp("released")
     root = prepared(folder / "course")
-    ran = run_grade("release", str(folder / "copy"), cwd=root)
+    ran = run_grade("release", str(folder / "copy"), "--notebooks", cwd=root)
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert "3 hidden checks stay here and decide 8.7 of 15 points" in ran.stdout
-    assert run_grade("release", str(folder / "copy"), "--zip", "--course", str(root), cwd=folder).returncode == 0
+    options = ("--zip", "--notebooks", "--quiet", "--course", str(root))
+    assert run_grade("release", str(folder / "copy"), *options, cwd=folder).stdout == f"{folder / 'copy.zip'}\n"
     return folder
 
 
@@ -52,6 +53,7 @@ def test_copy_has_what_students_need(released: Path) -> None:
     """Starters, shown checks and pages come along as they are; nothing else does but what is written for the copy."""
     copy, course = read(released / "copy"), read(released / "course")
     written = {".gitignore", "AGENTS.md", "README.md", "course.yaml", "exercises/topics.yaml"}
+    written.add("notebooks/01_basics.ipynb")
     described = {f"exercises/01_basics/{id}/exercise.yaml" for id in ("double", "total")}
     given = {f"exercises/01_basics/{id}/{name}{id}.py" for id in ("double", "total") for name in ("", "check_")}
     assert set(copy) == written | described | given | {"exercises/01_basics/README.md"}
@@ -74,7 +76,7 @@ def test_modes_and_times_are_fixed(released: Path) -> None:
 def test_zip_is_the_same_byte_for_byte(released: Path, tmp_path: Path) -> None:
     """Made elsewhere of files with other times, in another place, it has the same bytes, and those of the folder."""
     root = shutil.copytree(released / "course", tmp_path / "another", symlinks=True, copy_function=shutil.copyfile)
-    ran = run_grade("release", str(tmp_path / "copy.zip"), "--zip", cwd=root)
+    ran = run_grade("release", str(tmp_path / "copy.zip"), "--zip", "--notebooks", cwd=root)
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert (tmp_path / "copy.zip").read_bytes() == (released / "copy.zip").read_bytes()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["another", "copy.zip"]

@@ -6,7 +6,6 @@ import re
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any
 
 from support import COURSES
 
@@ -51,10 +50,10 @@ def row(id: str, verdict: str, cause: str = "", message: str = "", *, shown: boo
     return GradedCheck(check, outcome, Score(50 * (verdict == "passed"), 50))
 
 
-def report(*rows: GradedCheck, **changes: Any) -> Report:
+def report(*rows: GradedCheck, diagnosis: str | None = None, output: str = "") -> Report:
     exercise = load_course(COURSES / "tiny").exercises[0]
     score = sum((item.score for item in rows), Score(0, 0))
-    graded = replace(GradedExercise(exercise, "started", rows, score), **changes)
+    graded = GradedExercise(exercise, "started", rows, score, output=output, diagnosis=diagnosis)
     environment = Environment("3", "2", "2", "linux", "cpu", 1, 0, "fork", "full", "0")
     return Report("Tensors", "week1", "ada", "0", "2026-11-22T10:00:00+00:00", (graded,), environment)
 
@@ -72,7 +71,7 @@ def test_cause_comes_first() -> None:
                 row("first", "crashed", "raised", message),
                 row("other", "crashed", "raised", message.split("\n")[0], shown=False),
                 diagnosis="You double twice.",
-            ),
+            ).exercises,
             notes=["one cell was left out"],
         )
     ).texts
@@ -110,7 +109,7 @@ def test_students_text_is_no_markup() -> None:
 def test_a_drawing_stands_below_the_message() -> None:
     """A drawing of ours is put in as it is, below what it draws."""
     svg = "<svg><title>boxes</title></svg>"
-    text = fragment(report(row("a", "failed", "values", "wrong")), drawings=lambda row: svg)
+    text = fragment(report(row("a", "failed", "values", "wrong")).exercises, drawings=lambda row: svg)
     assert re.search(r"wrong</pre>\s*<figure><svg><title>boxes</title></svg></figure>", text)
 
 

@@ -13,7 +13,7 @@ from grader.course.load import load_course
 from grader.model import Check, Environment, GradedCheck, GradedExercise, Outcome, Report, Score, Submission, Verdict
 from grader.report.causes import Told
 from grader.report.safe import columns
-from grader.report.terminal import exercise_lines, summary_lines, unread_lines
+from grader.report.terminal import exercise_lines, message_lines, summary_lines, unread_lines
 
 ATTRIBUTE = "your `double` raised AttributeError"
 NONE = "the result is None (is a `return` missing?)"
@@ -154,3 +154,14 @@ def test_stale_copy_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     paths = {"double": tmp_path / "exercises" / "double.py"}
     submission = Submission("somebody", {}, paths, {}, "", {"double": [tmp_path / "double.py"]})
     assert list(unread_lines(submission)) == ["exercises/double.py is graded; double.py is not read"]
+
+
+@pytest.mark.parametrize("width", [40, 60, 80])
+def test_a_message_by_itself(width: int) -> None:
+    """It begins at the margin, prose fits, and code stands in a line of its own as it is."""
+    code = f"    print({'x' * 90})"
+    told = list(message_lines(row("a", "failed", "values", f"{'word ' * 30}\n\n{code}"), width))
+    assert told[-2:] == ["", code]
+    assert " ".join(told[:-2]).split() == ["word"] * 30
+    assert not told[0].startswith(" ")
+    assert width - 14 < max(map(len, told[:-2])) <= width

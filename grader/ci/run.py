@@ -1,0 +1,80 @@
+"""A checkout graded: after each exercise every file is written anew, so that a time-out keeps what was earned."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from functools import partial
+from pathlib import Path
+
+from grader.diagnosis.diagnose import diagnose
+from grader.diagnosis.known import Known
+from grader.export.checked import Options
+from grader.export.formats import write_format
+from grader.grading import Sheet, grade_at_once, report_so_far
+from grader.lanes.open import open_lane
+from grader.model import GradedExercise, Report, Submission
+from grader.model.errors import CourseError
+from grader.report.as_json import to_plain, write_json
+from grader.report.from_json import ReadReport, from_json
+
+Formats = Sequence[tuple[str, str]]
+"""Names of formats, each with its file or `-`."""
+
+
+def grade_checkout(
+    sheet: Sheet, submission: Submission, write: Callable[[Report], None], on_exercise: Callable[[GradedExercise], None]
+) -> Report:
+    """Grade a submission while nothing else of ours runs.
+
+    Args:
+        sheet: what is to be graded.
+        submission: the checkout.
+        write: told the report so far before anything ran, and after each exercise.
+        on_exercise: told each exercise.
+
+    Raises:
+        StartError: a process of ours did not start.
+        ConfinementError: student code cannot be confined as well as is asked for.
+    """
+    done: list[GradedExercise] = []
+    known = Known(sheet.setup)
+    to_run = sheet.to_run(submission)
+    hidden = (submission.root,) if submission.root else ()
+    write(report_so_far(sheet, submission, None, done))  # a place that cannot be written is told before all else
+    with open_lane(to_run, sheet.setup, hidden=hidden) if to_run else nullcontext() as lane:
+
+        def on_graded(graded: GradedExercise) -> None:
+            done.append(graded)
+            on_exercise(graded)
+            write(report_so_far(sheet, submission, lane, done))
+
+        grade = partial(grade_at_once, sheet, submission, lane, on_exercise=on_graded)
+        if lane:
+            explain = partial(diagnose, submission=submission, setup=sheet.setup, lane=lane, known=known)
+            return grade(explain=explain)
+        return grade()
+
+
+def read_back(report: Report) -> ReadReport:
+    """The report as a file of it would be read."""
+    return from_json(json.dumps(to_plain(report)), "the report")
+
+
+def write_files(report: Report, json_path: str | None, formats: Formats, options: Options) -> None:
+    """Write the JSON and every format that goes into a file.
+
+    Raises:
+        GraderError: the platform would refuse a file, or tells too little of what is graded.
+        CourseError: no file can be written there.
+    """
+    if json_path is not None:
+        try:
+            write_json(Path(json_path), report)
+        except OSError as error:
+            raise CourseError(f"--json: no file can be written at {json_path} ({error.strerror})") from None
+    read = read_back(report)
+    for name, place in formats:
+        if place != "-":
+            write_format(name, place, read, options)

@@ -1,0 +1,36 @@
+"""`grade gather DIR --out FILE`: a gradebook from the reports of many CI jobs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from grader.cli.telling import Say, told_errors
+
+
+@click.command()
+@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+@click.option(
+    "--out", default="gradebook.csv", show_default=True, type=click.Path(path_type=Path), help="The gradebook."
+)
+def command(folder: Path, out: Path) -> None:
+    """Make a gradebook of all reports below DIR; of several reports of an author the latest counts."""
+    say = Say()
+    with told_errors():
+        from grader.ci.gather import differences, gather
+        from grader.export.gathered_csv import gathered_csv
+        from grader.model.errors import CourseError
+        from grader.report.as_json import write_whole
+        from grader.report.safe import for_terminal
+
+        found = gather(folder)
+        try:
+            write_whole(out, gathered_csv(found.reports))
+        except OSError as error:
+            raise CourseError(f"--out: {out} cannot be written ({error.strerror}); name another place") from None
+        say(f"{sum(len(report.authors) for report in found.reports)} authors are in {out}")
+        for path in found.older:
+            say(for_terminal(f"not counted, as a later report has the same author: {path.as_posix()}", one_line=True))
+        say(*differences(found.reports))
+        say(*(f"not read: {for_terminal(why, one_line=True)}" for _, why in found.unread))

@@ -1,0 +1,131 @@
+"""The exercises of a module as a notebook: each task, the cell to work in, the cell that checks it.
+
+It is written here as JSON, in version 4.5 of the format: the same byte for byte each time.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from grader.course.layout import ASSISTANTS_PAGE, notebook_of, page_of
+from grader.model import Course, Exercise, Module
+from grader.model.score import points_text
+
+_RULE = re.compile(r"(C\d+) {2}(.*)")
+_MARKS = re.compile(r"[\\*_<>\[\]$#|~]")
+_CODE = re.compile(r"(`[^`]*`)")
+
+Cell = dict[str, Any]
+
+
+def notebooks_of(part: Course, requires: str | None) -> dict[str, bytes]:
+    """The notebooks of a course, by their paths."""
+    return {notebook_of(module.id).as_posix(): _notebook(part, module, requires) for module in part.modules}
+
+
+def _notebook(part: Course, module: Module, requires: str | None) -> bytes:
+    cells = [*_beginning(part, module, requires), *(cell for item in module.exercises for cell in _exercise(item))]
+    metadata = {
+        "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+        "language_info": {"name": "python"},
+    }
+    data = {"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}
+    return (json.dumps(data, indent=1, ensure_ascii=False) + "\n").encode()
+
+
+def _beginning(part: Course, module: Module, requires: str | None) -> Iterator[Cell]:
+    page = page_of(module.id)
+    about = ""
+    if (part.root / page).is_file():
+        about = f" [What you need to know](../{page.as_posix()}) stands on a page."
+    yield _text(
+        "start",
+        f"# {_escaped(module.title)}\n\n"
+        f"From *{_escaped(part.title)}*.{about} Run the next cell first. Then, for each exercise, write into its cell, "
+        "run it, and run the check below.\n\n"
+        "Cells that begin with `# exercise: NAME` are what is checked; you may add more of them. In all other cells "
+        "you are free to try things. If a program helps you to write code, let it read "
+        f"`{ASSISTANTS_PAGE.name}` first.",
+    )
+    yield _code(
+        "setup",
+        f"# Where the grader is not installed yet, as on Colab, run this line without its #:\n"
+        f'# %pip install "{requires or "tensorgrade"}"\n'
+        "from grader.notebook import check",
+    )
+
+
+def _exercise(exercise: Exercise) -> Iterator[Cell]:
+    task, code = _parts(exercise.starter.read_text(encoding="utf-8"))
+    heading = f"## {exercise.number} {_escaped(exercise.title)}\n\n{points_text(exercise.points)} points"
+    yield _text(f"{exercise.id}-task", "\n\n".join([heading, *_paragraphs(task)]))
+    yield _code(f"{exercise.id}-code", f"# exercise: {exercise.id}\n{code}")
+    yield _code(f"{exercise.id}-check", f'check("{exercise.id}")')
+
+
+def _parts(source: str) -> tuple[str, str]:
+    """The task of a starter, without its title, and its code. What is no Python may be so on purpose: all of it."""
+    try:
+        tree = ast.parse(source)
+    except SyntaxError:
+        return "", source.strip("\n")
+    task = ast.get_docstring(tree)
+    if task is None:
+        return "", source.strip("\n")
+    after = source.splitlines()[tree.body[0].end_lineno :]
+    return task.partition("\n")[2].strip("\n"), "\n".join(after).strip("\n")
+
+
+def _paragraphs(task: str) -> Iterator[str]:
+    """A docstring as Markdown: numbered rules as a list, what is indented as code."""
+    for block in re.split(r"\n{2,}", task):
+        lines = block.split("\n")
+        if all(line.startswith("    ") for line in lines):
+            yield "```\n" + "\n".join(line[4:] for line in lines) + "\n```"
+            continue
+        out: list[str] = []
+        in_list = False
+        for line in lines:
+            if found := _RULE.fullmatch(line):
+                out.append(f"- **{found[1]}** {_escaped(found[2])}")
+                in_list = True
+            elif in_list and line.startswith(" "):
+                out.append(f"  {_escaped(line.strip())}")
+            else:
+                out += ["", _escaped(line)] if in_list else [_escaped(line)]
+                in_list = False
+        yield "\n".join(out)
+
+
+def _escaped(text: str) -> str:
+    """Prose that Markdown shows as it is; what stands in ticks is code there, too."""
+    parts = _CODE.split(text)
+    return "".join(part if part.startswith("`") else _MARKS.sub(r"\\\g<0>", part) for part in parts)
+
+
+def _text(id: str, source: str) -> Cell:
+    return {"cell_type": "markdown", "id": _id(id), "metadata": {}, "source": _lines(source)}
+
+
+def _code(id: str, source: str) -> Cell:
+    return {
+        "cell_type": "code",
+        "execution_count": None,
+        "id": _id(id),
+        "metadata": {},
+        "outputs": [],
+        "source": _lines(source),
+    }
+
+
+def _id(text: str) -> str:
+    """An id as the format asks for it: letters, digits, - and _, 64 at the most."""
+    return re.sub(r"[^A-Za-z0-9_-]", "-", text)[-64:]
+
+
+def _lines(text: str) -> list[str]:
+    return text.splitlines(keepends=True)

@@ -1,0 +1,84 @@
+"""A run like that of a report: "it passes on my machine" is settled by what both have in common, and what not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import fields, replace
+from pathlib import Path
+
+from grader.jobs import Setup, Start
+from grader.model import Exercise, Limits, Report
+from grader.model.errors import CourseError
+from grader.report.from_json import ReadExercise, ReadReport, read_report
+from grader.report.lines import WIDTH, filled
+from grader.report.safe import for_terminal
+
+_TOLD = ("grader", "torch", "numpy", "python", "os", "device", "start", "confinement")
+
+
+def read_like(path: Path) -> ReadReport:
+    """The report of a run that is to be repeated.
+
+    Raises:
+        CourseError: it is no report, or its seed is a secret.
+    """
+    report = read_report(path)
+    if not isinstance(report.environment.get("seed"), int):
+        raise CourseError(
+            f"--like: the inputs of {path.as_posix()} come of a batch's secret, which no report tells; "
+            "grade batch into the same folder repeats them"
+        )
+    return report
+
+
+def setup_like(report: ReadReport, setup: Setup, start_is_chosen: bool) -> Setup:
+    """A set-up with the seed of a report, and with its way to start workers where this system has it."""
+    seed = report.environment.get("seed")
+    assert isinstance(seed, int)
+    same = report.environment.get("start") == Start.SPAWN.value and not start_is_chosen
+    return replace(setup, seed=seed, start=Start.SPAWN if same else setup.start)
+
+
+def exercises_like(report: ReadReport, exercises: Sequence[Exercise]) -> list[Exercise]:
+    """The exercises that a report has, with the limits that they had in its run.
+
+    Raises:
+        CourseError: it has none of them.
+    """
+    then = {exercise.id: exercise for exercise in report.exercises}
+    found = [_limited(exercise, then[exercise.id]) for exercise in exercises if exercise.id in then]
+    if not found:
+        raise CourseError(f"--like: that report has none of these exercises; it has {', '.join(then) or 'none at all'}")
+    return found
+
+
+def _limited(exercise: Exercise, then: ReadExercise) -> Exercise:
+    kinds = {field.name: type(getattr(exercise.limits, field.name)) for field in fields(Limits)}
+    known = {name: kinds[name](value) for name, value in then.limits.items() if name in kinds and value > 0}
+    return replace(exercise, limits=replace(exercise.limits, **known))
+
+
+def differences(earlier: ReadReport, report: Report, width: int = WIDTH) -> Iterator[str]:
+    """What differs between two runs: the files, the machine, and each check with another verdict."""
+    for sentence in _sentences(earlier, report):
+        yield from filled(for_terminal(sentence, one_line=True).split(" "), "", width)
+
+
+def _sentences(earlier: ReadReport, report: Report) -> Iterator[str]:
+    if earlier.digest != report.digest:
+        yield "The files are not those of that report, or other exercises were graded."
+    now = vars(report.environment)
+    for name in _TOLD:
+        if (before := earlier.environment.get(name)) != now[name]:
+            yield f"{name}: {before} then, {now[name]} now"
+    then = {(item.id, row.check.id): row.outcome.verdict for item in earlier.exercises for row in item.checks}
+    count = others = 0
+    for graded in report.exercises:
+        for row in graded.checks:
+            verdict = then.get((graded.exercise.id, row.check.id))
+            count += verdict is not None
+            if verdict is not None and verdict is not row.outcome.verdict:
+                others += 1
+                yield f"{graded.exercise.id}, {row.check.title}: {verdict} then, {row.outcome.verdict} now"
+    if not others:
+        yield f"All {count} checks of both runs ended as they did then."

@@ -1,0 +1,126 @@
+"""A student's checkout: which course grades it, what changed, which of the course's files it has otherwise."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from support import COURSES
+
+from grader.ci.checkout import Checkout, changed_exercises, open_checkout, other_files
+from grader.intake.folder import read_submission
+from grader.model import Course
+from grader.model.errors import CourseError, GraderError
+from grader.study.given import start
+
+DOUBLE = Path("exercises/01_basics/double/double.py")
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """A student's copy of the pretend course, without its solutions, under version control."""
+    folder = tmp_path / "mémoire" / "hw"
+    shutil.copytree(COURSES / "tiny", folder, ignore=shutil.ignore_patterns("solutions"))
+    git(folder, "init", "-q")
+    git(folder, "add", ".")
+    git(folder, "commit", "-q", "-m", "as given")
+    return folder
+
+
+def git(folder: Path, *words: str) -> None:
+    who = ("-c", "user.name=a", "-c", "user.email=a@b.invalid", "-c", "commit.gpgsign=false")
+    subprocess.run(["git", *who, *words], cwd=folder, check=True, capture_output=True)
+
+
+def commit(folder: Path) -> None:
+    git(folder, "add", ".")
+    git(folder, "commit", "-q", "-m", "x")
+
+
+def changed(checkout: Checkout, since: str = "HEAD") -> list[str]:
+    submission = read_submission(checkout.folder, checkout.course.exercises, "a")
+    return [exercise.id for exercise in changed_exercises(checkout, submission, since)]
+
+
+def test_the_course_is_not_the_students(home: Path, tiny: Course) -> None:
+    """Named, it is another folder, also above the checkout; a folder within the checkout is refused."""
+    checkout = open_checkout(home, tiny.root)
+    assert (checkout.course.root, checkout.is_own) == (tiny.root, False)
+    assert open_checkout(home / "exercises", None).is_own
+    shutil.copytree(COURSES / "tiny", home / "course")
+    for inside in (home, home / "course", home / "course" / "exercises"):
+        with pytest.raises(CourseError, match="where its author can change every check"):
+            open_checkout(home, inside)
+    (home / "link").symlink_to(home / "course")
+    with pytest.raises(CourseError, match="where its author can change every check"):
+        open_checkout(home, home / "link")
+
+
+def test_a_started_folder_is_graded_by_the_package(tmp_path: Path) -> None:
+    """Of what `grade start` laid out the starters alone count; the checks are those of the package."""
+    folder = tmp_path / "hw"
+    start(COURSES / "tiny", folder)
+    checkout = open_checkout(folder, None)
+    assert checkout.folder == folder
+    assert not checkout.is_own
+    assert folder not in (checkout.course.root, *checkout.course.root.parents)
+
+
+def test_files_of_the_course_that_were_changed_are_told(home: Path, tiny: Course) -> None:
+    """A check, and not a starter, line ends, YAML, or a link that leads out."""
+    checkout = open_checkout(home, tiny.root)
+    assert other_files(checkout) == []
+    checks = home / DOUBLE.with_name("check_double.py")
+    checks.write_bytes(checks.read_bytes().replace(b"\n", b"\r\n"))
+    (home / DOUBLE).write_text("def double(x): ...\n")
+    (home / "course.yaml").write_text("title: mine\n")
+    total = home / "exercises/01_basics/total/check_total.py"
+    total.unlink()
+    total.symlink_to("/etc/passwd")
+    assert other_files(checkout) == []
+    checks.write_text("def check_double(): pass\n")
+    assert other_files(checkout) == ["exercises/01_basics/double/check_double.py"]
+
+
+def test_what_changed(home: Path, tiny: Course) -> None:
+    """An exercise whose file, or a module beside it, was committed otherwise."""
+    checkout = open_checkout(home, tiny.root)
+    assert changed(checkout) == []
+    for path, text in ((DOUBLE, "def double(x): return 2 * x\n"), (Path("notes.md"), "mine\n")):
+        (home / path).write_text(text)
+    commit(home)
+    assert changed(checkout, "HEAD~1") == ["double"]
+    (home / "exercises/01_basics/total/größe neu.py").write_text("one = 1\n")
+    commit(home)
+    assert changed(checkout, "HEAD~1") == ["total"]
+    assert changed(checkout, "HEAD~2") == ["double", "total"]
+
+
+def test_a_repository_runs_nothing(home: Path, tiny: Course) -> None:
+    """Programs that a student's repository names are not run: monitors, filters, differs, pagers."""
+    mark = home.parent / "ran"
+    program = home.parent / "program"
+    program.write_text(f"#!/bin/sh\ntouch '{mark}'\n")
+    program.chmod(0o755)
+    (home / ".gitattributes").write_text("*.py diff=odd filter=odd\n")
+    (home / DOUBLE).write_text("one = 1\n")
+    commit(home)
+    (home / DOUBLE).write_text("two = 2\n")
+    names = (
+        "core.fsmonitor core.pager core.sshCommand diff.external diff.odd.textconv diff.odd.command filter.odd.clean"
+    )
+    for name in names.split():
+        git(home, "config", name, str(program))
+    mark.unlink(missing_ok=True)
+    assert changed(open_checkout(home, tiny.root), "HEAD~1") == ["double"]
+    assert not mark.exists()
+
+
+@pytest.mark.parametrize("since", ["nowhere", "--output=x", "", "0" * 40])
+def test_a_commit_that_git_does_not_know(home: Path, tiny: Course, since: str) -> None:
+    """Is told with what to do, and is never taken for an option."""
+    with pytest.raises(GraderError, match=r"git knows no commit .* here; fetch all of them"):
+        changed(open_checkout(home, tiny.root), since)
+    assert not (home / "x").exists()

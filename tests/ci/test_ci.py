@@ -1,0 +1,151 @@
+"""`grade ci`: the files, the log, the outputs and the page of a job, and its exit status."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from support import COURSES, run_grade
+
+from grader.ci.platform import Platform, is_passed, is_unsettled
+from grader.cli.ci import command
+from grader.cli.export import command as export
+from grader.export.checked import Options
+from grader.grading import Sheet, grade_at_once, report_so_far
+from grader.intake.folder import read_submission
+from grader.jobs import Setup, Start
+from grader.lanes.lane import Lane
+from grader.model import Course, Score
+from grader.model.errors import GraderError
+from grader.report.as_json import write_json
+from grader.report.from_json import read_report
+
+WRONG = "def double(x):\n    return 2 * x\n\n\ndef double_(x):\n    raise ValueError('::error::x')\n"
+
+
+def environment(folder: Path, **more: str) -> dict[str, str]:
+    """What GitHub sets in a private repository."""
+    event = folder / "event.json"
+    event.write_text('{"repository": {"private": true}}')
+    given = {"GITHUB_ACTIONS": "true", "GITHUB_REPOSITORY": "org/hw-ada", "GITHUB_EVENT_PATH": str(event)}
+    files = {"GITHUB_OUTPUT": str(folder / "output"), "GITHUB_STEP_SUMMARY": str(folder / "summary.md")}
+    return {**given, **files, "GITHUB_WORKSPACE": str(folder), **more}
+
+
+def test_a_job(tmp_path: Path) -> None:
+    """One run writes each file, annotates the student's line, sets outputs, and fails by its policy."""
+    work = tmp_path / "student"
+    work.mkdir()
+    (work / "double.py").write_text(WRONG)
+    formats = [f"--format={name}={name}.out" for name in ("junit", "gradescope", "prairielearn", "classroom")]
+    ran = run_grade(
+        *("ci", "double", "--submission", "student", "--course", str(COURSES / "tiny"), "--json", "report.json"),
+        *("--confinement", "none", "--fail-below", "90", *formats),
+        cwd=tmp_path,
+        env={**os.environ, **environment(tmp_path)},
+    )
+    assert ran.returncode == 1, ran.stdout + ran.stderr
+    assert "::group::01-1 Double it: started, 8.3 / 10 points\n" in ran.stdout
+    assert "::error file=student/double.py,line=6,title=01-1 Double it%3A" in ran.stdout
+    assert [line for line in ran.stdout.split("\n") if "::error::x" in line and line.startswith("::error::")] == []
+    outputs = dict(line.split("=", 1) for line in (tmp_path / "output").read_text().splitlines())
+    assert {name: outputs[name] for name in ("score", "max_score", "undecided", "passed")} == {
+        "score": "8.3",
+        "max_score": "10",
+        "undecided": "0",
+        "passed": "false",
+    }
+    assert "| `01-1 Double it` | started | 8.3 / 10 |" in (tmp_path / "summary.md").read_text()
+    made = sorted(path.name for path in tmp_path.iterdir() if path.suffix in (".out", ".json"))
+    assert made == ["classroom.out", "event.json", "gradescope.out", "junit.out", "prairielearn.out", "report.json"]
+    read = read_report(tmp_path / "report.json")
+    assert (read.author, read.exercises[0].file) == ("hw-ada", "double.py")
+
+
+def test_a_report_so_far(tiny: Course, fork_lane: Lane, tmp_path: Path) -> None:
+    """What is still to run is undecided, and what is known of the rest stays; all of it is read back the same."""
+    (tmp_path / "double.py").write_text(WRONG)
+    (tmp_path / "total.py").write_text("def total(x):\n    return x.sum()\n")
+    submission = read_submission(tmp_path, tiny.exercises, "ada")
+    sheet = Sheet(tiny, tiny.exercises, Setup(Start.FORK))
+    whole = grade_at_once(sheet, submission, fork_lane)
+    before = report_so_far(sheet, submission, fork_lane, [])
+    between = report_so_far(sheet, submission, fork_lane, whole.exercises[:1])
+    after = report_so_far(sheet, submission, fork_lane, whole.exercises)
+    assert before.score == Score(0, 1500, 1500)
+    assert between.score == Score(830, 1500, 500)
+    assert replace(after, graded_at="") == replace(whole, graded_at="")
+    write_json(tmp_path / "r.json", between)
+    read = read_report(tmp_path / "r.json")
+    assert read.score == between.score
+    assert [row.outcome.verdict for row in read.exercises[0].checks] == [
+        row.outcome.verdict for row in between.exercises[0].checks
+    ]
+    assert read.exercises[0].lines["in_place"] == 6
+    assert not is_unsettled(read)
+    assert (is_passed(read, 83), is_passed(read, 84)) == (True, False)
+    ran = CliRunner().invoke(export, [str(tmp_path / "r.json"), "--format", "junit=-", "--format", "markdown=-"])
+    assert ran.output.startswith("<?xml")
+    assert "not_reached" in ran.output
+    assert ran.output.endswith("- `01-2 Sum without a loop`: `Not graded`\n")
+
+
+@pytest.mark.parametrize(
+    ("event", "public"),
+    [
+        ('{"repository": {"private": true}}', False),
+        ('{"repository": {"private": false}}', True),
+        ("{}", True),
+        ("[", True),
+        ("", True),
+    ],
+)
+def test_points_are_not_told_in_public(tmp_path: Path, event: str, public: bool) -> None:
+    """Where GitHub does not say that a repository is private, it counts as public."""
+    environ = environment(tmp_path)
+    Path(environ["GITHUB_EVENT_PATH"]).write_text(event)
+    assert Platform.of(environ).is_public is public
+
+
+def test_other_systems(tmp_path: Path) -> None:
+    """GitLab tells whose repository it is; without a CI system nothing is set, and nothing is hidden."""
+    gitlab = Platform.of({"GITLAB_CI": "true", "CI_PROJECT_NAME": "hw-bo", "CI_PROJECT_VISIBILITY": "private"})
+    assert (gitlab.author, gitlab.is_public) == ("hw-bo", False)
+    assert Platform.of({"GITLAB_CI": "true"}).is_public
+    assert Platform.of({}).is_public is False
+    at_work = Platform.of({"CI_PROJECT_DIR": str(tmp_path)})
+    assert [at_work.folder_of(tmp_path / name) for name in (".", "a/b", "..")] == ["", "a/b", None]
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--format", "junti=x"], "there is no format 'junti'; did you mean junit?"),
+        (["--format", "junit"], "say where it goes: junit=FILE"),
+        (["--fail-below", "101"], "no percentage from 0 to 100, and not the word never"),
+        (["--fail-below", "nan"], "no percentage from 0 to 100"),
+        (["--course", "nowhere"], "there is no course here"),
+        (["--submission", "nowhere"], "is not a folder"),
+        ([], "name one that lies outside of it: --course DIR"),
+    ],
+)
+def test_wrong_words_are_answered(tmp_path: Path, words: list[str], told: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before anything is graded, with status 2."""
+    monkeypatch.chdir(tmp_path)
+    ran = CliRunner().invoke(command, words)
+    assert ran.exit_code == 2
+    assert told in " ".join(ran.output.split())
+
+
+def test_outputs_that_cannot_be_written_are_told(tmp_path: Path) -> None:
+    """The variable is named."""
+    platform = Platform.of(environment(tmp_path, GITHUB_OUTPUT=str(tmp_path)))
+    report = json.loads('{"version": 1, "course": "", "author": "", "digest": "", "graded_at": "", "exercises": []}')
+    report |= {"score": {"earned": 0, "possible": 0, "undecided": 0}, "environment": {}}
+    (tmp_path / "r.json").write_text(json.dumps(report))
+    with pytest.raises(GraderError, match="GITHUB_OUTPUT"):
+        platform.tell(read_report(tmp_path / "r.json"), Options(), passed=True, with_result=False)

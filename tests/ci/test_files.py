@@ -1,0 +1,218 @@
+"""The files by which platforms grade: valid by the platforms' schemas, and run here as the platforms run them."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+import shlex
+import signal
+import stat
+import subprocess
+import sys
+import time
+import zipfile
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+import yaml
+from click.testing import CliRunner
+from support import COURSES
+
+from grader.ci.files import PLATFORMS, Wishes, lay_out, package, platform_files
+from grader.cli.init_ci import command as init_ci
+from grader.cli.package import command as package_command
+from grader.model import Course
+from grader.model.errors import CourseError
+
+RIGHT = "def double(x):\n    return 2 * x\n\n\ndef double_(x):\n    return x.mul_(2)\n"
+VENDORED = resources.files("check_jsonschema") / "builtin_schemas" / "vendor"
+WISHES = Wishes("tensorgrade==0.1.0", confinement="none")
+
+
+class Loader(yaml.SafeLoader):
+    """YAML as GitHub reads it: `on` is a word, and no yes."""
+
+
+Loader.yaml_implicit_resolvers = {
+    letter: [(tag, regexp) for tag, regexp in rows if tag != "tag:yaml.org,2002:bool"]
+    for letter, rows in yaml.SafeLoader.yaml_implicit_resolvers.items()
+}
+Loader.add_implicit_resolver("tag:yaml.org,2002:bool", re.compile("^(?:true|false)$"), list("tf"))
+
+
+def workflow(platform: str, course: Course) -> Any:
+    """The one YAML file of a platform."""
+    (text,) = [text for path, text in platform_files(platform, WISHES, course).items() if path.endswith(".yml")]
+    return yaml.load(text, Loader)
+
+
+@pytest.mark.parametrize(
+    ("platform", "schema"),
+    [
+        ("github", "github-workflows.json"),
+        ("github-class", "github-workflows.json"),
+        ("gitlab", "gitlab-ci.json"),
+    ],
+)
+def test_workflows_are_valid(tiny: Course, platform: str, schema: str) -> None:
+    """By the schemas that the platforms publish."""
+    made = workflow(platform, tiny)
+    known = json.loads((VENDORED / schema).read_text("utf-8"))
+    jsonschema.validators.validator_for(known)(known).validate(made)
+
+
+def test_our_own_workflow_is_valid(tiny: Course) -> None:
+    """By the same schema, with the same actions as those that we give to others."""
+    text = (Path(__file__).parents[2] / ".github" / "workflows" / "tests.yml").read_text("utf-8")
+    known = json.loads((VENDORED / "github-workflows.json").read_text("utf-8"))
+    jsonschema.validators.validator_for(known)(known).validate(yaml.load(text, Loader))
+    given = b"".join(platform_files("github", WISHES, tiny).values()).decode()
+    assert set(re.findall(r"uses: (\S+)", text)) <= set(re.findall(r"uses: (\S+)", given))
+
+
+@pytest.mark.parametrize("platform", ["github", "github-class"])
+def test_workflows_have_least_rights(tiny: Course, platform: str) -> None:
+    """They may read, hold no token while student code runs, and pin each action to a commit."""
+    made = workflow(platform, tiny)
+    (job,) = made["jobs"].values()
+    assert made["permissions"] == {"contents": "read"}
+    assert "pull_request_target" not in made["on"]
+    assert "permissions" not in job
+    uses = [step["uses"] for step in job["steps"] if "uses" in step]
+    assert uses
+    assert all(re.fullmatch(r"actions/[\w-]+@[0-9a-f]{40}", use) for use in uses)
+    (checkout,) = [step for step in job["steps"] if step.get("uses", "").startswith("actions/checkout")]
+    assert checkout["with"]["persist-credentials"] is False
+    secret = [step["name"] for step in job["steps"] if "secrets." in json.dumps(step)]
+    assert secret == (["Clone the submissions"] if platform == "github-class" else [])
+    assert not [step for step in job["steps"] if "${{" in step.get("run", "")]
+
+
+@pytest.mark.parametrize("platform", PLATFORMS)
+def test_files_are_whole(tiny: Course, platform: str, tmp_path: Path) -> None:
+    """Nothing is left to be filled in, shells can read their scripts, and nothing is written over."""
+    files = platform_files(platform, WISHES, tiny)
+    assert not [path for path, text in files.items() if re.search(rb"@[A-Z]+@", text)]
+    lay_out(files, tmp_path / "new")
+    for path, text in files.items():
+        if text.startswith(b"#!"):
+            assert (tmp_path / "new" / path).stat().st_mode & stat.S_IXUSR
+            subprocess.run(["bash", "-n", tmp_path / "new" / path], check=True)
+    with pytest.raises(CourseError, match="is there already"):
+        lay_out(files, tmp_path / "new")
+
+
+def test_scripts_of_workflows_are_read_by_a_shell(tiny: Course) -> None:
+    """Each step, and the ones of GitLab's job."""
+    scripts = [
+        step["run"]
+        for platform in ("github", "github-class")
+        for job in workflow(platform, tiny)["jobs"].values()
+        for step in job["steps"]
+        if "run" in step
+    ]
+    job = workflow("gitlab", tiny)["grade"]
+    for script in (*scripts, *job["before_script"], *job["script"]):
+        subprocess.run(["bash", "-n"], input=script, text=True, check=True)
+
+
+def test_prairielearn_has_a_question(tiny: Course) -> None:
+    """Its settings have the keys that PrairieLearn asks for, and each file of the hand-in is named."""
+    (handin,) = tiny.handins
+    files = platform_files("prairielearn", Wishes("x", handin=handin), tiny)
+    info = json.loads(files["info.json"])
+    assert {"uuid", "title", "topic", "type"} <= set(info)
+    assert (info["type"], info["title"], info["gradingMethod"]) == ("v3", "Week 1", "External")
+    assert info["externalGradingOptions"]["enableNetworking"] is False
+    assert b'file-names="double.py"' in files["question.html"]
+    assert b"--confinement reduced --handin week1" in files["grader/run.sh"]
+
+
+# ------------------------------------------------------------------------------------------------ Gradescope's place
+
+
+def stand_in(root: Path, course: Course, source: str, words: Wishes = WISHES) -> Path:
+    """Gradescope's folders, with what its set-up would have installed."""
+    lay_out(package(course, words), root / "source")
+    programs = root / "source" / "venv" / "bin"
+    programs.mkdir(parents=True)
+    for name, command in (("python", [sys.executable]), ("grade", [sys.executable, "-m", "grader"])):
+        (programs / name).write_text(f'#!/bin/sh\nexec {shlex.join(command)} "$@"\n')
+        (programs / name).chmod(0o755)
+    (root / "submission").mkdir()
+    (root / "submission" / "double.py").write_text(source)
+    metadata = {"users": [{"id": 7, "email": "a@b.invalid", "name": "A"}], "assignment": {"total_points": "10.0"}}
+    (root / "submission_metadata.json").write_text(json.dumps(metadata))
+    return root
+
+
+def start_autograder(root: Path) -> subprocess.Popen[bytes]:
+    """Gradescope's harness."""
+    env = {**os.environ, "AUTOGRADER_ROOT": str(root)}
+    return subprocess.Popen([root / "source" / "run_autograder"], cwd=root, env=env, start_new_session=True)
+
+
+def results_of(root: Path) -> Any:
+    """What Gradescope reads then."""
+    path = root / "results" / "results.json"
+    return json.loads(path.read_text("utf-8")) if path.exists() else {}
+
+
+def test_gradescope_keeps_what_was_earned_until_a_time_out(tiny: Course, tmp_path: Path) -> None:
+    """What was graded is told, what was not reached is undecided, and what an earlier submission left is gone."""
+    root = stand_in(tmp_path / "autograder", tiny, RIGHT)
+    (root / "submission" / "total.py").write_text("def total(x):\n    while True:\n        pass\n")
+    (root / "results").mkdir()
+    (root / "results" / "results.json").write_text('{"score": 1000}')
+    run = start_autograder(root)
+    until = time.monotonic() + 240
+    while (results := results_of(root)).get("score") != 10 and time.monotonic() < until and run.poll() is None:
+        time.sleep(0.05)
+    os.killpg(run.pid, signal.SIGKILL)
+    run.wait()
+    assert results["score"] == 10
+    assert (results["extra_data"]["possible"], results["extra_data"]["undecided"]) == (15, 5)
+    *tests, last = results["tests"]
+    assert {test["status"] for test in tests} == {"passed"}
+    assert {test["visibility"] for test in tests} == {"visible", "after_published"}
+    assert (last["name"], "status" in last) == ("01-2 Sum without a loop: Not graded", False)
+
+
+def test_gradescope_tells_what_stops_it(tiny: Course, tmp_path: Path) -> None:
+    """Where grading cannot start there is still a file, which says whose fault that is."""
+    root = stand_in(tmp_path / "autograder", tiny, RIGHT)
+    (root / "source" / "course" / "course.yaml").write_text("title: [\n")
+    start_autograder(root).wait(timeout=240)
+    results = results_of(root)
+    assert results["score"] == 0
+    assert "status 2" in results["output"]
+    assert "not your fault" in results["output"]
+
+
+def test_the_zip(tmp_path: Path) -> None:
+    """Its programs can be started, stand at its top, and the whole course is in it."""
+    out = tmp_path / "a.zip"
+    ran = CliRunner().invoke(package_command, ["gradescope", "--out", str(out), "--course", str(COURSES / "tiny")])
+    assert ran.exit_code == 0, ran.output
+    with zipfile.ZipFile(io.BytesIO(out.read_bytes())) as archive:
+        modes = {info.filename: info.external_attr >> 16 for info in archive.infolist()}
+    assert {name for name, mode in modes.items() if mode & stat.S_IXUSR} == {"run_autograder", "setup.sh"}
+    assert {"course/course.yaml", "course/solutions/01_basics/double/check_double.py"} <= set(modes)
+    assert not [name for name in modes if "__pycache__" in name]
+
+
+def test_words_that_are_wrong(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A student's folder is no course, and a wheel has no place in a repository."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".grade-given.json").write_text("{}")
+    (tmp_path / "course.yaml").write_text((COURSES / "tiny" / "course.yaml").read_text())
+    assert CliRunner().invoke(package_command, ["gradescope"]).exit_code == 2
+    ran = CliRunner().invoke(init_ci, ["github", "x", "--package", "a.whl"])
+    assert ran.exit_code == 2
+    assert "a repository has no place for a wheel" in ran.output
+    assert not (tmp_path / "x").exists()

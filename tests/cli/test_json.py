@@ -1,0 +1,62 @@
+"""What commands print for other programs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from support import COURSES
+
+from grader.cli import main
+from grader.confine.levels import PROMISES, Finding, Level
+from grader.lanes.doctor import Examination
+from grader.lanes.walls import Reached
+from grader.model import Course
+from grader.report.doctor import doctor_data
+from grader.verify.proof import Proof
+from grader.verify.table import proof_data
+
+
+def test_next(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The exercise that comes next, as in the list; of the rest nothing is printed."""
+    monkeypatch.chdir(COURSES / "tiny")
+    told = json.loads(CliRunner().invoke(main, ["next", "--json"]).stdout)
+    rows = json.loads(CliRunner().invoke(main, ["list", "--json"]).stdout)["exercises"]
+    assert told == {"course": "A tiny course", "exercises": rows[:1]}
+    assert rows[0]["path"] == Path("exercises/01_basics/double/double.py").as_posix()
+
+
+def test_doctor() -> None:
+    """Facts, the level, what holds and what does not, and what would raise the level."""
+    holds, fails = Finding(PROMISES[0], ""), Finding(PROMISES[-1], "it could")
+    data = doctor_data(Examination({"processors": 2}, Reached(Level.REDUCED, [holds, fails], "")))
+    assert json.loads(json.dumps(data)) == {
+        "facts": {"processors": 2},
+        "confinement": "reduced",
+        "tried": [
+            {"name": row.promise.name, "level": row.promise.level.word, "holds": not row.found, "found": row.found}
+            for row in (holds, fails)
+        ],
+        "missing": Reached(Level.REDUCED, [holds, fails], "").missing(Level.FULL),
+    }
+    assert "it could" in data["missing"][0]
+
+
+def test_verify(tiny: Course) -> None:
+    """Of each exercise how its runs went, and every problem; whether all of it holds is said once."""
+    good, bad = (Proof(exercise, counts={"right": (2, 2)}) for exercise in tiny.exercises)
+    bad.problems.append("total: mend it")
+    told = proof_data([good, bad])
+    assert told["holds"] is False
+    assert proof_data([good])["holds"] is True
+    assert told["exercises"][1] == {
+        "id": "total",
+        "number": "01-2",
+        "runs": {"right": {"good": 2, "all": 2}},
+        "seconds": 0.0,
+        "problems": ["total: mend it"],
+        "notes": [],
+        "unproved": [],
+    }

@@ -1,0 +1,72 @@
+"""A released notebook, executed as a student does."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+from support import COURSES
+
+from grader.course.load import load_course
+from grader.notebook import check
+from grader.release.notebooks import notebooks_of
+
+RIGHT = "# exercise: double\ndef double(x):\n    return twice(x)\n\ndef double_(x):\n    return x.mul_(2)\n"
+HELPER = "def twice(x):\n    return 2 * x"
+
+
+def shown(cell: Any) -> str:
+    """What stands below a cell, as text."""
+    (output,) = cell.outputs
+    return str(output.data["text/plain"])
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="nbclient's event loop is another one there")
+@pytest.mark.filterwarnings("ignore")  # other people's programs: what they are to mend is nothing that we can mend
+def test_a_notebook_is_solved(tmp_path: Path) -> None:
+    """An untouched cell earns nothing; a helper in a foreign cell is told, by the cell's number; then all passes.
+
+    The notebook lies in a folder of the course. Magics and failing cells are in it, and nothing of the checks is in
+    the kernel's memory.
+    """
+    root = Path(shutil.copytree(COURSES / "tiny", tmp_path / "course"))
+    ((path, data),) = notebooks_of(load_course(root), None).items()
+    notebook = nbformat.reads(data.decode(), 4)
+    new: Any = nbformat.v4.new_code_cell
+    notebook.cells += [
+        new("!echo hello\n1/0"),
+        new(HELPER),
+        new(RIGHT),
+        new('check("01-1")'),
+        new(f"# exercise: double\n{HELPER}\n%pwd"),
+        new('check("double")'),
+        new("import sys; print([name for name in ('torch', 'pydantic', 'grader.course') if name in sys.modules])"),
+    ]
+    (root / path).parent.mkdir()
+    folder = {"metadata": {"path": str((root / path).parent)}}
+    NotebookClient(notebook, timeout=120, kernel_name="python3", allow_errors=True, resources=folder).execute()
+    untouched, *_, lost, solved = (cell for cell in notebook.cells if cell.source.startswith("check("))
+    assert "0 / 10 points" in shown(untouched)
+    assert "your `double` is not written yet" in shown(untouched)
+    helper = notebook.cells[-6]
+    told = f"`twice` stands in In [{helper.execution_count}], which is not of this exercise"
+    assert told in shown(lost)
+    assert "your `double` raised NameError: name 'twice' is not defined" in shown(lost)
+    assert f"In [{helper.execution_count + 1}], line 3, in double" in shown(lost)
+    assert "10 / 10 points" in shown(solved)
+    assert "Magics and shell lines are left out" in shown(solved)
+    assert "10 / 10 points" in solved.outputs[0].data["text/html"]
+    assert notebook.cells[-1].outputs[0].text == "[]\n"
+
+
+def test_outside_of_a_notebook(capsys: pytest.CaptureFixture[str]) -> None:
+    """At a prompt or in a script there are no cells: what to do there is told."""
+    check("07-1")
+    assert capsys.readouterr().out == (
+        "check() is for notebooks; at a prompt or in a script run  grade 07-1  in a terminal\n"
+    )

@@ -1,0 +1,76 @@
+"""Notebooks of a released copy: valid, the same each time, and searched like all that is given out."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import nbformat
+import pytest
+from support import COURSES
+
+from grader.model import Course, Exercise, Module
+from grader.release.notebooks import notebooks_of
+from grader.release.proof import LeakError, prove
+from grader.release.secrets import pieces
+
+PATH = "notebooks/01_basics.ipynb"
+
+
+def test_a_notebook_has_what_a_student_needs(tiny: Course) -> None:
+    """The tasks, the starters as cells that are marked, a check for each; valid, and the same each time."""
+    (made,) = notebooks_of(tiny, "tensorgrade>=0.1").values()
+    assert {PATH: made} == notebooks_of(tiny, "tensorgrade>=0.1")
+    notebook = nbformat.reads(made.decode(), 4)
+    nbformat.validate(notebook)
+    assert [cell.id for cell in notebook.cells] == [
+        *("start", "setup", "double-task", "double-code", "double-check", "total-task", "total-code", "total-check")
+    ]
+    cells = {cell.id: cell.source for cell in notebook.cells}
+    assert '%pip install "tensorgrade>=0.1"' in cells["setup"]
+    assert cells["setup"].endswith("\nfrom grader.notebook import check")
+    assert cells["double-task"].startswith(
+        "## 01-1 Double it\n\n10 points\n\n- **C1** `double(x)` returns a new tensor"
+    )
+    assert cells["double-code"].startswith(
+        "# exercise: double\ndef double(x):\n    raise NotImplementedError  # TODO\n"
+    )
+    assert cells["double-check"] == 'check("double")'
+
+
+def task(folder: Path, exercise: Exercise, text: str) -> str:
+    """What becomes of a starter's text."""
+    starter = folder / "double.py"
+    starter.write_text(text)
+    course = Course("A *starred* course", folder, (), ())
+    module = Module("01_basics", "Basics", (replace(exercise, starter=starter),))
+    (made,) = notebooks_of(replace(course, modules=(module,)), None).values()
+    return "".join("".join(cell["source"]) for cell in json.loads(made)["cells"][2:4])
+
+
+def test_a_task_is_markdown(tiny: Course, tmp_path: Path) -> None:
+    """Rules become a list, what is indented code, and prose is no markup by accident."""
+    text = '"""Task\n\nUse 2 * x, not `x * x` or $y$:\n\n    >>> x_\n\nC1  One_\n    more.\nC2  Two.\nEnd\n"""\na = 1\n'
+    told = task(tmp_path, tiny.exercises[0], text)
+    body = "Use 2 \\* x, not `x * x` or \\$y\\$:\n\n```\n>>> x_\n```\n\n- **C1** One\\_\n  more.\n- **C2** Two.\n\nEnd"
+    assert told.partition("points\n\n")[2] == f"{body}# exercise: double\na = 1"
+
+
+@pytest.mark.parametrize("text", ["def (:  # TODO", "a = 1"])
+def test_a_starter_without_a_task_is_code(text: str, tiny: Course, tmp_path: Path) -> None:
+    """What is no Python may be so on purpose, and stands in the cell as it is."""
+    assert task(tmp_path, tiny.exercises[0], text).endswith(f"points\n\n# exercise: double\n{text}")
+
+
+def test_a_leak_is_found_in_a_notebook(tiny: Course) -> None:
+    """Signs that JSON escapes hide nothing: a solution's text and a hidden input are found in a cell."""
+    (made,) = notebooks_of(tiny, None).values()
+    secrets = tuple(pieces(tiny))
+    prove({PATH: made}, [PATH], secrets)
+    hidden = (COURSES / "tiny/solutions/01_basics/double/check_double.py").read_text()
+    for leak in (hidden, 'print("quoted", end="")\n' + hidden):
+        notebook = json.loads(made)
+        notebook["cells"][4]["source"] = leak.splitlines(keepends=True)
+        with pytest.raises(LeakError, match="a hidden check stands here"):
+            prove({PATH: json.dumps(notebook, indent=1).encode()}, [PATH], secrets)

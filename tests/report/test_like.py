@@ -1,0 +1,57 @@
+"""A run like that of a report: what both have in common, and what not."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from grader.grading import Sheet, grade_at_once
+from grader.intake.folder import read_submission
+from grader.jobs import Setup, Start
+from grader.lanes.lane import Lane
+from grader.model import Course
+from grader.model.errors import CourseError
+from grader.report.as_json import to_plain
+from grader.report.from_json import from_json
+from grader.report.like import differences, exercises_like, read_like, setup_like
+
+
+def test_a_run_is_repeated(tiny: Course, fork_lane: Lane, tmp_path: Path) -> None:
+    """With its seed, author and limits all checks end as they did; what changed since is told."""
+    (tmp_path / "double.py").write_text("def double(x):\n    return 2 * x\n")
+    submission = read_submission(tmp_path, tiny.exercises, "ada")
+    first = grade_at_once(Sheet(tiny, tiny.exercises, Setup(Start.FORK, seed=7)), submission, fork_lane)
+    plain = to_plain(first)
+    plain["exercises"][0]["limits"] |= {"call_s": 3.5, "memory_mb": 512, "of_a_later_version": 1}
+    plain["environment"]["torch"] = "2.0"
+    plain["exercises"][0]["checks"][0]["verdict"] = "failed"
+    earlier = from_json(json.dumps(plain), "r")
+    setup = setup_like(earlier, Setup(Start.FORK), start_is_chosen=False)
+    assert (setup.seed, setup.start) == (7, Start.FORK)
+    double = exercises_like(earlier, tiny.exercises)[0]
+    assert (double.limits.call_s, double.limits.memory_mb) == (3.5, 512)
+    assert replace(double.limits, call_s=2, memory_mb=2048) == tiny.exercises[0].limits
+    again = grade_at_once(Sheet(tiny, tiny.exercises, setup), submission, fork_lane)
+    assert list(differences(earlier, again)) == [
+        f"torch: 2.0 then, {first.environment.torch} now",
+        "double, Doubles three numbers: failed then, passed now",
+    ]
+    same = list(differences(from_json(json.dumps(to_plain(first)), "r"), replace(again, digest="")))
+    assert same == [
+        "The files are not those of that report, or other exercises were graded.",
+        "All 6 checks of both runs ended as they did then.",
+    ]
+
+
+def test_what_cannot_be_repeated_is_told(tiny: Course, tmp_path: Path) -> None:
+    """A batch's inputs come of a secret; and a report of other exercises is not of these."""
+    plain = {"version": 1, "course": "c", "author": "a", "digest": "", "graded_at": "", "exercises": []}
+    plain |= {"score": {"earned": 0, "possible": 0, "undecided": 0}, "environment": {"seed": None}}
+    (tmp_path / "r.json").write_text(json.dumps(plain))
+    with pytest.raises(CourseError, match="come of a batch's secret"):
+        read_like(tmp_path / "r.json")
+    with pytest.raises(CourseError, match="none of these exercises; it has none at all"):
+        exercises_like(from_json(json.dumps(plain), "r"), tiny.exercises)
