@@ -28,7 +28,8 @@ from pathlib import Path
 import click
 
 from grader.cli.options import read_setup
-from grader.course.layout import find_course, kept_mistakes
+from grader.course.kept import kept_mistakes
+from grader.course.layout import find_course
 from grader.course.load import load_course
 from grader.course.names import find_exercises
 from grader.diagnosis.diagnose import diagnose

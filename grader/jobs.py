@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hmac
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -144,12 +144,15 @@ class Part:
             counts only then; before, it is inconclusive.
         stops: whether the first that loses points is the last to run.
         told: whether somebody reads what to try; to find that out, code is run once more for each check that fails.
+        traced: by id, checks of which it is told what took virtual time: of the check itself, or, where there are
+            lines, of these lines in its place.
     """
 
     only: frozenset[str] | None = None
     again: bool = False
     stops: bool = False
     told: bool = True
+    traced: Mapping[str, str] = field(default_factory=dict)
 
     def has(self, check: str) -> bool:
         """Whether the check of that id is among them."""

@@ -98,7 +98,7 @@ class Bench:
 
     def graded(self, exercise: Exercise, checks: Collection[str]) -> GradedExercise:
         """The outcomes of some checks of an exercise; they run together, once."""
-        from grader.course.layout import kept_inputs
+        from grader.course.kept import kept_inputs
         from grader.grading import Sheet, grade_at_once
         from grader.intake.folder import read_submission
 

@@ -1,11 +1,12 @@
 """What the README and the pages under docs/ say is run, and compared with what they show.
 
 `python tests/test_docs.py --write` brings the blocks of README.md up to date that stand between `<!-- run: ... -->` and
-`<!-- end -->`.
+`<!-- end -->`, and draws the pictures that a line `<!-- picture: ... -->` asks for.
 """
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 import shlex
@@ -25,6 +26,7 @@ from grader.cli import COMMANDS, main
 from grader.course.load import load_course
 from grader.course.names import find_exercises
 from grader.course.schema import CourseFile, ExerciseFile, HandInEntry, LimitsEntry, ModuleEntry, WithheldEntry
+from grader.picture.screen import screen_svg
 
 ROOT = Path(__file__).resolve().parents[1]
 README = ROOT / "README.md"
@@ -34,6 +36,7 @@ PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
 BLOCK = re.compile(r"^```(\w+)(?: title=\"([^\"]+)\")?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _AUTHOR = re.compile(r"\[\d+/\d+\]")
 RUN = re.compile(r"(<!-- run: (.+?) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
+PICTURE = re.compile(r"<!-- picture: (\S+) of (grade .+?) with (\S+) -->")
 LINK = re.compile(r"\[[^\]]+\]\(([^)#]+)(?:#([^)]+))?\)")
 LONGEST = 120
 
@@ -119,6 +122,19 @@ def rendered(command: str, console: Console) -> str:
     return f"```console\n$ {command}\n{printed}```\n"
 
 
+def drawn(command: str, answers: str, console: Console) -> str:
+    """What a student sees who has written these answers, as an SVG: the command, and what it prints of the exercise."""
+    for answer in (ROOT / answers).glob("*.py"):
+        (place,) = console.folder.glob(f"exercises/*/{answer.stem}/{answer.name}")
+        # Below the task, as a student writes it: the rules are read there.
+        starter = place.read_text(encoding="utf-8")
+        task = starter.splitlines(keepends=True)[: ast.parse(starter).body[0].end_lineno]
+        place.write_text(f"{''.join(task)}\n{answer.read_text(encoding='utf-8')}", encoding="utf-8")
+    printed = console.type(command).partition("\n\n---")[0].splitlines()
+    lines = [f"$ {command}", *(line for line in printed if line != "Grading ...")]
+    return screen_svg(lines, "A failing check with its picture and its diagnosis", "\n".join(lines))
+
+
 # -- pages that are run ---------------------------------------------------------------------------------------------
 
 
@@ -131,6 +147,16 @@ def test_readme_shows_what_is_printed(tmp_path: Path) -> None:
     assert set(lines) == {command for _, command, _, _ in blocks}
     for _, command, shown, _ in blocks:
         assert rendered(command, console) == shown, "run: python tests/test_docs.py --write"
+
+
+def test_pictures_show_what_is_printed(tmp_path: Path) -> None:
+    """Each picture of the README is what its command prints for these answers, and the page shows it."""
+    console = fresh_course(tmp_path)
+    text = README.read_text(encoding="utf-8")
+    assert PICTURE.findall(text)
+    for path, command, answers in PICTURE.findall(text):
+        assert drawn(command, answers, console) == (ROOT / path).read_text(encoding="utf-8"), "run this file --write"
+        assert re.search(rf"!\[[^\]]+\]\({re.escape(path)}\)", text)
 
 
 def test_guide_works_as_written(tmp_path: Path) -> None:
@@ -243,6 +269,8 @@ def write_readme() -> None:
         console = fresh_course(Path(folder))
         text = README.read_text(encoding="utf-8")
         new = RUN.sub(lambda found: found[1] + rendered(found[2], console) + found[4], text)
+        for path, command, answers in PICTURE.findall(text):
+            (ROOT / path).write_text(drawn(command, answers, console), encoding="utf-8")
     README.write_text(new, encoding="utf-8")
 
 

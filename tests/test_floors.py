@@ -32,7 +32,8 @@ FLOORS: dict[str, set[str]] = {
     "intake": {"intake", "course", "model"},
     "lanes": {"lanes", "jobs", "model", "wire", "confine", "process"},
     "grading": {"lanes", "intake", "course", "jobs", "model"},
-    "report": {"report", "lanes", "course", "jobs", "confine", "model"},
+    "picture": {"picture", "model"},
+    "report": {"report", "picture", "lanes", "course", "jobs", "confine", "model"},
     "export": {"export", "report", "model"},
     "diagnosis": {"diagnosis", "lanes", "course", "report", "jobs", "model"},
     "batch": {
@@ -45,7 +46,7 @@ FLOORS: dict[str, set[str]] = {
         *("notebook", "diagnosis", "grading", "lanes", "course", "report", "jobs", "model", "process"),
     },
     "verify": {"verify", "diagnosis", "grading", "lanes", "course", "report", "jobs", "model"},
-    "study": {"study", "diagnosis", "grading", "intake", "lanes", "course", "report", "jobs", "model"},
+    "study": {"study", "picture", "diagnosis", "grading", "intake", "lanes", "course", "report", "jobs", "model"},
     "pytest_plugin": {"grading", "lanes", "intake", "course", "report", "jobs", "model"},
     "cli": {
         "cli",
@@ -59,6 +60,7 @@ FLOORS: dict[str, set[str]] = {
         "lanes",
         "intake",
         "course",
+        "picture",
         "export",
         "report",
         "jobs",
@@ -73,7 +75,7 @@ PACKAGES = {f"grader.{path.parent.name}" for path in PACKAGE.glob("*/__init__.py
 
 HOST = (
     *("batch", "ci", "cli", "course", "diagnosis", "export", "grading", "intake", "jobs", "lanes", "notebook"),
-    *("pytest_plugin", "release", "report", "study", "verify"),
+    *("picture", "pytest_plugin", "release", "report", "study", "verify"),
 )
 """The rooms that are imported where grading is started, besides those of plain data."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 Queue = tuple[int, int]
 """A queue of work, that is a stream: the index of its device and its number there; 0 is the default stream."""
@@ -18,12 +19,24 @@ class Span:
         place: "host", or the index of the device.
         start: in virtual seconds.
         end: in virtual seconds.
+        stream: of a device: the number of the stream.
+        unit: of a device: the part of it that works, "kernels" or a direction in which bytes go.
+        nbytes: how many bytes are moved, through memory or over the bus.
+        shapes: of the tensors that an operator was given.
     """
 
     name: str
     place: str
     start: float
     end: float
+    stream: int = 0
+    unit: str = ""
+    nbytes: int = 0
+    shapes: tuple[tuple[int, ...], ...] = ()
+
+
+NOTHING: tuple[int, tuple[tuple[int, ...], ...]] = (0, ())
+"""What is moved where nothing is told of it."""
 
 
 Unit = tuple[int, str]
@@ -84,7 +97,14 @@ class Clock:
     listener: Callable[[Span, float], None] | None = None
 
     def work(
-        self, name: str, queues: Sequence[Queue], host_seconds: float, seconds: float, unit: str, busy: float
+        self,
+        name: str,
+        queues: Sequence[Queue],
+        host_seconds: float,
+        seconds: float,
+        unit: str,
+        busy: float,
+        moved: tuple[int, tuple[tuple[int, ...], ...]] = NOTHING,
     ) -> None:
         """Give a queue work: the host needs a moment to hand it over, the device does it when it comes to it.
 
@@ -95,6 +115,7 @@ class Clock:
             seconds: from its begin to its end.
             unit: the part of the device that does it: "kernels", or a direction in which bytes go.
             busy: for how many of these seconds nobody else has that part.
+            moved: how many bytes it moves, and the shapes of its tensors; for drawing.
         """
         self.pass_time(host_seconds, f"launch {name}")
         # A queue begins when the host has handed the work over and all that came before is done, whichever is later.
@@ -104,7 +125,7 @@ class Clock:
             start = self.units.setdefault((place, unit), Busy()).take(start, busy, self.host)
         for queue in queues:
             self.ready[queue] = start + seconds
-            self.note(name, str(queue[0]), start, start + seconds)
+            self.note(name, str(queue[0]), start, start + seconds, queue[1], unit, *moved)
 
     def pass_time(self, seconds: float, name: str) -> None:
         """The host is busy."""
@@ -125,7 +146,7 @@ class Clock:
         """The queues of a device that were ever used."""
         return [queue for queue in self.ready if queue[0] == index]
 
-    def note(self, name: str, place: str, start: float, end: float) -> None:
+    def note(self, name: str, place: str, start: float, end: float, *more: Any) -> None:
         """Keep a span, and tell of it."""
         # What took no time is left out: it would take the place of something that did.
         if end <= start:
@@ -133,7 +154,7 @@ class Clock:
         self.count += 1
         if self.count > self.most and self.listener is None:
             return
-        span = Span(name, place, start, end)
+        span = Span(name, place, start, end, *more)
         if self.count <= self.most:
             self.spans.append(span)
         if self.listener is not None:

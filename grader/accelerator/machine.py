@@ -137,13 +137,15 @@ class Machine:
 
     # -- what costs
 
-    def launch(self, name: str, index: int, flops: float, nbytes: float) -> None:
+    def launch(
+        self, name: str, index: int, flops: float, nbytes: float, shapes: tuple[tuple[int, ...], ...] = ()
+    ) -> None:
         """An operator runs on a device."""
         self.check(index)
         self.tally.launches += 1
         spec, queue = self.spec, self.devices[index].queue
         seconds, busy = spec.kernel_seconds(flops, nbytes), spec.busy_seconds(flops, nbytes)
-        self.clock.work(name, [queue], spec.launch, seconds, "kernels", busy)
+        self.clock.work(name, [queue], spec.launch, seconds, "kernels", busy, (int(nbytes), shapes))
         if self.blocking:
             self.clock.wait(name, [queue])
 
@@ -189,7 +191,7 @@ class Machine:
         seconds = spec.transfer_seconds(nbytes, pinned=pinned, peer=peer)
         queues = [self.devices[place].queue for place in dict.fromkeys((index, index if source is None else source))]
         busy = spec.bus_seconds(nbytes, pinned=pinned, peer=peer)
-        self.clock.work(direction, queues, spec.launch, seconds, direction, busy)
+        self.clock.work(direction, queues, spec.launch, seconds, direction, busy, (nbytes, ()))
         if blocks:
             self.wait("copy", queues)
         elif direction == HOST_TO_DEVICE and not pinned:

@@ -175,7 +175,7 @@ def _give(
     if facts.works and (fresh or facts.writes or not isinstance(out, torch.Tensor)):
         place = target or shells[0]._place
         flops, nbytes = amount_of(machine.spec, facts, inner, named, out, fresh, shells)
-        machine.launch(facts.name, place.index, flops, nbytes)
+        machine.launch(facts.name, place.index, flops, nbytes, tuple(tuple(shell._inner.shape) for shell in shells))
     if facts.writes:
         for shell in shells:
             _follow(shell)

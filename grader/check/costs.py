@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from grader.check import facts
 from grader.check.counts import Counts, count
 from grader.check.effort import borne_out
 from grader.check.gradient import keeps_graph
@@ -62,8 +63,11 @@ def uses_at_most(function: Handle, args: tuple[Any, ...], **limits: int) -> Coun
         detail = getattr(counts, name)
         inner = f": {dict(detail.most_common(5))}" if isinstance(detail, Counter) else ""
         if found > most:
-            story = f"{public}\ncounted {found:,}, at most {most:,} is asked{inner}{_drawn(counts, name)}"
-            raise CheckFailed(public, story, about="memory" if name == "bytes" else "performance")
+            numbers, drawn = f"counted {found:,}, at most {most:,} is asked{inner}", _drawn(counts, name)
+            said = "" if inner else numbers
+            picture = facts.counted(name, {"yours": found, "at most": most}, said, counts.spans if drawn else None)
+            about = "memory" if name == "bytes" else "performance"
+            raise CheckFailed(public, "\n".join(filter(None, (public, numbers, drawn))), about, picture)
     return counts
 
 
@@ -133,13 +137,12 @@ def _same(
         detail = getattr(many, of)
         top = ", ".join(f"{name} {n} times" for name, n in detail.most_common(3)) if isinstance(detail, Counter) else ""
         word = {"ops": "operations", "collectives": "collectives"}.get(of, "times")
-        raise CheckFailed(
-            public,
-            f"{public}\nsmall input  {count_small} {word}\nlarge input  {count_large} {word}"
-            + (f" ({top})" if top else "")
-            + _drawn(many, of),
-            about="performance",
+        told = f"small input  {count_small} {word}\nlarge input  {count_large} {word}" + (f" ({top})" if top else "")
+        drawn, said = _drawn(many, of), "" if top else told
+        picture = facts.counted(
+            of, {"small input": count_small, "large input": count_large}, said, many.spans if drawn else None
         )
+        raise CheckFailed(public, "\n".join(filter(None, (public, told, drawn))), "performance", picture)
     return few, many
 
 
@@ -190,7 +193,7 @@ def report(function: Handle, name: str, found: int) -> None:
 
 def _drawn(counts: Counts, name: str) -> str:
     """The timeline, below a message about what devices cost."""
-    return f"\n{counts.spans.drawn()}" if counts.spans.rows and name in _ON_DEVICES else ""
+    return counts.spans.drawn() if name in _ON_DEVICES else ""
 
 
 def _limit(name: str, most: int) -> str:

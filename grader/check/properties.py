@@ -6,8 +6,8 @@ from typing import Any
 
 import torch
 
-from grader.check import show
-from grader.check.kinds import has_shape, is_tensor, pair
+from grader.check import facts, show
+from grader.check.kinds import has_shape, is_tensor, pair, said_by
 from grader.check.modules import tensors_of
 from grader.model.endings import CheckFailed
 from grader.model.public import say
@@ -22,7 +22,8 @@ def same_shape(yours: Any, asked: Any, what: str = "the result") -> None:
     wanted = tuple(asked.shape if hasattr(asked, "shape") else asked)
     if show.shape(yours) != wanted:
         public = say("{} has the wrong shape", what)
-        raise CheckFailed(public, pair(public, wanted, show.shape(yours)), about="shape")
+        story = pair(public, wanted, show.shape(yours))
+        raise CheckFailed(public, story, "shape", facts.two_shapes(wanted, show.shape(yours), said_by(story)))
 
 
 def same_dtype(yours: Any, asked: Any, what: str = "the result") -> None:
@@ -59,7 +60,8 @@ def same_layout(yours: Any, asked: Any, what: str = "the result") -> None:
     ):
         if mine != wanted:
             public = say("{} has the wrong {}", what, name)
-            raise CheckFailed(public, pair(public, wanted, mine))
+            story = pair(public, wanted, mine)
+            raise CheckFailed(public, story, picture=facts.windows({"asked": asked, "yours": yours}, said_by(story)))
 
 
 def claims(tensor: torch.Tensor) -> Claims:

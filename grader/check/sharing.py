@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from grader.check import show
+from grader.check import facts, show
 from grader.check.kinds import has_shape, is_tensor, pair, require
 from grader.check.properties import claims, same_shape, strides_of
 from grader.check.values import agrees
@@ -34,13 +34,15 @@ def shares_memory(one: Any, other: Any) -> bool:
 def shares(yours: Any, base: Any, what: str = "the result", base_name: str = "the argument") -> None:
     """The value shares memory with another: a view, not a copy."""
     has_shape(yours, what)
-    require(shares_memory(yours, base), say("{} is a copy; it must share memory with {}", what, base_name))
+    public = say("{} is a copy; it must share memory with {}", what, base_name)
+    require(shares_memory(yours, base), public, picture=facts.windows({base_name: base, what: yours}))
 
 
 def shares_nothing(yours: Any, base: Any, what: str = "the result", base_name: str = "the argument") -> None:
     """The value has memory of its own."""
     has_shape(yours, what)
-    require(not shares_memory(yours, base), say("{} shares memory with {}; it must have its own", what, base_name))
+    public = say("{} shares memory with {}; it must have its own", what, base_name)
+    require(not shares_memory(yours, base), public, picture=facts.windows({base_name: base, what: yours}))
 
 
 def writes_show(yours: Any, base: Any, what: str = "the result", base_name: str = "the argument") -> None:
@@ -65,7 +67,8 @@ def writes_show(yours: Any, base: Any, what: str = "the result", base_name: str 
             shows = agrees(seen, copies(target)[0], rtol=0.0, atol=0.0)
             elsewhere = say("a write to {} does not show at the same place in {}", *names)
             copy = say("a write to {} does not show in {}: it is a copy", *names)
-            require(shows, elsewhere if one_memory else copy)
+            picture = facts.windows({base_name: base, what: yours})
+            require(shows, elsewhere if one_memory else copy, picture=picture)
 
 
 def is_view_of(yours: Any, base: torch.Tensor, what: str = "the result", base_name: str = "the argument") -> None:
@@ -73,7 +76,8 @@ def is_view_of(yours: Any, base: torch.Tensor, what: str = "the result", base_na
     is_tensor(yours, what)
     shares(yours, base, what, base_name)
     inside = _span_of(base)[0] <= _span_of(yours)[0] and _span_of(yours)[1] <= _span_of(base)[1]
-    require(inside, say("{} reaches beyond {} in memory", what, base_name))
+    picture = facts.windows({base_name: base, what: yours})
+    require(inside, say("{} reaches beyond {} in memory", what, base_name), picture=picture)
 
 
 @contextmanager

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from grader.check import show
-from grader.check.kinds import is_array, is_instance, is_kind, is_tensor, pair
+from grader.check import facts, show
+from grader.check.kinds import is_array, is_instance, is_kind, is_tensor, pair, said_by
 from grader.check.properties import claims, on_device, same_dtype, same_shape
 from grader.model.endings import CannotJudge, CheckFailed
 from grader.model.public import say
@@ -173,7 +173,9 @@ def _same_numbers(yours: Any, asked: Any, what: str, rtol: float | None, atol: f
     # few bytes are a large tensor.
     if _shape(yours) != _shape(asked):
         text = say("{} cannot be compared: its shape is wrong", what)
-        raise CannotJudge(text, pair(text, _shape(asked), _shape(yours)), about="shape")
+        story = pair(text, _shape(asked), _shape(yours))
+        picture = facts.two_shapes(_shape(asked), _shape(yours), said_by(story))
+        raise CannotJudge(text, story, about="shape", picture=picture)
     # Compared as tensors of one kind, wherever they came from; kind and dtype have checks of their own.
     mine, wanted = _as_tensor(yours), _as_tensor(asked)
     if wanted.numel() == 0:
@@ -235,14 +237,15 @@ def _values_differ(
     # How many are wrong is the answer's to choose, and so it is told of a shown input alone.
     head = f"{public}: {count} of {total} elements are wrong" if total > 1 else str(public)
     if total <= show.WHOLE:
-        return CheckFailed(public, pair(head, show.show(asked), show.show(yours)))
+        story = pair(head, show.show(asked), show.show(yours))
+        return CheckFailed(public, story, picture=facts.grid(wanted, mine, wrong, said_by(story)))
     first = tuple(int(i) for i in wrong.nonzero()[0])
     lines = [head, f"first at {list(first)}: asked {_number_text(wanted[first])}, yours {_number_text(mine[first])}"]
     finite = torch.where(wrong & error.isfinite(), error, -1.0)
     worst = np.unravel_index(int(finite.argmax()), tuple(wrong.shape))
     if float(finite.max()) >= 0:
         lines.append(f"worst at {[int(i) for i in worst]}: off by {float(finite.max()):.3g}")
-    return CheckFailed(public, "\n".join(lines))
+    return CheckFailed(public, "\n".join(lines), picture=facts.grid(wanted, mine, wrong, ""))
 
 
 def _number_text(value: torch.Tensor) -> str:

@@ -40,6 +40,10 @@ COMMANDS = {
     "show": "show",
     "hint": "hint",
     "reset": "reset",
+    "trace": "trace",
+    "draw": "draw",
+    "break": "break_it",
+    "catch": "catch",
 }
 """Each command, and the module that it stands in."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable, Iterator
 from contextlib import nullcontext, suppress
 from dataclasses import replace
 from functools import partial
@@ -12,8 +13,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from grader.cli.options import complete_grade, confinement_option, device_option, read_setup, start_option
-from grader.cli.telling import Say, check_rules, course_and_exercises, terminal_width, told_errors
+from grader.cli.options import complete_grade, confinement_option, device_option, plain_option, read_setup, start_option
+from grader.cli.telling import Say, check_rules, course_and_exercises, drawing, terminal_width, told_errors
 
 if TYPE_CHECKING:
     from grader.jobs import Setup
@@ -34,6 +35,7 @@ UNDECIDED = 3
 @click.option("-x", "--exitfirst", "stops", is_flag=True, help="Stop at the first check that loses points.")
 @click.option("-q", "--quiet", is_flag=True, help="Print only the table and the total.")
 @click.option("-v", "--verbose", is_flag=True, help="Show every check with its message, also those that passed.")
+@plain_option
 @confinement_option("none")
 @device_option
 @start_option
@@ -47,6 +49,7 @@ def command(
     stops: bool,
     quiet: bool,
     verbose: bool,
+    plain: bool,
     confinement: str,
     device: str,
     start: str | None,
@@ -66,9 +69,8 @@ def command(
             earlier = read_like(Path(like))
             setup = setup_like(earlier, setup, start is not None)
         programs = json_path is not None
-        report = _grade(
-            (names, earlier), submission, setup, (say, details), stops=stops, verbose=verbose, for_programs=programs
-        )
+        lines = partial(_exercise_lines, every=verbose, plain=plain)
+        report = _grade((names, earlier), submission, setup, (say, details), lines, stops=stops, for_programs=programs)
         _write(report, json_path, html_path, say)
     sys.exit(_exit_status(report))
 
@@ -78,13 +80,13 @@ def _grade(
     submission: Path | None,
     setup: Setup,
     says: tuple[Say, Say],
+    lines: Callable[[GradedExercise, int], Iterator[str]],
     *,
     stops: bool,
-    verbose: bool,
     for_programs: bool,
 ) -> Report:
-    """Grade what is wanted, and tell of it with the first of `says`, of each exercise with the second."""
-    from grader.course.layout import kept_inputs, kept_mistakes
+    """Grade what is wanted, and tell of it with the first of `says`; of exercises with the second, in these lines."""
+    from grader.course.kept import kept_inputs, kept_mistakes
     from grader.course.names import split_rules
     from grader.diagnosis.diagnose import diagnose
     from grader.diagnosis.known import Known
@@ -92,7 +94,7 @@ def _grade(
     from grader.intake.folder import read_submission
     from grader.lanes.open import open_lane
     from grader.report.like import differences, exercises_like
-    from grader.report.terminal import exercise_lines, summary_lines, unread_lines
+    from grader.report.terminal import summary_lines, unread_lines
     from grader.study.after import after_run
 
     words, earlier = wanted
@@ -114,7 +116,7 @@ def _grade(
     details(*unread_lines(handed_in, width))
 
     def on_exercise(graded: GradedExercise) -> None:
-        details(*exercise_lines(graded, width, every=verbose), "")
+        details(*lines(graded, width), "")
 
     known = Known(setup, kept_mistakes(course))
     # All is told before the lane is closed: nobody waits for that to read it.
@@ -131,6 +133,12 @@ def _grade(
             with suppress(OSError):  # it can be found out again, in a second or two
                 known.write()
     return report
+
+
+def _exercise_lines(graded: GradedExercise, width: int, *, every: bool, plain: bool) -> Iterator[str]:
+    from grader.report.terminal import exercise_lines
+
+    return exercise_lines(graded, width, every=every, drawing=drawing(plain=plain))
 
 
 def _can_write(option: str, path: str | None) -> None:

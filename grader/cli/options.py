@@ -28,6 +28,13 @@ device_option = click.option(
     help="What checks of devices run on: a simulated accelerator, or CUDA, slowly and without confinement.",
 )
 
+plain_option = click.option(
+    "--plain",
+    is_flag=True,
+    envvar="GRADE_PLAIN",
+    help="A sentence in place of each picture, for screen readers; GRADE_PLAIN=1 does it always.",
+)
+
 
 def confinement_option(
     default: str | None, shown: str | bool = True

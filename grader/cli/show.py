@@ -6,46 +6,47 @@ from typing import TYPE_CHECKING
 
 import click
 
-from grader.cli.options import complete_exercises, device_option, read_setup, start_option
-from grader.cli.telling import Say, course_and_exercises, exercise_in_hand, terminal_width, told_errors
+from grader.cli.options import complete_exercises, device_option, plain_option, read_setup, start_option
+from grader.cli.telling import (
+    Say,
+    course_and_exercises,
+    drawing,
+    exercise_in_hand,
+    solved_reference,
+    terminal_width,
+    told_errors,
+)
 
 if TYPE_CHECKING:
     from grader.jobs import Setup
     from grader.model import Course, Exercise
+    from grader.picture.drawing import Drawing
 
 
 @click.command()
 @click.argument("name", metavar="[EXERCISE]", required=False, shell_complete=complete_exercises)
 @click.option("--reference", is_flag=True, help="The reference solution, and what it costs beside yours.")
+@plain_option
 @device_option
 @start_option
-def command(name: str | None, reference: bool, device: str, start: str | None) -> None:
+def command(name: str | None, reference: bool, plain: bool, device: str, start: str | None) -> None:
     """Show the task of an exercise, by default of the next one."""
     say = Say()
     with told_errors():
         from grader.study.pages import show_lines, typed
 
         course, _ = course_and_exercises(())
-        exercise, progress = exercise_in_hand(course, name)
+        exercise, _ = exercise_in_hand(course, name)
         if reference:
-            solved = progress.of(exercise.id).solved
-            _show_reference(course, exercise, read_setup(start, device), say, solved=solved)
+            solved_reference(course, exercise)
+            _show_reference(course, exercise, read_setup(start, device), say, drawing(plain=plain))
         else:
             say(*show_lines(course, exercise, typed(exercise.starter), terminal_width()))
 
 
-def _show_reference(course: Course, exercise: Exercise, setup: Setup, say: Say, *, solved: bool) -> None:
-    from grader.course.layout import kept_progress
-    from grader.model.errors import CourseError
-    from grader.study.compare import counted_pair, reference_lines
+def _show_reference(course: Course, exercise: Exercise, setup: Setup, say: Say, drawing: Drawing) -> None:
+    from grader.study.compare import counted_lines, reference_lines
 
-    if exercise.reference is None:
-        raise CourseError(f"the reference of {exercise.id} is not in this copy of the course")
-    if not solved:
-        where = kept_progress(course).relative_to(course.root).as_posix()
-        raise CourseError(
-            f"the reference is shown once {exercise.id} has had full marks, which {where} tells; "
-            f"until then there is  grade hint {exercise.id}"
-        )
+    assert exercise.reference is not None
     say(*reference_lines(exercise.reference), "", "Counting ...")
-    say(*counted_pair(course, exercise, setup, terminal_width()))
+    say(*counted_lines(course, exercise, setup, terminal_width(), drawing))

@@ -15,6 +15,7 @@ from grader.model.errors import GraderError
 
 if TYPE_CHECKING:
     from grader.model import Course, Exercise, HandIn
+    from grader.picture.drawing import Drawing
     from grader.study.progress import Progress
 
 INTERRUPTED = 130
@@ -25,6 +26,13 @@ _WIDEST, _NARROWEST = 80, 40
 def terminal_width() -> int:
     """Columns of the terminal, between those for which lines are made."""
     return max(_NARROWEST, min(_WIDEST, shutil.get_terminal_size((_WIDEST, 24)).columns))
+
+
+def drawing(*, plain: bool) -> Drawing:
+    """How pictures are drawn where standard output goes."""
+    from grader.picture.drawing import Drawing
+
+    return Drawing.on(sys.stdout.encoding, plain=plain)
 
 
 class Say:
@@ -129,6 +137,26 @@ def exercise_in_hand(course: Course, name: str | None) -> tuple[Exercise, Progre
     if row is None:
         raise CourseError("all exercises are solved; name one")
     return row.exercise, progress
+
+
+def solved_reference(course: Course, exercise: Exercise) -> None:
+    """Refuse what is for those who have solved an exercise, or where its reference is not here.
+
+    Raises:
+        CourseError: it is not solved, or there is no reference.
+    """
+    from grader.course.kept import kept_progress
+    from grader.model.errors import CourseError
+    from grader.study.progress import read_progress
+
+    if exercise.reference is None:
+        raise CourseError(f"the reference of {exercise.id} is not in this copy of the course")
+    if not read_progress(course).of(exercise.id).solved:
+        where = kept_progress(course).relative_to(course.root).as_posix()
+        raise CourseError(
+            f"the reference is shown once {exercise.id} has had full marks, which {where} tells; "
+            f"until then there is  grade hint {exercise.id}"
+        )
 
 
 def check_rules(exercises: Sequence[Exercise], rules: Sequence[str]) -> None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import grader
+from grader.course.kept import kept_folder
 from grader.model import Course, Exercise
 from grader.model.errors import CourseError
 
@@ -32,7 +33,6 @@ _SHOWN, _STAFF = "exercises", "solutions"
 _NOTEBOOKS = "notebooks"
 NOTEBOOK = ".ipynb"
 _CHECKS, _PROBES = "check_", "probe_"
-_KEPT = ".grade"
 
 
 @dataclass(frozen=True)
@@ -214,24 +214,9 @@ def is_given(root: Path) -> bool:
     return (root / GIVEN).is_file()
 
 
-def kept_folder(root: Path) -> Path:
-    """Where `grade` keeps what belongs to one student and to no course: out of git's way."""
-    return root / _KEPT
-
-
-def kept_inputs(course: Course) -> Path:
-    """Where large inputs of failing shown checks are kept for the student."""
-    return kept_folder(course.root) / "inputs"
-
-
-def kept_progress(course: Course) -> Path:
-    """The file of a student's progress."""
-    return kept_folder(course.root) / "progress.json"
-
-
-def kept_mistakes(course: Course) -> Path:
-    """The file of how known wrong answers behave."""
-    return kept_folder(course.root) / "mistakes.json"
+def own_check(course: Course, exercise: Exercise) -> Path:
+    """The file of a student's own check of an exercise, for `grade catch`."""
+    return course.root / "my_checks" / f"{_CHECKS}{exercise.id}.py"
 
 
 def starter_copy(root: Path, places: Places) -> Path:

@@ -5,12 +5,14 @@ check     one check: what is declared of it, what became of it, what was measure
 report    a submission, and what grading makes of it
 score     outcomes → points
 endings   what a check can end with, as exceptions
+picture   the facts of a picture
 public    texts that a student may be told of a hidden check
 errors    what can go wrong that is ours or the course's to mend, as exceptions
 """
 
 from grader.model.check import BROKEN_MESSAGE, CATEGORIES, CAUSES, WITHHELD, Check, Device, Outcome, Speed, Verdict
 from grader.model.course import Course, Exercise, HandIn, Limits, Module, Withheld
+from grader.model.picture import Picture
 from grader.model.report import Environment, GradedCheck, GradedExercise, Place, Report, Score, Submission
 
 __all__ = [
@@ -29,6 +31,7 @@ __all__ = [
     "Limits",
     "Module",
     "Outcome",
+    "Picture",
     "Place",
     "Report",
     "Score",

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from grader.model.picture import Moment, Picture
+
 
 class Verdict(StrEnum):
     """What became of one check."""
@@ -130,6 +132,8 @@ class Outcome:
         speed: what was measured, one row for each comparison.
         device: what student code saw, or None if nothing was run.
         cause: one of `CAUSES`, or "" if it passed; of a hidden check its verdict and category decide it.
+        picture: the facts of a picture; of a hidden check always None.
+        moments: what took virtual time, where that was asked for.
     """
 
     check: str
@@ -141,3 +145,5 @@ class Outcome:
     speed: Sequence[Speed] = ()
     device: Device | None = None
     cause: str = ""
+    picture: Picture | None = None
+    moments: tuple[Moment, ...] = ()

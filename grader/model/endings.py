@@ -19,6 +19,7 @@ check can swallow them.
 from __future__ import annotations
 
 from grader.model.check import Verdict
+from grader.model.picture import Picture
 
 
 class CheckFailed(AssertionError):
@@ -29,13 +30,15 @@ class CheckFailed(AssertionError):
         story: the same with numbers.
         about: the property, as one of `CAUSES`; "" where the check's category tells it.
         by_value: whether a value of the student's was compared with an expected one.
+        picture: the facts of a picture, for whoever may read the story.
     """
 
-    def __init__(self, public: str, story: str = "", about: str = "") -> None:
+    def __init__(self, public: str, story: str = "", about: str = "", picture: Picture | None = None) -> None:
         self.public = public
         self.story = story or public
         self.about = about
         self.by_value = False
+        self.picture = picture
         super().__init__(self.story)
 
 
@@ -47,10 +50,14 @@ class CannotJudge(Exception):
         story: the same with numbers.
         at_load: whether it was known when the submission was loaded, and so before any hidden input.
         about: the property, as one of `CAUSES`; "" where the check's category tells it.
+        picture: the facts of a picture, for whoever may read the story.
     """
 
-    def __init__(self, public: str, story: str = "", *, at_load: bool = False, about: str = "") -> None:
+    def __init__(
+        self, public: str, story: str = "", *, at_load: bool = False, about: str = "", picture: Picture | None = None
+    ) -> None:
         self.about = about
+        self.picture = picture
         self.public = public if at_load or "\n" not in public else public.split("\n")[0]
         self.story = story or str(public)
         self.at_load = at_load

@@ -16,7 +16,8 @@ from typing import Any
 
 import click
 
-from grader.course.layout import course_for, find_course, kept_inputs, kept_mistakes
+from grader.course.kept import kept_inputs, kept_mistakes
+from grader.course.layout import course_for, find_course
 from grader.course.load import load_course
 from grader.course.names import one_exercise
 from grader.diagnosis.diagnose import diagnose

@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from grader.model import Device, Limits, Speed, Verdict
+from grader.model import Device, Limits, Picture, Speed, Verdict
 from grader.model.endings import CannotJudge, WorkerLost
 from grader.model.public import say
 from grader.remote.asked import withhold
@@ -52,6 +52,7 @@ class Side:
         speed: what was measured, for the report.
         leave: told when a worker is asked; gives what is told when it has answered.
         cause: what ended the check, as one of `CAUSES`, or "".
+        picture: the facts of a picture of what ended it, or None.
         provisional: whether a verdict about speed that fails is taken again later, and decides nothing now.
     """
 
@@ -70,14 +71,14 @@ class Side:
     speed: list[Speed] = field(default_factory=list)
     leave: Leave | None = None
     cause: str = ""
+    picture: Picture | None = None
     provisional: bool = False
 
     def __post_init__(self) -> None:
         self.exchange = self._new_exchange()
         self._names: dict[str, str] | None = None
         self._probes: dict[str, str] = {}
-        self._seeded = False
-        self._has_loaded = False
+        self._seeded = self._has_loaded = False
         self._unloadable: CannotJudge | None = None
         self._word = ""
         self.journal, self._past = Journal(), Journal()
@@ -120,7 +121,7 @@ class Side:
         self.journal.begin_check()
         self.seed, self._seeded = seed, False
         self.recording, self.calls, self.counters, self.speed = recording, [], {}, []
-        self.called, self.cause = set(), ""
+        self.called, self.cause, self.picture = set(), "", None
 
     def fresh(self, function: Remote | None = None) -> Side:
         """The same side with a worker of its own, for timed calls. Close its sitting.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -73,6 +74,7 @@ def _check(row: GradedCheck) -> dict[str, Any]:
         "speed": [dict(vars(found)) for found in row.speed],
         "device": outcome.device,
         "cause": outcome.cause,
+        "picture": asdict(outcome.picture) if outcome.picture is not None else None,
     }
 
 

@@ -16,6 +16,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from grader.model import GradedCheck, GradedExercise, Report, Verdict
+from grader.picture.draw import svgs_of
 from grader.report.causes import Told
 from grader.report.safe import for_html
 from grader.report.words import (
@@ -42,7 +43,12 @@ Drawings = Callable[[GradedCheck], str]
 """Draws what a check's message tells, as an SVG of ours with a title and a description; "" where there is nothing."""
 
 
-def page(report: Report, drawings: Drawings = lambda row: "") -> str:
+def drawn(row: GradedCheck) -> str:
+    """The picture of a check, if there is one."""
+    return "".join(svgs_of(row.outcome.picture)) if row.outcome.picture is not None else ""
+
+
+def page(report: Report, drawings: Drawings = drawn) -> str:
     """A report as a page that stands by itself: no script, no other file."""
     exercises = [_exercise(graded, drawings) for graded in report.exercises]
     lines = [*undecided_lines(report), *(line.strip() for line in next_lines(report))]
@@ -50,7 +56,7 @@ def page(report: Report, drawings: Drawings = lambda row: "") -> str:
     return _filled("page.html", report=report, when=when, exercises=exercises, total=total_text(report), lines=lines)
 
 
-def fragment(graded: Sequence[GradedExercise], notes: Sequence[str] = (), drawings: Drawings = lambda row: "") -> str:
+def fragment(graded: Sequence[GradedExercise], notes: Sequence[str] = (), drawings: Drawings = drawn) -> str:
     """Exercises of a report as a part of a page, with its own style.
 
     Args:

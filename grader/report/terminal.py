@@ -11,6 +11,8 @@ import click
 
 from grader.model import GradedCheck, GradedExercise, Report, Score, Submission, Verdict
 from grader.model.score import points_text
+from grader.picture.draw import lines_of
+from grader.picture.drawing import ASCII, Drawing
 from grader.report.causes import Told
 from grader.report.lines import WIDTH, cut, filled
 from grader.report.safe import columns, for_terminal
@@ -37,15 +39,18 @@ _MOST_WAITING = 3
 """So many exercises that are not started have rows of their own in the table."""
 
 
-def exercise_lines(graded: GradedExercise, width: int = WIDTH, *, every: bool = False) -> Iterator[str]:
+def exercise_lines(
+    graded: GradedExercise, width: int = WIDTH, *, every: bool = False, drawing: Drawing = ASCII
+) -> Iterator[str]:
     """One exercise: the cause of what was lost, in full; the other checks in short; what was printed; what is open.
 
     Args:
         graded: the exercise.
         width: columns of the terminal.
         every: show each check with its message, those that passed with what was counted.
+        drawing: how pictures are drawn.
     """
-    page, exercise = _Page(width), graded.exercise
+    page, exercise = _Page(width, drawing), graded.exercise
     told = Told.of(graded.checks)
     score = f"{score_text(graded.score)} points"
     yield click.style(page.row(f"{exercise.number} {exercise.title}", score), bold=True)
@@ -138,9 +143,10 @@ def _word(verdict: Verdict) -> str:
 
 @dataclass(frozen=True)
 class _Page:
-    """Lines of a terminal that is so many columns wide."""
+    """Lines of a terminal that is so many columns wide, and how pictures are drawn on it."""
 
     width: int
+    drawing: Drawing = ASCII
 
     @property
     def narrow(self) -> bool:
@@ -194,8 +200,21 @@ class _Page:
             yield from self.wrapped(for_terminal(found.told), self.indent)
 
     def message(self, row: GradedCheck) -> Iterator[str]:
-        """What the student is told of a check."""
-        for line in for_terminal(row.outcome.message).split("\n") if row.outcome.message else ():
+        """What the student is told of a check, with its picture, which takes the place of lines that say the same."""
+        story, rest = _at_rule(row.outcome.message, row.check.contract)
+        picture = row.outcome.picture
+        if picture is not None and not self.drawing.plain:
+            story = story.replace(f"\n{picture.said}", "") if picture.said else story
+        yield from self._text(story)
+        if picture is not None:
+            drawn = lines_of(picture, self.width - len(self.indent), self.drawing)
+            for line in drawn:
+                safe = for_terminal(line, one_line=True)
+                yield from self.wrapped(safe, self.indent) if len(drawn) == 1 else [f"{self.indent}{safe}"]
+        yield from self._text(rest)
+
+    def _text(self, text: str) -> Iterator[str]:
+        for line in for_terminal(text).split("\n") if text else ():
             yield from self.wrapped(line, self.indent) if line else [""]
 
     def mistake(self, graded: GradedExercise) -> Iterator[str]:
@@ -222,3 +241,11 @@ class _Page:
             yield f"    | {cut(line, self.width - 6)}"
         if len(lines) > _MOST_OUTPUT_LINES:
             yield f"    | ... {len(lines) - _MOST_OUTPUT_LINES} more lines"
+
+
+def _at_rule(message: str, rule: str) -> tuple[str, str]:
+    """A message in two: what went wrong; the rule, and what to try."""
+    lines = message.split("\n")
+    ends = (number for number, line in enumerate(lines) if not line or (rule and line.startswith(f"{rule}  ")))
+    place = next(ends, len(lines))
+    return "\n".join(lines[:place]), "\n".join(lines[place:])

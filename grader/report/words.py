@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from grader.course.layout import Places
 from grader.model import GradedCheck, GradedExercise, Report, Score, Verdict
 from grader.model.score import points_text
+from grader.picture.cards import COUNTED
 
 VERDICTS = {
     Verdict.PASSED: ("pass", "green"),
@@ -21,25 +22,6 @@ VERDICTS = {
 }
 """Each verdict as a word, and its colour. The word says it all: colours are lost in a pipe, and to some readers."""
 
-_COUNTERS = {
-    "ops": ("operation", "operations"),
-    "bytes": ("byte of new memory", "bytes of new memory"),
-    "peak": ("byte at the peak", "bytes at the peak"),
-    "transfers": ("copy between devices", "copies between devices"),
-    "transferred": ("byte between devices", "bytes between devices"),
-    "syncs": ("wait for a device", "waits for a device"),
-    "collectives": ("collective", "collectives"),
-    "sent": ("byte sent to other ranks", "bytes sent to other ranks"),
-    "escapes": ("way out of PyTorch", "ways out of PyTorch"),
-    "versions": ("write in place", "writes in place"),
-    "warnings": ("warning", "warnings"),
-}
-
-
-def counted_as(name: str) -> str:
-    """What a counter counts, in words."""
-    return _COUNTERS.get(name, (name, name))[1]
-
 
 def counts_text(counters: Mapping[str, int]) -> str:
     """What was counted, in words; nothing of what is 0."""
@@ -48,7 +30,7 @@ def counts_text(counters: Mapping[str, int]) -> str:
 
 def _count(name: str, number: int) -> str:
     """A counter in words; names are ours."""
-    one, many = _COUNTERS.get(name, (name, name))
+    one, many = COUNTED.get(name, (name, name))
     return f"{number:,} {one if number == 1 else many}"
 
 

@@ -33,4 +33,5 @@ def outcome_of(check: Check, decision: Decision, student: Side, seconds: float) 
         detail = "\n".join([detail, *counted, *(found.told for found in speed)]).strip()
         counters = {}
     told = check.id, verdict, message, detail
-    return Outcome(*told, round(seconds, 4), counters, speed, student.device, student.cause)
+    picture = student.picture if check.shown else None
+    return Outcome(*told, round(seconds, 4), counters, speed, student.device, student.cause, picture)

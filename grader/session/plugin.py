@@ -31,10 +31,12 @@ from grader.session.ended import ended_of
 from grader.session.globals import Kept
 from grader.session.inputs import InputStream
 from grader.session.outcome import outcome_of
+from grader.session.picturing import picture_of
 from grader.session.printed import Printed
 from grader.session.proof import Tries
 from grader.session.sides import Sides
 from grader.session.timer import Timer
+from grader.session.tracing import traced
 from grader.session.words import Words
 
 _NO_CUDA = "needs a CUDA device; grade --device cuda uses one"
@@ -157,6 +159,8 @@ class CheckSession:
         exercise = self._exercise
         stand_in = partial(self._stand_in, student.device) if exercise.reference else None
         attempt = partial(self._attempt, row, following, job)
+        if check.id in job.part.traced:
+            return traced(check, student, job.part.traced[check.id], attempt)
         started = time.monotonic()
         decision = Runs(check, attempt, stand_in, self._telling(row.item), self._wants_changes).judge(student)
         seconds = time.monotonic() - started
@@ -164,11 +168,7 @@ class CheckSession:
         if not job.part.told:
             return outcome
 
-        def again(side: Side) -> tuple[Verdict, str]:
-            verdict, message, _ = attempt(side)[1]
-            return verdict, message
-
-        outcome = self._tries.with_lines(check, outcome, calls, student, job.keep, again)
+        outcome = self._tries.with_lines(check, outcome, calls, student, job.keep, lambda side: attempt(side)[1][:2])
         return self._tries.with_example(check, outcome, student, self._reference)
 
     def _attempt(
@@ -200,6 +200,7 @@ class CheckSession:
         ended = ended_of(self._excinfo, row.item.path, self._comparison)
         decision = decide(check, ended, student, self._reference, self._telling(row.item))
         student.cause = cause_of(check, decision[0], ended.error or student.sitting.lost)
+        student.picture = picture_of(check, decision[0], ended.error, student.calls)
         return ended, decision
 
     def _telling(self, item: pytest.Function) -> Telling:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from grader.course.layout import kept_folder, kept_progress
+from grader.course.kept import kept_folder, kept_progress
 from grader.model import Course, GradedExercise, Report
 from grader.model.score import in_points
 from grader.report.as_json import write_whole

@@ -41,14 +41,14 @@ def reset(course: Course, exercise: Exercise) -> Path | None:
     Raises:
         CourseError: the file is the starter already, no copy of that is here, or nothing can be written.
     """
-    path, text = exercise.starter, _starter(course, exercise)
+    path, text = exercise.starter, starter_of(course, exercise)
     shown = Places.of(exercise).starter.as_posix()
     if text is None:
         raise CourseError(f"no copy of the starter of {exercise.id} is here; take {shown} from whom you got the course")
     try:
         if path.is_file() and path.read_bytes() == text:
             raise CourseError(f"{shown} is the starter already; there is nothing to restore")
-        old = _free(path) if os.path.lexists(path) else None
+        old = free_name(path) if os.path.lexists(path) else None
         if old is not None:
             os.replace(path, old)
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -58,7 +58,8 @@ def reset(course: Course, exercise: Exercise) -> Path | None:
     return old
 
 
-def _starter(course: Course, exercise: Exercise) -> bytes | None:
+def starter_of(course: Course, exercise: Exercise) -> bytes | None:
+    """The starter of an exercise as it was given out; None where no copy of it is at hand."""
     path = starter_copy(course.root, Places.of(exercise))
     text = path.read_bytes() if path.is_file() else None
     # A copy that somebody changed is none.
@@ -67,7 +68,7 @@ def _starter(course: Course, exercise: Exercise) -> bytes | None:
     return text if text is None or bundled or not wanted or starter_digest(text) == wanted else None
 
 
-def _free(path: Path) -> Path:
+def free_name(path: Path) -> Path:
     """A name beside a file that is not taken, and that no command takes for Python."""
     names = (path.with_name(f"{path.name}{_OLD}{number or ''}") for number in range(1_000_000))
     return next(name for name in names if not os.path.lexists(name))

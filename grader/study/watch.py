@@ -14,7 +14,7 @@ from pathlib import Path
 
 import click
 
-from grader.course.layout import kept_inputs, kept_mistakes
+from grader.course.kept import kept_inputs, kept_mistakes
 from grader.diagnosis.diagnose import diagnose
 from grader.diagnosis.known import Known
 from grader.grading import Sheet, grade_at_once
@@ -25,6 +25,7 @@ from grader.lanes.open import open_lane
 from grader.model import Course, Exercise, GradedExercise, Report, Submission, Verdict
 from grader.model.errors import GraderError
 from grader.model.score import points_text
+from grader.picture.drawing import ASCII, Drawing
 from grader.report.terminal import exercise_lines, mistake_lines
 from grader.study.after import after_run
 from grader.study.hints import taken
@@ -46,11 +47,13 @@ class Screen:
         say: prints lines.
         running: tells what goes on, and for how many seconds.
         width: columns, asked anew each time: a window may change.
+        drawing: how pictures are drawn.
     """
 
     say: Callable[..., None]
     running: Callable[[str, float], None]
     width: Callable[[], int]
+    drawing: Drawing = ASCII
 
 
 class _Leave(Exception):
@@ -198,7 +201,7 @@ class Watch:
         report = self._graded(handed_in, [exercise], alone=True)
         seconds = time.monotonic() - started
         (graded,) = report.exercises
-        self._say(*exercise_lines(graded, self._screen.width()))
+        self._say(*exercise_lines(graded, self._screen.width(), drawing=self._screen.drawing))
         self._say(*self._changes(graded), f"({seconds:.2f} s)")
         self._diagnose(graded, handed_in)
         self._say(*after_run(self._course, report, self._screen.width()), self._bar())

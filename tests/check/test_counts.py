@@ -264,7 +264,7 @@ def test_made_up_spans_are_refused(function: Function) -> None:
     """A timeline is drawn from numbers and from words of ours; a worker's own words are not repeated."""
     cheat = (
         "from grader.accelerator.clock import Clock, Span\n"
-        "Clock._note = lambda self, name, place, start, end: self.spans.append(Span(ROW))"
+        "Clock._note = lambda self, name, place, start, end, *more: self.spans.append(Span(ROW))"
     )
     secret = one(function, "x.to('sim')", cheat.replace("ROW", "'CANARY', 'CANARY', 0.0, 1.0"), device="sim")
     assert {row[:2] for row in count(secret, X).spans.rows} == {("other", "?")}

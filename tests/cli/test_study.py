@@ -64,9 +64,9 @@ def test_counters_stand_beside_those_of_the_reference(type_grade: WarmGrade, hom
     progress = home / ".grade/progress.json"
     progress.write_text(progress.read_text().replace('"solved": false', '"solved": true'))
     shown = type_grade("show", "total", "--reference", cwd=home)
-    assert shown.stdout.rstrip().endswith(
-        "operations                                                     2           1"
-    )
+    assert [line.split()[:2] for line in shown.stdout.splitlines()[-2:]] == [["yours", "2"], ["reference", "1"]]
+    told = type_grade("show", "total", "--reference", "--plain", cwd=home).stdout
+    assert told.endswith("    operations: yours 2, reference 1.\n")
 
 
 def test_rules_and_totals(type_grade: WarmGrade, home: Path) -> None:

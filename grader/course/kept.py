@@ -1,0 +1,29 @@
+"""Where `grade` keeps what belongs to one student and to no course: progress, inputs, how known mistakes behave."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from grader.model import Course
+
+_KEPT = ".grade"
+
+
+def kept_folder(root: Path) -> Path:
+    """Where `grade` keeps what belongs to one student and to no course: out of git's way."""
+    return root / _KEPT
+
+
+def kept_inputs(course: Course) -> Path:
+    """Where large inputs of failing shown checks are kept for the student."""
+    return kept_folder(course.root) / "inputs"
+
+
+def kept_progress(course: Course) -> Path:
+    """The file of a student's progress."""
+    return kept_folder(course.root) / "progress.json"
+
+
+def kept_mistakes(course: Course) -> Path:
+    """The file of how known wrong answers behave."""
+    return kept_folder(course.root) / "mistakes.json"

@@ -1,0 +1,135 @@
+"""The facts of a picture, as a check found them. `grader.picture` draws them. Frozen data, standard library only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A small tensor beside the asked one, cell by cell; of one dim it is one row.
+
+    Attributes:
+        asked: rows of cells, each a number as text.
+        yours: the same of what came.
+        wrong: which cells of yours are wrong.
+        dims: how many the tensor has: 0, 1 or 2.
+    """
+
+    asked: tuple[tuple[str, ...], ...]
+    yours: tuple[tuple[str, ...], ...]
+    wrong: tuple[tuple[bool, ...], ...]
+    dims: int = 2
+
+
+@dataclass(frozen=True)
+class Window:
+    """A tensor as a window on a storage.
+
+    Attributes:
+        name: what messages call it.
+        shape: its shape.
+        strides: in elements.
+        offset: of its first element in the storage.
+        storage: how many elements the storage has.
+        memory: which storage it is: equal numbers share one.
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    offset: int
+    storage: int
+    memory: int = 0
+
+
+@dataclass(frozen=True)
+class NamedShape:
+    """A shape, and whose it is."""
+
+    name: str
+    shape: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Shapes:
+    """Shapes that stand below each other, aligned at the right.
+
+    Attributes:
+        rows: the shapes.
+        broadcast: whether they are operands, of which a 1 is stretched; else they have to be equal.
+        asked: of operands: the shape that is asked of their result, if it is known.
+    """
+
+    rows: tuple[NamedShape, ...]
+    broadcast: bool = False
+    asked: tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Bar:
+    """One number of a count: whose it is, and how many."""
+
+    name: str
+    number: int
+
+
+@dataclass(frozen=True)
+class Card:
+    """One count, of several.
+
+    Attributes:
+        counter: the name of what is counted, such as "ops".
+        bars: whose count is how large.
+    """
+
+    counter: str
+    bars: tuple[Bar, ...]
+
+
+@dataclass(frozen=True)
+class Moment:
+    """Something that took time on a simulated machine.
+
+    Attributes:
+        name: the operator, a copy, a launch or a wait.
+        place: "host", or the number of a device.
+        start: in virtual seconds.
+        end: in virtual seconds.
+        stream: of a device: the number of the stream.
+        unit: of a device: the part of it that works, "kernels" or a direction in which bytes go.
+        nbytes: how many bytes are moved.
+        shapes: of the tensors that an operator was given.
+    """
+
+    name: str
+    place: str
+    start: float
+    end: float
+    stream: int = 0
+    unit: str = ""
+    nbytes: int = 0
+    shapes: tuple[tuple[int, ...], ...] = ()
+
+
+@dataclass(frozen=True)
+class Picture:
+    """What is to be drawn below the message of a check that a student has: one of these.
+
+    Attributes:
+        grid: values beside the asked ones.
+        windows: tensors in their storages.
+        shapes: shapes, aligned.
+        cards: what was counted.
+        moments: what host and devices did, in the order in which it was told.
+        left_out: of the moments, how many more there were.
+        said: lines of the message that the picture says as well: whoever draws it leaves them out.
+    """
+
+    grid: Grid | None = None
+    windows: tuple[Window, ...] = ()
+    shapes: Shapes | None = None
+    cards: tuple[Card, ...] = ()
+    moments: tuple[Moment, ...] = ()
+    left_out: int = 0
+    said: str = ""

@@ -1,0 +1,74 @@
+"""An SVG: boxes, marks and words, with a title and a description for whoever cannot see it.
+
+The colours are those of Okabe and Ito, which the colour-blind tell apart; what is wrong has a cross besides.
+"""
+
+from __future__ import annotations
+
+from xml.sax import saxutils
+
+INK, PAPER, FAINT = "#1b1f24", "#ffffff", "#6b7280"
+BLUE, ORANGE, SKY, GREEN, WRONG = "#0072B2", "#E69F00", "#56B4E9", "#009E73", "#D55E00"
+FONT = "ui-monospace, SFMono-Regular, Menlo, Consolas, monospace"
+CHAR = 8.4
+"""Width of a character of 14 pixels, in the fonts that are there."""
+
+LINE = 20
+_MARGIN = 12
+
+
+class Canvas:
+    """Draw on it, then take its text. It grows with what is drawn."""
+
+    def __init__(self) -> None:
+        self._parts: list[str] = []
+        self._width = self._height = 0.0
+
+    def box(self, x: float, y: float, width: float, height: float, *, fill: str = PAPER, edge: str = INK) -> None:
+        """A box."""
+        self._reach(x + width, y + height)
+        self._parts.append(
+            f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" fill="{fill}" stroke="{edge}"/>'
+        )
+
+    def wrong(self, x: float, y: float, width: float, height: float) -> None:
+        """A box with a thick edge and a cross in its corner."""
+        self._reach(x + width, y + height)
+        self._parts.append(
+            f'<rect x="{x + 1.5:g}" y="{y + 1.5:g}" width="{width - 3:g}" height="{height - 3:g}" fill="none" '
+            f'stroke="{WRONG}" stroke-width="3"/>'
+            f'<path d="M{x + width - 11:g} {y + 4:g}l7 7m0 -7l-7 7" stroke="{WRONG}" stroke-width="2"/>'
+        )
+
+    def words(
+        self, x: float, y: float, text: str, *, colour: str = INK, middle: bool = False, bold: bool = False
+    ) -> None:
+        """A line of text, whose base is at y."""
+        self._reach(x + len(text) * CHAR * (0.5 if middle else 1), y + 4)
+        more = ' text-anchor="middle"' if middle else ""
+        more += ' font-weight="bold"' if bold else ""
+        # As wide in every font, so that columns stay columns.
+        more += f' textLength="{len(text) * CHAR:g}" lengthAdjust="spacingAndGlyphs"' if len(text) > 1 else ""
+        self._parts.append(f'<text x="{x:g}" y="{y:g}" fill="{colour}"{more} xml:space="preserve">{_safe(text)}</text>')
+
+    def svg(self, title: str, description: str) -> str:
+        """The whole, as text."""
+        width, height = self._width + 2 * _MARGIN, self._height + 2 * _MARGIN
+        return (
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" width="{width:g}" '
+            f'height="{height:g}" role="img" aria-label="{_safe(title)}. {_safe(description)}" '
+            f'font-family="{FONT}" font-size="14">\n'
+            f"<title>{_safe(title)}</title>\n<desc>{_safe(description)}</desc>\n"
+            f'<rect width="100%" height="100%" fill="{PAPER}"/>\n<g transform="translate({_MARGIN} {_MARGIN})">\n'
+            + "\n".join(self._parts)
+            + "\n</g>\n</svg>\n"
+        )
+
+    def _reach(self, x: float, y: float) -> None:
+        self._width, self._height = max(self._width, x), max(self._height, y)
+
+
+def _safe(text: str) -> str:
+    # XML has no place for control characters, not even spelled as references.
+    shown = "".join(char if char.isprintable() or char == "\n" else "?" for char in text)
+    return saxutils.escape(shown, {'"': "&quot;"})

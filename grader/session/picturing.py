@@ -1,0 +1,77 @@
+"""Which picture stands below the message of a check: that of what failed, or of shapes that were broadcast.
+
+Of a hidden check there is none: every number in a picture could tell of its inputs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import torch
+
+from grader.model import Check, Verdict
+from grader.model.endings import CannotJudge, CheckFailed
+from grader.model.picture import NamedShape, Picture, Shapes
+from grader.remote.journal import Call
+from grader.remote.raised import raised_by_student
+
+_WITH_PICTURE = (Verdict.FAILED, Verdict.SKIPPED, Verdict.CRASHED)
+_CLASH = "must match the size of tensor"
+"""What PyTorch says of operands that cannot be broadcast."""
+
+_MOST_DIMS = 6
+
+
+def picture_of(check: Check, verdict: Verdict, error: BaseException | None, calls: Sequence[Call]) -> Picture | None:
+    """The facts of a picture, or None.
+
+    Args:
+        check: the check.
+        verdict: what became of it.
+        error: what it raised.
+        calls: that it made.
+    """
+    if not check.shown or verdict not in _WITH_PICTURE or error is None:
+        return None
+    given = _tensors_given(calls)
+    raised = raised_by_student(error)
+    if raised is not None:
+        # The operands of the line that raised are not known; drawn are the arguments, where they clash themselves.
+        clashes = _CLASH in raised.text and _broadcast(given) is None
+        return Picture(shapes=Shapes(given, broadcast=True)) if clashes and len(given) > 1 else None
+    if not isinstance(error, (CheckFailed, CannotJudge)) or error.picture is None:
+        return None
+    return _explained(error.picture, given)
+
+
+def _explained(picture: Picture, given: tuple[NamedShape, ...]) -> Picture:
+    """A wrong shape that the arguments give by broadcasting is drawn as that."""
+    if picture.shapes is None or len(given) < 2:
+        return picture
+    asked, yours = (row.shape for row in picture.shapes.rows)
+    stretched = any(row.shape != yours for row in given)
+    if stretched and _broadcast(given) == yours:
+        return replace(picture, shapes=Shapes(given, broadcast=True, asked=asked))
+    return picture
+
+
+def _tensors_given(calls: Sequence[Call]) -> tuple[NamedShape, ...]:
+    """The shapes of the tensors that the last call was given."""
+    if not calls:
+        return ()
+    call = calls[-1]
+    named = [*((f"argument {place}", value) for place, value in enumerate(call.args, 1)), *call.kwargs.items()]
+    return tuple(
+        NamedShape(name, tuple(value.shape))
+        for name, value in named
+        if isinstance(value, torch.Tensor) and value.dim() <= _MOST_DIMS
+    )
+
+
+def _broadcast(given: tuple[NamedShape, ...]) -> tuple[int, ...] | None:
+    """What the shapes give together; None if they clash."""
+    try:
+        return tuple(torch.broadcast_shapes(*(row.shape for row in given)))
+    except RuntimeError:
+        return None

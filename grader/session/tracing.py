@@ -1,0 +1,75 @@
+"""What took virtual time on a simulated accelerator while a check ran, or lines of the student's, for `grade trace`.
+
+It is what the worker says, and it decides nothing: it is drawn for the student whose code ran there.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import replace
+from typing import Any
+
+from grader.model import Check, Outcome, Verdict
+from grader.model.endings import CannotJudge, WorkerLost
+from grader.model.picture import Moment
+from grader.remote.raised import raised_by_student, told
+from grader.remote.side import Side
+from grader.remote.student import RemoteFunction
+
+_LONGEST = 60
+_MOST = 4000
+_MOST_SHAPES = 8
+
+
+def traced(check: Check, student: Side, lines: str, attempt: Callable[[Side], Any]) -> Outcome:
+    """An outcome that carries the moments.
+
+    Args:
+        check: the check.
+        student: whose worker is asked.
+        lines: what is run in the place of the check; "" for the check itself.
+        attempt: runs the check.
+    """
+    outcome = Outcome(check.id, Verdict.NOT_RUN, device=student.device)
+    try:
+        if not lines and check.shown:
+            attempt(student)
+            return replace(outcome, moments=_moments(student))
+        # In a worker that has met no hidden input: nothing that is told can be of one.
+        with closing((side := student.fresh()).sitting):
+            side.leave = None
+            side.begin_check(0, recording=False)
+            side.names()
+            try:
+                RemoteFunction(side, "tried", "probe:")(side.sitting.module, lines)
+            except Exception as error:  # whatever the lines raise: what they did until then is drawn
+                raised = raised_by_student(error)
+                outcome = replace(outcome, message=f"raised {told(raised) if raised else type(error).__name__}")
+            return replace(outcome, moments=_moments(side))
+    except CannotJudge as error:
+        return replace(outcome, verdict=Verdict.SKIPPED, message=error.story)
+    except WorkerLost as lost:
+        return replace(outcome, verdict=lost.verdict, message=lost.message)
+
+
+def _moments(side: Side) -> tuple[Moment, ...]:
+    rows = side.own_probe("moments", (), "the timeline")
+    found = [_moment(row) for row in rows[:_MOST]] if isinstance(rows, list) else []
+    return tuple(row for row in found if row is not None)
+
+
+def _moment(row: Any) -> Moment | None:
+    """A row that a worker told, if it is one."""
+    match row:
+        case [str(name), str(place), float(start), float(end), int(stream), str(unit), int(nbytes), list(shapes)]:
+            if not 0 <= start <= end < math.inf or not 0 <= nbytes < 1 << 62:
+                return None
+            sizes = tuple(tuple(shape) for shape in shapes[:_MOST_SHAPES] if _is_shape(shape))
+            return Moment(name[:_LONGEST], place[:_LONGEST], start, end, stream, unit[:_LONGEST], nbytes, sizes)
+    return None
+
+
+def _is_shape(value: Any) -> bool:
+    return isinstance(value, list) and all(type(size) is int for size in value)

@@ -1,0 +1,225 @@
+"""A check that fails carries the facts of a picture where the student has the check, and none where it is hidden."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+
+import pytest
+from support import FORK, Grade, grader_of
+
+from grader.course.load import load_course
+from grader.lanes.open import open_lane
+from grader.model import Environment, GradedExercise, Picture, Report
+from grader.model.picture import Grid, NamedShape, Shapes, Window
+from grader.report.as_json import to_plain
+from grader.report.html import page
+from grader.report.terminal import exercise_lines
+
+_EXERCISE = '''"""Drawn
+
+C1  `table(x)` returns x with 0 on the diagonal.
+C2  `window(x)` returns the first row of x, a view.
+C3  `minus(a, b)` returns a - b, of a's shape.
+C4  `turned(x)` returns the transpose of x, a view.
+"""
+
+
+def table(x):
+    raise NotImplementedError  # TODO
+
+
+def window(x):
+    raise NotImplementedError  # TODO
+
+
+def minus(a, b):
+    raise NotImplementedError  # TODO
+
+
+def turned(x):
+    raise NotImplementedError  # TODO
+'''
+_REFERENCE = """
+import torch
+
+
+def table(x):
+    return x - torch.diag(x.diagonal())
+
+
+def window(x):
+    return x[0]
+
+
+def minus(a, b):
+    return a - b.reshape(a.shape)
+
+
+def turned(x):
+    return x.t()
+"""
+_CHECKS = '''
+import torch
+
+from grader.check import check, same_layout, same_shape, same_values, shares
+
+SQUARE = [[1.0, 2.0], [3.0, 4.0]]
+
+
+@check("C1")
+def check_table{0}(student):
+    """Zeros on the diagonal"""
+    same_values(student.table(torch.tensor(SQUARE)), torch.tensor([[0.0, 2.0], [3.0, 0.0]]))
+
+
+@check("C2")
+def check_window{0}(student):
+    """The first row, a view"""
+    x = torch.tensor(SQUARE)
+    shares(student.window(x), x, "window(x)", "x")
+
+
+@check("C3")
+def check_minus{0}(student):
+    """A column minus a vector"""
+    same_shape(student.minus(torch.ones(2, 1), torch.ones(2)), (2, 1))
+    same_shape(student.minus(torch.ones(2, 3), torch.ones(3, 2)), (2, 3))
+
+
+@check("C4")
+def check_turned{0}(student):
+    """The layout of a transpose"""
+    same_layout(student.turned(torch.tensor(SQUARE)), torch.tensor(SQUARE).t())
+'''
+WRONG = """
+import torch
+
+
+def table(x):
+    return x
+
+
+def window(x):
+    return x[0].clone()
+
+
+def minus(a, b):
+    return a - b
+
+
+def turned(x):
+    return x.t().contiguous()
+"""
+
+
+@pytest.fixture(scope="module")
+def grade(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Grade]:
+    """Grades a text as the one exercise of a course."""
+    root = tmp_path_factory.mktemp("drawn")
+    hidden = _CHECKS.format("_again").replace('@check("C', '@check(try_this="1", contract="C')
+    for name, text in {
+        "course.yaml": "title: T\nrequires: tensorgrade>=0.1\nmodules: [{folder: m, title: M, exercises: [drawn]}]\n",
+        "exercises/topics.yaml": "T1: {title: One}\n",
+        "exercises/m/README.md": "# M\n",
+        "exercises/m/drawn/drawn.py": _EXERCISE,
+        "exercises/m/drawn/check_drawn.py": _CHECKS.format(""),
+        "exercises/m/drawn/exercise.yaml": (
+            "number: 01-1\ntitle: Drawn\nkind: implement\ndifficulty: 1\npoints: 10\ntopics: [T1]\nhints: [a, b, c]\n"
+        ),
+        "solutions/m/drawn/drawn.py": _REFERENCE,
+        "solutions/m/drawn/check_drawn.py": hidden,
+    }.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
+    (root / "handed").mkdir()
+    course = load_course(root)
+    with open_lane(course.exercises, FORK) as lane:
+        yield grader_of(course, lane, root / "handed")
+    shutil.rmtree(root)
+
+
+@pytest.fixture(scope="module")
+def graded(grade: Grade) -> GradedExercise:
+    """A wrong answer to all of it."""
+    return grade(WRONG, "drawn")
+
+
+def picture(graded: GradedExercise, check: str) -> Picture | None:
+    return next(row.outcome.picture for row in graded.checks if row.check.id == check)
+
+
+def test_wrong_values_are_a_grid(graded: GradedExercise) -> None:
+    """Values have their cells, which of them are wrong, and the lines that the picture stands for."""
+    found = picture(graded, "table")
+    assert found is not None
+    marks = ((True, False), (False, True))
+    assert found.grid == Grid((("0", "2"), ("3", "0")), (("1", "2"), ("3", "4")), marks, 2)
+    message = next(row.outcome.message for row in graded.checks if row.check.id == "table")
+    assert found.said in message
+
+
+def test_a_copy_has_a_storage_of_its_own(graded: GradedExercise) -> None:
+    """Who should share memory is drawn beside whom they should share it with."""
+    found = picture(graded, "window")
+    assert found is not None
+    assert found.windows == (Window("x", (2, 2), (2, 1), 0, 4, 0), Window("window(x)", (2,), (1,), 0, 2, 1))
+
+
+def test_a_shape_by_broadcasting_is_explained(graded: GradedExercise) -> None:
+    """A wrong shape that the arguments give by broadcasting is drawn as that."""
+    found = picture(graded, "minus")
+    assert found is not None
+    rows = NamedShape("argument 1", (2, 1)), NamedShape("argument 2", (2,))
+    assert found.shapes == Shapes(rows, broadcast=True, asked=(2, 1))
+
+
+def test_wrong_strides_are_two_windows(graded: GradedExercise) -> None:
+    """The layout that is asked stands beside that of the answer."""
+    found = picture(graded, "turned")
+    assert found is not None
+    assert [(window.name, window.strides) for window in found.windows] == [("asked", (1, 2)), ("yours", (2, 1))]
+
+
+def test_hidden_checks_have_no_picture(graded: GradedExercise) -> None:
+    """The same failures of hidden checks carry none, although they meet the same inputs."""
+    hidden = [row for row in graded.checks if not row.check.shown]
+    assert [row.outcome.verdict.value for row in hidden] == ["failed"] * 4
+    assert [row.outcome.picture for row in hidden] == [None] * 4
+
+
+def test_a_report_has_the_facts(graded: GradedExercise) -> None:
+    """The JSON of a report has a picture's facts as data, and null where there is none; a page has it drawn, once."""
+    environment = Environment("3", "2", "2", "os", "cpu", 1, 0, "fork", None, "0")
+    report = Report("Drawn", None, "somebody", "", "", (graded,), environment)
+    (told,) = json.loads(json.dumps(to_plain(report)))["exercises"]
+    assert [row["picture"] is not None for row in told["checks"]] == [True] * 4 + [False] * 4
+    assert told["checks"][0]["picture"]["grid"]["wrong"] == [[True, False], [False, True]]
+    assert page(report).count("<svg") == 4
+
+
+def test_the_terminal_draws_below_the_message(graded: GradedExercise) -> None:
+    """The picture takes the place of the two lines that say the same, and stands above the rule."""
+    lines = [line.strip() for line in exercise_lines(graded, 80, every=True)]
+    place = lines.index("the result has the wrong values: 2 of 4 elements are wrong")
+    assert lines[place + 1 : place + 7] == [
+        "asked        yours",
+        "+---+---+    +---+---+",
+        "| 0 | 2 |    |>1<| 2 |",
+        "| 3 | 0 |    | 3 |>4<|",
+        "+---+---+    +---+---+",
+        "> < marks what is wrong",
+    ]
+    assert lines[place + 7].startswith("C1  ")
+
+
+def test_operands_that_clash_are_aligned(grade: Grade) -> None:
+    """Where PyTorch refuses the arguments' own shapes these are drawn; other operands are not known, and not drawn."""
+    found = []
+    for line in ("a - b.reshape(a.shape) if b.dim() == 1 else a - b", "torch.ones(3, 2) + torch.ones(3)"):
+        outcomes = {row.check.id: row.outcome for row in grade(WRONG.replace("a - b", line), "drawn").checks}
+        assert outcomes["minus"].verdict.value == "crashed"
+        found.append(outcomes["minus"].picture)
+    rows = NamedShape("argument 1", (2, 3)), NamedShape("argument 2", (3, 2))
+    assert found == [Picture(shapes=Shapes(rows, broadcast=True)), None]

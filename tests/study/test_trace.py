@@ -1,0 +1,90 @@
+"""`grade trace`: what a device exercise did, from checks that students see, from examples, from own lines."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from support import COURSES
+
+from grader.cli import main
+
+SHOWN = """
+import torch
+from grader.check import check, uses_at_most
+
+
+@check("C1", device="sim")
+def check_waits(student, accelerator):
+    '''Waits for none'''
+    uses_at_most(student.double, (accelerator.put(torch.ones(2, 3)),), syncs=0)
+"""
+HIDDEN = """
+import torch
+from grader.check import check, same_values
+
+
+@check("C1", device="sim", try_this='double(torch.ones(5, device="sim"))')
+def check_many(student, accelerator):
+    '''A hidden number of elements'''
+    same_values(student.double(accelerator.put(torch.ones(77))), 2 * torch.ones(77))
+"""
+MINE = (
+    "import torch\n\n\ndef double(x):\n    return torch.tensor([2 * v for v in x.flatten().tolist()]).view(x.shape)\n"
+)
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A course with a check of devices that is shown, and one that is hidden."""
+    root = Path(shutil.copytree(COURSES / "tiny", tmp_path / "course"))
+    (root / "exercises/01_basics/double/check_double.py").write_text(SHOWN)
+    (root / "solutions/01_basics/double/check_double.py").write_text(HIDDEN)
+    (root / "exercises/01_basics/double/double.py").write_text(MINE)
+    monkeypatch.chdir(root)
+    return root
+
+
+def test_checks_and_examples_are_traced(home: Path) -> None:
+    """The shown check and the example of the hidden one run; of the hidden input there is nothing."""
+    ran = CliRunner().invoke(main, ["trace", "double"])
+    assert ran.exit_code == 0, ran.output
+    trace = json.loads((home / "double.trace.json").read_text())["traceEvents"]
+    assert [row["name"] for row in trace if row.get("cat") == "run"] == [
+        "Waits for none",
+        'double(torch.ones(5, device="sim"))',
+    ]
+    copies = [row["args"]["bytes"] for row in trace if row["name"] == "device to host"]
+    assert copies == [24, 20]
+    assert [row["args"]["shapes"] for row in trace if row["name"] == "fill_"] in ([], [[[5]]])
+    assert "77" not in json.dumps([row["args"] for row in trace])
+    assert "host wait for copy" in ran.output
+
+
+def test_own_lines_are_traced(home: Path) -> None:
+    """Lines of the student's run in place of the checks; what they raise is told, and what came before is drawn."""
+    ran = CliRunner().invoke(
+        main, ["trace", "double", "--code", 'y = double(torch.ones(9, device="sim")); y.nothing', "--out", "t.json"]
+    )
+    assert ran.exit_code == 0, ran.output
+    assert "raised AttributeError" in ran.output
+    trace = json.loads((home / "t.json").read_text())["traceEvents"]
+    assert [row["args"]["bytes"] for row in trace if row["name"] == "device to host"] == [36]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["total"], "total has no check that uses a device"),
+        (["double", "--code", "1 +"], "--code is no Python"),
+        (["doubel"], "did you mean"),
+    ],
+)
+def test_what_cannot_be_traced(home: Path, arguments: list[str], told: str) -> None:
+    """An exercise without devices, lines that are no Python, a wrong name: each is told in a sentence."""
+    ran = CliRunner().invoke(main, ["trace", *arguments])
+    assert ran.exit_code == 2
+    assert told in ran.output
