@@ -107,6 +107,7 @@ def test_json_and_submission_and_seed(type_grade: WarmGrade, home: Path, tmp_pat
         "speed",
         "device",
         "cause",
+        "picture",
         "line",
     ]
     assert list(exercise["checks"][0]) == keys
@@ -165,7 +166,7 @@ def test_folder_that_cannot_be_written_to(type_grade: WarmGrade, home: Path) -> 
     [
         (["nosuch"], "grade: there is no exercise or command 'nosuch'"),
         (["--submission", "nowhere"], "grade: nowhere is not a folder with a submission"),
-        (["batch", "nowhere", "--out", "o"], "grade: nowhere is not a folder with submissions"),
+        (["batch", "nowhere", "--out", "o"], "grade: nowhere is neither a folder with submissions nor a zip of one"),
         (
             ["batch", ".", "--out", "o", "--handin", "w"],
             "grade: there is no hand-in 'w' in this course; known are week1",
