@@ -14,7 +14,7 @@ from pathlib import Path
 
 from grader.batch.book import reports
 from grader.batch.journal import Journal
-from grader.export.gradebook_csv import gradebook_csv
+from grader.export.gradebook_csv import GradebookRow, gradebook_csv
 from grader.grading import Sheet
 from grader.intake.handed import Unmatched
 from grader.model import Report
@@ -64,7 +64,8 @@ class Out:
 
     def write_gradebook(self, sheet: Sheet, journal: Journal) -> None:
         """Write what counts of everybody."""
-        write_whole(self.path / _GRADEBOOK, gradebook_csv(sheet.exercises, reports(sheet, journal)))
+        ids = [exercise.id for exercise in sheet.exercises]
+        write_whole(self.path / _GRADEBOOK, gradebook_csv(ids, map(GradebookRow.of, reports(sheet, journal))))
 
     def write_unmatched(self, rows: Sequence[Unmatched]) -> None:
         """Write what no exercise or no author was found for; nothing is there if that is nothing."""

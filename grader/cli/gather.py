@@ -19,14 +19,15 @@ def command(folder: Path, out: Path) -> None:
     say = Say()
     with told_errors():
         from grader.ci.gather import differences, gather
-        from grader.export.gathered_csv import gathered_csv
+        from grader.export.gradebook_csv import GradebookRow, gradebook_csv
         from grader.model.errors import CourseError
         from grader.report.as_json import write_whole
         from grader.report.safe import for_terminal
 
         found = gather(folder)
+        ids = list(dict.fromkeys(exercise.id for report in found.reports for exercise in report.exercises))
         try:
-            write_whole(out, gathered_csv(found.reports))
+            write_whole(out, gradebook_csv(ids, map(GradebookRow.read, found.reports)))
         except OSError as error:
             raise CourseError(f"--out: {out} cannot be written ({error.strerror}); name another place") from None
         say(f"{sum(len(report.authors) for report in found.reports)} authors are in {out}")

@@ -1,8 +1,9 @@
 """A notebook → the code of an exercise, as a module. Nothing in it is run.
 
-Which cells are an exercise's: those with its id as a tag or as nbgrader's id, those that begin with a comment with its
-name, those below a heading that names it. Cells before the first heading that names one belong to all. Where no cell
-says it, the whole notebook is of each exercise whose functions it defines.
+Which cells are an exercise's: those with its id as a tag or as nbgrader's id, and those that begin with a comment with
+its name; where there are none, those below a heading that names it. Cells before the first that is some exercise's
+belong to all, but not to one with cells marked `# exercise: NAME`, which `grader.notebook` takes alone as well. Where
+no cell says it, the whole notebook is of each exercise whose functions it defines.
 
 Lines that are no Python are left out with a note: magics, shell lines, calls that grade from within the notebook. Each
 line of a module knows the cell that it comes from.
@@ -25,6 +26,7 @@ _GRADING = re.compile(r"(?:from grader\b.*|import grader\b.*|check\(\s*[\"'][\w-
 _BODY_COUNTS = ("%%time", "%%timeit", "%%capture", "%%prun")
 _HEADING = re.compile(r"^ {0,3}(#{1,6})[ \t]+(.{1,200})$", re.MULTILINE)
 _FIRST_COMMENT = re.compile(r"\s*#[#\s%|]*(?:exercise\b)?[\s:]*([\w-]+)\s*:?\s*$", re.IGNORECASE)
+_MARK = re.compile(r"\s*#\s*exercise:")
 _LONGEST_COMMENT = 200
 _MOST_CELLS = 1000
 _MOST_HEADINGS = 20
@@ -54,11 +56,12 @@ class Module:
 
 @dataclass(frozen=True)
 class _Cell:
-    """A code cell: its number among them, its code, and the exercise that it names."""
+    """A code cell: its number among them, its code, the exercise that it is of, and whether it says so itself."""
 
     number: int
     code: str
     exercise: str
+    says_so: bool = False
 
 
 def modules_of(data: bytes, name: str, exercises: Sequence[Exercise]) -> dict[str, Module]:
@@ -78,7 +81,7 @@ def modules_of(data: bytes, name: str, exercises: Sequence[Exercise]) -> dict[st
     if told:
         first = next(place for place, cell in enumerate(cells) if cell.exercise)
         common = [cell for cell in cells[:first] if not cell.exercise]
-        chosen = {id: common + [cell for cell in cells if cell.exercise == id] for id in told}
+        chosen = {id: _of_one(common, [cell for cell in cells if cell.exercise == id]) for id in told}
     elif own := named(name, exercises):
         chosen = {own.exercise: cells}
     else:
@@ -88,6 +91,12 @@ def modules_of(data: bytes, name: str, exercises: Sequence[Exercise]) -> dict[st
         chosen = {id: own for id, own in chosen.items() if starter_names(known[id]) <= names} or chosen
     errors = _Errors()
     return {id: _module(own, starter_names(known[id]), errors) for id, own in chosen.items()}
+
+
+def _of_one(common: Sequence[_Cell], cells: Sequence[_Cell]) -> list[_Cell]:
+    """The cells that count for an exercise: what was tried out beside marked ones does not."""
+    own = [cell for cell in cells if cell.says_so] or cells
+    return [*own] if any(cell.says_so and _MARK.match(cell.code) for cell in own) else [*common, *own]
 
 
 def _cells(data: bytes, exercises: Sequence[Exercise]) -> Iterator[_Cell]:
@@ -110,7 +119,8 @@ def _cells(data: bytes, exercises: Sequence[Exercise]) -> Iterator[_Cell]:
             number += 1
             if _is_test(cell):  # of the teacher's, which come along in nbgrader's notebooks
                 continue
-            yield _Cell(number, text, _own_exercise(cell, text, exercises) or below)
+            own = _own_exercise(cell, text, exercises)
+            yield _Cell(number, text, own or below, says_so=bool(own))
 
 
 def _text(source: object) -> str:

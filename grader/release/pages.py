@@ -47,8 +47,8 @@ def _students_lines(
 
 def _notebook_lines(part: Course) -> Iterator[str]:
     yield from ("## Notebooks", "")
-    yield "The same exercises, module by module, with a cell that checks each. Files are what is handed in: copy what"
-    yield from ("you wrote there into the exercise's own file.", "")
+    yield "The same exercises, module by module, with a cell that checks each. Hand in the files or the notebook: of a"
+    yield from ("notebook the cells count that begin with `# exercise: NAME`.", "")
     yield from (f"- [{module.title}]({notebook_of(module.id).as_posix()})" for module in part.modules)
     yield ""
 

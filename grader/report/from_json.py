@@ -62,6 +62,7 @@ class _Exercise(_Row):
     module: str
     file: str | None = None
     state: str
+    handed_in: bool = True
     score: _Score
     withheld: _Part
     left_out: _Part = _Part(checks=0, points=0)
@@ -95,6 +96,7 @@ class ReadExercise:
         title: its title.
         file: where the submission has its module, from its folder; None if it has not.
         state: not_started, started or done.
+        handed_in: whether there was a file of it.
         score: in hundredths of a point, what is withheld or was left out among it as undecided.
         withheld: how many checks this copy does not have, and the hundredths that they decide.
         left_out: the same of checks that were not to run.
@@ -111,6 +113,7 @@ class ReadExercise:
     title: str
     file: str | None
     state: str
+    handed_in: bool
     score: Score
     withheld: tuple[int, int]
     left_out: tuple[int, int]
@@ -194,6 +197,7 @@ def _exercise(row: _Exercise) -> ReadExercise:
         title=row.title,
         file=row.file,
         state=row.state,
+        handed_in=row.handed_in,
         score=row.score.exact(),
         withheld=(row.withheld.checks, round(100 * row.withheld.points)),
         left_out=(row.left_out.checks, round(100 * row.left_out.points)),

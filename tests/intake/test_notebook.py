@@ -52,6 +52,13 @@ def test_cells_say_which_exercise_they_are_of(tiny: Course, cells: tuple[str, ..
     assert "assert" not in found["total"]
 
 
+def test_what_is_tried_beside_marked_cells_does_not_count(tiny: Course) -> None:
+    """As in the notebook itself: a released one has a marked cell below the heading of each exercise."""
+    marked = f"# exercise: double\n{DOUBLE}"
+    found = code(tiny, notebook("import torch", "## 01-1 Double it", "x = 1", marked, "y = 2", "## 01-2 Total", TOTAL))
+    assert found["double"].strip() == marked
+
+
 def test_a_whole_notebook(tiny: Course) -> None:
     """Where no cell says it, all of it is of each exercise whose functions it defines, or of the one in its name."""
     data = notebook(DOUBLE, "def double_(x):\n    return x", TOTAL)
