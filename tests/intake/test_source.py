@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -27,7 +28,12 @@ def handed_in(course: Course, folder: Path, source: bytes) -> Submission:
             b"def double(x)\n    return x\n", "SyntaxError: expected ':'\n    {}, line 1\n        def", id="colon"
         ),
         pytest.param(b"def double(x):\nreturn x\n", "IndentationError: expected an indented block", id="indentation"),
-        pytest.param(b"a\0b\n", "SyntaxError: source code string cannot contain null bytes\n    {}, line 1", id="null"),
+        pytest.param(
+            b"a\0b\n",
+            "SyntaxError: source code string cannot contain null bytes\n    {}, line 1",
+            id="null",
+            marks=pytest.mark.skipif(sys.version_info < (3, 11, 4), reason="a ValueError there, which workers tell"),
+        ),
         pytest.param(b"NAME = '\xe9'\n", "SyntaxError: (unicode error) 'utf-8' codec", id="latin-1"),
     ],
 )
