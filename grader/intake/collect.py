@@ -107,12 +107,15 @@ def _candidates(
 
 
 def _ordered(exercise: Exercise, candidates: Sequence[_Candidate]) -> list[_Candidate]:
-    """The file that counts first: one that was touched, the latest by its name, the one that lies highest."""
+    """The file that counts first: one that was touched, the latest by its name, the one that lies highest.
 
-    def place(one: _Candidate) -> tuple[bool, int, int, bool, int, str]:
+    Of names that differ in case alone the very name that was asked for counts.
+    """
+
+    def place(one: _Candidate) -> tuple[bool, int, int, bool, int, bool, str]:
         untouched = is_starter(exercise, one.source)
         later = -one.number, -attempt_of(one.path)
-        return (untouched, *later, one.module is not None, len(one.path.parts), str(one.path))
+        return (untouched, *later, one.module is not None, len(one.path.parts), bool(one.how), str(one.path))
 
     different = {one.source: one for one in sorted(candidates, key=place, reverse=True)}
     return sorted(different.values(), key=place)

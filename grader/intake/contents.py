@@ -21,6 +21,8 @@ _MOST_SEEN = 20_000
 _MOST_BYTES = 64 << 20
 _ZIPS_DEEP = 3
 CANNOT_OPEN = (".rar", ".7z", ".tar", ".gz", ".tgz", ".bz2", ".xz")
+_MODULE = ".py"
+_FOLDER = "it is a folder, not a regular file"
 
 
 @dataclass
@@ -116,6 +118,9 @@ def _walk(part: Part, left: dict[PurePosixPath, str]) -> Iterator[tuple[PurePosi
         environment = "pyvenv.cfg" in names
         names += [name for name in inner if (here / name).is_symlink()]
         inner[:] = sorted(name for name in inner if not is_junk(name) and not (here / name).is_symlink())
+        for name in inner:
+            if name.lower().endswith(_MODULE):  # what lies in it is looked at all the same
+                left[part.name / PurePosixPath(*(here / name).relative_to(part.path).parts)] = _FOLDER
         if depth >= DEEPEST or environment:
             inner.clear()
         for name in () if environment else sorted(names):

@@ -1,9 +1,7 @@
-r"""Hands in its module under a name in capital letters.
+r"""Hands in its module under a name in capital letters, which is taken for what it is meant to be.
 
 ---
 exercise: double
-verdicts: {all: skipped}
-message: double\.py is not among the submitted files
 odd: {double.py: missing}
-files: {DOUBLE.py: "def double(x):\n    return 2 * x\n"}
+files: {DOUBLE.py: "def double(x):\n    return 2 * x\n\n\ndef halve(x):\n    return x / 2\n"}
 """

@@ -35,6 +35,7 @@ STARTER = b'"""Other words."""\n' + STUB % b"double" + STUB % b"double_"
             {"attempt_1/double.py": b"x = 1", "attempt_2/double.py": b"x = 2"},
             ["attempt_2/double.py", "attempt_1/double.py"],
         ),
+        ({"double.py": b"x = 1", "Double.py": b"x = 2"}, ["double.py", "Double.py"]),
         ({"double.py": b"x = 1", "a/b/double.py": b"x = 2"}, ["double.py", "a/b/double.py"]),
         ({"double (1).py": STARTER, "double.py": b"x = 2"}, ["double.py", "double (1).py"]),
         ({"double (1).py": b"x = 1", "double.py": b"x = 1"}, ["double (1).py"]),
@@ -90,3 +91,11 @@ def test_a_notebook_as_it_was_given_out(tiny: Course, tmp_path: Path) -> None:
     notebook["cells"][2]["source"] += "\n# done\nx = 1"
     submissions, _ = collected(tiny, tmp_path, {"hw.ipynb": json.dumps(notebook).encode()})
     assert not is_untouched(tiny.exercises[0], submissions[0])
+
+
+def test_a_folder_by_the_name_of_a_file(tiny: Course, tmp_path: Path) -> None:
+    """Its author reads what it is, and not that nothing was handed in."""
+    (tmp_path / "double.py").mkdir()
+    submissions, unmatched = collected(tiny, tmp_path, {})
+    assert submissions[0].problems["double"] == "double.py cannot be read: it is a folder, not a regular file"
+    assert [row.file for row in unmatched] == ["double.py"]
