@@ -24,7 +24,7 @@ class Told:
         cause: the one that is told in full, or None if none lost points.
         same: those that stop at the same cause.
         lost: the others that lost points, causes before consequences.
-        unwritten: those of functions that are not written yet, where something that is written is told of.
+        unwritten: those of functions that are not written yet, but for one that is told of.
         open: those of which nothing was decided.
         passed: those that passed.
     """
@@ -44,7 +44,7 @@ class Told:
         cause = lost[0] if lost else None
         same = [row for row in lost[1:] if cause is not None and _stops_at(row, cause)]
         rest = [row for row in lost[1:] if row not in same]
-        unwritten = [row for row in rest if cause is not None and _unwritten(row) and not _unwritten(cause)]
+        unwritten = [row for row in rest if _unwritten(row)]
         return cls(
             cause,
             tuple(same),

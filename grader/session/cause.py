@@ -23,7 +23,8 @@ def cause_of(check: Check, verdict: Verdict, error: BaseException | None) -> str
     raised = raised_by_student(error) if error is not None else None
     if check.shown and raised is not None and refuses_arguments(raised):
         return "signature"
-    if raised is not None and raised.asked is not None:
+    # A function that is not written yet is skipped, and told as such also where another error is asked.
+    if raised is not None and raised.asked is not None and verdict is not Verdict.SKIPPED:
         return _OF_CATEGORY.get(check.category, check.category)  # it stops no call that is to give a result
     if verdict in (Verdict.CRASHED, Verdict.TIMED_OUT, Verdict.OVER_LIMIT):
         return "raised"

@@ -152,7 +152,7 @@ def test_what_is_written_is_told_before_what_is_not() -> None:
     assert (told.cause, told.lost, told.unwritten) == (wrong, (), waits)
     assert "  skip    2 checks wait for what is not written yet (C1)" in "\n".join(lines(*waits, wrong))
     alone = Told.of(waits)
-    assert (alone.cause, alone.unwritten) == (waits[0], ())
+    assert (alone.cause, alone.lost, alone.unwritten) == (waits[0], (), waits[1:])
 
 
 def test_every_check_is_shown_when_asked_for() -> None:
