@@ -126,11 +126,13 @@ def report_so_far(sheet: Sheet, submission: Submission, lane: Lane | None, done:
     to_run = {exercise.id for exercise in sheet.to_run(submission)}
     rows = []
     for exercise in sheet.exercises:
-        waiting = _not_run(sheet, exercise, submission)
-        if exercise.id in to_run:
-            waiting = GradedExercise(exercise, "started", (), Score(0, exercise.points, exercise.points))
-        graded = ready.get(exercise.id, waiting)
-        rows.append(replace(graded, place=place_of(exercise, submission)))
+        if exercise.id in ready:
+            rows.append(ready[exercise.id])
+        elif exercise.id in to_run:
+            waits, place = Score(0, exercise.points, exercise.points), place_of(exercise, submission)
+            rows.append(GradedExercise(exercise, "started", (), waits, place=place))
+        else:
+            rows.append(_not_run(sheet, exercise, submission))
     return _report(sheet, submission, lane, rows)
 
 

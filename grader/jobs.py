@@ -86,6 +86,11 @@ class PlannedExercise:
         """That of an exercise: nothing of its text, its hints and its points."""
         return cls(**{name: getattr(exercise, name) for name in cls.__dataclass_fields__})
 
+    @property
+    def files(self) -> tuple[Path | None, ...]:
+        """The files that a verdict hangs on, besides what was handed in."""
+        return self.shown_checks, self.hidden_checks, *self.probes, self.reference
+
 
 @dataclass(frozen=True)
 class Plan:

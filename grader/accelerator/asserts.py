@@ -43,9 +43,10 @@ _FOUND = {
 
 _HELP = """Search for `cudaErrorAssert' in https://docs.nvidia.com/cuda/cuda-runtime-api/group__CUDART__TYPES.html for \
 more information."""
-_LATER = """
+LATER = """
 CUDA kernel errors might be asynchronously reported at some other API call, so the stacktrace below might be incorrect.
 For debugging consider passing CUDA_LAUNCH_BLOCKING=1"""
+BY_COMPILER = "Compile with `TORCH_USE_CUDA_DSA` to enable device-side assertions.\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +93,11 @@ def asserted(fault: Fault, *, first: bool) -> Exception:
     if first:
         sys.stderr.write(f"{fault.text}\n")
     # Whoever waits for each kernel needs no advice to do so.
-    later = "" if launches_block() else _LATER
-    text = f"CUDA error: device-side assert triggered\n{_HELP}{later}\n"
+    later = "" if launches_block() else LATER
+    return of_accelerator(f"CUDA error: device-side assert triggered\n{_HELP}{later}\n{BY_COMPILER}")
+
+
+def of_accelerator(text: str) -> Exception:
+    """An error of the kind that this version of PyTorch has for devices."""
     error: type[Exception] = getattr(torch, "AcceleratorError", RuntimeError)
-    return error(f"{text}Compile with `TORCH_USE_CUDA_DSA` to enable device-side assertions.\n")
+    return error(text)

@@ -84,8 +84,8 @@ class Busy:
 class Clock:
     """Virtual time. `host` is the host's now; `ready` tells when each queue will have done all it was given.
 
-    Spans are for drawing; a program that runs for hours must not fill the memory with them. So the first `most` are
-    kept, `count` tells how many there were, and `listener` is told of each, with the host's now.
+    Spans are for drawing; a program that runs for hours must not fill the memory with them. So at most `most` are
+    kept, the first, `count` tells how many there were, and `listener` is told of each, with the host's now.
     """
 
     host: float = 0.0
@@ -152,10 +152,12 @@ class Clock:
         if end <= start:
             return
         self.count += 1
-        if self.count > self.most and self.listener is None:
+        # Those that are there, and not those that ever were: somebody may have taken some out.
+        keeps = len(self.spans) < self.most
+        if not keeps and self.listener is None:
             return
         span = Span(name, place, start, end, *more)
-        if self.count <= self.most:
+        if keeps:
             self.spans.append(span)
         if self.listener is not None:
             self.listener(span, self.host)

@@ -4,21 +4,16 @@ from __future__ import annotations
 
 import os
 
-import torch
+from grader.accelerator.asserts import BY_COMPILER, LATER, of_accelerator
 
-_ORDINAL = """GPU device may be out of range, do you have enough GPUs?
-CUDA kernel errors might be asynchronously reported at some other API call, so the stacktrace below might be incorrect.
-For debugging consider passing CUDA_LAUNCH_BLOCKING=1
-Compile with `TORCH_USE_CUDA_DSA` to enable device-side assertions.
-"""
+_ORDINAL = f"GPU device may be out of range, do you have enough GPUs?{LATER}\n{BY_COMPILER}"
 
 
 def invalid_ordinal(kind: str) -> Exception:
     """The error for an index that is not there."""
     name = "CUDA" if kind == "cuda" else kind
     more = _ORDINAL if kind == "cuda" else ""
-    error: type[Exception] = getattr(torch, "AcceleratorError", RuntimeError)
-    return error(f"{name} error: invalid device ordinal\n{more}")
+    return of_accelerator(f"{name} error: invalid device ordinal\n{more}")
 
 
 def visible_of(count: int) -> int:

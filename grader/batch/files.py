@@ -14,6 +14,7 @@ from pathlib import Path
 
 from grader.batch.book import reports
 from grader.batch.journal import Journal
+from grader.batch.order import ids
 from grader.export.gradebook_csv import GradebookRow, gradebook_csv
 from grader.grading import Sheet
 from grader.intake.handed import Unmatched
@@ -64,8 +65,8 @@ class Out:
 
     def write_gradebook(self, sheet: Sheet, journal: Journal) -> None:
         """Write what counts of everybody."""
-        ids = [exercise.id for exercise in sheet.exercises]
-        write_whole(self.path / _GRADEBOOK, gradebook_csv(ids, map(GradebookRow.of, reports(sheet, journal))))
+        rows = map(GradebookRow.of, reports(sheet, journal))
+        write_whole(self.path / _GRADEBOOK, gradebook_csv(ids(sheet.exercises), rows))
 
     def write_unmatched(self, rows: Sequence[Unmatched]) -> None:
         """Write what no exercise or no author was found for; nothing is there if that is nothing."""

@@ -79,10 +79,9 @@ class Keys:
 
 def _judge_of(exercise: Exercise) -> str:
     planned = PlannedExercise.of(exercise)
-    files = (planned.shown_checks, planned.hidden_checks, *planned.probes, planned.reference)
     told = repr((exercise.id, asdict(planned.limits), dict(planned.contract), exercise.withheld.shares))
     starter = exercise.starter_digest or starter_digest(_read(exercise.starter))
-    return _digest(told.encode(), starter.encode(), *map(_read, files))
+    return _digest(told.encode(), starter.encode(), *map(_read, planned.files))
 
 
 def _read(path: Path | None) -> bytes:

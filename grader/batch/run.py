@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 from grader.batch.book import from_told, report_of, reports, to_told
@@ -14,7 +13,7 @@ from grader.batch.journal import Journal, open_journal
 from grader.batch.keys import Keys
 from grader.batch.order import Order, Summary, is_broken
 from grader.confine.levels import Level
-from grader.diagnosis.diagnose import diagnose
+from grader.diagnosis.diagnose import explainer
 from grader.diagnosis.known import Known
 from grader.grading import Sheet, grade_submission, is_open
 from grader.intake.collect import collect
@@ -203,12 +202,9 @@ class _Batch:
 
         sheet = replace(self._sheet, exercises=exercises)
         lane = self._open() if sheet.to_run(submission) else self._lane
-        grade = partial(grade_submission, sheet, submission, lane, on_exercise=keep)
-        if lane is not None:
-            setup = sheet.setup
-            explain = partial(diagnose, submission=submission, setup=setup, lane=lane, known=self._known)
-            grade = partial(grade, explain=explain)
-        report = grade(earlier=None if before is None else [before])
+        explain = explainer(submission, sheet.setup, lane, self._known)
+        earlier = None if before is None else [before]
+        report = grade_submission(sheet, submission, lane, earlier=earlier, explain=explain, on_exercise=keep)
         for graded in report.exercises:
             if graded.exercise.id not in rows:  # no check of it was run
                 keep(graded)

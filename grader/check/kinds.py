@@ -13,24 +13,22 @@ import torch
 
 from grader.check import show
 from grader.model.endings import CheckFailed
-from grader.model.picture import Picture
 from grader.model.public import say
 from grader.remote.handle import type_of, word_of
 from grader.remote.student import Student, side_behind
 from grader.wire.handles import is_remote
 
 
-def require(condition: Any, public: str, story: str = "", *, picture: Picture | None = None) -> None:
+def require(condition: Any, public: str, story: str = "") -> None:
     """Fail unless a condition holds.
 
     Args:
         condition: anything that is true or false.
         public: what is wrong, in the student's words; must not tell a hidden input or its expected value.
         story: the same with numbers, for shown checks and staff.
-        picture: the facts of a picture, for shown checks.
     """
     if not condition:
-        raise CheckFailed(public, story, picture=picture)
+        raise CheckFailed(public, story)
 
 
 def is_kind(fits: bool, yours: Any, asked: str, what: str) -> None:

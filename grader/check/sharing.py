@@ -31,18 +31,24 @@ def shares_memory(one: Any, other: Any) -> bool:
     return first[1] > 0 and first[0] < second[0] + second[1] and second[0] < first[0] + first[1]
 
 
+def _require(condition: bool, public: str, yours: Any, base: Any, names: tuple[str, str]) -> None:
+    """Fail unless a condition holds, with both values drawn in their storages."""
+    if not condition:
+        raise CheckFailed(public, picture=facts.windows({names[1]: base, names[0]: yours}))
+
+
 def shares(yours: Any, base: Any, what: str = "the result", base_name: str = "the argument") -> None:
     """The value shares memory with another: a view, not a copy."""
     has_shape(yours, what)
     public = say("{} is a copy; it must share memory with {}", what, base_name)
-    require(shares_memory(yours, base), public, picture=facts.windows({base_name: base, what: yours}))
+    _require(shares_memory(yours, base), public, yours, base, (what, base_name))
 
 
 def shares_nothing(yours: Any, base: Any, what: str = "the result", base_name: str = "the argument") -> None:
     """The value has memory of its own."""
     has_shape(yours, what)
     public = say("{} shares memory with {}; it must have its own", what, base_name)
-    require(not shares_memory(yours, base), public, picture=facts.windows({base_name: base, what: yours}))
+    _require(not shares_memory(yours, base), public, yours, base, (what, base_name))
 
 
 def writes_show(yours: Any, base: Any, what: str = "the result", base_name: str = "the argument") -> None:
@@ -67,8 +73,7 @@ def writes_show(yours: Any, base: Any, what: str = "the result", base_name: str 
             shows = agrees(seen, copies(target)[0], rtol=0.0, atol=0.0)
             elsewhere = say("a write to {} does not show at the same place in {}", *names)
             copy = say("a write to {} does not show in {}: it is a copy", *names)
-            picture = facts.windows({base_name: base, what: yours})
-            require(shows, elsewhere if one_memory else copy, picture=picture)
+            _require(shows, elsewhere if one_memory else copy, yours, base, (what, base_name))
 
 
 def is_view_of(yours: Any, base: torch.Tensor, what: str = "the result", base_name: str = "the argument") -> None:
@@ -76,8 +81,7 @@ def is_view_of(yours: Any, base: torch.Tensor, what: str = "the result", base_na
     is_tensor(yours, what)
     shares(yours, base, what, base_name)
     inside = _span_of(base)[0] <= _span_of(yours)[0] and _span_of(yours)[1] <= _span_of(base)[1]
-    picture = facts.windows({base_name: base, what: yours})
-    require(inside, say("{} reaches beyond {} in memory", what, base_name), picture=picture)
+    _require(inside, say("{} reaches beyond {} in memory", what, base_name), yours, base, (what, base_name))
 
 
 @contextmanager

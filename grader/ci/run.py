@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from functools import partial
 from pathlib import Path
 
-from grader.diagnosis.diagnose import diagnose
+from grader.diagnosis.diagnose import explainer
 from grader.diagnosis.known import Known
 from grader.export.checked import Options
 from grader.export.formats import write_format
@@ -50,11 +49,8 @@ def grade_checkout(
             on_exercise(graded)
             write(report_so_far(sheet, submission, lane, done))
 
-        grade = partial(grade_at_once, sheet, submission, lane, on_exercise=on_graded)
-        if lane:
-            explain = partial(diagnose, submission=submission, setup=sheet.setup, lane=lane, known=known)
-            return grade(explain=explain)
-        return grade()
+        explain = explainer(submission, sheet.setup, lane, known)
+        return grade_at_once(sheet, submission, lane, explain=explain, on_exercise=on_graded)
 
 
 def read_back(report: Report) -> ReadReport:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from grader.cli.grade import UNDECIDED
 from grader.cli.options import confinement_option, device_option, read_setup, start_option
 from grader.cli.telling import INTERRUPTED, Say, course_and_exercises, handin_of, terminal_width, told_errors
 
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from grader.intake.handed import Intake
     from grader.model import Course, Report
 
-UNDECIDED = 3
 _SHOWN = 3
 
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from grader.grading import Sheet
     from grader.jobs import Setup
     from grader.model import Report, Submission
+    from grader.report.from_json import ReadReport
 
     Formats = tuple[tuple[str, str], ...]
 
@@ -114,7 +115,7 @@ def command(
         report = _grade(checkout, sheet, handed_in, (json_path, formats, options), say)
         read = read_back(report)
         passed = is_passed(read, 100 if fail_below is None else fail_below)
-        _tell(platform, report, formats, options, passed=passed, say=say)
+        _tell(platform, read, formats, options, passed=passed, say=say)
     if fail_below is None:
         return
     sys.exit(UNDECIDED if is_unsettled(read) else 0 if passed else POINTS_LOST)
@@ -166,12 +167,10 @@ def _grade(
     return report
 
 
-def _tell(platform: Platform, report: Report, formats: Formats, options: Options, *, passed: bool, say: Say) -> None:
+def _tell(platform: Platform, read: ReadReport, formats: Formats, options: Options, *, passed: bool, say: Say) -> None:
     """Print what goes to standard output, or the log; set outputs, and write the page of the job."""
-    from grader.ci.run import read_back
     from grader.export.formats import write_format
 
-    read = read_back(report)
     for name, place in formats:
         if place == "-":
             write_format(name, place, read, options)

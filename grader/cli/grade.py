@@ -88,7 +88,7 @@ def _grade(
     """Grade what is wanted, and tell of it with the first of `says`; of exercises with the second, in these lines."""
     from grader.course.kept import kept_inputs, kept_mistakes
     from grader.course.names import split_rules
-    from grader.diagnosis.diagnose import diagnose
+    from grader.diagnosis.diagnose import explainer
     from grader.diagnosis.known import Known
     from grader.grading import Sheet, grade_at_once
     from grader.intake.folder import read_submission
@@ -121,11 +121,10 @@ def _grade(
     known = Known(setup, kept_mistakes(course))
     # All is told before the lane is closed: nobody waits for that to read it.
     with open_lane(to_run, setup, hidden=(folder,)) if to_run else nullcontext() as lane:
-        grade = partial(grade_at_once, sheet, handed_in, lane, on_exercise=on_exercise)
         if lane:
             lane.watch = details.running
-            grade = partial(grade, explain=partial(diagnose, submission=handed_in, setup=setup, lane=lane, known=known))
-        report = grade()
+        explain = explainer(handed_in, setup, lane, known)
+        report = grade_at_once(sheet, handed_in, lane, explain=explain, on_exercise=on_exercise)
         say(*summary_lines(report, width))
         say(*(differences(earlier, report, width) if earlier else ()))
         if submission is None:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from grader.cli.options import hidden_option
+from grader.cli.options import confinement_option, hidden_option
 from grader.cli.telling import Say, course_and_exercises, handin_of, told_errors
+
+if TYPE_CHECKING:
+    from grader.export.checked import Visibility
 
 _NEXT = {
     "github": "Commit them to the students' repository or its template; docs/ci.md tells what its score is worth.",
@@ -25,28 +29,21 @@ _NEXT = {
 @click.option(
     "--package", "package_", metavar="SPEC", help="How the grader is installed; by default this version of it."
 )
-@click.option(
-    "--confinement",
-    type=click.Choice(["none", "reduced", "full"]),
-    default="reduced",
-    show_default=True,
-    help="The least level with which Gradescope and PrairieLearn grade.",
-)
+@confinement_option("reduced", told="The least level with which Gradescope and PrairieLearn grade.")
 @hidden_option
 def command(
-    platform: str, folder: Path, handin: str | None, package_: str | None, confinement: str, hidden: str
+    platform: str, folder: Path, handin: str | None, package_: str | None, confinement: str, hidden: Visibility
 ) -> None:
     """Write the files by which PLATFORM grades into DIR, this folder by default; none is written over."""
     with told_errors():
         from grader.ci.files import Wishes, lay_out, platform_files
-        from grader.export.checked import visibility
 
         course = chosen = None
         if platform == "prairielearn" or handin is not None:
             course, _ = course_and_exercises(())
             chosen = handin_of(course, handin)
         spec = package_ or Wishes.package_here()
-        files = platform_files(platform, Wishes(spec, confinement, visibility(hidden), chosen), course)
+        files = platform_files(platform, Wishes(spec, confinement, hidden, chosen), course)
         lay_out(files, folder)
         say = Say()
         say(*(f"wrote {(folder / path).as_posix()}" for path in files), _NEXT[platform])

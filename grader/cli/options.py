@@ -36,16 +36,19 @@ plain_option = click.option(
 )
 
 
+_CONFINEMENT = "The least level of confinement of student code; as much as this machine allows is used in any case."
+
+
 def confinement_option(
-    default: str | None, shown: str | bool = True
+    default: str | None, shown: str | bool = True, told: str = _CONFINEMENT
 ) -> Callable[[Callable[Rest, None]], Callable[Rest, None]]:
-    """The least level of confinement; `shown` tells the default where it hangs on something."""
+    """The least level of confinement; `shown` tells the default where it hangs on something, `told` what it is for."""
     return click.option(
         "--confinement",
         type=click.Choice(["none", "reduced", "full"]),
         default=default,
         show_default=shown,
-        help="The least level of confinement of student code; as much as this machine allows is used in any case.",
+        help=told,
     )
 
 

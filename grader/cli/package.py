@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from grader.cli.options import hidden_option
+from grader.cli.options import confinement_option, hidden_option
 from grader.cli.telling import Say, course_and_exercises, handin_of, told_errors
+
+if TYPE_CHECKING:
+    from grader.export.checked import Visibility
 
 
 @click.command()
@@ -16,13 +20,7 @@ from grader.cli.telling import Say, course_and_exercises, handin_of, told_errors
 @click.option("--handin", help="The hand-in that is graded; by default the whole course.")
 @click.option("--package", "package_", metavar="SPEC", help="How the grader is installed: a requirement, or a wheel.")
 @click.option("--course", "course_folder", type=click.Path(path_type=Path), help="The course; by default this folder.")
-@click.option(
-    "--confinement",
-    type=click.Choice(["none", "reduced", "full"]),
-    default="reduced",
-    show_default=True,
-    help="The least level that is taken; with none student code can read the hidden checks.",
-)
+@confinement_option("reduced", told="The least level that is taken; with none student code can read the hidden checks.")
 @hidden_option
 def command(
     platform: str,
@@ -31,20 +29,19 @@ def command(
     package_: str | None,
     course_folder: Path | None,
     confinement: str,
-    hidden: str,
+    hidden: Visibility,
 ) -> None:
     """Make the zip that Gradescope takes as an autograder: its programs, and the whole course."""
     say = Say()
     with told_errors():
         from grader.ci.files import PROGRAMS, Wishes, package
-        from grader.export.checked import visibility
         from grader.intake.zipped import zip_bytes
         from grader.model.errors import CourseError
         from grader.report.as_json import write_whole
 
         course, _ = course_and_exercises((), course_folder)
         spec = package_ or Wishes.package_here()
-        wishes = Wishes(spec, confinement, visibility(hidden), handin_of(course, handin))
+        wishes = Wishes(spec, confinement, hidden, handin_of(course, handin))
         files = package(course, wishes)
         try:
             write_whole(out, zip_bytes(files, PROGRAMS))

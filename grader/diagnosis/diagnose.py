@@ -9,9 +9,10 @@ are the sentences.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 
 from grader.course.answers import Answer, read_answer
 from grader.diagnosis.known import Known
@@ -62,6 +63,15 @@ def diagnose(graded: GradedExercise, submission: Submission, setup: Setup, lane:
     finally:
         lane.watch = watch
     return replace(graded, diagnosis=" Or: ".join(sentences)) if 0 < len(sentences) <= MOST else graded
+
+
+def explainer(
+    submission: Submission, setup: Setup, lane: Lane | None, known: Known
+) -> Callable[[GradedExercise], GradedExercise]:
+    """What `diagnose` makes of the exercises of a submission; without a lane they stay as they are."""
+    if lane is None:
+        return lambda graded: graded
+    return partial(diagnose, submission=submission, setup=setup, lane=lane, known=known)
 
 
 def _can_tell(graded: GradedExercise) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, get_args
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
@@ -13,12 +13,6 @@ from grader.model.errors import GraderError
 
 Visibility = Literal["hidden", "after_due_date", "after_published", "visible"]
 """When students see a test, in Gradescope's words."""
-
-
-def visibility(word: str) -> Visibility:
-    """The one of that name, which must be one."""
-    found: Visibility = next(known for known in get_args(Visibility) if known == word)
-    return found
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from grader.export.items import Item, Kind, items_of
 from grader.model.score import points_text
 from grader.report.from_json import ReadExercise, ReadReport
 from grader.report.safe import for_terminal
+from grader.report.words import score_text
 
 _LARGEST = 30_000_000
 """GitLab reads no larger file."""
@@ -58,7 +59,7 @@ def _case(suite: ElementTree.Element, item: Item) -> None:
         found = ElementTree.SubElement(case, tag, {"type": item.verdict, "message": text.split("\n")[0]})
         found.text = text
     out = ElementTree.SubElement(case, "system-out")
-    out.text = f"{points_text(item.score.earned)} / {points_text(item.score.possible)} points"
+    out.text = f"{score_text(item.score)} points"
 
 
 def _counts(items: Sequence[Item], *, totals: bool = False) -> dict[str, str]:

@@ -10,9 +10,9 @@ from datetime import datetime
 
 from grader.export.checked import Options, cut
 from grader.export.items import Item, Kind, items_of, total_text
-from grader.model.score import points_text
 from grader.report.from_json import ReadExercise, ReadReport
 from grader.report.safe import for_terminal, for_workflow, for_workflow_message, for_workflow_property
+from grader.report.words import score_text
 
 _MOST_TEXT = 4_000
 _MOST_ANNOTATIONS = 10
@@ -61,14 +61,14 @@ def _log(report: ReadReport, options: Options, fold: Fold) -> str:
 
 
 def _title(exercise: ReadExercise, options: Options) -> str:
-    points = f"{points_text(exercise.score.earned)} / {points_text(exercise.score.possible)}"
+    points = score_text(exercise.score)
     state = exercise.state.replace("_", " ")
     return f"{exercise.name}: {state}" + (f", {points} points" if options.points else "")
 
 
 def _lines(item: Item, options: Options) -> Iterator[str]:
     kind = "" if item.shown else " (hidden)"
-    points = f"  {points_text(item.score.earned)} / {points_text(item.score.possible)}" if options.points else ""
+    points = f"  {score_text(item.score)}" if options.points else ""
     yield log_line(f"  {item.verdict:<13}{item.title}{kind}{points}")
     # Consequences of one mistake would be a wall of text; who wants all has the report.
     if item.text and (item.is_cause or item.kind is Kind.OPEN):

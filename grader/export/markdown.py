@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from grader.export.checked import Options, cut
 from grader.export.items import Item, Kind, items_of, total_text
-from grader.model.score import points_text
 from grader.report.from_json import ReadExercise, ReadReport
 from grader.report.safe import for_markdown, for_markdown_block
+from grader.report.words import score_text
 
 _LARGEST = 900_000
 """GitHub drops a summary of more than a mebibyte."""
@@ -30,7 +30,7 @@ def _table(report: ReadReport, options: Options) -> Iterator[str]:
     yield "| exercise | state |" + (" points |" if options.points else "")
     yield "|---|---|" + ("---:|" if options.points else "")
     for exercise in report.exercises:
-        score = f"{points_text(exercise.score.earned)} / {points_text(exercise.score.possible)}"
+        score = score_text(exercise.score)
         row = f"| {for_markdown(exercise.name)} | {_state(exercise)} |"
         yield row + (f" {score} |" if options.points else "")
     yield ""

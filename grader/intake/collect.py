@@ -12,7 +12,7 @@ from grader.intake.archive import ZIP
 from grader.intake.contents import CANNOT_OPEN, Contents, contents_of
 from grader.intake.folder import digest_of
 from grader.intake.handed import Handed, Unmatched
-from grader.intake.match import NOTEBOOK, attempt_of, by_contents, named
+from grader.intake.match import CODE, NOTEBOOK, attempt_of, by_contents, named
 from grader.intake.notebook import Module, modules_of
 from grader.model import Exercise, Submission
 
@@ -199,7 +199,7 @@ def _problem(exercise: Exercise, contents: Contents) -> tuple[str, PurePosixPath
 
 def _left(handed: Handed, contents: Contents, asked: Sequence[Exercise], *, nothing: bool) -> Iterator[Unmatched]:
     """What was not read: of somebody with no file at all everything, else what may have been meant as an answer."""
-    meant = (".py", NOTEBOOK, ZIP, *CANNOT_OPEN)
+    meant = (*CODE, ZIP, *CANNOT_OPEN)
     for path, why in contents.left.items():
         if nothing or path.suffix.lower() in meant:
             yield Unmatched(str(path), handed.key, why)

@@ -114,21 +114,21 @@ def _walk(part: Part, left: dict[PurePosixPath, str]) -> Iterator[tuple[PurePosi
     seen = 0
     for folder, inner, names in os.walk(part.path, onerror=cannot):
         here = Path(folder)
-        depth = len(here.relative_to(part.path).parts)
+        inside = PurePosixPath(*here.relative_to(part.path).parts)
         environment = "pyvenv.cfg" in names
         names += [name for name in inner if (here / name).is_symlink()]
         inner[:] = sorted(name for name in inner if not is_junk(name) and not (here / name).is_symlink())
         for name in inner:
             if name.lower().endswith(_MODULE):  # what lies in it is looked at all the same
-                left[part.name / PurePosixPath(*(here / name).relative_to(part.path).parts)] = _FOLDER
-        if depth >= DEEPEST or environment:
+                left[part.name / inside / name] = _FOLDER
+        if len(inside.parts) >= DEEPEST or environment:
             inner.clear()
         for name in () if environment else sorted(names):
             seen += 1
             if seen > _MOST_SEEN:
                 return
             if not is_junk(name):
-                yield part.name / PurePosixPath(*(here / name).relative_to(part.path).parts), here / name
+                yield part.name / inside / name, here / name
 
 
 def _wanted(path: PurePosixPath) -> int:

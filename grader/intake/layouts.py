@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -10,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+from grader.course.files import suggestion
 from grader.intake.archive import ZIP, is_junk, unpack
 from grader.intake.canvas import CANVAS
 from grader.intake.clones import CLONES
@@ -72,10 +72,7 @@ def _layout(name: str) -> Layout:
     for layout in LAYOUTS:
         if layout.name == name:
             return layout
-    known = [layout.name for layout in LAYOUTS]
-    near = difflib.get_close_matches(name, known, n=1)
-    hint = f"did you mean {near[0]}?" if near else f"known are {', '.join(known)}"
-    raise SubmissionError(f"there is no layout {name!r}; {hint}")
+    raise SubmissionError(f"there is no layout {name!r}{suggestion(name, [layout.name for layout in LAYOUTS])}")
 
 
 def _taken(path: Path, source: Path, exercises: Sequence[Exercise], chosen: Layout | None, out: Path | None) -> Intake:

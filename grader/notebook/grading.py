@@ -8,7 +8,6 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import TracebackType
@@ -20,7 +19,7 @@ from grader.course.kept import kept_inputs, kept_mistakes
 from grader.course.layout import course_for, find_course
 from grader.course.load import load_course
 from grader.course.names import one_exercise
-from grader.diagnosis.diagnose import diagnose
+from grader.diagnosis.diagnose import explainer
 from grader.diagnosis.known import Known
 from grader.grading import Sheet, grade_at_once
 from grader.jobs import Setup
@@ -88,12 +87,11 @@ class Desk:
         handed_in = Submission(folder.name, files, paths, {}, hashlib.sha256(source).hexdigest())
         table = self._table_for(course, exercise, own=own)
         sheet = Sheet(course, [exercise], self._setup, runs_untouched=True, inputs=table.inputs)
-        lane, known = table.lane, table.known
-        explain = partial(diagnose, submission=handed_in, setup=self._setup, lane=lane, known=known)
-        (graded,) = grade_at_once(sheet, handed_in, lane, explain=explain).exercises
+        explain = explainer(handed_in, self._setup, table.lane, table.known)
+        (graded,) = grade_at_once(sheet, handed_in, table.lane, explain=explain).exercises
         if own:
             with suppress(OSError):  # it can be found out again, in a second or two
-                known.write()
+                table.known.write()
         return in_cells(graded, module)
 
     def _table_for(self, course: Course, exercise: Exercise, *, own: bool) -> _Table:

@@ -11,6 +11,7 @@ import torch
 from accelerator.modes import counted, in_mode
 
 from grader import accelerator
+from grader.accelerator.clock import Clock
 from grader.accelerator.spec import Spec
 
 
@@ -340,3 +341,14 @@ def test_timeline() -> None:
     assert any(line.startswith("dev0 mm") and "#" in line for line in lines)
     assert any(line.startswith("host wait for item") and "." in line for line in lines)
     assert accelerator.timeline([]) == ""
+
+
+def test_spans_that_were_taken_out_leave_room() -> None:
+    """Whoever looks at spans and takes them out meets the next ones, however many there were before."""
+    clock = Clock(most=2)
+    for number in range(5):
+        clock.pass_time(1.0, f"step {number}")
+    assert [span.name for span in clock.spans] == ["step 0", "step 1"]
+    clock.spans.clear()
+    clock.pass_time(1.0, "the next")
+    assert ([span.name for span in clock.spans], clock.count) == (["the next"], 6)
