@@ -62,7 +62,7 @@ def _bench_for(config: pytest.Config, path: Path) -> Bench | None:
         return None
     benches = config.stash.setdefault(_OURS, {})
     if root not in benches:
-        benches[root] = Bench(load_course(root))
+        benches[root] = Bench(load_course(root, whole=False))
     return benches[root]
 
 
@@ -80,7 +80,16 @@ class Bench:
         self._graded: dict[str, GradedExercise] = {}
 
     def exercise_of(self, path: Path) -> Exercise | None:
-        """The exercise whose checks are in a file."""
+        """The exercise whose checks are in a file.
+
+        Raises:
+            CourseError: it cannot be used.
+        """
+        from grader.model.errors import CourseError
+
+        for broken in self._course.broken:
+            if path.parent.parts[-2:] == (broken.module, broken.id):
+                raise CourseError(*broken.problems)
         files = ((item, file) for item in self._course.exercises for file in (item.shown_checks, item.hidden_checks))
         return next((item for item, file in files if file is not None and file.resolve() == path.resolve()), None)
 

@@ -12,7 +12,16 @@ import click
 
 from grader.cli.grade import UNDECIDED
 from grader.cli.options import confinement_option, device_option, read_setup, start_option
-from grader.cli.telling import INTERRUPTED, Say, course_and_exercises, handin_of, terminal_width, told_errors
+from grader.cli.telling import (
+    INTERRUPTED,
+    Say,
+    broken_of,
+    course_and_exercises,
+    handin_of,
+    tell_broken,
+    terminal_width,
+    told_errors,
+)
 
 if TYPE_CHECKING:
     from grader.batch.order import Order, Summary
@@ -74,7 +83,9 @@ def command(
         from grader.report.lines import filled
 
         course, exercises = course_and_exercises((), course_folder)
-        if chosen := handin_of(course, handin):
+        broken = broken_of(course, handin=(chosen := handin_of(course, handin)))
+        if chosen:
+            tell_broken([item for item in broken if not item.module])
             exercises = [exercise for exercise in exercises if exercise.id in chosen.exercises]
         named = _named(course, only, ids(exercises), handin)
         sheet = Sheet(course, exercises, read_setup(start, device, confinement), handin=handin)
@@ -85,7 +96,9 @@ def command(
         for told in _told(summary, order, out):
             say(*filled(told.split(), "", terminal_width()))
         say(f"Reports and gradebook.csv are in {out}")
-        sys.exit(UNDECIDED if summary.broken or summary.unread else 0)
+        for item in broken:
+            say(f"BROKEN  {item.id} was graded for nobody: mend what is told above, then run it again.")
+        sys.exit(UNDECIDED if summary.broken or summary.unread or broken else 0)
 
 
 def _graded(sheet: Sheet, intake: Intake, out: Path, order: Order, say: Say) -> Summary:

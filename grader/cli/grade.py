@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import click
 
 from grader.cli.options import complete_grade, confinement_option, device_option, plain_option, read_setup, start_option
-from grader.cli.telling import Say, check_rules, course_and_exercises, drawing, terminal_width, told_errors
+from grader.cli.telling import Say, broken_of, check_rules, course_and_exercises, drawing, terminal_width, told_errors
 
 if TYPE_CHECKING:
     from grader.jobs import Setup
@@ -70,9 +70,11 @@ def command(
             setup = setup_like(earlier, setup, start is not None)
         programs = json_path is not None
         lines = partial(_exercise_lines, every=verbose, plain=plain)
-        report = _grade((names, earlier), submission, setup, (say, details), lines, stops=stops, for_programs=programs)
+        report, all_run = _grade(
+            (names, earlier), submission, setup, (say, details), lines, stops=stops, for_programs=programs
+        )
         _write(report, json_path, html_path, say)
-    sys.exit(_exit_status(report))
+    sys.exit(_exit_status(report) if all_run else UNDECIDED)
 
 
 def _grade(
@@ -84,8 +86,11 @@ def _grade(
     *,
     stops: bool,
     for_programs: bool,
-) -> Report:
-    """Grade what is wanted, and tell of it with the first of `says`; of exercises with the second, in these lines."""
+) -> tuple[Report, bool]:
+    """Grade what is wanted, and tell of it with the first of `says`; of exercises with the second, in these lines.
+
+    With the report comes whether no exercise was left out.
+    """
     from grader.course.kept import kept_inputs, kept_mistakes
     from grader.course.names import split_rules
     from grader.diagnosis.diagnose import explainer
@@ -131,7 +136,7 @@ def _grade(
             details(*after_run(course, report, width))
             with suppress(OSError):  # it can be found out again, in a second or two
                 known.write()
-    return report
+    return report, not broken_of(course, names)
 
 
 def _exercise_lines(graded: GradedExercise, width: int, *, every: bool, plain: bool) -> Iterator[str]:

@@ -159,5 +159,5 @@ def _course_here() -> Course | None:
     from grader.model.errors import CourseError
 
     with suppress(CourseError, OSError):
-        return load_course(find_course(Path.cwd()))
+        return load_course(find_course(Path.cwd()), whole=False)
     return None

@@ -39,7 +39,7 @@ def command(
         from grader.model.errors import CourseError
         from grader.report.as_json import write_whole
 
-        course, _ = course_and_exercises((), course_folder)
+        course, _ = course_and_exercises((), course_folder, whole=True)
         spec = package_ or Wishes.package_here()
         wishes = Wishes(spec, confinement, hidden, handin_of(course, handin))
         files = package(course, wishes)

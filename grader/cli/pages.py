@@ -28,7 +28,7 @@ def command(folder: Path, names: tuple[str, ...], map_only: bool, device: str, s
         from grader.verify.pages import map_page, messages_page
         from grader.verify.run import Runs
 
-        course, exercises = course_and_exercises(names)
+        course, exercises = course_and_exercises(names, whole=True)
         folder.mkdir(parents=True, exist_ok=True)
         _write(folder / MAP, map_page(course, Coverage.of(course)), say)
         if map_only:

@@ -38,7 +38,7 @@ def command(
         from grader.model.score import points_text
         from grader.release.make import release
 
-        course, _ = course_and_exercises((), course_folder)
+        course, _ = course_and_exercises((), course_folder, whole=True)
         chosen = handin_of(course, handin)
         setup = read_setup(start, device, confinement)
         made = release(course, chosen, setup, dest, zipped=zipped, notebooks=notebooks, say=say)

@@ -14,7 +14,7 @@ import click
 from grader.model.errors import GraderError
 
 if TYPE_CHECKING:
-    from grader.model import Course, Exercise, HandIn
+    from grader.model import Broken, Course, Exercise, HandIn
     from grader.picture.drawing import Drawing
     from grader.study.progress import Progress
 
@@ -70,36 +70,65 @@ class Say:
             self._running = 0
 
 
+def _tell(line: str) -> None:
+    """One line about what is wrong, on standard error."""
+    from grader.report.lines import filled
+    from grader.report.safe import for_terminal
+
+    text = f"grade: {for_terminal(line)}"
+    # A terminal would break a name in two; for a file or a program a line stays a line.
+    lines = filled(text.split(" "), "", terminal_width()) if sys.stderr.isatty() else [text]
+    click.echo("\n".join(lines), err=True)
+
+
 @contextmanager
 def told_errors() -> Iterator[None]:
     """Tell an error of ours or of the course's as lines, without a traceback."""
     try:
         yield
     except GraderError as error:
-        from grader.report.lines import filled
-        from grader.report.safe import for_terminal
-
         for line in str(error).split("\n"):
-            text = f"grade: {for_terminal(line)}"
-            # A terminal would break a name in two; for a file or a program a line stays a line.
-            lines = filled(text.split(" "), "", terminal_width()) if sys.stderr.isatty() else [text]
-            click.echo("\n".join(lines), err=True)
+            _tell(line)
         sys.exit(error.exit_status)
     except KeyboardInterrupt:
         click.echo("grade: interrupted", err=True)
         sys.exit(INTERRUPTED)
 
 
-def course_and_exercises(names: Sequence[str], folder: Path | None = None) -> tuple[Course, list[Exercise]]:
-    """The course that a folder lies in, and the exercises of those names, or all of them."""
+def course_and_exercises(
+    names: Sequence[str], folder: Path | None = None, *, whole: bool = False, tells: bool = True
+) -> tuple[Course, list[Exercise]]:
+    """The course that a folder lies in, and the exercises of those names, or all of them.
+
+    With `whole`, an exercise that cannot be used is an error; else it is left out, and with `tells` it is told.
+    """
     from grader.cli import COMMANDS
     from grader.course.layout import find_course
     from grader.course.load import load_course
     from grader.course.names import find_exercises
 
-    course = load_course(find_course((folder or Path.cwd()).resolve()))
+    course = load_course(find_course((folder or Path.cwd()).resolve()), whole=whole)
+    if tells:
+        tell_broken(broken_of(course, names))
     named = [exercise for name in names for exercise in find_exercises(course, name, COMMANDS)]
     return course, list({exercise.id: exercise for exercise in named}.values()) or list(course.exercises)
+
+
+def broken_of(course: Course, names: Sequence[str] = (), handin: HandIn | None = None) -> list[Broken]:
+    """The exercises among those of these names, or of all, that cannot be used; of a hand-in, if one is meant."""
+    from grader.course.names import means_module
+
+    if handin is not None:
+        return [item for item in course.broken if item.id in handin.exercises]
+    listed = [item for item in course.broken if item.module]
+    return [item for item in listed if not names or any(means_module(item.module, name) for name in names)]
+
+
+def tell_broken(broken: Sequence[Broken]) -> None:
+    """Name exercises that cannot be used, and what to mend, beside whatever a command prints."""
+    for item in broken:
+        for line in (*item.problems, f"{item.id} is left out until this is mended"):
+            _tell(line)
 
 
 def handin_of(course: Course, name: str | None) -> HandIn | None:

@@ -8,7 +8,7 @@ import sys
 import click
 
 from grader.cli.options import device_option, read_setup, start_option
-from grader.cli.telling import Say, course_and_exercises, told_errors
+from grader.cli.telling import Say, broken_of, course_and_exercises, told_errors
 
 
 @click.command()
@@ -47,20 +47,23 @@ def command(
         from grader.verify.run import verify
         from grader.verify.table import proof_data, proof_lines
 
-        course, exercises = course_and_exercises(names)
+        course, exercises = course_and_exercises(names, tells=False)
         refuse_given(course.root, "verify")
         if write_digests:
             for exercise in exercises:
                 if write_digest(exercise):
                     say(f"wrote the digest of {exercise.id}")
-            course, exercises = course_and_exercises(names)
+            course, exercises = course_and_exercises(names, tells=False)
+        broken = [problem for item in broken_of(course, names) for problem in item.problems]
+        if not names:
+            broken += [problem for item in course.broken if not item.module for problem in item.problems]
         proofs = verify(course, exercises, read_setup(start, device), seeds or SEEDS, details)
         if losses:
             say("", *loss_lines(proofs), "")
-        say(*proof_lines(proofs))
+        say(*proof_lines(proofs, broken))
         if as_json:
-            click.echo(json.dumps(proof_data(proofs), indent=1))
-    sys.exit(1 if any(proof.problems for proof in proofs) else 0)
+            click.echo(json.dumps(proof_data(proofs, broken), indent=1))
+    sys.exit(1 if broken or any(proof.problems for proof in proofs) else 0)
 
 
 def _show_coverage(say: Say) -> None:

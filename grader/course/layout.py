@@ -268,6 +268,12 @@ def is_description(path: Path) -> bool:
     return path.name == EXERCISE_FILE
 
 
+def exercise_folders(root: Path, module: str) -> list[str]:
+    """The names of the folders that a module has on disk, whether it lists them or not."""
+    folder = root / _SHOWN / module
+    return sorted(path.name for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else []
+
+
 def answers(folder: Path) -> tuple[Path, ...]:
     """The files of a folder of wrong answers or right variants, by name; none if there is no such folder."""
     return tuple(sorted(folder.glob("*.py"))) if folder.is_dir() else ()
@@ -279,7 +285,8 @@ def stray_files(course: Course) -> list[str]:
     known = set(_known_files(course))
     found = [path for top in (_SHOWN, _STAFF) for path in (course.root / top).rglob("*") if path.is_file()]
     relative = [path.relative_to(course.root) for path in found if "__pycache__" not in path.parts]
-    return sorted(path.as_posix() for path in relative if path not in known)
+    broken = {(item.module, item.id) for item in course.broken}  # told by themselves
+    return sorted(path.as_posix() for path in relative if path not in known and path.parts[1:3] not in broken)
 
 
 def _known_files(course: Course) -> Iterator[Path]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import datetime
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import fields, replace
 from importlib import metadata
 from pathlib import Path
@@ -13,16 +13,29 @@ from pathlib import Path
 from packaging.requirements import InvalidRequirement, Requirement
 
 from grader.course.files import read_file, suggestion
-from grader.course.layout import COURSE_FILE, Places, answers, closed_folders, staff_root, starter_copy
+from grader.course.layout import (
+    COURSE_FILE,
+    Places,
+    answers,
+    closed_folders,
+    exercise_folders,
+    is_given,
+    staff_root,
+    starter_copy,
+)
 from grader.course.schema import CourseFile, ExerciseFile, LimitsEntry, WithheldEntry
-from grader.model import Course, Exercise, HandIn, Limits, Module, Withheld
+from grader.model import Broken, Course, Exercise, HandIn, Limits, Module, Withheld
 from grader.model.errors import CourseError
 
 _CONTRACT_LINE = re.compile(r"^\s*(C[0-9]+)[.:)]?\s+(\S.*)$")
 
 
-def load_course(root: Path) -> Course:
+def load_course(root: Path, *, whole: bool = True) -> Course:
     """Read and check a course.
+
+    Args:
+        root: its folder.
+        whole: whether an exercise that cannot be used is an error. If not, it is left out, and kept in `broken`.
 
     Raises:
         CourseError: with every problem found.
@@ -34,10 +47,11 @@ def load_course(root: Path) -> Course:
     problems += _requirement_problems(file.requires)
     # From the defaults to the course to the exercise: each says only what differs.
     limits = _limits(Limits(), file.limits)
+    faults: dict[tuple[str, str], list[str]] = {}
     modules = []
     for entry in file.modules:
-        exercises = [_load_exercise(root, Places(entry.folder, id), limits, problems) for id in entry.exercises]
-        modules.append(Module(entry.folder, entry.title, tuple(item for item in exercises if item is not None)))
+        found = {id: _load_exercise(root, Places(entry.folder, id), limits, faults) for id in entry.exercises}
+        modules.append(Module(entry.folder, entry.title, tuple(item for item in found.values() if item is not None)))
     handins = tuple(
         HandIn(
             id=entry.id,
@@ -51,13 +65,38 @@ def load_course(root: Path) -> Course:
     )
     course = Course(file.title, root, tuple(modules), handins)
     # What no file can tell by itself: ids and numbers that must be unique, names that must exist.
-    problems += _cross_problems(file, course)
-    if problems:
-        raise CourseError(*problems)
-    return course
+    problems += _doubled(file)
+    for key, told in _cross_problems(file, course):
+        faults.setdefault(key, []).append(told)
+    broken = tuple(Broken(id, module, tuple(told)) for (module, id), told in faults.items() if told)
+    if problems or (whole and broken):
+        raise CourseError(*problems, *(problem for item in broken for problem in item.problems))
+    return _without(course, broken)
 
 
-def _load_exercise(root: Path, places: Places, limits: Limits, problems: list[str]) -> Exercise | None:
+def _without(course: Course, broken: Sequence[Broken]) -> Course:
+    """The course without exercises that cannot be used."""
+    out = {(item.module, item.id) for item in broken}
+    modules = (
+        replace(module, exercises=tuple(item for item in module.exercises if (module.id, item.id) not in out))
+        for module in course.modules
+    )
+    return replace(course, modules=tuple(modules), broken=tuple(broken))
+
+
+def _load_exercise(
+    root: Path, places: Places, limits: Limits, faults: dict[tuple[str, str], list[str]]
+) -> Exercise | None:
+    problems = faults.setdefault((places.module, places.id), [])
+    if not (root / places.shown).is_dir():
+        near = suggestion(places.id, exercise_folders(root, places.module))
+        if is_given(root):
+            near = ";  grade update  brings it back"
+        problems.append(
+            f"{COURSE_FILE}: modules: {places.module} names {places.id}, and there is no folder "
+            f"{places.shown.as_posix()}{near}"
+        )
+        return None
     file = read_file(root / places.description, places.description.as_posix(), ExerciseFile, problems)
     if file is None:
         return None
@@ -69,7 +108,11 @@ def _load_exercise(root: Path, places: Places, limits: Limits, problems: list[st
         problems.append(f"{places.shown.as_posix()}: there are no checks; write {shown_checks.name}")
     # A missing starter is told by `grade verify`; the course still loads.
     copy = starter_copy(root, places)
-    sources = (path.read_bytes().decode("utf-8", "replace") for path in (starter, copy) if path.is_file())
+    try:
+        sources = [path.read_bytes().decode("utf-8", "replace") for path in (starter, copy) if path.is_file()]
+    except OSError as error:
+        problems.append(f"{places.starter.as_posix()}: cannot be read ({error.strerror}); make it readable")
+        return None
     # A student's file may have lost its text.
     contract = next(filter(None, map(contract_lines, sources)), {})
     withheld = _withheld(file.withheld) if file.withheld else Withheld()
@@ -132,25 +175,44 @@ def _limits(base: Limits, entry: LimitsEntry) -> Limits:
     return replace(base, **{name: value for name, value in given.items() if value is not None})
 
 
-def _cross_problems(file: CourseFile, course: Course) -> Iterator[str]:
+def _doubled(file: CourseFile) -> Iterator[str]:
+    """What stands twice in course.yaml, so that a name would mean two things."""
     ids = [id for entry in file.modules for id in entry.exercises]
-    for id in sorted({id for id in ids if ids.count(id) > 1}):
+    for id in _twice(ids):
         yield f"{COURSE_FILE}: modules: the exercise {id} is listed twice; an id is unique in the course"
-    numbers = [exercise.number for exercise in course.exercises]
-    for number in sorted({number for number in numbers if numbers.count(number) > 1}):
-        yield f"{COURSE_FILE}: modules: two exercises have the number {number}; change it in one exercise.yaml"
-    for place, exercise in enumerate(course.exercises):
-        # Those before it, so that nobody meets an exercise before what it builds on, and needs form no circle.
-        before = [earlier.id for earlier in course.exercises[:place]]
+    for folder in _twice([entry.folder for entry in file.modules]):
+        yield f"{COURSE_FILE}: modules: the folder {folder} stands twice; list all of its exercises in one place"
+    for name in _twice([entry.id for entry in file.handins]):
+        yield f"{COURSE_FILE}: handins: two hand-ins have the id {name}; give one of them another"
+    for handin in file.handins:
+        for id in _twice(handin.exercises):
+            yield f"{COURSE_FILE}: handins.{handin.id}.exercises: {id} is listed twice; remove it once"
+
+
+def _twice(names: Sequence[str]) -> list[str]:
+    return sorted({name for name in names if names.count(name) > 1})
+
+
+def _cross_problems(file: CourseFile, course: Course) -> Iterator[tuple[tuple[str, str], str]]:
+    """Problems that several files have together, each with the module and the id of the exercise that is left out."""
+    ids = [id for entry in file.modules for id in entry.exercises]
+    first: dict[str, str] = {}
+    for exercise in course.exercises:
+        where, key = Places.of(exercise).description.as_posix(), (exercise.module, exercise.id)
+        if (other := first.setdefault(exercise.number, exercise.id)) != exercise.id:
+            yield key, f"{where}: number: {exercise.number} is that of {other} already; change one of the two"
+        # Those before it, so that nobody meets an exercise before what it builds on, and needs form no circle. One of
+        # them that is broken is told by itself.
+        before = ids[: ids.index(exercise.id)]
         for id in exercise.needs:
             if id not in before:
-                where = Places.of(exercise).description.as_posix()
-                yield f"{where}: needs: no exercise {id} comes before this one in {COURSE_FILE}{suggestion(id, before)}"
+                near = suggestion(id, before)
+                yield key, f"{where}: needs: no exercise {id} comes before this one in {COURSE_FILE}{near}"
     for handin in file.handins:
         for id in handin.exercises:
             if id not in ids:
                 hint = suggestion(id, ids)
-                yield f"{COURSE_FILE}: handins.{handin.id}.exercises: there is no exercise {id}{hint}"
+                yield ("", id), f"{COURSE_FILE}: handins.{handin.id}.exercises: there is no exercise {id}{hint}"
 
 
 def _requirement_problems(requires: str | None) -> Iterator[str]:

@@ -24,7 +24,7 @@ def find_exercises(course: Course, name: str, commands: Iterable[str] = ()) -> l
         commands: what else could have been meant.
 
     Raises:
-        CourseError: there is none; with the nearest.
+        CourseError: there is none; with the nearest. Or it cannot be used; with what to mend.
     """
     # A path as our own output prints it, typed or completed by a shell; its last part says which exercise it is.
     word = name.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1].removesuffix(".py")
@@ -34,8 +34,18 @@ def find_exercises(course: Course, name: str, commands: Iterable[str] = ()) -> l
         module = [exercise for exercise in course.exercises if word == exercise.module]
         found = module or [exercise for exercise in course.exercises if number == _numbers(exercise.number)[:1]]
     if not found:
+        for item in course.broken:
+            if word == item.id:
+                raise CourseError(*item.problems)
         raise CourseError(f"there is no exercise or command {name!r}{_nearest(course, word, commands)}")
     return found
+
+
+def means_module(module: str, name: str) -> bool:
+    """Whether a name, as people type it, is that of a module: its folder, a path to it, or its number."""
+    word = name.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1]
+    number = _numbers(word)
+    return bool(module) and (word == module or (len(number) == 1 and number == _numbers(module.partition("_")[0])))
 
 
 def one_exercise(course: Course, name: str) -> Exercise:
@@ -67,7 +77,8 @@ def _numbers(word: str) -> tuple[int, ...]:
 def _nearest(course: Course, word: str, commands: Iterable[str]) -> str:
     numbers = [exercise.number for exercise in course.exercises]
     padded = "-".join(f"{part:02}" if place == 0 else str(part) for place, part in enumerate(_numbers(word)))
-    ids = [*(exercise.id for exercise in course.exercises), *(module.id for module in course.modules)]
+    ids = [*(item.id for item in course.exercises), *(item.id for item in course.broken)]
+    ids += [module.id for module in course.modules]
     near = difflib.get_close_matches(padded or word.lower(), [*ids, *numbers, *commands], n=1, cutoff=_NEAR)
     if near:
         return f"; did you mean {near[0]}?"

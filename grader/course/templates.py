@@ -24,7 +24,7 @@ EXERCISE = dedent(
     """\
     # yaml-language-server: $schema=@up@.schemas/exercise.schema.json
     number: @number@
-    title: @title@
+    title: @yaml_title@
     kind: implement
     difficulty: 1
     points: 10

@@ -11,7 +11,7 @@ errors    what can go wrong that is ours or the course's to mend, as exceptions
 """
 
 from grader.model.check import BROKEN_MESSAGE, CATEGORIES, CAUSES, WITHHELD, Check, Device, Outcome, Speed, Verdict
-from grader.model.course import Course, Exercise, HandIn, Limits, Module, Withheld
+from grader.model.course import Broken, Course, Exercise, HandIn, Limits, Module, Withheld
 from grader.model.picture import Picture
 from grader.model.report import Environment, GradedCheck, GradedExercise, Place, Report, Score, Submission
 
@@ -20,6 +20,7 @@ __all__ = [
     "CATEGORIES",
     "CAUSES",
     "WITHHELD",
+    "Broken",
     "Check",
     "Course",
     "Device",

@@ -137,13 +137,37 @@ class HandIn:
 
 
 @dataclass(frozen=True)
+class Broken:
+    """An exercise that course.yaml names and that cannot be used.
+
+    Attributes:
+        id: its name there.
+        module: the id of its module; "" where only a hand-in names it.
+        problems: why, each a sentence with file and remedy.
+    """
+
+    id: str
+    module: str
+    problems: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Course:
-    """A folder with a course.yaml."""
+    """A folder with a course.yaml.
+
+    Attributes:
+        title: for people.
+        root: the folder.
+        modules: with the exercises that can be used.
+        handins: they may name exercises that cannot.
+        broken: the exercises that cannot.
+    """
 
     title: str
     root: Path
     modules: tuple[Module, ...]
     handins: tuple[HandIn, ...]
+    broken: tuple[Broken, ...] = ()
 
     @property
     def exercises(self) -> tuple[Exercise, ...]:

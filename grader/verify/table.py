@@ -15,8 +15,8 @@ from grader.verify.told import told_lines
 _KINDS = ("starter", "reference", "right", "wrong")
 
 
-def proof_lines(proofs: Sequence[Proof]) -> Iterator[str]:
-    """A row for each exercise; below it the problems, with their remedies."""
+def proof_lines(proofs: Sequence[Proof], broken: Sequence[str] = ()) -> Iterator[str]:
+    """A row for each exercise; below it the problems, with their remedies; `broken` are those of the course's files."""
     yield f"{'exercise':<34}{'starter':>8}{'reference':>10}{'right':>8}{'wrong':>8}{'time':>8}"
     for proof in proofs:
         cells = [_cell(proof, kind) for kind in _KINDS]
@@ -29,7 +29,7 @@ def proof_lines(proofs: Sequence[Proof]) -> Iterator[str]:
     yield from share_lines(proofs)
     for note in (*told_lines(proofs), *(note for proof in proofs for note in proof.notes)):
         yield from _wrapped(note)
-    problems = [problem for proof in proofs for problem in proof.problems]
+    problems = [*broken, *(problem for proof in proofs for problem in proof.problems)]
     yield ""
     for problem in problems:
         yield from _wrapped(problem)
@@ -37,9 +37,10 @@ def proof_lines(proofs: Sequence[Proof]) -> Iterator[str]:
     yield "All of it holds." if not count else f"{count} problem{'s' * (count > 1)} to mend."
 
 
-def proof_data(proofs: Sequence[Proof]) -> dict[str, Any]:
+def proof_data(proofs: Sequence[Proof], broken: Sequence[str] = ()) -> dict[str, Any]:
     """The same for other programs."""
-    return {"holds": not any(proof.problems for proof in proofs), "exercises": [_data(proof) for proof in proofs]}
+    holds = not broken and not any(proof.problems for proof in proofs)
+    return {"holds": holds, "problems": list(broken), "exercises": [_data(proof) for proof in proofs]}
 
 
 def _data(proof: Proof) -> dict[str, Any]:

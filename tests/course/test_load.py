@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from support import COURSES
 
 from grader.course.layout import find_course
 from grader.course.load import contract_lines, load_course
+from grader.course.names import find_exercises
 from grader.course.starter import starter_digest
 from grader.model.errors import CourseError
 
@@ -75,7 +77,10 @@ def test_all_problems_at_once(course: Path) -> None:
         ("requires: tensorgrade>=0.1", "requires: tensorgrade>=99", "this course needs tensorgrade>=99, here is"),
         ("requires: tensorgrade>=0.1", "requires: '>>'", "is not a requirement such as tensorgrade>=0.1"),
         ("[double, total]", "[double, double]", "the exercise double is listed twice"),
-        ("[double, total]", "[double, totall]", "exercises/01_basics/totall/exercise.yaml: cannot be read"),
+        ("[double, total]", "[double, totall]", "01_basics names totall, and there is no folder"),
+        ("[double, total]", "[double, totall]", "exercises/01_basics/totall; did you mean total?"),
+        ("handins:\n", "handins:\n  - {id: week1, title: W, exercises: [total]}\n", "two hand-ins have the id week1"),
+        ("exercises: [double]", "exercises: [double, double]", "handins.week1.exercises: double is listed twice"),
         ("load_s: 2", "load_s: -2", "limits.load_s: input should be greater than 0"),
         ("load_s: 2", "load_ms: 2", "limits.load_ms: unknown key; did you mean load_s?"),
         ("id: week1", "id: week1\n    dew: 1", "handins.0.dew: unknown key; did you mean due?"),
@@ -91,8 +96,31 @@ def test_two_exercises_with_one_number(course: Path) -> None:
     """Numbers are unique, as they name exercises on the command line."""
     change(course / "exercises/01_basics/total/exercise.yaml", "number: 01-2", "number: 01-1")
     assert problems(course) == [
-        "course.yaml: modules: two exercises have the number 01-1; change it in one exercise.yaml"
+        "exercises/01_basics/total/exercise.yaml: number: 01-1 is that of double already; change one of the two"
     ]
+
+
+SPOILED = {
+    "not YAML": ("exercise.yaml", "title: [", "exercise.yaml: line"),
+    "a wrong key": ("exercise.yaml", "titel: T", "number: this key is missing"),
+    "no YAML": ("exercise.yaml", None, "exercise.yaml: cannot be read"),
+    "no checks": ("check_double.py", None, "there are no checks; write check_double.py"),
+}
+
+
+@pytest.mark.parametrize(("name", "text", "told"), SPOILED.values(), ids=SPOILED)
+def test_a_broken_exercise_is_left_out(course: Path, name: str, text: str | None, told: str) -> None:
+    """What cannot be used stands apart with what to mend, is told to who asks for it, and stops no other."""
+    for path in course.glob(f"*/01_basics/double/{name}"):
+        path.unlink() if text is None else path.write_text(text)
+    loaded = load_course(course, whole=False)
+    assert [exercise.id for exercise in loaded.exercises] == ["total"]
+    (broken,) = loaded.broken
+    assert (broken.module, broken.id) == ("01_basics", "double")
+    assert any(told in problem for problem in broken.problems)
+    with pytest.raises(CourseError, match=re.escape(told)):
+        find_exercises(loaded, "double")
+    assert problems(course) == list(broken.problems)
 
 
 def test_exercise_without_checks(course: Path) -> None:

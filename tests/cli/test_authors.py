@@ -1,0 +1,88 @@
+"""Commands for authors, and what all commands do in a course of which a part is broken."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from support import COURSES, WarmGrade
+
+from grader.course.load import load_course
+
+TOTAL = "def total(x):\n    return x.sum()\n"
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """A copy of the pretend course."""
+    return Path(shutil.copytree(COURSES / "tiny", tmp_path / "course"))
+
+
+@pytest.fixture
+def spoiled(home: Path) -> Path:
+    """The same with an exercise.yaml that is none, of an exercise in a hand-in."""
+    (home / "exercises/01_basics/double/exercise.yaml").write_text("title: [\n")
+    return home
+
+
+def test_one_broken_exercise_stops_no_command(type_grade: WarmGrade, spoiled: Path) -> None:
+    """The others are graded and listed; what is left out is named with what to mend, and grading ends with 3."""
+    told = "grade: exercises/01_basics/double/exercise.yaml: line 2 is not valid YAML"
+    (spoiled / "exercises/01_basics/total/total.py").write_text(TOTAL)
+    graded = type_grade(cwd=spoiled)
+    assert "5 / 5 points" in graded.stdout
+    assert graded.returncode == 3
+    assert told in graded.stderr
+    assert "grade: double is left out until this is mended" in graded.stderr
+    listed = type_grade("list", cwd=spoiled)
+    assert ("01-2" in listed.stdout, told in listed.stderr, listed.returncode) == (True, True, 0)
+    alone = type_grade("01-2", cwd=spoiled)
+    assert (alone.returncode, alone.stderr) == (0, "")
+    asked = type_grade("double", cwd=spoiled)
+    assert (asked.returncode, told in asked.stderr) == (2, True)
+    released = type_grade("release", "../copy", cwd=spoiled)
+    assert (released.returncode, told in released.stderr) == (2, True)
+
+
+def test_one_broken_exercise_stops_no_batch(type_grade: WarmGrade, spoiled: Path, tmp_path: Path) -> None:
+    """Of a class the others are graded, the broken one is named, and the status is 3."""
+    (tmp_path / "class/ada").mkdir(parents=True)
+    (tmp_path / "class/ada/total.py").write_text(TOTAL)
+    ran = type_grade("batch", "../class", "--out", "../out", "--confinement", "none", cwd=spoiled)
+    assert ran.returncode == 3
+    assert "5 / 5  ada" in ran.stdout
+    assert "BROKEN  double was graded for nobody" in ran.stdout
+
+
+def test_new_lists_in_its_own_module(type_grade: WarmGrade, home: Path) -> None:
+    """An exercise of a module that is not the last one, with names in lines, stands there and gets the next number."""
+    yaml = home / "course.yaml"
+    yaml.write_text(yaml.read_text().replace(" [double, total]", "\n      - double  # first\n      - total\n"))
+    assert type_grade("new", "02_more/third", cwd=home).returncode == 0
+    before = yaml.read_text()
+    assert type_grade("new", "01_basics/fourth", cwd=home).returncode == 0
+    assert yaml.read_text() == before.replace("- total\n", "- total\n      - fourth\n")
+    found = {exercise.id: (exercise.module, exercise.number) for exercise in load_course(home).exercises}
+    assert (found["third"], found["fourth"]) == (("02_more", "02-1"), ("01_basics", "01-3"))
+
+
+@pytest.mark.parametrize("name", ["01_basics/class", "01_basics/torch", "01_basics/2d"])
+def test_new_refuses_what_students_cannot_import(type_grade: WarmGrade, home: Path, name: str) -> None:
+    """A word of Python, a module of its own and what is no name are no names of exercises."""
+    ran = type_grade("new", name, cwd=home)
+    assert (ran.returncode, "students import it by its name" in ran.stderr) == (2, True)
+
+
+def test_new_leaves_nothing_half_written(type_grade: WarmGrade, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the last file cannot be written, those before it are gone again, and course.yaml is as it was."""
+
+    def full(path: Path, text: str) -> None:
+        raise OSError(28, "No space left on device", str(path))
+
+    monkeypatch.setattr("grader.course.scaffold._replace", full)
+    before = {path: path.read_bytes() for path in home.rglob("*") if path.is_file()}
+    ran = type_grade("new", "02_more/third", cwd=home)
+    assert (ran.returncode, "No space left on device" in ran.stderr) == (2, True)
+    assert {path: path.read_bytes() for path in home.rglob("*") if path.is_file()} == before
+    assert not (home / "solutions/02_more").exists()
