@@ -52,6 +52,7 @@ class Sheet:
         checks: the ids of the checks that are run, likewise.
         stops: whether all that comes after the first check that loses points is left out, too.
         compiles: whether a file that is not Python is told at once, as one row, and no check is asked.
+        told: whether somebody reads what to try; to find that out, code is run once more for each check that fails.
     """
 
     course: Course
@@ -64,6 +65,7 @@ class Sheet:
     checks: Collection[str] = ()
     stops: bool = False
     compiles: bool = False
+    told: bool = True
 
     def to_run(self, submission: Submission) -> list[Exercise]:
         """The exercises of which checks are run: a lane needs their checks alone."""
@@ -217,7 +219,7 @@ class _Task:
             return replace(graded, state="started" if there else "not_started", handed_in=there)
         files = self.submission.files[exercise.id]
         only = frozenset(check.id for check in wanted) if rules or ids else None
-        part = Part(only, stops=self.sheet.stops)
+        part = Part(only, stops=self.sheet.stops, told=self.sheet.told)
         run = self.lane.run(exercise, files, self._seed(), self._keep(), part)
         return self._finished(graded_from(exercise, checks, run.outcomes, output=run.output))
 

@@ -1,7 +1,7 @@
 """What the host and a check process say to each other, and how a run is set up. Frozen records, nothing else.
 
-host  -> check process   `Plan` once, then a `Job` for each exercise of each submission
-check process -> host    `Collected` once, then for each job an `Outcome` for each check, and `Done`;
+host  -> check process   `Plan`, then a `Job` for each exercise of each submission; maybe another `Plan`, and so on
+check process -> host    `Collected` for each plan, then for each job an `Outcome` for each check, and `Done`;
                          `Spawned` at any time
 """
 

@@ -36,7 +36,7 @@ def command(folder: Path, names: tuple[str, ...], map_only: bool, device: str, s
         say("running the known wrong answers ...")
         setup = read_setup(start, device)
         with open_lanes(exercises, setup, 1) as lanes:
-            _write(folder / MESSAGES, messages_page(Runs(course, setup), lanes[0], exercises), say)
+            _write(folder / MESSAGES, messages_page(Runs(course, setup, told=True), lanes[0], exercises), say)
 
 
 def _write(path: Path, lines: Iterable[str], say: Say) -> None:

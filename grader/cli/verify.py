@@ -17,6 +17,8 @@ from grader.cli.telling import Say, broken_of, course_and_exercises, told_errors
 @click.option("--write-digests", is_flag=True, help="First bring the digests of starters in exercise.yaml up to date.")
 @click.option("--losses", is_flag=True, help="Also show what each wrong answer loses, and on which rules.")
 @click.option("--coverage", is_flag=True, help="Show which topic is taught where, and run nothing.")
+@click.option("--watch", is_flag=True, help="Stay, and verify an exercise again when a file of it is saved; 2 seeds.")
+@click.option("--poll", is_flag=True, help="With --watch: look for saved files again and again, for network drives.")
 @click.option("-q", "--quiet", is_flag=True, help="Only the table and what is wrong.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @device_option
@@ -27,6 +29,8 @@ def command(
     write_digests: bool,
     losses: bool,
     coverage: bool,
+    watch: bool,
+    poll: bool,
     quiet: bool,
     as_json: bool,
     device: str,
@@ -38,7 +42,7 @@ def command(
         _show_coverage(Say())
         return
     details = Say(quiet=quiet or as_json)
-    details("Verifying ...")
+    details("Watching; Ctrl-C ends." if watch else "Verifying ...")
     with told_errors():
         from grader.course.layout import refuse_given
         from grader.course.starter import write_digest
@@ -54,6 +58,12 @@ def command(
                 if write_digest(exercise):
                     say(f"wrote the digest of {exercise.id}")
             course, exercises = course_and_exercises(names, tells=False)
+        if watch:
+            from grader.verify.watch import SEEDS as FEW
+            from grader.verify.watch import Watch
+
+            named = [exercise.id for exercise in exercises] if names else []
+            Watch(course, named, read_setup(start, device), seeds or FEW, say).run(poll=poll)
         broken = [problem for item in broken_of(course, names) for problem in item.problems]
         if not names:
             broken += [problem for item in course.broken if not item.module for problem in item.problems]

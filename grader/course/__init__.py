@@ -5,6 +5,7 @@ kept      where things lie that belong to one student
 schema    what may stand in course.yaml and exercise.yaml
 load      both files → Course, with every problem found
 starter   whether a file is the starter as it was given out
+saves     files of a course, as they are saved
 listing   course.yaml with one exercise more
 scaffold  a new course or exercise, ready to be changed
 """

@@ -30,6 +30,7 @@ from grader.jobs import (
     from_frame,
     to_frame,
 )
+from grader.lanes.deadline import Late, until
 from grader.lanes.source import START_S, Source
 from grader.lanes.walls import Reached
 from grader.model import BROKEN_MESSAGE, Check, Device, Exercise, Outcome, Verdict
@@ -41,7 +42,6 @@ from grader.wire.frames import Channel, ChannelClosed, Patience
 from grader.wire.transport import PatientPipes
 
 _INSTEAD = "leave out --device, and checks of devices run on a simulated accelerator"
-_POLL_S = 0.5
 
 
 @dataclass(frozen=True)
@@ -54,10 +54,6 @@ class Run:
 
 Watch = Callable[[str, float], None]
 """Told again and again what is waited for, by its title, and for how many seconds by now."""
-
-
-class _Late(Exception):
-    pass
 
 
 class Lane:
@@ -110,9 +106,23 @@ class Lane:
         self._channel = Channel(PatientPipes(os.dup(stdout.fileno()), os.dup(stdin.fileno())))
         stdin.close()
         stdout.close()
+        self._command = supply.command
+        self._plan()
+
+    def _plan(self) -> None:
         planned = tuple(PlannedExercise.of(exercise) for exercise in self._exercises)
-        self._send(Plan(Path(self._root), supply.command, self._accelerator, planned))
+        self._send(Plan(Path(self._root), self._command, self._accelerator, planned))
         self._waits_for_checks = True
+
+    def collect_anew(self, exercises: Sequence[Exercise]) -> None:
+        """Read checks again, of these exercises: their files were changed. The process stays, and so it is quick."""
+        if self._process is not None and self._waits_for_checks:
+            self._receive_checks()
+        self._exercises = exercises
+        if self._process is None:
+            self._open()
+        else:
+            self._plan()
 
     @property
     def reached(self) -> Reached:
@@ -141,8 +151,8 @@ class Lane:
 
     def _receive_checks(self) -> Collected:
         try:
-            collected = self._receive(self._watched("Starting", _until(time.monotonic() + START_S)))
-        except (ChannelClosed, _Late):
+            collected = self._receive(self._watched("Starting", until(time.monotonic() + START_S)))
+        except (ChannelClosed, Late):
             raise StartError(f"the check process did not start: {tail(self._log)}") from None
         # Not before the checks are there: both processes import torch at the same time.
         self._source.wait_ready()
@@ -206,8 +216,8 @@ class Lane:
         while True:
             try:
                 waits_for = next((check.title for check in checks if check.id not in outcomes), "Ending")
-                message = self._receive(self._watched(waits_for, _until(deadline)))
-            except _Late:
+                message = self._receive(self._watched(waits_for, until(deadline)))
+            except Late:
                 # The first time the workers are ended, so that the check process comes back and tells what it has;
                 # where only the lane as a whole can be ended, or it does not come back, nothing more is waited for.
                 if late or not self._source.end_workers(self._number):
@@ -277,16 +287,6 @@ class Lane:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self._process.wait(GRACE_S)
         self._end_process()
-
-
-def _until(deadline: float) -> Patience:
-    def patience() -> float:
-        left = deadline - time.monotonic()
-        if left <= 0:
-            raise _Late
-        return min(left, _POLL_S)
-
-    return patience
 
 
 def _too_late(check: str, exercise: Exercise) -> Outcome:

@@ -134,6 +134,7 @@ class Outcome:
         cause: one of `CAUSES`, or "" if it passed; of a hidden check its verdict and category decide it.
         picture: the facts of a picture; of a hidden check always None.
         moments: what took virtual time, where that was asked for.
+        line: for authors: of the check file, at which it ended without passing, or 0.
     """
 
     check: str
@@ -147,3 +148,4 @@ class Outcome:
     cause: str = ""
     picture: Picture | None = None
     moments: tuple[Moment, ...] = ()
+    line: int = 0

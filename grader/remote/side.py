@@ -48,10 +48,9 @@ class Side:
         calls: what the check called.
         printing: of functions that printed while calls were taken down, what they are called in messages.
         called: names of the functions that the check called.
-        counters: counts for the report, by name.
-        speed: what was measured, for the report.
+        counters, speed: for the report, counts by name, and what was measured.
         leave: told when a worker is asked; gives what is told when it has answered.
-        cause: what ended the check, as one of `CAUSES`, or "".
+        cause, line: what ended the check, as one of `CAUSES`, or "", and in which line of the check file, or 0.
         picture: the facts of a picture of what ended it, or None.
         provisional: whether a verdict about speed that fails is taken again later, and decides nothing now.
     """
@@ -71,6 +70,7 @@ class Side:
     speed: list[Speed] = field(default_factory=list)
     leave: Leave | None = None
     cause: str = ""
+    line: int = 0
     picture: Picture | None = None
     provisional: bool = False
 
@@ -121,7 +121,7 @@ class Side:
         self.journal.begin_check()
         self.seed, self._seeded = seed, False
         self.recording, self.calls, self.counters, self.speed = recording, [], {}, []
-        self.called, self.cause, self.picture = set(), "", None
+        self.called, self.cause, self.line, self.picture = set(), "", 0, None
 
     def fresh(self, function: Remote | None = None) -> Side:
         """The same side with a worker of its own, for timed calls. Close its sitting.

@@ -62,12 +62,14 @@ class Ended:
         statement: the source of the line that raised, if it was the check's own.
         comparison: of a plain assert.
         trace: the traceback, for staff.
+        line: the innermost one of the check file in it, or 0.
     """
 
     error: BaseException | None
     statement: str = ""
     comparison: Comparison | None = None
     trace: str = ""
+    line: int = 0
 
 
 @dataclass(frozen=True)

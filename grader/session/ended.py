@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from grader.model.endings import CheckFailed
 from grader.session.decide import Comparison, Ended
+
+_PYTESTS = {"_pytest", "pluggy"}
 
 
 def ended_of(caught: pytest.ExceptionInfo[BaseException] | None, path: Path, comparison: Comparison | None) -> Ended:
@@ -25,6 +28,21 @@ def ended_of(caught: pytest.ExceptionInfo[BaseException] | None, path: Path, com
     # looked for in the whole file, and explains only what Python itself raised.
     own = [entry for entry in caught.traceback if Path(str(entry.path)) == path]
     plain = isinstance(error, (AssertionError, TypeError)) and not isinstance(error, CheckFailed)
-    statement = str(own[-1].statement) if own and plain else ""
-    trace = "\n".join(f"{entry.path}:{entry.lineno + 1}: {entry.name}" for entry in caught.traceback)
-    return Ended(error, statement, comparison if isinstance(error, AssertionError) else None, trace)
+    statement = _statement(own[-1]) if own and plain else ""
+    line = own[-1].lineno + 1 if own else 0
+    # What pytest and its plugins do on the way is nobody's fault; where it all ends in them there is no more to tell.
+    entries = [entry for entry in caught.traceback if not _PYTESTS & set(Path(str(entry.path)).parts)]
+    trace = "\n".join(f"{entry.path}:{entry.lineno + 1}: {entry.name}: {_first_line(entry)}" for entry in entries)
+    return Ended(error, statement, comparison if isinstance(error, AssertionError) else None, trace, line)
+
+
+def _statement(entry: Any) -> str:
+    """What stands in the file there."""
+    try:
+        return str(entry.statement)
+    except (IndexError, SyntaxError, ValueError):  # the file is another one by now: its author is at work
+        return ""
+
+
+def _first_line(entry: Any) -> str:
+    return _statement(entry).strip().split("\n")[0]

@@ -17,6 +17,7 @@ class Host:
     def __init__(self, channel: Channel) -> None:
         self._channel = channel
         self._number = 0
+        self._plan: Plan | None = None
 
     def plan(self) -> Plan | None:
         """What this process is there for, or None if the host is gone."""
@@ -24,9 +25,17 @@ class Host:
         assert message is None or isinstance(message, Plan)
         return message
 
+    def next_plan(self) -> Plan | None:
+        """The plan that came instead of a job; None if none did, and all is over, by whatever error."""
+        plan, self._plan = self._plan, None
+        return plan
+
     def next_job(self) -> Job | None:
-        """The next job, or None at the end."""
+        """The next job, or None at the end, which another plan is, too."""
         message = self._next()
+        if isinstance(message, Plan):
+            self._plan = message
+            return None
         assert message is None or isinstance(message, Job)
         return message
 

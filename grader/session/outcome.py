@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.model import Check, Outcome
+from grader.model import Check, Outcome, Verdict
 from grader.remote.side import Side
 from grader.session.decide import Decision
 
@@ -34,4 +34,5 @@ def outcome_of(check: Check, decision: Decision, student: Side, seconds: float) 
         counters = {}
     told = check.id, verdict, message, detail
     picture = student.picture if check.shown else None
-    return Outcome(*told, round(seconds, 4), counters, speed, student.device, student.cause, picture)
+    line = 0 if verdict is Verdict.PASSED else student.line
+    return Outcome(*told, round(seconds, 4), counters, speed, student.device, student.cause, picture, line=line)

@@ -200,6 +200,7 @@ class CheckSession:
         ended = ended_of(self._excinfo, row.item.path, self._comparison)
         decision = decide(check, ended, student, self._reference, self._telling(row.item))
         student.cause = cause_of(check, decision[0], ended.error or student.sitting.lost)
+        student.line = ended.line
         student.picture = picture_of(check, decision[0], ended.error, student.calls)
         return ended, decision
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -72,10 +74,27 @@ def run(host: Host, plan: Plan, server: int | None) -> None:
     try:
         # First of all: a machine on which no worker works must not look like a class of crashed submissions.
         self_test(starter)
-        run_session(host, plan.exercises, Sides(starter), accelerator)
+        next_plan: Plan | None = plan
+        while next_plan is not None:
+            with _forgotten(next_plan):
+                run_session(host, next_plan.exercises, Sides(starter), accelerator)
+            next_plan = host.next_plan()
     finally:
         starter.close()
         sweep(str(plan.root))  # the host does it too, unless it was killed
+
+
+@contextmanager
+def _forgotten(plan: Plan) -> Iterator[None]:
+    """Forget modules of the course afterwards: its files may be others when they are planned again."""
+    before = set(sys.modules)
+    files = (path for item in plan.exercises for path in item.files if path is not None)
+    folders = {path.parent for path in files}
+    yield
+    for name in set(sys.modules) - before:
+        place = getattr(sys.modules[name], "__file__", None)
+        if place and folders & set(Path(place).parents):
+            del sys.modules[name]
 
 
 def run_session(

@@ -15,6 +15,7 @@ from pathlib import Path
 import click
 
 from grader.course.kept import kept_inputs, kept_mistakes
+from grader.course.saves import saves
 from grader.diagnosis.diagnose import diagnose
 from grader.diagnosis.known import Known
 from grader.grading import Sheet, grade_at_once
@@ -34,7 +35,6 @@ from grader.study.pages import list_lines, prose, show_lines, typed
 from grader.study.progress import read_progress
 from grader.study.reset import reset
 from grader.study.rows import next_row, rows_of
-from grader.study.saves import saves
 
 _BAR = 26
 

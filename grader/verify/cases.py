@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from grader.course.answers import Answer, read_answer
 from grader.course.layout import Places
+from grader.jobs import PlannedExercise
 from grader.model import Check, Exercise, Submission
 from grader.model.errors import CourseError
 from grader.verify.proof import Proof
@@ -17,7 +18,7 @@ SEEDS = 20
 busy: no verdict may hang on the load."""
 
 # Right answers must pass with every seed, so they get many. A wrong one is caught or not much sooner.
-_WRONG_SEEDS = 5
+WRONG_SEEDS = 5
 _LEAST_WRONG, _LEAST_RIGHT = 2, 1
 
 
@@ -48,6 +49,15 @@ class Case:
         id, source = self.exercise.id, self.answer.source
         files = {id: {self.exercise.file_name: source}}
         return Submission(self.kind, files, {id: self.answer.path}, {}, hashlib.sha256(source).hexdigest())
+
+
+def judge_of(exercise: Exercise) -> bytes:
+    """A digest of all that judges an exercise as its files are now: two runs of one text with one judge are alike."""
+    planned = PlannedExercise.of(exercise)
+    found = hashlib.sha256(repr((planned.limits, planned.contract, exercise.points, exercise.starter_digest)).encode())
+    for path in planned.files:
+        found.update(hashlib.sha256(path.read_bytes() if path is not None and path.is_file() else b"").digest())
+    return found.digest()
 
 
 def cases_of(proof: Proof, checks: Sequence[Check], seeds: int) -> Iterator[Case]:
@@ -83,7 +93,7 @@ def cases_of(proof: Proof, checks: Sequence[Check], seeds: int) -> Iterator[Case
         if problem := _problem(answer, ids):
             proof.problems.append(f"{(places.wrong / path.name).as_posix()}: {problem}")
         else:
-            few = _seeds(min(seeds, _WRONG_SEEDS))
+            few = _seeds(min(seeds, WRONG_SEEDS))
             yield from (Case(exercise, "wrong", answer, seed, busy) for seed, busy in few)
 
 

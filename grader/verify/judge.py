@@ -9,6 +9,7 @@ from grader.course.layout import Places
 from grader.model import Check, Outcome, Verdict
 from grader.verify.cases import Case
 from grader.verify.odd import MAY_BE_RIGHT
+from grader.verify.places import statement
 from grader.verify.proof import Proof
 
 LONGEST_S = 10.0
@@ -51,8 +52,8 @@ Judged = tuple[str | None, bool]
 
 
 def _judge_starter(case: Case, checks: Sequence[Check], outcomes: Sequence[Outcome]) -> Judged:
-    del case, checks
-    broken = _broken(outcomes)
+    del checks
+    broken = _broken(case, outcomes)
     if broken is None and all(outcome.verdict is Verdict.PASSED or not outcome.verdict.decided for outcome in outcomes):
         return "the starter passes every check; leave something for the student to do, or mend the checks", False
     return broken, False
@@ -60,19 +61,20 @@ def _judge_starter(case: Case, checks: Sequence[Check], outcomes: Sequence[Outco
 
 def _judge_right(case: Case, checks: Sequence[Check], outcomes: Sequence[Outcome]) -> Judged:
     what = "the reference" if case.kind == "reference" else "this right answer"
-    if (broken := _broken(outcomes)) is not None:
+    if (broken := _broken(case, outcomes)) is not None:
         return broken, False
     for check, outcome in zip(checks, outcomes, strict=True):
         if outcome.verdict.decided and outcome.verdict is not Verdict.PASSED:
             reason = (outcome.detail or outcome.message).split("\n")[0]
-            return f"{what} does not pass check_{check.id} ({reason}); mend one of the two", False
+            where = statement(case.exercise, outcome)
+            return f"{what} does not pass check_{check.id} ({reason}{where}); mend one of the two", False
         if outcome.verdict is Verdict.INCONCLUSIVE:
             return f"{what} gets no verdict from check_{check.id}; make its measurement clearer", False
     return None, False
 
 
 def _judge_wrong(case: Case, checks: Sequence[Check], outcomes: Sequence[Outcome]) -> Judged:
-    if (broken := _broken(outcomes)) is not None:
+    if (broken := _broken(case, outcomes)) is not None:
         return broken, False
     # The check that is named, not just any: one that catches everything by accident proves nothing of the others.
     named = next(outcome for check, outcome in zip(checks, outcomes, strict=True) if check.id == case.answer.caught_by)
@@ -92,7 +94,7 @@ def _judge_wrong(case: Case, checks: Sequence[Check], outcomes: Sequence[Outcome
 
 def _judge_odd(case: Case, checks: Sequence[Check], outcomes: Sequence[Outcome]) -> Judged:
     del checks
-    if (broken := _broken(outcomes)) is not None:
+    if (broken := _broken(case, outcomes)) is not None:
         return broken, False
     if _has_full_marks(outcomes) and case.odd not in MAY_BE_RIGHT:
         return "this odd answer gets full marks; add a check that looks at what comes back", False
@@ -125,11 +127,12 @@ def _others(outcomes: Sequence[Outcome]) -> str:
     return f"{', '.join(caught)} did" if caught else "no check did"
 
 
-def _broken(outcomes: Sequence[Outcome]) -> str | None:
+def _broken(case: Case, outcomes: Sequence[Outcome]) -> str | None:
     for outcome in outcomes:
         if outcome.verdict is Verdict.BROKEN:
             reason = outcome.detail.strip().split("\n")[0]
-            return f"check_{outcome.check} is at fault itself ({reason}); mend it"
+            where = statement(case.exercise, outcome)
+            return f"check_{outcome.check} is at fault itself ({reason}{where}); mend it"
     return None
 
 

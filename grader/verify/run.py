@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import queue
 import subprocess
@@ -18,17 +19,24 @@ from grader.jobs import Setup
 from grader.lanes.lane import Lane
 from grader.lanes.open import open_lanes
 from grader.model import Check, Course, Exercise, Report
+from grader.model.errors import CourseError
+from grader.model.score import counted
 from grader.verify.alike import alike_notes
-from grader.verify.cases import Case, cases_of
+from grader.verify.cases import WRONG_SEEDS, Case, cases_of, judge_of
 from grader.verify.coverage import unknown_topics
 from grader.verify.judge import judge
 from grader.verify.losses import loss_problems, losses_of
 from grader.verify.margins import margin_problems
 from grader.verify.odd import odd_cases
+from grader.verify.places import unread
 from grader.verify.proof import Proof
 from grader.verify.steady import steady_problems
 from grader.verify.text import text_problems
 from grader.verify.told import judge_messages
+
+_RUNS_FOR_A_LANE = 40
+
+_Key = tuple[str, bytes, str, bytes, int, bool]
 
 
 def verify(
@@ -46,32 +54,73 @@ def verify(
     Raises:
         StartError: a process of ours did not start.
     """
-    proofs = [Proof(exercise) for exercise in exercises]
-    lanes_wanted = os.cpu_count() or 1
+    if not exercises:
+        return []
+    # A lane costs as much as many short runs: it has PyTorch to import.
+    lanes_wanted = min(os.cpu_count() or 1, 1 + sum(_runs_of(item, seeds) for item in exercises) // _RUNS_FOR_A_LANE)
     with open_lanes(exercises, setup, lanes_wanted) as lanes:
-        _read(course, proofs, lanes[0])
-        cases = [case for proof in proofs if proof.exercise.id not in lanes[0].collected.problems
-                 for case in (*cases_of(proof, lanes[0].checks_of(proof.exercise), seeds),
-                              *odd_cases(proof))]  # fmt: skip
-        quiet = [case for case in cases if not case.busy]
-        busy = [case for case in cases if case.busy]
-        runs = Runs(course, setup)
-        say(f"running {len(quiet)} submissions on {lanes_wanted} lanes")
-        found = runs.run_all(lanes, quiet)
-        if busy:
-            say(f"running {len(busy)} submissions while all cores are busy")
-            with _busy_cores(lanes_wanted):
-                found += runs.run_all(lanes, busy)
-        # When all else is done, and so in quiet, as a batch does it.
-        found = [(case, runs.repeat(lanes[0], case, report)) for case, report in found]
-        for proof in proofs:
-            mine = [(case, report) for case, report in found if case.exercise.id == proof.exercise.id]
-            _conclude(proof, lanes[0].checks_of(proof.exercise), mine)
+        return prove(lanes, exercises, Runs(course, setup), seeds, say)
+
+
+def prove(
+    lanes: Sequence[Lane], exercises: Sequence[Exercise], runs: Runs, seeds: int, say: Callable[[str], None]
+) -> list[Proof]:
+    """Prove exercises in lanes that are open; see `verify`.
+
+    Args:
+        lanes: they have the checks of the exercises.
+        exercises: those to prove.
+        runs: what runs them, and knows what ran before.
+        seeds: how many seeds a right answer must pass with.
+        say: told what goes on, a line at a time.
+    """
+    proofs, course = [Proof(exercise) for exercise in exercises], runs.course
+    _read(course, proofs, lanes[0])
+    cases = [case for proof in proofs if proof.exercise.id not in lanes[0].collected.problems
+             for case in _cases(proof, lanes[0].checks_of(proof.exercise), seeds)]  # fmt: skip
+    quiet = [case for case in cases if not case.busy]
+    busy = [case for case in cases if case.busy]
+    if count := runs.new(quiet):
+        say(f"running {counted(count, 'submission')} on {counted(len(lanes), 'lane')}")
+    found = runs.run_all(lanes, quiet)
+    if busy:
+        if count := runs.new(busy):
+            say(f"running {counted(count, 'submission')} while all cores are busy")
+        with _busy_cores(os.cpu_count() or 1 if count else 0):
+            found += runs.run_all(lanes, busy)
+    # When all else is done, and so in quiet, as a batch does it.
+    found = [(case, runs.repeat(lanes[0], case, report)) for case, report in found]
+    for proof in proofs:
+        mine = [(case, report) for case, report in found if case.exercise.id == proof.exercise.id]
+        _conclude(proof, lanes[0].checks_of(proof.exercise), mine)
     stray = [f"{path}: this file has no place in a course; remove it or mend its name" for path in stray_files(course)]
     stray += unknown_topics(Coverage.of(course))
     if stray and proofs:
         proofs[0].problems += stray
     return proofs
+
+
+def _runs_of(exercise: Exercise, seeds: int) -> int:
+    """About how many runs prove an exercise."""
+    return seeds * (1 + len(exercise.right)) + min(seeds, WRONG_SEEDS) * len(exercise.wrong)
+
+
+def _cases(proof: Proof, checks: Sequence[Check], seeds: int) -> list[Case]:
+    """All runs that prove an exercise; a file that cannot be read is a problem of it, and none of the others."""
+    try:
+        if proof.exercise.reference is not None:  # each run would say that it is at fault itself
+            ast.parse(proof.exercise.reference.read_bytes())
+        return [*cases_of(proof, checks, seeds), *odd_cases(proof)]
+    except CourseError as error:
+        proof.problems += [f"{Places.of(proof.exercise).staff.as_posix()}/{problem}" for problem in error.problems]
+    except SyntaxError as error:
+        where = Places.of(proof.exercise).reference.as_posix()
+        proof.problems.append(f"{where}: line {error.lineno}: the reference is not valid Python ({error.msg}); mend it")
+    except (OSError, ValueError) as error:
+        told = f"{getattr(error, 'strerror', None) or error}"
+        where = getattr(error, "filename", None) or Places.of(proof.exercise).staff.as_posix()
+        proof.problems.append(f"{where}: a file cannot be read ({told}); mend it")
+    return []
 
 
 def _conclude(proof: Proof, checks: Sequence[Check], found: Sequence[tuple[Case, Report]]) -> None:
@@ -92,21 +141,48 @@ def _read(course: Course, proofs: Sequence[Proof], lane: Lane) -> None:
     for proof in proofs:
         exercise = proof.exercise
         if problem := lane.collected.problems.get(exercise.id):
-            where, text = Places.of(exercise).shown.as_posix(), problem.strip().split("\n")[-1]
-            proof.problems.append(f"{where}: its checks cannot be collected; mend them: {text}")
+            proof.problems.append(unread(exercise, problem))
         proof.problems += text_problems(exercise, lane.checks_of(exercise), topics)
 
 
 class Runs:
-    """Runs cases as any submission is graded, a starter too."""
+    """Runs cases as any submission is graded, a starter too. What ran once with the same files is not run again.
 
-    def __init__(self, course: Course, setup: Setup) -> None:
-        self._course = course
+    Args:
+        course: whose exercises these are.
+        setup: how they are run.
+        told: whether somebody reads what students are told.
+    """
+
+    def __init__(self, course: Course, setup: Setup, *, told: bool = False) -> None:
+        self.course = course
+        self._told = told
         self._setup = setup
+        self._known: dict[_Key, Report] = {}
+        self._judges: dict[str, bytes] = {}
 
     def _sheet(self, case: Case) -> Sheet:
         setup = replace(self._setup, seed=case.seed)
-        return Sheet(self._course, [case.exercise], setup, runs_untouched=True)
+        return Sheet(self.course, [case.exercise], setup, runs_untouched=True, told=self._told)
+
+    def judged_by(self, exercises: Sequence[Exercise]) -> None:
+        """Tell what judges exercises from now on: their files may have been changed since the last run."""
+        self._judges |= {exercise.id: judge_of(exercise) for exercise in exercises}
+
+    def settle(self, exercises: Sequence[Exercise]) -> None:
+        """Forget what ran while its judge was changed: nobody knows by which of the two."""
+        changed = {item.id for item in exercises if self._judges[item.id] != judge_of(item)}
+        self._known = {key: report for key, report in self._known.items() if key[0] not in changed}
+
+    def _key(self, case: Case) -> _Key:
+        if case.exercise.id not in self._judges:
+            self.judged_by([case.exercise])
+        judge = self._judges[case.exercise.id]
+        return case.exercise.id, judge, case.kind, case.answer.source, case.seed, case.busy
+
+    def new(self, cases: Sequence[Case]) -> int:
+        """How many of the cases did not run before."""
+        return sum(self._key(case) not in self._known for case in cases)
 
     def run_all(self, lanes: Sequence[Lane], cases: Sequence[Case]) -> list[tuple[Case, Report]]:
         """A report for each case, on all lanes at once."""
@@ -127,13 +203,18 @@ class Runs:
 
     def run(self, case: Case, lane: Lane) -> Report:
         """The report of one case."""
-        return grade_submission(self._sheet(case), case.submission(), lane)
+        key = self._key(case)
+        if key not in self._known:
+            self._known[key] = grade_submission(self._sheet(case), case.submission(), lane)
+        return self._known[key]
 
     def repeat(self, lane: Lane, case: Case, report: Report) -> Report:
         """What was inconclusive, repeated on a quiet machine, as for any submission."""
         if not repeats(report):
             return report
-        return grade_submission(self._sheet(case), case.submission(), lane, earlier=report.exercises)
+        again = grade_submission(self._sheet(case), case.submission(), lane, earlier=report.exercises)
+        self._known[self._key(case)] = again
+        return again
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from support import COURSES
 
-from grader.study.saves import saves
+from grader.course.saves import saves
 
 DOUBLE = "exercises/01_basics/double/double.py"
 RIGHT = "def double(x):\n    return 2 * x\n\n\ndef double_(x):\n    return x.mul_(2)\n"

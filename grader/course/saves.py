@@ -18,12 +18,15 @@ _POLL_MS = 100
 
 
 @contextmanager
-def saves(folder: Path, tell: Callable[[set[Path]], None], *, poll: bool) -> Iterator[None]:
-    """Meanwhile tell of Python files below a folder that were written, renamed or removed.
+def saves(
+    folder: Path, tell: Callable[[set[Path]], None], *, poll: bool, kinds: tuple[str, ...] = (".py",)
+) -> Iterator[None]:
+    """Meanwhile tell of files below a folder that were written, renamed or removed.
 
     Args:
         folder: the folder.
         tell: told of the paths, in a thread of its own.
+        kinds: how the names of files end that are told of.
         poll: look again and again instead of waiting for events, which network drives do not send.
 
     Raises:
@@ -44,7 +47,7 @@ def saves(folder: Path, tell: Callable[[set[Path]], None], *, poll: bool) -> Ite
                 force_polling=poll or None,
                 poll_delay_ms=_POLL_MS,
             ):
-                if paths := {Path(path) for _, path in changes if path.endswith(".py")}:
+                if paths := {Path(path) for _, path in changes if path.endswith(kinds)}:
                     tell(paths)
         except OSError as error:
             failed.append(str(error))
@@ -55,7 +58,7 @@ def saves(folder: Path, tell: Callable[[set[Path]], None], *, poll: bool) -> Ite
     try:
         yield
         if failed:
-            raise CourseError(f"{folder} cannot be watched ({failed[0]}); try  grade watch --poll")
+            raise CourseError(f"{folder} cannot be watched ({failed[0]}); try again with --poll")
     finally:
         stop.set()
         thread.join(1.0)

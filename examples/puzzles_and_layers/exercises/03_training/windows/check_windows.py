@@ -1,0 +1,18 @@
+import torch
+
+from grader.check import check, same_shape
+
+
+@check("C1", share=1)
+def check_shape(student):
+    """Four rows of three"""
+    for part in student.batch(torch.arange(10), 4, 3):
+        same_shape(part, (4, 3))
+
+
+@check("C2", share=2)
+def check_next(student):
+    """y is what comes after x"""
+    x, y = student.batch(torch.arange(50), 8, 5)
+    assert (y == x + 1).all()
+    assert (x == x[:, :1] + torch.arange(5)).all()

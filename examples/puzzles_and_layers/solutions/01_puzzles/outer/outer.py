@@ -1,0 +1,2 @@
+def outer(a, b):
+    return a[:, None] * b

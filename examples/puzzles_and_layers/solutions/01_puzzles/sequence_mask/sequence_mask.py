@@ -1,0 +1,5 @@
+import torch
+
+
+def sequence_mask(values, lengths):
+    return torch.where(torch.arange(values.shape[1]) < lengths[:, None], values, 0)

@@ -1,0 +1,38 @@
+import torch
+
+from grader.check import check, has_parameters, is_instance, learns, same_dtype, same_values, same_weights
+
+
+@check("C1", share=2, try_this="dict(RMSNorm(3).named_parameters())")
+def check_parameters(student):
+    """One parameter, of ones"""
+    norm = student.RMSNorm(6)
+    is_instance(norm, torch.nn.Module)
+    has_parameters(norm, {"weight": (6,)})
+    same_values(norm.weight, torch.ones(6), "weight")
+
+
+@check("C2", share=3, try_this="RMSNorm(3)(torch.tensor([[0.01, 0.02, 0.03]]))")
+def check_random(student, reference, rng):
+    """Random weights, and rows that are small, too"""
+    norm, asked = student.RMSNorm(5), reference.RMSNorm(5)
+    with torch.no_grad():
+        asked.weight.copy_(rng.normal(5))
+    same_weights(norm, asked)
+    for scale in (1.0, 0.01):
+        x = rng.normal(2, 3, 5) * scale + scale
+        same_values(norm(x), asked(x))
+
+
+@check("C1", category="gradient", share=1, try_this="RMSNorm(3)(torch.randn(2, 3)).grad_fn")
+def check_learns(student, rng):
+    """The weight gets a gradient"""
+    learns(student.RMSNorm(4), rng.normal(3, 4))
+
+
+@check("C3", category="dtype", share=2, try_this="RMSNorm(2)(torch.full((1, 2), 300.0).half())")
+def check_half(student):
+    """Large numbers in float16"""
+    found = student.RMSNorm(4)(torch.full((2, 4), 1000.0, dtype=torch.float16))
+    same_dtype(found, torch.float16)
+    same_values(found, torch.ones(2, 4), rtol=1e-2, atol=1e-2)

@@ -1,0 +1,112 @@
+"""`grade verify --watch`: an exercise is proved again each time one of its files is saved, in lanes that stay warm.
+
+Checks are read anew by the same process, and only what a saved file changes is run: a wrong answer alone, or all of an
+exercise whose checks or reference are others.
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from grader.course.load import load_course
+from grader.course.saves import saves
+from grader.jobs import Setup
+from grader.lanes.lane import Lane
+from grader.lanes.open import open_lanes
+from grader.model import Course, Exercise
+from grader.model.errors import CourseError
+from grader.model.score import counted
+from grader.verify.run import Runs, prove
+from grader.verify.table import proof_lines
+
+SEEDS = 2
+"""How many seeds are tried on each save, if nothing is said: one in quiet, one while all cores are busy."""
+
+_KINDS = (".py", ".yaml", ".md")
+
+
+class Watch:
+    """An author at work.
+
+    Args:
+        course: theirs.
+        named: ids of the exercises that are watched, and proved at once; none for whichever is saved.
+        setup: how runs are set up.
+        seeds: how many seeds right answers must pass with.
+        say: prints lines.
+    """
+
+    def __init__(
+        self, course: Course, named: Sequence[str], setup: Setup, seeds: int, say: Callable[..., None]
+    ) -> None:
+        self._course = course
+        self._named = named
+        self._seeds = seeds
+        self._say = say
+        self._setup = setup
+        self._runs = Runs(course, setup)
+        self._saved: queue.Queue[set[Path]] = queue.Queue()
+        self._fresh = True
+
+    def run(self, *, poll: bool = False) -> None:
+        """Prove what is named, then whatever is saved, until Ctrl-C.
+
+        Raises:
+            GraderError: no process of ours can be had, or the folder cannot be watched.
+        """
+        exercises = [item for item in self._course.exercises if not self._named or item.id in self._named]
+        with (
+            saves(self._course.root, self._saved.put, poll=poll, kinds=_KINDS),
+            # At once, so that PyTorch is imported while the first line is typed.
+            open_lanes(exercises, self._setup, min(2, os.cpu_count() or 1)) as lanes,
+        ):
+            if self._named:
+                self._prove(lanes, self._named)
+            else:
+                self._say("Save a file of an exercise, and it is verified.")
+            while True:
+                paths = self._saved.get()
+                while not self._saved.empty():  # what was saved meanwhile belongs to the same moment
+                    paths |= self._saved.get()
+                if ids := self._touched(paths):
+                    self._prove(lanes, ids)
+
+    def _touched(self, paths: set[Path]) -> list[str]:
+        """The exercises that saved files are of; those that are watched, where a file is of all of them."""
+        root = self._course.root.resolve()
+        inside = [path.resolve().relative_to(root) for path in paths if path.resolve().is_relative_to(root)]
+        known = [item.id for item in self._course.exercises] + [item.id for item in self._course.broken]
+        found = {part for path in inside for part in path.parts if part in known}
+        if any(len(path.parts) == 1 and path.suffix == ".yaml" for path in inside):
+            found |= set(self._named)
+        return [id for id in known if id in found and (not self._named or id in self._named)]
+
+    def _prove(self, lanes: Sequence[Lane], ids: Sequence[str]) -> None:
+        """Read the course anew, and prove these exercises of it."""
+        started = time.monotonic()
+        self._say("", f"{time.strftime('%H:%M:%S')}  verifying {', '.join(ids)} ...")
+        try:
+            self._course = self._runs.course = load_course(self._course.root, whole=False)
+        except CourseError as error:
+            self._say(*error.problems)
+            return
+        broken = [problem for item in self._course.broken if item.id in ids for problem in item.problems]
+        exercises = [item for item in self._course.exercises if item.id in ids]
+        self._runs.judged_by(exercises)
+        for lane in lanes if exercises else ():
+            lane.collect_anew(exercises)
+        proofs = prove(lanes, exercises, self._runs, self._seeds, lambda line: None) if exercises else []
+        self._runs.settle(exercises)
+        self._say(*proof_lines(proofs, broken), f"({time.monotonic() - started:.2f} s)")
+        self._warn(exercises)
+
+    def _warn(self, exercises: Sequence[Exercise]) -> None:
+        """Say once that this is not the whole proof."""
+        if self._fresh and exercises:
+            self._fresh = False
+            few = counted(self._seeds, "seed")
+            self._say(f"With {few}; before you give it out, run  grade verify  without --watch.")

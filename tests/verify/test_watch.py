@@ -1,0 +1,136 @@
+"""`grade verify --watch`: what a save changes is proved again in a lane that stays, and nothing else is run."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support import COURSES, FORK
+
+from grader.course.load import load_course
+from grader.lanes.lane import Lane
+from grader.model import Course
+from grader.verify.watch import Watch
+
+STAFF = "solutions/01_basics/double"
+SHOWN = "exercises/01_basics/double"
+
+
+@pytest.fixture
+def lane(tiny: Course, fork_lane: Lane) -> Iterator[Lane]:
+    """A warm lane, which has the checks of the pretend course again afterwards."""
+    yield fork_lane
+    fork_lane.collect_anew(tiny.exercises)
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """A copy of the pretend course."""
+    return Path(shutil.copytree(COURSES / "tiny", tmp_path / "course"))
+
+
+def test_checks_are_read_anew(lane: Lane, home: Path) -> None:
+    """A changed check file is read by the same process; one that breaks off is told, and the next is read again."""
+    (exercise, *_) = load_course(home).exercises
+    path, text = home / STAFF / "check_double.py", (home / STAFF / "check_double.py").read_text()
+    seen = []
+    for written in (text.replace("def check_dtype", "def check_other"), f"import torchh\n{text}", text):
+        path.write_text(written)
+        lane.collect_anew([exercise])
+        problem = lane.collected.problems.get(exercise.id, "").strip().split("\n")[-1]
+        seen.append(([check.id for check in lane.collected.checks if not check.shown], problem))
+    nothing = "E   ModuleNotFoundError: No module named 'torchh'"
+    assert seen == [(["random", "other"], ""), ([], nothing), (["random", "dtype"], "")]
+
+
+class Author:
+    """Edits files one after another, each when what the last one led to has been told; then leaves.
+
+    Args:
+        edits: each gives the path that it saved.
+    """
+
+    def __init__(self, edits: Sequence[Callable[[], Path]]) -> None:
+        self._edits = list(edits)
+        self.told: list[list[str]] = [[]]
+        self.tell: Callable[[set[Path]], None] = lambda paths: None
+
+    def say(self, *lines: str) -> None:
+        """Read lines; the last one of a proof is the time that it took."""
+        self.told[-1] += lines
+        if lines and lines[-1].startswith("("):
+            if not self._edits:
+                raise KeyboardInterrupt
+            self.told.append([])
+            self.tell({self._edits.pop(0)()})
+
+    @contextmanager
+    def saves(self, folder: Path, tell: Callable[[set[Path]], None], **options: Any) -> Iterator[None]:
+        """In place of what watches files."""
+        self.tell = tell
+        yield
+
+
+def test_a_save_is_proved(lane: Lane, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A wrong answer is run alone; a check at fault is told with its line; a broken file is told and then mended."""
+
+    def write(path: str, old: str, new: str) -> Callable[[], Path]:
+        def edit() -> Path:
+            text = (home / path).read_text()
+            assert old in text
+            (home / path).write_text(text.replace(old, new))
+            return home / path
+
+        return edit
+
+    def remove() -> Path:
+        (home / SHOWN / "exercise.yaml").unlink()
+        return home / SHOWN / "exercise.yaml"
+
+    author = Author(
+        [
+            write(f"{STAFF}/wrong/changes_input.py", "caught by: random", "caught by: dtype"),
+            write(f"{STAFF}/wrong/changes_input.py", "caught by: dtype", "caught by: random"),
+            write(f"{STAFF}/check_double.py", "same_dtype(student", "undefined_name(student"),
+            write(f"{STAFF}/double.py", "def double(x):", "def double(x:"),
+            remove,
+        ]
+    )
+    runs = []
+
+    def run(*args: Any, **named: Any) -> Any:
+        runs[-1] += 1
+        return Lane.run(lane, *args, **named)
+
+    @contextmanager
+    def opened(*args: Any) -> Iterator[list[Lane]]:
+        yield [lane]
+
+    def collect_anew(exercises: Any) -> None:
+        runs.append(0)
+        Lane.collect_anew(lane, exercises)
+
+    monkeypatch.setattr(lane, "run", run)
+    monkeypatch.setattr(lane, "collect_anew", collect_anew)
+    monkeypatch.setattr("grader.verify.watch.open_lanes", opened)
+    monkeypatch.setattr("grader.verify.watch.saves", author.saves)
+    monkeypatch.setattr("grader.verify.run.odd_cases", lambda proof: ())
+    with pytest.raises(KeyboardInterrupt):
+        Watch(load_course(home), ["double"], FORK, 1, author.say).run()
+    sound, other, back, fault, broken, gone = ("\n".join(lines) for lines in author.told)
+    assert "All of it holds." in sound
+    assert "check_dtype does not catch this wrong answer (random did)" in " ".join(other.split())
+    assert "All of it holds." in back
+    # The sentence for us is no part of what is run, but of the file: it is run again, once for each text.
+    assert runs[1:3] == [1, 0]
+    words = " ".join(fault.split())
+    assert "check_dtype is at fault itself (NameError: name 'undefined_name' is not defined, line" in words
+    assert ": undefined_name(student.double" in words
+    assert "the reference is not valid Python" in " ".join(broken.split())
+    assert "exercise.yaml: cannot be read" in " ".join(gone.split())
+    assert os.fspath(home) not in gone
