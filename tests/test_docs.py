@@ -20,6 +20,7 @@ from pathlib import Path
 
 import click
 import pytest
+import words_page
 
 import grader.check
 from grader.cli import COMMANDS, main
@@ -30,7 +31,10 @@ from grader.picture.screen import screen_svg
 
 ROOT = Path(__file__).resolve().parents[1]
 README = ROOT / "README.md"
+TUTORIAL = ROOT / "docs" / "first-exercise.md"
 GUIDE = ROOT / "docs" / "writing-exercises.md"
+WORDS = ROOT / "docs" / "check-words.md"
+PORTING = ROOT / "docs" / "porting.md"
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
 
 BLOCK = re.compile(r"^```(\w+)(?: title=\"([^\"]+)\")?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -160,9 +164,10 @@ def test_pictures_show_what_is_printed(tmp_path: Path) -> None:
 
 
 def test_guide_works_as_written(tmp_path: Path) -> None:
-    """A reader who writes each file and types each command gets what the guide shows, and a verified exercise."""
+    """A reader who writes each file and types each command gets what both pages show, and a verified exercise."""
     console = Console(tmp_path)
-    for kind, title, text in BLOCK.findall(GUIDE.read_text(encoding="utf-8")):
+    both = TUTORIAL.read_text(encoding="utf-8") + GUIDE.read_text(encoding="utf-8")
+    for kind, title, text in BLOCK.findall(both):
         if title:
             console.write(title, text)
         elif kind == "console":
@@ -178,6 +183,21 @@ def test_guide_names_every_helper() -> None:
     """Each helper that checks can import is used in the guide's code, beyond its import."""
     code = "".join(text for kind, _, text in BLOCK.findall(GUIDE.read_text(encoding="utf-8")) if kind == "python")
     assert [name for name in grader.check.__all__ if len(re.findall(rf"\b{name}\b", code)) < 2] == []
+
+
+def test_words_are_those_of_the_docstrings() -> None:
+    """The page of words is what the docstrings say, of every word."""
+    told = re.findall(r"^### `(\w+)`$", words_page.page(), re.MULTILINE)
+    assert sorted(told) == sorted(grader.check.__all__)
+    assert WORDS.read_text(encoding="utf-8") == words_page.page(), "run: python tests/test_docs.py --write"
+
+
+def test_ports_are_those_of_the_example() -> None:
+    """What the page of ports shows with a file's name stands in that file of the example course."""
+    blocks = [(title, text) for _, title, text in BLOCK.findall(PORTING.read_text(encoding="utf-8")) if title]
+    assert blocks
+    for title, text in blocks:
+        assert text in (ROOT / title).read_text(encoding="utf-8"), title
 
 
 @pytest.mark.parametrize("model", [CourseFile, ExerciseFile, HandInEntry, LimitsEntry, ModuleEntry, WithheldEntry])
@@ -264,7 +284,7 @@ def test_lines_are_short() -> None:
 
 
 def write_readme() -> None:
-    """Run the commands of the README's marked blocks and put their output in."""
+    """Run the commands of the README's marked blocks and put their output in; write the page of words."""
     with tempfile.TemporaryDirectory() as folder:
         console = fresh_course(Path(folder))
         text = README.read_text(encoding="utf-8")
@@ -272,6 +292,7 @@ def write_readme() -> None:
         for path, command, answers in PICTURE.findall(text):
             (ROOT / path).write_text(drawn(command, answers, console), encoding="utf-8")
     README.write_text(new, encoding="utf-8")
+    WORDS.write_text(words_page.page(), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -77,7 +77,9 @@ def same_weights(module: Any, other: Any, what: str = "the module") -> None:
     """
     theirs = other.state_dict()
     mine = _tensors(module.state_dict() if _is_module(module, what) else None, say("the state of {}", what))
-    _same_names(mine, {name: tensor.shape for name, tensor in theirs.items()}, say("an entry"), say("entries"), what)
+    # Names of another's are no words of the check file, so that only staff may read them.
+    shapes = {name: tensor.shape for name, tensor in theirs.items()}
+    _same_names(mine, shapes, say("an entry"), say("entries"), what, named=False)
     module.load_state_dict(dict(zip(theirs, copies(*theirs.values()), strict=True)))
 
 
@@ -142,12 +144,14 @@ def _tensors(found: Any, what: str) -> dict[str, torch.Tensor]:
     raise CheckFailed(say("{} could not be read", what))
 
 
-def _same_names(found: Mapping[str, torch.Tensor], asked: Shapes, one: str, many: str, what: str) -> None:
+def _same_names(
+    found: Mapping[str, torch.Tensor], asked: Shapes, one: str, many: str, what: str, *, named: bool = True
+) -> None:
     names = pair(f"the {many} of {what}", sorted(asked), sorted(found))
     for name, shape in asked.items():
-        public = say("{} lacks {} `{}`", what, one, name)
+        public = say("{} lacks {} `{}`", what, one, name) if named else say("{} lacks {} that is asked", what, one)
         require(name in found, public, f"{public}\n{names}")
-        public = say("`{}` of {} has the wrong shape", name, what)
+        public = say("`{}` of {} has the wrong shape", name, what) if named else say("{} has the wrong shape", one)
         require(show.shape(found[name]) == tuple(shape), public, pair(public, tuple(shape), show.shape(found[name])))
     public = say("{} has {} that nobody asks for", what, many)
     require(len(found) == len(asked), public, f"{public}\n{names}")

@@ -156,11 +156,11 @@ FAULTS: dict[str, tuple[Plant, str]] = {
     ),
     "check at fault": (
         change(f"{STAFF}/check_double.py", "same_dtype(student", "undefined_name(student"),
-        "check_dtype is at fault itself (NameError: name 'undefined_name' is not defined); mend it",
+        "check_dtype is at fault itself (NameError: name 'undefined_name' is not defined, line ",
     ),
     "checks that do not import": (
         change(f"{STAFF}/check_double.py", "import torch", "import torchh"),
-        f"{SHOWN}: its checks cannot be collected; mend them",
+        f"{STAFF}/check_double.py: its checks cannot be collected; mend them: line 1: import torchh (Module",
     ),
     "shown check uses the reference": (
         change(f"{SHOWN}/check_double.py", "def check_small(student):", "def check_small(student, reference):"),

@@ -4,7 +4,7 @@ An optimizer that remembers where it was going.
 
 C1  `Momentum(params, lr, beta)` is a torch.optim.Optimizer.
 C2  `step()` sets v to beta * v + the gradient, with v = 0 at first, and takes lr * v from each parameter in place.
-C3  Parameters without a gradient stay as they are, and so does the gradient of each.
+C3  Parameters without a gradient stay as they are.
 """
 
 import torch

@@ -1,7 +1,6 @@
-"""You build the velocity in the gradient itself, which others read after the step.
+"""You ask each parameter for its gradient, and some have none: leave those with p.grad None out.
 
 caught by: without_gradient
-breaks: C2, C3
 """
 
 import torch
@@ -15,6 +14,6 @@ class Momentum(torch.optim.Optimizer):
     def step(self):
         for group in self.param_groups:
             for p in group["params"]:
-                if p.grad is not None:
-                    p.grad.mul_(2).sub_(p.grad / 2).add_(self.state[p].get("v", 0))
-                    p -= group["lr"] * p.grad
+                state = self.state[p]
+                state["v"] = group["beta"] * state.get("v", torch.zeros_like(p)) + p.grad
+                p -= group["lr"] * state["v"]
