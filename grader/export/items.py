@@ -60,6 +60,12 @@ def items_of(report: ReadReport) -> list[Item]:
     return [item for exercise in report.exercises for item in _items(exercise)]
 
 
+def begun_or_not(report: ReadReport) -> tuple[list[ReadExercise], list[ReadExercise]]:
+    """The exercises of which there is something to tell, and those that nobody has begun: a line for all of them."""
+    blank = [exercise for exercise in report.exercises if exercise.state == "not_started" and not exercise.checks]
+    return [exercise for exercise in report.exercises if exercise not in blank], blank
+
+
 def _items(exercise: ReadExercise) -> Iterator[Item]:
     cause = Told.of(exercise.checks).cause
     for row in exercise.checks:
