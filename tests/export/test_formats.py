@@ -13,16 +13,18 @@ from typing import Any
 import jsonschema
 import pytest
 import xmlschema
+from batch.pretend import PretendClass
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from junitparser import JUnitXml
 from markdown_it import MarkdownIt
 
 from grader.export.checked import Options
 from grader.export.formats import FORMATS, write_format
 from grader.export.items import Kind, items_of
-from grader.model import Verdict
+from grader.model import Course, Verdict
 from grader.model.errors import CourseError, GraderError
-from grader.report.from_json import ReadReport, from_json
+from grader.report.from_json import ReadReport, from_json, read_report
 from grader.report.safe import for_terminal
 
 SCHEMAS = Path(__file__).parents[1] / "schemas"
@@ -184,6 +186,27 @@ def test_junit_is_valid_and_read_back(text: str) -> None:
         assert fault is None or (fault.text or "") == for_terminal(item.text)
         assert (item.kind is Kind.OPEN) == (fault is not None and fault.tag == "skipped")
     assert (root.get("failures"), root.get("errors")) == ("5", "6")
+
+
+def test_a_class_with_every_verdict(tiny: Course, tmp_path: Path) -> None:
+    """One batch gives each author a report that becomes each format, valid, and read by a reader of others' making."""
+    school = PretendClass(tiny, tmp_path)
+    for verdict in Verdict:
+        school.hand_in(verdict.value, double=verdict.value, total="passed")
+    school.grade()
+    for verdict in Verdict:
+        report = read_report(school.out / "reports" / f"{verdict.value}.json")
+        assert {row.outcome.verdict for row in report.exercises[0].checks} == {verdict}
+        for name in FORMATS:
+            place = tmp_path / name
+            write_format(name, str(place), report, OPTIONS)
+            if name in VALIDATORS:
+                VALIDATORS[name].validate(json.loads(place.read_text("utf-8")))
+        JUNIT.validate(str(tmp_path / "junit"))
+        suites = JUnitXml.fromfile(str(tmp_path / "junit"))
+        lost = verdict.decided and verdict is not Verdict.PASSED
+        assert (suites.tests, suites.failures + suites.errors) == (4, 2 if lost else 0)
+        assert suites.skipped == (0 if verdict.decided else 2)
 
 
 @given(TEXTS)
