@@ -1,4 +1,4 @@
-"""Patience that ends: what is waited for until a moment of the monotonic clock, and no longer."""
+"""Waiting until a deadline, and looking up every now and then meanwhile."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ _POLL_S = 0.5
 
 
 class Late(Exception):
-    """The moment is over."""
+    """The deadline is over."""
 
 
 def until(deadline: float) -> Patience:
-    """Patience until then, asked again in between.
+    """How long to wait at each turn, until a moment of the monotonic clock, in seconds.
 
-    Args:
-        deadline: of the monotonic clock.
+    Raises:
+        Late: raised by what is returned, once the deadline is over.
     """
 
     def patience() -> float:

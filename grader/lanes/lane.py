@@ -32,8 +32,9 @@ from grader.jobs import (
 )
 from grader.lanes.deadline import Late, until
 from grader.lanes.source import START_S, Source
+from grader.lanes.undone import gone, too_late
 from grader.lanes.walls import Reached
-from grader.model import BROKEN_MESSAGE, Check, Device, Exercise, Outcome, Verdict
+from grader.model import Check, Device, Exercise, Outcome, Verdict
 from grader.model.errors import StartError
 from grader.process.end import GRACE_S, end, kill, tail
 from grader.process.start import clean_environment, isolated
@@ -54,6 +55,9 @@ class Run:
 
 Watch = Callable[[str, float], None]
 """Told again and again what is waited for, by its title, and for how many seconds by now."""
+
+Hear = Callable[[Outcome], None]
+"""Told each outcome as it comes; of a check that is run again, told again."""
 
 
 class Lane:
@@ -119,10 +123,7 @@ class Lane:
         if self._process is not None and self._waits_for_checks:
             self._receive_checks()
         self._exercises = exercises
-        if self._process is None:
-            self._open()
-        else:
-            self._plan()
+        (self._open if self._process is None else self._plan)()
 
     @property
     def reached(self) -> Reached:
@@ -166,7 +167,14 @@ class Lane:
         return [check for check in self.collected.checks if check.exercise == exercise.id]
 
     def run(
-        self, exercise: Exercise, files: Mapping[str, bytes], seed: int, keep: Keep | None = None, part: Part = ALL
+        self,
+        exercise: Exercise,
+        files: Mapping[str, bytes],
+        seed: int,
+        keep: Keep | None = None,
+        part: Part = ALL,
+        *,
+        hear: Hear = lambda outcome: None,
     ) -> Run:
         """Run the checks of an exercise on a submission's files: the one call behind which student code runs.
 
@@ -176,17 +184,18 @@ class Lane:
             seed: of the author's inputs; see `Setup.seed_of`.
             keep: where large inputs of failing shown checks go, if anywhere.
             part: which checks are run, if not all.
+            hear: told each outcome as it comes.
 
         Raises:
             StartError: no check process can be had, or no worker server.
             ConfinementError: a worker server was lost, and its successor is confined less well than is asked for.
         """
         job = Job(exercise.id, files, seed, keep, part)
-        run = self._run(exercise, job)
+        run = self._run(exercise, job, hear)
         # A worker server that was lost is nobody's fault who is graded: once more, with another one. A second loss is
         # told, and the next exercise gets a server of its own again.
         if self._lost_its_workers(run):
-            run = self._run(exercise, job)
+            run = self._run(exercise, job, hear)
             self._lost_its_workers(run)
         return run
 
@@ -198,16 +207,16 @@ class Lane:
         self.close()  # in good order: it removes the control groups of workers whose end nobody could tell it
         return True
 
-    def _run(self, exercise: Exercise, job: Job) -> Run:
+    def _run(self, exercise: Exercise, job: Job, hear: Hear) -> Run:
         checks = [check for check in self.checks_of(exercise) if job.part.has(check.id)]
         self._jobs += 1
         self._busy = True
         self._send(job)
-        run = self._collect(exercise, checks, job.part)
+        run = self._collect(exercise, checks, job.part, hear)
         self._busy = False
         return run
 
-    def _collect(self, exercise: Exercise, checks: Sequence[Check], part: Part) -> Run:
+    def _collect(self, exercise: Exercise, checks: Sequence[Check], part: Part, hear: Hear) -> Run:
         """Take outcomes as they come, until the job is done, the deadline is over, or the check process is gone."""
         outcomes: dict[str, Outcome] = {}
         output, detail = "", "it did not run"
@@ -238,8 +247,9 @@ class Lane:
                 break
             assert isinstance(message, Outcome)
             # Once its workers were ended from outside, what a check says is a consequence of that.
-            outcomes[message.check] = message if not late else _too_late(message.check, exercise)
-        missing = {check.id: _too_late(check.id, exercise) if late else _gone(check, detail) for check in checks}
+            outcomes[message.check] = message if not late else too_late(message.check, exercise)
+            hear(outcomes[message.check])
+        missing = {check.id: too_late(check.id, exercise) if late else gone(check, detail) for check in checks}
         return Run([outcomes.get(check.id) or missing[check.id] for check in checks], output)
 
     def _send(self, message: Message) -> None:
@@ -287,13 +297,3 @@ class Lane:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self._process.wait(GRACE_S)
         self._end_process()
-
-
-def _too_late(check: str, exercise: Exercise) -> Outcome:
-    seconds = exercise.limits.exercise_s
-    text = f"the exercise as a whole took longer than {seconds:g} seconds"
-    return Outcome(check, Verdict.TIMED_OUT, text, cause="raised")
-
-
-def _gone(check: Check, detail: str) -> Outcome:
-    return Outcome(check.id, Verdict.BROKEN, BROKEN_MESSAGE, detail)
