@@ -61,14 +61,14 @@ right = {name}
 def _each(value, change, tensors=False):
     """The value with all inexact numbers in it changed; None where there are none, which nobody asks for.
 
-    With `tensors` those in tensors and arrays alone, empty ones too; what is exact has no other dtype and no gradient.
+    With `tensors` those in tensors and arrays alone; what is exact in them stays, and may be right.
     """
     found = []
 
     def walk(part):
         if isinstance(part, torch.Tensor) or isinstance(part, np.ndarray):
             inexact = part.is_floating_point() if isinstance(part, torch.Tensor) else part.dtype.kind == "f"
-            if inexact and (tensors or 0 not in part.shape):
+            if tensors or inexact and 0 not in part.shape:
                 found.append(part)
             return change(part) if inexact else part
         if type(part) is float and part and not tensors:
