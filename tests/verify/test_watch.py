@@ -101,7 +101,7 @@ def test_a_save_is_proved(lane: Lane, home: Path, monkeypatch: pytest.MonkeyPatc
             remove,
         ]
     )
-    runs = []
+    runs: list[int] = []
 
     def run(*args: Any, **named: Any) -> Any:
         runs[-1] += 1
