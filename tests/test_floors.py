@@ -36,9 +36,10 @@ FLOORS: dict[str, set[str]] = {
     "report": {"report", "picture", "lanes", "course", "jobs", "confine", "model"},
     "export": {"export", "report", "model"},
     "diagnosis": {"diagnosis", "lanes", "course", "report", "jobs", "model"},
+    "engine": {"engine", "diagnosis", "grading", "lanes", "records", "model"},
     "batch": {
-        *("batch", "diagnosis", "grading", "lanes", "intake", "course", "report", "export"),
-        *("jobs", "confine", "records", "model"),
+        *("batch", "engine", "grading", "lanes", "intake", "course", "report", "export"),
+        *("jobs", "confine", "model"),
     },
     "ci": {"ci", "diagnosis", "grading", "lanes", "course", "report", "export", "model"},
     "release": {"release", "intake", "lanes", "course", "jobs", "model"},
@@ -74,8 +75,8 @@ FLOORS: dict[str, set[str]] = {
 PACKAGES = {f"grader.{path.parent.name}" for path in PACKAGE.glob("*/__init__.py")}
 
 HOST = (
-    *("batch", "ci", "cli", "course", "diagnosis", "export", "grading", "intake", "jobs", "lanes", "notebook"),
-    *("picture", "pytest_plugin", "release", "report", "study", "verify"),
+    *("batch", "ci", "cli", "course", "diagnosis", "engine", "export", "grading", "intake", "jobs", "lanes"),
+    *("notebook", "picture", "pytest_plugin", "release", "report", "study", "verify"),
 )
 """The rooms that are imported where grading is started, besides those of plain data."""
 

@@ -1,6 +1,8 @@
 """Many submissions → reports and a gradebook.
 
-run      what was handed in, graded in one lane; what did not change is not graded again
+run      what was handed in, graded by an engine; what did not change is not graded again
+pile     what one author handed in, while it is graded
+ledger   what the journal has of it already, what is written into it, and what of it counts
 journal  what became of each exercise of each submission, written down as it happens
 keys     what an outcome hangs on, as digests
 book     the journal as reports

@@ -6,6 +6,7 @@ took the place of. While a journal is open, no other process can open it; that e
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import sqlite3
@@ -79,6 +80,7 @@ class Journal:
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
+        self._numbers = itertools.count(1)
         self.run = 0
 
     def begin(self, told: str) -> None:
@@ -86,22 +88,25 @@ class Journal:
         with self._connection as connection:
             row = connection.execute("INSERT INTO runs (started, told) VALUES (?, ?)", (_now(), told))
         self.run = row.lastrowid or 0
+        (last,) = self._connection.execute("SELECT max(id) FROM outcomes").fetchone()
+        self._numbers = itertools.count((last or 0) + 1)
+
+    def number(self) -> int:
+        """A number for an outcome that is still to come: by when it was asked for, whichever comes first."""
+        return next(self._numbers)
 
     def started(self, run: int) -> str:
         """When a run began."""
         return str(self._connection.execute("SELECT started FROM runs WHERE id = ?", (run,)).fetchone()[0])
 
-    def add(self, author: str, exercise: str, key: Key, confinement: str | None, told: dict[str, Any]) -> int:
-        """Write an outcome down; give its number."""
+    def add(
+        self, number: int, author: str, exercise: str, key: Key, confinement: str | None, told: dict[str, Any]
+    ) -> None:
+        """Write an outcome down, by the number that it was given."""
         parts = (key.files, key.judge, key.seed, key.machine, key.mistakes)
-        values = (self.run, _text(author), exercise, *parts, _now(), confinement, json.dumps(told))
+        values = (number, self.run, _text(author), exercise, *parts, _now(), confinement, json.dumps(told))
         with self._connection as connection:
-            row = connection.execute(
-                "INSERT INTO outcomes (run, author, exercise, files, judge, seed, machine, mistakes, at, confinement,"
-                " told) VALUES (?, CAST(? AS TEXT), ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                values,
-            )
-        return row.lastrowid or 0
+            connection.execute("INSERT INTO outcomes VALUES (?, ?, CAST(? AS TEXT), ?, ?, ?, ?, ?, ?, ?, ?, ?)", values)
 
     def seat(self, author: str, exercise: str, outcome: int) -> None:
         """Let an outcome count. What it took the place of stays the same until the run ends."""

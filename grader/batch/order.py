@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass, field
 
+from grader.engine.open import LOCAL
 from grader.model import Exercise, GradedExercise, Verdict
 
 
@@ -29,6 +30,19 @@ class Order:
     def again(self, graded: GradedExercise) -> bool:
         """Whether an exercise is graded again though nothing changed."""
         return self.rerun == "all" or (self.rerun == "broken" and is_broken(graded))
+
+
+@dataclass(frozen=True)
+class Where:
+    """Where a run has its work done. It changes nothing of what comes of it.
+
+    Attributes:
+        engine: which; see `grader.engine.open`.
+        slots: how much is done at once.
+    """
+
+    engine: str = LOCAL
+    slots: int = 1
 
 
 @dataclass

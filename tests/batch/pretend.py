@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from grader.batch import run
-from grader.batch.order import Order, Summary
+from grader.batch.order import Order, Summary, Where
 from grader.batch.run import grade_batch
 from grader.confine.levels import Level
 from grader.grading import Sheet
 from grader.intake.layouts import taken_in
 from grader.jobs import ALL, Collected, Part, Setup, Start
+from grader.lanes import pool
 from grader.lanes.lane import Run
 from grader.model import Check, Course, Exercise, Outcome, Report, Verdict
 
@@ -36,6 +36,7 @@ class PretendLane:
     reached = type("Reached", (), {"level": Level.FULL})
 
     def __init__(self, exercises: Sequence[Exercise], judge: Judge = by_words, seconds: float = 0) -> None:
+        self.was_late = False
         self.watch: Callable[[str, float], None] = lambda what, seconds: None
         self.jobs: list[str] = []
         self._judge = judge
@@ -76,7 +77,7 @@ class PretendClass:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(f"{text} {author}\n", encoding="utf-8", errors="replace")
 
-    def grade(self, exercises: Sequence[Exercise] = (), seconds: float = 0, **order: Any) -> Summary:
+    def grade(self, exercises: Sequence[Exercise] = (), seconds: float = 0, slots: int = 1, **order: Any) -> Summary:
         """Grade; `jobs` then has what was run, and `told` whose reports were new."""
         sheet = Sheet(self.course, exercises or self.course.exercises, Setup(Start.FORK))
         self.jobs, self.told = [], []
@@ -92,10 +93,10 @@ class PretendClass:
             yield lane
 
         with (
-            mock.patch.object(run, "open_lane", pretended),
+            mock.patch.object(pool, "open_lane", pretended),
             taken_in(self.folder, self.course.exercises, out=self.out) as intake,
         ):
-            return grade_batch(sheet, intake, self.out, Order(**order), on_report)
+            return grade_batch(sheet, intake, self.out, Order(**order), on_report, where=Where(slots=slots))
 
     def rows(self) -> dict[str, str]:
         """The gradebook's lines, by author."""

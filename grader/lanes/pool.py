@@ -1,0 +1,130 @@
+"""Lanes that work at once, each in a thread of its own: whichever is free takes what waits longest.
+
+A lane begins and ends in one thread. The processes that it starts stay on the core which that thread was put on, and
+those that start workers end with the thread that started them.
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+from grader.jobs import Setup
+from grader.lanes.lane import Lane, Watch
+from grader.lanes.open import open_lane
+from grader.model import Exercise
+
+Result = TypeVar("Result")
+_Task = tuple[Future[Any], Callable[[Lane], Any]]
+
+
+def cores() -> list[int]:
+    """The cores that this process may use, which may be fewer than the machine has."""
+    if hasattr(os, "sched_getaffinity"):
+        return sorted(os.sched_getaffinity(0))
+    return list(range(os.cpu_count() or 1))
+
+
+class Stopped(BaseException):
+    """The pool was closed while something ran in a lane."""
+
+
+class Pool:
+    """Lanes with one queue; see `open_pool`. A lane is opened when there is something for it.
+
+    Args:
+        opened: opens a lane.
+        slots: how many lanes there are at the most.
+
+    Attributes:
+        slots: the same.
+        watch: told again and again what a lane waits for; from the lane's own thread.
+    """
+
+    def __init__(self, opened: Callable[[], Any], slots: int) -> None:
+        self.slots = slots
+        self.watch: Watch = lambda what, seconds: None
+        self._opened = opened
+        self._cores = cores()
+        self._jobs: queue.SimpleQueue[_Task | None] = queue.SimpleQueue()
+        self._threads: list[threading.Thread] = []
+        self._stops = threading.Event()
+        self._lock = threading.Lock()
+        self._open_jobs = 0
+
+    def submit(self, job: Callable[[Lane], Result]) -> Future[Result]:
+        """Have something done in the next lane that is free. What it raises, the future raises."""
+        future: Future[Result] = Future()
+        with self._lock:
+            self._open_jobs += 1
+            if len(self._threads) < min(self.slots, self._open_jobs):
+                number = len(self._threads)
+                self._threads.append(threading.Thread(target=self._work, args=(number,), name="lane", daemon=True))
+                self._threads[-1].start()
+        self._jobs.put((future, job))
+        return future
+
+    def _work(self, number: int) -> None:
+        if 1 < self.slots <= len(self._cores) and hasattr(os, "sched_setaffinity"):
+            os.sched_setaffinity(0, {self._cores[number]})  # of this thread, and of whatever it starts
+        with ExitStack() as stack:
+            lane: Lane | None = None
+            while (task := self._jobs.get()) is not None:
+                lane = self._do(task, lane, stack)
+
+    def _do(self, task: _Task, lane: Lane | None, stack: ExitStack) -> Lane | None:
+        """Do one thing, in a lane that is opened if there is none; give the lane, if it can be used again."""
+        future, job = task
+        if not future.set_running_or_notify_cancel():
+            return lane
+        try:
+            if lane is None:
+                lane = stack.enter_context(self._opened())
+                lane.watch = self._watch
+            result = job(lane)
+        except BaseException as error:  # whatever it is, it is for who waits for it
+            # What the lane was at is unknown: the next one gets another.
+            stack.close()
+            self._is_free()
+            future.set_exception(error)
+            return None
+        self._is_free()
+        future.set_result(result)
+        return lane
+
+    def _is_free(self) -> None:
+        with self._lock:
+            self._open_jobs -= 1
+
+    def _watch(self, what: str, seconds: float) -> None:
+        if self._stops.is_set():
+            raise Stopped
+        self.watch(what, seconds)
+
+    def close(self) -> None:
+        """End all lanes. What waits is cancelled, and what runs is ended; its future raises `Stopped`."""
+        self._stops.set()
+        while not self._jobs.empty():
+            task = self._jobs.get()
+            if task is not None:
+                task[0].cancel()
+        for _ in self._threads:
+            self._jobs.put(None)
+        for thread in self._threads:
+            thread.join()
+
+
+@contextmanager
+def open_pool(exercises: Sequence[Exercise], setup: Setup, slots: int, hidden: Sequence[Path] = ()) -> Iterator[Pool]:
+    """Lanes for exercises, each with a worker server of its own; the arguments are those of `open_lanes`."""
+    pool = Pool(lambda: open_lane(exercises, setup, hidden), slots)
+    try:
+        yield pool
+    finally:
+        pool.close()
