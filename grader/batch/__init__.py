@@ -4,6 +4,7 @@ run      what was handed in, graded by an engine; what did not change is not gra
 pile     what one author handed in, while it is graded
 ledger   what the journal has of it already, what is written into it, and what of it counts
 journal  what became of each exercise of each submission, written down as it happens
+shards   the same by several processes, each with a journal of its own for the time being
 keys     what an outcome hangs on, as digests
 book     the journal as reports
 files    what is written besides the journal

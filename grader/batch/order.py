@@ -10,6 +10,26 @@ from grader.model import Exercise, GradedExercise, Verdict
 
 
 @dataclass(frozen=True)
+class Shard:
+    """A part of a class that one of several processes grades, on whatever machine.
+
+    Attributes:
+        number: which, from 1.
+        count: how many there are; of each so many submissions one is this shard's.
+    """
+
+    number: int
+    count: int
+
+    def has(self, place: int) -> bool:
+        """Whether the submission at that place is its own."""
+        return place % self.count == self.number - 1
+
+    def __str__(self) -> str:
+        return f"{self.number}-of-{self.count}"
+
+
+@dataclass(frozen=True)
 class Order:
     """What of a class is graded, and what is graded again though nothing changed.
 
@@ -19,6 +39,7 @@ class Order:
         rerun: "broken" for what was broken, "all" for everything; "" for what changed alone.
         never_lower: whether a lower score than before does not count.
         best: whether the best of several attempts counts, and not the latest.
+        shard: the part of the class that is graded; None for all of it.
     """
 
     only: Collection[str] = ()
@@ -26,6 +47,7 @@ class Order:
     rerun: str = ""
     never_lower: bool = False
     best: bool = False
+    shard: Shard | None = None
 
     def again(self, graded: GradedExercise) -> bool:
         """Whether an exercise is graded again though nothing changed."""

@@ -9,11 +9,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from grader.batch.book import reports
-from grader.batch.files import MISTAKES_FILE, Out, told_room
-from grader.batch.journal import Journal, open_journal
+from grader.batch.files import Out, told_room
+from grader.batch.journal import Journal
 from grader.batch.ledger import Ledger
 from grader.batch.order import Order, Summary, Where, is_broken
 from grader.batch.pile import Piece, Pile
+from grader.batch.shards import mistakes_of, open_journal_of
 from grader.engine.open import Engine, open_engine
 from grader.engine.told import from_told, to_told
 from grader.engine.work import Answer, Work
@@ -74,25 +75,32 @@ def grade_batch(
         ConfinementError: student code cannot be confined as well as is asked for.
     """
     place = Out(out)
-    with open_journal(out) as journal, told_room(out):
-        sheet = replace(sheet, setup=replace(sheet.setup, secret=place.secret()))
-        journal.begin(f"{sheet.handin or ''} {order}")
+    shard = order.shard
+    if shard is not None:
+        own = tuple(handed for number, handed in enumerate(intake.handed) if shard.has(number))
+        intake = replace(intake, handed=own, unmatched=())
+    told, keys = f"{sheet.handin or ''} {order}", [handed.key for handed in intake.handed]
+    with told_room(out), open_journal_of(place, order, told, keys) as (journal, secret):
+        sheet = replace(sheet, setup=replace(sheet.setup, secret=secret))
         asked = [exercise for exercise in sheet.exercises if not order.only or exercise.id in order.only]
         hidden = (intake.root, intake.source, out)
-        engine = open_engine(
-            where.engine, replace(sheet, exercises=asked), where.slots, hidden=hidden, mistakes=out / MISTAKES_FILE
-        )
-        with engine as opened:
+        mistakes = mistakes_of(out, shard)
+        work_of = replace(sheet, exercises=asked)
+        with open_engine(where.engine, work_of, where.slots, hidden=hidden, mistakes=mistakes) as opened:
             batch = _Batch(sheet, intake, place, order, journal, opened, on_wait)
             try:
                 batch.run(on_report)
             except (KeyboardInterrupt, GraderError):
-                with suppress(OSError):
-                    place.write_gradebook(sheet, journal)
+                if shard is None:
+                    with suppress(OSError):
+                        place.write_gradebook(sheet, journal)
                 raise
-            place.write_gradebook(sheet, journal)
             batch.ledger.look_over()
-        on_book(reports(sheet, journal))
+            if shard is None:
+                place.write_gradebook(sheet, journal)
+                place.write_unmatched(batch.unmatched)
+        if shard is None:
+            on_book(reports(sheet, journal))
     return batch.summary
 
 
@@ -115,8 +123,8 @@ class _Batch:
         self._order = order
         self._engine = engine
         self._on_wait = on_wait
-        self._unmatched = list(intake.unmatched)
-        self._total = len(order.authors) or len(intake.handed)
+        self.unmatched = list(intake.unmatched)
+        self._total = sum(not order.authors or handed.key in order.authors for handed in intake.handed)
         self._done = 0
         self._away: dict[Future[bytes], Piece] = {}
         self._late: dict[tuple[str, int, str], int] = {}
@@ -130,8 +138,7 @@ class _Batch:
             self._give_out(pile, on_report)
         while self._away:
             self._take(on_report)
-        self._place.write_unmatched(self._unmatched)
-        self.summary.unmatched = len(self._unmatched)
+        self.summary.unmatched = len(self.unmatched)
         stays: dict[str, int] = {}
         for pile in sorted(self._later, key=lambda pile: pile.number):
             pile.submissions, _ = self._read(pile.handed)
@@ -145,7 +152,7 @@ class _Batch:
         for handed in self._intake.handed:
             # Of others too, so that what belongs to nobody is told of the whole class.
             submissions, unmatched = self._read(handed)
-            self._unmatched += unmatched
+            self.unmatched += unmatched
             if wanted and handed.key not in wanted:
                 continue
             number += 1

@@ -16,7 +16,7 @@ from grader.cli.options import confinement_option, device_option, read_setup, st
 from grader.cli.telling import INTERRUPTED, Say, course_and_exercises, handin_of, terminal_width, told_errors
 
 if TYPE_CHECKING:
-    from grader.batch.order import Order, Summary, Where
+    from grader.batch.order import Order, Shard, Summary, Where
     from grader.grading import Sheet
     from grader.intake.handed import Intake
     from grader.model import Course, Report
@@ -48,6 +48,9 @@ _MINUTE_S = 60
     type=click.IntRange(min=1, max=_MOST_LANES),
     help="So many submissions are graded at once; by default as many as there are cores.",
 )
+@click.option(
+    "--shard", metavar="I/N", help="Grade each N-th submission, from the I-th on, beside others that do the rest."
+)
 @click.option("--layout", help="How DIR is laid out: canvas, moodle, gradescope, clones, nbgrader, plain.")
 @click.option("-q", "--quiet", is_flag=True, help="No line for each author, no table: only where things are.")
 @click.option("--course", "course_folder", type=click.Path(path_type=Path), help="The course; by default this folder.")
@@ -64,6 +67,7 @@ def command(
     never_lower: bool,
     attempts: str,
     slots: int | None,
+    shard: str | None,
     layout: str | None,
     quiet: bool,
     course_folder: Path | None,
@@ -88,16 +92,18 @@ def command(
         course, exercises = course_and_exercises((), course_folder)
         if chosen := handin_of(course, handin):
             exercises = [exercise for exercise in exercises if exercise.id in chosen.exercises]
+        part = _shard(shard)
         named = _named(course, only, ids(exercises), handin)
         sheet = Sheet(course, exercises, read_setup(start, device, confinement), handin=handin)
         with taken_in(folder, course.exercises, layout, out) as intake:
             details(intake.told())
-            order = Order(named, _authors(intake, authors), rerun or "", never_lower, attempts == "best")
+            asked = _authors(intake, authors)
+            order = Order(named, asked, rerun or "", never_lower, attempts == "best", part)
             where = Where(slots=slots or len(cores()))
             summary = _graded(sheet, intake, out, (order, where), details)
         for told in _told(summary, order, out):
             say(*filled(told.split(), "", terminal_width()))
-        say(f"Reports and gradebook.csv are in {out}")
+        say(*filled(_where_it_is(order, out).split(), "", terminal_width()))
         sys.exit(UNDECIDED if summary.broken or summary.unread else 0)
 
 
@@ -152,6 +158,32 @@ def _graded(sheet: Sheet, intake: Intake, out: Path, how: tuple[Order, Where], s
         click.echo(f"grade: interrupted after {counted(done, 'author')}; the same command goes on from there", err=True)
         click.echo(f"grade: the gradebook so far is in {out}", err=True)
         sys.exit(INTERRUPTED)
+
+
+def _where_it_is(order: Order, out: Path) -> str:
+    if order.shard is None:
+        return f"Reports and gradebook.csv are in {out}"
+    told = f"Shard {order.shard.number} of {order.shard.count} is done; its reports are in {out}."
+    return (
+        f"{told} When all are, run the same command without --shard: it writes the gradebook and grades what is left."
+    )
+
+
+def _shard(text: str | None) -> Shard | None:
+    """The shard that was named.
+
+    Raises:
+        CourseError: there is none of that name.
+    """
+    from grader.batch.order import Shard
+    from grader.model.errors import CourseError
+
+    if text is None:
+        return None
+    number, slash, count = text.partition("/")
+    if not (slash and number.isdecimal() and count.isdecimal() and 0 < int(number) <= int(count)):
+        raise CourseError(f"--shard: {text!r} is none; write 2/4 for the second of four, with 1/4 for the first")
+    return Shard(int(number), int(count))
 
 
 def _named(course: Course, names: Sequence[str], asked: Sequence[str], handin: str | None) -> list[str]:
