@@ -57,6 +57,7 @@ FLOORS: dict[str, set[str]] = {
         "verify",
         "study",
         "diagnosis",
+        "engine",
         "grading",
         "lanes",
         "intake",

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from collections.abc import Callable, Iterator
-from contextlib import nullcontext, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -17,8 +18,10 @@ from grader.cli.options import complete_grade, confinement_option, device_option
 from grader.cli.telling import Say, check_rules, course_and_exercises, drawing, terminal_width, told_errors
 
 if TYPE_CHECKING:
+    from grader.diagnosis.known import Known
+    from grader.grading import Sheet
     from grader.jobs import Setup
-    from grader.model import GradedExercise, Report
+    from grader.model import GradedExercise, Report, Submission
     from grader.report.from_json import ReadReport
 
 POINTS_LOST = 1
@@ -88,11 +91,9 @@ def _grade(
     """Grade what is wanted, and tell of it with the first of `says`; of exercises with the second, in these lines."""
     from grader.course.kept import kept_inputs, kept_mistakes
     from grader.course.names import split_rules
-    from grader.diagnosis.diagnose import explainer
     from grader.diagnosis.known import Known
-    from grader.grading import Sheet, grade_at_once
+    from grader.grading import Sheet
     from grader.intake.folder import read_submission
-    from grader.lanes.open import open_lane
     from grader.report.like import differences, exercises_like
     from grader.report.terminal import summary_lines, unread_lines
     from grader.study.after import after_run
@@ -110,7 +111,6 @@ def _grade(
     # In a report for programs each check has a row; a student reads one sentence, and at once.
     sheet = Sheet(course, exercises, setup, runs_untouched=alone, inputs=kept_inputs(course), rules=rules)
     sheet = replace(sheet, stops=stops, compiles=not for_programs)
-    to_run = sheet.to_run(handed_in)
     width = terminal_width()
     say, details = says
     details(*unread_lines(handed_in, width))
@@ -119,12 +119,8 @@ def _grade(
         details(*lines(graded, width), "")
 
     known = Known(setup, kept_mistakes(course))
-    # All is told before the lane is closed: nobody waits for that to read it.
-    with open_lane(to_run, setup, hidden=(folder,)) if to_run else nullcontext() as lane:
-        if lane:
-            lane.watch = details.running
-        explain = explainer(handed_in, setup, lane, known)
-        report = grade_at_once(sheet, handed_in, lane, explain=explain, on_exercise=on_exercise)
+    # All is told before the lanes are closed: nobody waits for that to read it.
+    with _graded(sheet, handed_in, folder, known, details, on_exercise) as report:
         say(*summary_lines(report, width))
         say(*(differences(earlier, report, width) if earlier else ()))
         if submission is None:
@@ -132,6 +128,38 @@ def _grade(
             with suppress(OSError):  # it can be found out again, in a second or two
                 known.write()
     return report
+
+
+@contextmanager
+def _graded(
+    sheet: Sheet,
+    handed_in: Submission,
+    folder: Path,
+    known: Known,
+    details: Say,
+    on_exercise: Callable[[GradedExercise], None],
+) -> Iterator[Report]:
+    """The report of a submission, in as many lanes as it is worth; they are open meanwhile."""
+    from grader.diagnosis.diagnose import explainer
+    from grader.engine.together import grade_together, lanes_for
+    from grader.grading import grade_at_once
+    from grader.lanes.open import open_lane
+    from grader.lanes.pool import open_pool
+
+    to_run, setup, started = sheet.to_run(handed_in), sheet.setup, time.monotonic()
+    if (lanes := lanes_for(sheet, handed_in)) > 1:
+
+        def on_wait(done: int, total: int) -> None:
+            details.running(f"{done} of {total} exercises", time.monotonic() - started)
+
+        with open_pool(to_run, setup, lanes, hidden=(folder,)) as pool:
+            yield grade_together(sheet, handed_in, pool, known, on_exercise, on_wait)
+        return
+    with open_lane(to_run, setup, hidden=(folder,)) if to_run else nullcontext() as lane:
+        if lane:
+            lane.watch = details.running
+        explain = explainer(handed_in, setup, lane, known)
+        yield grade_at_once(sheet, handed_in, lane, explain=explain, on_exercise=on_exercise)
 
 
 def _exercise_lines(graded: GradedExercise, width: int, *, every: bool, plain: bool) -> Iterator[str]:
