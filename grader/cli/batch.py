@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from grader.cli.grade import UNDECIDED
-from grader.cli.options import confinement_option, device_option, read_setup, start_option
+from grader.cli.options import confinement_option, device_option, lanes_option, read_setup, start_option
 from grader.cli.telling import INTERRUPTED, Say, course_and_exercises, handin_of, terminal_width, told_errors
 
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from grader.model import Course, Report
 
 _SHOWN = 3
-_MOST_LANES = 256
 _MINUTE_S = 60
 
 
@@ -41,16 +40,8 @@ _MINUTE_S = 60
     show_default=True,
     help="Which of several files of one exercise counts.",
 )
-@click.option(
-    "-j",
-    "slots",
-    metavar="N",
-    type=click.IntRange(min=1, max=_MOST_LANES),
-    help="So many submissions are graded at once; by default as many as there are cores.",
-)
-@click.option(
-    "--shard", metavar="I/N", help="Grade each N-th submission, from the I-th on, beside others that do the rest."
-)
+@lanes_option
+@click.option("--shard", metavar="I/N", help="Grade every N-th submission alone, from the I-th on.")
 @click.option("--layout", help="How DIR is laid out: canvas, moodle, gradescope, clones, nbgrader, plain.")
 @click.option("-q", "--quiet", is_flag=True, help="No line for each author, no table: only where things are.")
 @click.option("--course", "course_folder", type=click.Path(path_type=Path), help="The course; by default this folder.")
@@ -66,7 +57,7 @@ def command(
     rerun: str | None,
     never_lower: bool,
     attempts: str,
-    slots: int | None,
+    lanes: int | None,
     shard: str | None,
     layout: str | None,
     quiet: bool,
@@ -99,7 +90,7 @@ def command(
             details(intake.told())
             asked = _authors(intake, authors)
             order = Order(named, asked, rerun or "", never_lower, attempts == "best", part)
-            where = Where(slots=slots or len(cores()))
+            where = Where(slots=lanes or len(cores()))
             summary = _graded(sheet, intake, out, (order, where), details)
         for told in _told(summary, order, out):
             say(*filled(told.split(), "", terminal_width()))
