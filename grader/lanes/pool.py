@@ -19,6 +19,7 @@ from grader.jobs import Setup
 from grader.lanes.lane import Lane, Watch
 from grader.lanes.open import open_lane
 from grader.model import Exercise
+from grader.model.errors import StartError
 
 Result = TypeVar("Result")
 _Task = tuple[Future[Any], Callable[[Lane], Any]]
@@ -83,19 +84,25 @@ class Pool:
         future, job = task
         if not future.set_running_or_notify_cancel():
             return lane
-        try:
-            if lane is None:
-                lane = stack.enter_context(self._opened())
-                lane.watch = self._watch
-            result = job(lane)
-        except BaseException as error:  # whatever it is, it is for who waits for it
-            # What the lane was at is unknown: the next one gets another.
-            stack.close()
-            self._is_free()
-            future.set_exception(error)
-            return None
-        self._is_free()
-        future.set_result(result)
+        for is_last in (False, True):
+            try:
+                if lane is None:
+                    lane = stack.enter_context(self._opened())
+                    lane.watch = self._watch
+                result = job(lane)
+            except BaseException as error:  # whatever it is, it is for who waits for it
+                # What the lane was at is unknown: it is not used again.
+                lane = None
+                stack.close()
+                # A process of ours that did not start may have been ended from outside; another one is tried, once.
+                if is_last or not isinstance(error, StartError):
+                    self._is_free()
+                    future.set_exception(error)
+                    break
+            else:
+                self._is_free()
+                future.set_result(result)
+                break
         return lane
 
     def _is_free(self) -> None:

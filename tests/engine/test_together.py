@@ -19,6 +19,7 @@ from grader.grading import Sheet, grade_at_once
 from grader.intake.folder import read_submission
 from grader.lanes.pool import Pool, Stopped, cores
 from grader.model import Course, Exercise, GradedExercise, Report, Submission, Verdict
+from grader.model.errors import StartError
 
 WORDS = ("passed", "inconclusive", "failed", "passed", "timed_out", "inconclusive")
 
@@ -132,3 +133,20 @@ def test_a_closed_pool_ends_what_runs(class_of_one: tuple[Sheet, Submission]) ->
     assert [type(future.exception()) for future in running] == [Stopped] * 3
     assert waiting.cancelled()
     assert len(set(map(id, lanes))) == 4
+
+
+def test_a_lane_that_does_not_start_is_tried_again(class_of_one: tuple[Sheet, Submission]) -> None:
+    """A process that was ended from outside costs nobody anything; a second one that does not start is told."""
+    sheet, _ = class_of_one
+    with closing(opened(list(sheet.exercises))) as pool:
+        for most, told in ((1, "done"), (2, "no process")):
+            failures: list[str] = []
+
+            def work(lane: object, most: int = most, failures: list[str] = failures) -> str:
+                if len(failures) < most:
+                    failures.append("failed")
+                    raise StartError("no process")
+                return "done"
+
+            future = pool.submit(work)
+            assert str(future.exception() or future.result()) == told
