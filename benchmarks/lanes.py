@@ -1,4 +1,4 @@
-"""One lane against several: the same class, in turns, whole commands; also lanes that are on no core of their own.
+"""One lane against several: the same class, in turns, whole commands; also lanes that are each put on a core.
 
     python benchmarks/lanes.py [--authors 12] [--handin first] [--lanes 2] [--rounds 3]
 
@@ -29,7 +29,19 @@ from grader.model import Course
 ROOT = Path(__file__).resolve().parent.parent
 RIGHT = 0.65
 COMMAND = "from grader.cli import main; main()"
-UNPINNED = f"from grader.lanes import pool; pool.cores = list; {COMMAND}"
+PINNED = f"""
+import os
+from grader.lanes.pool import Pool, cores
+
+own, work = iter(cores()), Pool._work
+
+def on_a_core(pool):
+    os.sched_setaffinity(0, {{next(own)}})  # of this thread, and of whatever it starts
+    work(pool)
+
+Pool._work = on_a_core
+{COMMAND}
+"""
 
 
 def hand_in(course: Course, handin: str, folder: Path, authors: int) -> set[tuple[str, str]]:
@@ -83,7 +95,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     asked = parser.parse_args()
     course = load_course(ROOT)
-    ways = {"one": (COMMAND, 1), "several": (COMMAND, asked.lanes), "unpinned": (UNPINNED, asked.lanes)}
+    ways = {"one": (COMMAND, 1), "several": (COMMAND, asked.lanes), "pinned": (PINNED, asked.lanes)}
     ratios: dict[str, list[float]] = {name: [] for name in ways}
     with tempfile.TemporaryDirectory() as root:
         right = hand_in(course, asked.handin, Path(root, "in"), asked.authors)

@@ -1,7 +1,7 @@
 """Lanes that work at once, each in a thread of its own: whichever is free takes what waits longest.
 
-A lane begins and ends in one thread. The processes that it starts stay on the core which that thread was put on, and
-those that start workers end with the thread that started them.
+A lane begins and ends in one thread, as what starts its workers ends with the thread that started it. Lanes are put on
+no core of their own: that was not faster, and two batches on one machine would have taken the same cores.
 """
 
 from __future__ import annotations
@@ -52,7 +52,6 @@ class Pool:
         self.slots = slots
         self.watch: Watch = lambda what, seconds: None
         self._opened = opened
-        self._cores = cores()
         self._jobs: queue.SimpleQueue[_Task | None] = queue.SimpleQueue()
         self._threads: list[threading.Thread] = []
         self._stops = threading.Event()
@@ -65,15 +64,12 @@ class Pool:
         with self._lock:
             self._open_jobs += 1
             if len(self._threads) < min(self.slots, self._open_jobs):
-                number = len(self._threads)
-                self._threads.append(threading.Thread(target=self._work, args=(number,), name="lane", daemon=True))
+                self._threads.append(threading.Thread(target=self._work, name="lane", daemon=True))
                 self._threads[-1].start()
         self._jobs.put((future, job))
         return future
 
-    def _work(self, number: int) -> None:
-        if 1 < self.slots <= len(self._cores) and hasattr(os, "sched_setaffinity"):
-            os.sched_setaffinity(0, {self._cores[number]})  # of this thread, and of whatever it starts
+    def _work(self) -> None:
         with ExitStack() as stack:
             lane: Lane | None = None
             while (task := self._jobs.get()) is not None:
