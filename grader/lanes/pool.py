@@ -1,27 +1,32 @@
 """Lanes that work at once, each in a thread of its own: whichever is free takes what waits longest.
 
-A lane begins and ends in one thread, as what starts its workers ends with the thread that started it. Lanes are put on
-no core of their own: that was not faster, and two batches on one machine would have taken the same cores.
+All lanes have one worker server. They are put on no core of their own: that was not faster, and two batches on one
+machine would have taken the same cores.
 """
 
 from __future__ import annotations
 
+import itertools
 import os
 import queue
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
 from grader.jobs import Setup
 from grader.lanes.lane import Lane, Watch
-from grader.lanes.open import open_lane
+from grader.lanes.open import workers_for
+from grader.lanes.source import Source
 from grader.model import Exercise
 from grader.model.errors import StartError
 
 Result = TypeVar("Result")
+_STARTS = 3
+"""So often a lane is started for one job before there is none to be had."""
+
 _Task = tuple[Future[Any], Callable[[Lane], Any]]
 
 
@@ -42,16 +47,18 @@ class Pool:
     Args:
         opened: opens a lane.
         slots: how many lanes there are at the most.
+        ready: called before each job is put in, by whoever does that.
 
     Attributes:
         slots: the same.
         watch: told again and again what a lane waits for; from the lane's own thread.
     """
 
-    def __init__(self, opened: Callable[[], Any], slots: int) -> None:
+    def __init__(self, opened: Callable[[], Lane], slots: int, ready: Callable[[], None] = lambda: None) -> None:
         self.slots = slots
         self.watch: Watch = lambda what, seconds: None
         self._opened = opened
+        self._ready = ready
         self._jobs: queue.SimpleQueue[_Task | None] = queue.SimpleQueue()
         self._threads: list[threading.Thread] = []
         self._stops = threading.Event()
@@ -60,6 +67,7 @@ class Pool:
 
     def submit(self, job: Callable[[Lane], Result]) -> Future[Result]:
         """Have something done in the next lane that is free. What it raises, the future raises."""
+        self._ready()
         future: Future[Result] = Future()
         with self._lock:
             self._open_jobs += 1
@@ -80,18 +88,18 @@ class Pool:
         future, job = task
         if not future.set_running_or_notify_cancel():
             return lane
-        for is_last in (False, True):
+        for left in reversed(range(_STARTS)):
             try:
                 if lane is None:
-                    lane = stack.enter_context(self._opened())
+                    lane = stack.enter_context(closing(self._opened()))
                     lane.watch = self._watch
                 result = job(lane)
             except BaseException as error:  # whatever it is, it is for who waits for it
                 # What the lane was at is unknown: it is not used again.
                 lane = None
                 stack.close()
-                # A process of ours that did not start may have been ended from outside; another one is tried, once.
-                if is_last or not isinstance(error, StartError):
+                # A process of ours that did not start may have been ended from outside: another one is tried.
+                if not left or not isinstance(error, StartError):
                     self._is_free()
                     future.set_exception(error)
                     break
@@ -123,11 +131,33 @@ class Pool:
             thread.join()
 
 
+class _Opener:
+    """Opens lanes whose workers have one source, which is there when it is first asked for."""
+
+    def __init__(self, exercises: Sequence[Exercise], setup: Setup, hidden: Sequence[Path], stack: ExitStack) -> None:
+        self._exercises = exercises
+        self._setup = setup
+        self._hidden = hidden
+        self._stack = stack
+        self._source: Source | None = None
+        self._numbers = itertools.count()
+
+    def ready(self) -> None:
+        """Start the source: in the thread that closes it, as it ends with the thread that started it."""
+        if self._source is None:
+            self._source = self._stack.enter_context(workers_for(self._exercises, self._setup, self._hidden))
+
+    def open(self) -> Lane:
+        """One more lane."""
+        assert self._source is not None
+        return Lane(self._exercises, self._source, next(self._numbers), self._setup.accelerator)
+
+
 @contextmanager
 def open_pool(exercises: Sequence[Exercise], setup: Setup, slots: int, hidden: Sequence[Path] = ()) -> Iterator[Pool]:
-    """Lanes for exercises, each with a worker server of its own; the arguments are those of `open_lanes`."""
-    pool = Pool(lambda: open_lane(exercises, setup, hidden), slots)
-    try:
-        yield pool
-    finally:
-        pool.close()
+    """Lanes for exercises; the arguments are those of `open_lanes`."""
+    # Closed in the opposite order: the lanes before the source, from which their workers come.
+    with ExitStack() as stack:
+        opener = _Opener(exercises, setup, hidden, stack)
+        with closing(Pool(opener.open, slots, opener.ready)) as pool:
+            yield pool
