@@ -31,23 +31,28 @@ FLOORS: dict[str, set[str]] = {
     "course": {"course", "model"},
     "intake": {"intake", "course", "model"},
     "lanes": {"lanes", "jobs", "model", "wire", "confine", "process"},
-    "grading": {"lanes", "intake", "course", "jobs", "model"},
+    "keys": {"lanes", "course", "jobs", "model"},
+    "graded": {"intake", "records", "model"},
+    "grading": {"graded", "lanes", "intake", "course", "jobs", "model"},
     "picture": {"picture", "model"},
     "report": {"report", "picture", "lanes", "course", "jobs", "confine", "model"},
     "export": {"export", "report", "model"},
     "diagnosis": {"diagnosis", "lanes", "course", "report", "jobs", "model"},
-    "engine": {"engine", "diagnosis", "grading", "lanes", "records", "model"},
+    "engine": {"engine", "diagnosis", "graded", "grading", "lanes", "records", "model"},
     "batch": {
-        *("batch", "engine", "grading", "lanes", "intake", "course", "report", "export"),
+        *("batch", "engine", "keys", "graded", "grading", "lanes", "intake", "course", "report", "export"),
         *("jobs", "confine", "model"),
     },
-    "ci": {"ci", "diagnosis", "grading", "lanes", "course", "report", "export", "model"},
+    "ci": {"ci", "diagnosis", "graded", "grading", "lanes", "course", "report", "export", "model"},
     "release": {"release", "intake", "lanes", "course", "jobs", "model"},
     "notebook": {
         *("notebook", "diagnosis", "grading", "lanes", "course", "report", "jobs", "model", "process"),
     },
     "verify": {"verify", "diagnosis", "grading", "lanes", "course", "report", "jobs", "model"},
-    "study": {"study", "picture", "diagnosis", "grading", "intake", "lanes", "course", "report", "jobs", "model"},
+    "study": {
+        *("study", "picture", "diagnosis", "keys", "graded", "grading", "intake", "lanes", "course", "report"),
+        *("jobs", "model"),
+    },
     "pytest_plugin": {"grading", "lanes", "intake", "course", "report", "jobs", "model"},
     "cli": {
         "cli",
@@ -76,8 +81,8 @@ FLOORS: dict[str, set[str]] = {
 PACKAGES = {f"grader.{path.parent.name}" for path in PACKAGE.glob("*/__init__.py")}
 
 HOST = (
-    *("batch", "ci", "cli", "course", "diagnosis", "engine", "export", "grading", "intake", "jobs", "lanes"),
-    *("notebook", "picture", "pytest_plugin", "release", "report", "study", "verify"),
+    *("batch", "ci", "cli", "course", "diagnosis", "engine", "export", "graded", "grading", "intake", "jobs"),
+    *("keys", "lanes", "notebook", "picture", "pytest_plugin", "release", "report", "study", "verify"),
 )
 """The rooms that are imported where grading is started, besides those of plain data."""
 

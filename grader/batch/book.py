@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from grader.batch.journal import Entry, Journal
 from grader.confine.levels import Level
-from grader.engine.told import from_told
+from grader.graded import from_told
 from grader.grading import Sheet
 from grader.lanes.environment import describe_machine
 from grader.model import Report

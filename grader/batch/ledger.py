@@ -6,13 +6,13 @@ from dataclasses import replace
 
 from grader.batch.book import report_of
 from grader.batch.journal import Journal
-from grader.batch.keys import Keys
 from grader.batch.order import Order, Summary, is_broken
 from grader.batch.pile import Pile
 from grader.confine.levels import Level
-from grader.engine.told import from_told, to_told
 from grader.engine.work import Answer
+from grader.graded import from_told, to_told
 from grader.grading import Sheet, is_open
+from grader.keys import Keys
 from grader.model import Exercise, GradedExercise, Report, Submission
 
 

@@ -3,7 +3,6 @@
 The batch knows `Engine` alone: bytes in, and JSON out, which a future gives.
 
 work    what is to be done, and what came of it, as bytes
-told    a graded exercise as JSON data, without its points
 desk    grades what comes, in a lane
 together  one submission, its exercises in several lanes
 open    the engine that is asked for; the one of this machine

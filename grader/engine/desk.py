@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from grader.diagnosis.diagnose import explainer
 from grader.diagnosis.known import Known
-from grader.engine.told import from_told, to_told
 from grader.engine.work import Answer, Work
+from grader.graded import from_told, to_told
 from grader.grading import Sheet, grade_submission
 from grader.lanes.lane import Lane
 

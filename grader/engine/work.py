@@ -55,7 +55,7 @@ class Answer:
     """What came of it.
 
     Attributes:
-        told: the graded exercise, as `told.to_told` makes it.
+        told: the graded exercise, as `graded.to_told` makes it.
         level: of confinement that was reached, in a word.
         late: whether the lane's own deadline ended it, which other lanes may have brought about.
     """
