@@ -146,6 +146,7 @@ def _graded(sheet: Sheet, intake: Intake, out: Path, how: tuple[Order, Where], s
         pace = _Pace(say)
         return grade_batch(sheet, intake, out, order, on_report, where=where, on_book=on_book, on_wait=pace)
     except KeyboardInterrupt:
+        say()  # what stood there meanwhile goes
         click.echo(f"grade: interrupted after {counted(done, 'author')}; the same command goes on from there", err=True)
         click.echo(f"grade: the gradebook so far is in {out}", err=True)
         sys.exit(INTERRUPTED)
