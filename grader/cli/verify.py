@@ -7,7 +7,7 @@ import sys
 
 import click
 
-from grader.cli.options import device_option, read_setup, start_option
+from grader.cli.options import device_option, lanes_option, read_setup, start_option
 from grader.cli.telling import Say, broken_of, course_and_exercises, told_errors
 
 
@@ -21,6 +21,7 @@ from grader.cli.telling import Say, broken_of, course_and_exercises, told_errors
 @click.option("--poll", is_flag=True, help="With --watch: look for saved files again and again, for network drives.")
 @click.option("-q", "--quiet", is_flag=True, help="Only the table and what is wrong.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@lanes_option
 @device_option
 @start_option
 def command(
@@ -33,6 +34,7 @@ def command(
     poll: bool,
     quiet: bool,
     as_json: bool,
+    lanes: int | None,
     device: str,
     start: str | None,
 ) -> None:
@@ -67,7 +69,7 @@ def command(
         broken = [problem for item in broken_of(course, names) for problem in item.problems]
         if not names:
             broken += [problem for item in course.broken if not item.module for problem in item.problems]
-        proofs = verify(course, exercises, read_setup(start, device), seeds or SEEDS, details)
+        proofs = verify(course, exercises, read_setup(start, device), seeds or SEEDS, details, lanes)
         if losses:
             say("", *loss_lines(proofs), "")
         say(*proof_lines(proofs, broken))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import os
 import queue
 import subprocess
 import sys
@@ -18,6 +17,7 @@ from grader.grading import Sheet, grade_submission, repeats
 from grader.jobs import Setup
 from grader.lanes.lane import Lane
 from grader.lanes.open import open_lanes
+from grader.lanes.pool import cores
 from grader.model import Check, Course, Exercise, Report
 from grader.model.errors import CourseError
 from grader.model.score import counted
@@ -40,7 +40,12 @@ _Key = tuple[str, bytes, str, bytes, int, bool]
 
 
 def verify(
-    course: Course, exercises: Sequence[Exercise], setup: Setup, seeds: int, say: Callable[[str], None]
+    course: Course,
+    exercises: Sequence[Exercise],
+    setup: Setup,
+    seeds: int,
+    say: Callable[[str], None],
+    lanes_wanted: int | None = None,
 ) -> list[Proof]:
     """Prove exercises of a course.
 
@@ -50,6 +55,7 @@ def verify(
         setup: how they are run; the seeds are our own.
         seeds: how many seeds a right answer must pass with.
         say: told what goes on, a line at a time.
+        lanes_wanted: how many are run at once; by default as many as there are cores.
 
     Raises:
         StartError: a process of ours did not start.
@@ -57,8 +63,8 @@ def verify(
     if not exercises:
         return []
     # A lane costs as much as many short runs: it has PyTorch to import.
-    lanes_wanted = min(os.cpu_count() or 1, 1 + sum(_runs_of(item, seeds) for item in exercises) // _RUNS_FOR_A_LANE)
-    with open_lanes(exercises, setup, lanes_wanted) as lanes:
+    runs = sum(_runs_of(item, seeds) for item in exercises)
+    with open_lanes(exercises, setup, lanes_wanted or min(len(cores()), 1 + runs // _RUNS_FOR_A_LANE)) as lanes:
         return prove(lanes, exercises, Runs(course, setup), seeds, say)
 
 
@@ -86,7 +92,7 @@ def prove(
     if busy:
         if count := runs.new(busy):
             say(f"running {counted(count, 'submission')} while all cores are busy")
-        with _busy_cores(os.cpu_count() or 1 if count else 0):
+        with _busy_cores(len(cores()) if count else 0):
             found += runs.run_all(lanes, busy)
     # When all else is done, and so in quiet, as a batch does it.
     found = [(case, runs.repeat(lanes[0], case, report)) for case, report in found]

@@ -6,7 +6,6 @@ exercise whose checks or reference are others.
 
 from __future__ import annotations
 
-import os
 import queue
 import time
 from collections.abc import Callable, Sequence
@@ -17,6 +16,7 @@ from grader.course.saves import saves
 from grader.jobs import Setup
 from grader.lanes.lane import Lane
 from grader.lanes.open import open_lanes
+from grader.lanes.pool import cores
 from grader.model import Course, Exercise
 from grader.model.errors import CourseError
 from grader.model.score import counted
@@ -62,7 +62,7 @@ class Watch:
         with (
             saves(self._course.root, self._saved.put, poll=poll, kinds=_KINDS),
             # At once, so that PyTorch is imported while the first line is typed.
-            open_lanes(exercises, self._setup, min(2, os.cpu_count() or 1)) as lanes,
+            open_lanes(exercises, self._setup, min(2, len(cores()))) as lanes,
         ):
             if self._named:
                 self._prove(lanes, self._named)
