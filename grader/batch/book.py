@@ -22,6 +22,7 @@ def to_told(graded: GradedExercise) -> dict[str, Any]:
         "notes": list(graded.notes),
         "output": graded.output,
         "diagnosis": graded.diagnosis,
+        "behaviour": graded.behaviour,
         "checks": [to_plain(row.check) for row in graded.checks],
         "outcomes": [to_plain(row.outcome) for row in graded.checks],
     }
@@ -38,6 +39,7 @@ def from_told(exercise: Exercise, told: dict[str, Any]) -> GradedExercise:
         handed_in=told["handed_in"],
         notes=tuple(told["notes"]),
         diagnosis=told["diagnosis"],
+        behaviour=told.get("behaviour", ""),  # a journal of old has none
     )
 
 

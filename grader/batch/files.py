@@ -8,7 +8,7 @@ import hashlib
 import io
 import os
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -25,7 +25,9 @@ from grader.report.safe import for_csv
 
 _REPORTS = "reports"
 _GRADEBOOK = "gradebook.csv"
-_UNMATCHED = "unmatched.csv"
+UNMATCHED = "unmatched.csv"
+FEEDBACK = "feedback"
+_OVERVIEW = "report.html"
 _SEED_FILE = "seed"
 MISTAKES_FILE = "mistakes.json"
 _SECRET_BYTES = 32
@@ -56,7 +58,7 @@ class Out:
 
     def write_report(self, report: Report) -> None:
         """Write a report, if it is not there already. The gradebook, which would tell otherwise, goes first."""
-        path = self.path / _REPORTS / f"{_file_name(report.author)}.json"
+        path = self.path / _REPORTS / f"{file_name(report.author)}.json"
         text = json_of(report).encode("ascii")
         if path.is_file() and path.read_bytes() == text:
             return
@@ -68,9 +70,25 @@ class Out:
         rows = map(GradebookRow.of, reports(sheet, journal))
         write_whole(self.path / _GRADEBOOK, gradebook_csv(ids(sheet.exercises), rows))
 
+    def write_pages(self, overview: str, pages: Iterable[tuple[str, str]]) -> Path:
+        """Write the page of a class, and that of each author, by name; give the place of the first.
+
+        Raises:
+            CourseError: they cannot be written.
+        """
+        path = self.path / _OVERVIEW
+        try:
+            (self.path / FEEDBACK).mkdir(exist_ok=True)
+            for author, text in pages:
+                write_whole(self.path / FEEDBACK / f"{file_name(author)}.html", text)
+            write_whole(path, overview)
+        except OSError as error:
+            raise CourseError(f"{error.filename or path} cannot be written: {error.strerror}") from None
+        return path
+
     def write_unmatched(self, rows: Sequence[Unmatched]) -> None:
         """Write what no exercise or no author was found for; nothing is there if that is nothing."""
-        path = self.path / _UNMATCHED
+        path = self.path / UNMATCHED
         if rows:
             write_whole(path, _table([("file", "author", "why"), *((row.file, row.author, row.why) for row in rows)]))
         else:
@@ -98,7 +116,7 @@ def _table(rows: Sequence[Sequence[str]]) -> str:
     return text.getvalue()
 
 
-def _file_name(author: str) -> str:
+def file_name(author: str) -> str:
     """The author's name, or its beginning with a digest where a file could not have it."""
     plain = "".join("_" if char in '/\\\0:*?"<>|' else char for char in author)
     if plain == author and len(os.fsencode(author)) <= _LONGEST_NAME and author[:1] not in (".", ""):

@@ -1,0 +1,182 @@
+"""The journal as a class at a glance: what came of each exercise and check, and groups of what nothing explains."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import quote
+
+from grader.batch.book import from_told
+from grader.batch.files import FEEDBACK, UNMATCHED, file_name
+from grader.batch.journal import Entry, Journal, Source
+from grader.diagnosis.draft import draft_text, plain_code
+from grader.diagnosis.groups import Group, Unexplained, grouped, is_unexplained, lost_rows
+from grader.model import Check, Course, Exercise, GradedExercise, Score, Submission, Verdict
+from grader.report.gradebook import cell_text
+from grader.report.overview import AuthorRow, CheckTally, Example, ExerciseTally, GroupTold, Overview
+
+_MOST_LOOKED_AT = 100
+"""So many of a group are looked at for the shortest of them."""
+
+
+def unexplained_source(graded: GradedExercise, submission: Submission, root: Path) -> Source | None:
+    """The module of what lost points and behaves like no known wrong answer, to be kept; else None."""
+    id = graded.exercise.id
+    text, path = submission.files.get(id, {}).get(graded.exercise.file_name), submission.paths.get(id)
+    if text is None or path is None or not is_unexplained(graded):
+        return None
+    return Source(Path(os.path.relpath(path, root)).as_posix(), text)
+
+
+@dataclass
+class _Tally:
+    """What is counted of one exercise."""
+
+    exercise: Exercise
+    scores: list[Score] = field(default_factory=list)
+    states: Counter[str] = field(default_factory=Counter)
+    checks: dict[str, Check] = field(default_factory=dict)
+    verdicts: dict[str, Counter[Verdict]] = field(default_factory=dict)
+    mistakes: dict[str, list[str]] = field(default_factory=dict)
+    unexplained: list[Unexplained] = field(default_factory=list)
+
+    def add(self, author: str, number: int, graded: GradedExercise) -> None:
+        """Count one outcome."""
+        if not graded.handed_in:
+            self.states["missing"] += 1
+            return
+        self.scores.append(graded.score)
+        self.states["blank"] += graded.state == "not_started"
+        self.states["full"] += graded.score.earned == graded.score.possible
+        for row in graded.checks:
+            self.checks.setdefault(row.check.id, row.check)
+            self.verdicts.setdefault(row.check.id, Counter())[row.outcome.verdict] += 1
+        if graded.diagnosis:
+            self.mistakes.setdefault(graded.diagnosis, []).append(author)
+        elif is_unexplained(graded):
+            self.unexplained.append(Unexplained.of(author, number, graded))
+
+
+class Class:
+    """What is in a journal, read once.
+
+    Args:
+        course: as it is now: points and starters are its.
+        journal: open; it is asked again for the files of what is looked at.
+        out: the folder that it lies in.
+    """
+
+    def __init__(self, course: Course, journal: Journal, out: Path) -> None:
+        self._journal = journal
+        self._out = out
+        self._course = course
+        self._tallies = {exercise.id: _Tally(exercise) for exercise in course.exercises}
+        self._rows: list[AuthorRow] = []
+        self._open: list[tuple[str, Exercise, Verdict]] = []
+        self._at = ""
+        for author, authors, _ in sorted(journal.authors()):
+            self._add(author, authors)
+        found = [(tally.exercise, item) for tally in self._tallies.values() for item in tally.unexplained]
+        self.groups = grouped(found)
+
+    def _add(self, author: str, authors: tuple[str, ...]) -> None:
+        entries = {seat.exercise: self._journal.entry(seat.outcome) for seat in self._journal.seats(author)}
+        cells: dict[str, str] = {}
+        total = Score(0, 0)
+        for exercise in self._course.exercises:
+            if (entry := entries.get(exercise.id)) is None:
+                continue
+            graded = from_told(exercise, entry.told)
+            self._tallies[exercise.id].add(author, entry.id, graded)
+            cells[exercise.id], total = cell_text(graded), total + graded.score
+            self._at = max(self._at, entry.at)
+            open_ = dict.fromkeys(row.outcome.verdict for row in graded.checks if not row.outcome.verdict.decided)
+            self._open += [(author, exercise, verdict) for verdict in open_]
+        if cells:
+            page = quote(os.fsencode(f"{FEEDBACK}/{file_name(author)}.html"))
+            self._rows.append(AuthorRow(author, authors or (author,), cells, total, page))
+
+    def overview(self) -> Overview:
+        """All of it."""
+        groups: dict[str, list[GroupTold]] = {}
+        for group in self.groups:
+            groups.setdefault(group.exercise.id, []).append(self.told(group))
+        tallies = tuple(
+            _told(tally, groups.get(tally.exercise.id, []))
+            for tally in self._tallies.values()
+            if tally.scores or tally.states
+        )
+        unmatched = (self._out / UNMATCHED).is_file()
+        return Overview(self._course.title, self._at, tallies, tuple(self._rows), tuple(self._open), unmatched)
+
+    def told(self, group: Group) -> GroupTold:
+        """A group with its shortest file as an example."""
+        by_length = sorted(self._members(group), key=lambda found: (found[0], found[1].author))
+        _, entry, source = by_length[0]
+        graded = from_told(group.exercise, entry.told)
+        lines = _own_lines(group.exercise, source.text) if source else ()
+        example = Example(entry.author, source.path if source else "", tuple(lost_rows(graded)), tuple(lines))
+        return GroupTold(
+            group.name, group.exercise, tuple(item.author for item in group.members), example, group.why_not
+        )
+
+    def draft(self, group: Group) -> str:
+        """A new known wrong answer of the shortest file of a group of which one can be made.
+
+        Raises:
+            ValueError: of none of them.
+        """
+        if group.why_not:
+            raise ValueError(group.why_not)
+        people = {author: (author, *authors) for author, authors, _ in self._journal.authors()}
+        why = "none of its files was kept"
+        for _, entry, source in sorted(self._members(group), key=lambda found: (found[0], found[1].author)):
+            if source is not None:
+                graded = from_told(group.exercise, entry.told)
+                try:
+                    return draft_text(graded, source.text, people[entry.author])
+                except ValueError as error:
+                    why = str(error)
+        raise ValueError(why)
+
+    def _members(self, group: Group) -> Iterator[tuple[int, Entry, Source | None]]:
+        """The first of a group, each with the length of its code, its outcome and its file."""
+        for item in group.members[:_MOST_LOOKED_AT]:
+            source = self._journal.source(item.number)
+            yield _length(source), self._journal.entry(item.number), source
+
+
+def _length(source: Source | None) -> int:
+    """Of the code, comments apart; what cannot be read comes last."""
+    if source is None:
+        return 1 << 40
+    try:
+        return len(plain_code(source.text))
+    except ValueError:
+        return (1 << 30) + len(source.text)
+
+
+def _told(tally: _Tally, groups: list[GroupTold]) -> ExerciseTally:
+    mistakes = sorted(tally.mistakes.items(), key=lambda item: (-len(item[1]), item[0]))
+    return ExerciseTally(
+        tally.exercise,
+        tuple(tally.scores),
+        tally.states["full"],
+        tally.states["blank"],
+        tally.states["missing"],
+        tuple(CheckTally(check, tally.verdicts[id]) for id, check in tally.checks.items()),
+        tuple((sentence, tuple(authors)) for sentence, authors in mistakes),
+        tuple(groups),
+    )
+
+
+def _own_lines(exercise: Exercise, text: bytes) -> Iterator[tuple[int, str]]:
+    """The lines of a file that are not in the starter, with their numbers."""
+    starter = exercise.starter.read_text(encoding="utf-8", errors="replace") if exercise.starter.is_file() else ""
+    given = {line.strip() for line in starter.splitlines()}
+    for number, line in enumerate(text.decode("utf-8", "replace").splitlines(), 1):
+        if line.strip() and line.strip() not in given:
+            yield number, line.rstrip()
