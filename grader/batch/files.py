@@ -8,7 +8,7 @@ import hashlib
 import io
 import os
 import secrets
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -26,7 +26,7 @@ from grader.report.safe import for_csv
 _REPORTS = "reports"
 _GRADEBOOK = "gradebook.csv"
 UNMATCHED = "unmatched.csv"
-FEEDBACK = "feedback"
+_FEEDBACK = "feedback"
 _OVERVIEW = "report.html"
 _SEED_FILE = "seed"
 MISTAKES_FILE = "mistakes.json"
@@ -58,7 +58,7 @@ class Out:
 
     def write_report(self, report: Report) -> None:
         """Write a report, if it is not there already. The gradebook, which would tell otherwise, goes first."""
-        path = self.path / _REPORTS / f"{file_name(report.author)}.json"
+        path = self.path / _REPORTS / f"{_file_name(report.author)}.json"
         text = json_of(report).encode("ascii")
         if path.is_file() and path.read_bytes() == text:
             return
@@ -70,18 +70,16 @@ class Out:
         rows = map(GradebookRow.of, reports(sheet, journal))
         write_whole(self.path / _GRADEBOOK, gradebook_csv(ids(sheet.exercises), rows))
 
-    def write_pages(self, overview: str, pages: Iterable[tuple[str, str]]) -> Path:
-        """Write the page of a class, and that of each author, by name; give the place of the first.
+    def write_page(self, text: str, author: str | None = None) -> Path:
+        """Write the page of an author, or that of the class; give its place.
 
         Raises:
-            CourseError: they cannot be written.
+            CourseError: it cannot be written.
         """
-        path = self.path / _OVERVIEW
+        path = self.path / (_OVERVIEW if author is None else page_of(author))
         try:
-            (self.path / FEEDBACK).mkdir(exist_ok=True)
-            for author, text in pages:
-                write_whole(self.path / FEEDBACK / f"{file_name(author)}.html", text)
-            write_whole(path, overview)
+            path.parent.mkdir(exist_ok=True)
+            write_whole(path, text)
         except OSError as error:
             raise CourseError(f"{error.filename or path} cannot be written: {error.strerror}") from None
         return path
@@ -110,13 +108,18 @@ class Out:
         return secret
 
 
+def page_of(author: str) -> str:
+    """Where the page of an author lies, from the folder of results."""
+    return f"{_FEEDBACK}/{_file_name(author)}.html"
+
+
 def _table(rows: Sequence[Sequence[str]]) -> str:
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows([for_csv(cell) for cell in row] for row in rows)
     return text.getvalue()
 
 
-def file_name(author: str) -> str:
+def _file_name(author: str) -> str:
     """The author's name, or its beginning with a digest where a file could not have it."""
     plain = "".join("_" if char in '/\\\0:*?"<>|' else char for char in author)
     if plain == author and len(os.fsencode(author)) <= _LONGEST_NAME and author[:1] not in (".", ""):

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import quote
 
-from grader.batch.book import from_told
-from grader.batch.files import FEEDBACK, UNMATCHED, file_name
+from grader.batch.book import from_told, reports
+from grader.batch.files import UNMATCHED, page_of
 from grader.batch.journal import Entry, Journal, Source
 from grader.diagnosis.draft import draft_text, plain_code
 from grader.diagnosis.groups import Group, Unexplained, grouped, is_unexplained, lost_rows
-from grader.model import Check, Course, Exercise, GradedExercise, Score, Submission, Verdict
+from grader.grading import Sheet
+from grader.jobs import Setup, Start
+from grader.model import Check, Course, Exercise, GradedExercise, Report, Score, Submission, Verdict
 from grader.report.gradebook import cell_text
 from grader.report.overview import AuthorRow, CheckTally, Example, ExerciseTally, GroupTold, Overview
 
@@ -67,9 +69,12 @@ class Class:
         course: as it is now: points and starters are its.
         journal: open; it is asked again for the files of what is looked at.
         out: the folder that it lies in.
+        on_report: told each report, one after another.
     """
 
-    def __init__(self, course: Course, journal: Journal, out: Path) -> None:
+    def __init__(
+        self, course: Course, journal: Journal, out: Path, on_report: Callable[[Report], object] = lambda report: None
+    ) -> None:
         self._journal = journal
         self._out = out
         self._course = course
@@ -77,27 +82,25 @@ class Class:
         self._rows: list[AuthorRow] = []
         self._open: list[tuple[str, Exercise, Verdict]] = []
         self._at = ""
-        for author, authors, _ in sorted(journal.authors()):
-            self._add(author, authors)
+        sheet = Sheet(course, course.exercises, Setup(Start.FORK))  # nothing is run
+        for report in reports(sheet, journal):
+            self._add(report)
+            on_report(report)
         found = [(tally.exercise, item) for tally in self._tallies.values() for item in tally.unexplained]
         self.groups = grouped(found)
 
-    def _add(self, author: str, authors: tuple[str, ...]) -> None:
-        entries = {seat.exercise: self._journal.entry(seat.outcome) for seat in self._journal.seats(author)}
-        cells: dict[str, str] = {}
-        total = Score(0, 0)
-        for exercise in self._course.exercises:
-            if (entry := entries.get(exercise.id)) is None:
-                continue
-            graded = from_told(exercise, entry.told)
-            self._tallies[exercise.id].add(author, entry.id, graded)
-            cells[exercise.id], total = cell_text(graded), total + graded.score
-            self._at = max(self._at, entry.at)
+    def _add(self, report: Report) -> None:
+        author = report.author
+        numbers = {seat.exercise: seat.outcome for seat in self._journal.seats(author)}
+        for graded in report.exercises:
+            id = graded.exercise.id
+            self._tallies[id].add(author, numbers[id], graded)
             open_ = dict.fromkeys(row.outcome.verdict for row in graded.checks if not row.outcome.verdict.decided)
-            self._open += [(author, exercise, verdict) for verdict in open_]
-        if cells:
-            page = quote(os.fsencode(f"{FEEDBACK}/{file_name(author)}.html"))
-            self._rows.append(AuthorRow(author, authors or (author,), cells, total, page))
+            self._open += [(author, graded.exercise, verdict) for verdict in open_]
+        cells = {graded.exercise.id: cell_text(graded) for graded in report.exercises}
+        page = quote(os.fsencode(page_of(author)))
+        self._rows.append(AuthorRow(author, report.authors or (author,), cells, report.score, page))
+        self._at = max(self._at, report.graded_at)
 
     def overview(self) -> Overview:
         """All of it."""
@@ -174,9 +177,13 @@ def _told(tally: _Tally, groups: list[GroupTold]) -> ExerciseTally:
 
 
 def _own_lines(exercise: Exercise, text: bytes) -> Iterator[tuple[int, str]]:
-    """The lines of a file that are not in the starter, with their numbers."""
+    """The lines of a file that are not in the starter, with their numbers; none of what is no text."""
     starter = exercise.starter.read_text(encoding="utf-8", errors="replace") if exercise.starter.is_file() else ""
     given = {line.strip() for line in starter.splitlines()}
-    for number, line in enumerate(text.decode("utf-8", "replace").splitlines(), 1):
+    try:
+        own = text.decode("utf-8").splitlines()
+    except UnicodeDecodeError:
+        return
+    for number, line in enumerate(own, 1):
         if line.strip() and line.strip() not in given:
             yield number, line.rstrip()

@@ -36,39 +36,31 @@ def command(out: Path, every: bool, draft: str | None, course_folder: Path | Non
 
         course, _ = course_and_exercises((), course_folder)
         with open_journal(out, new=False) as journal:
-            found = Class(course, journal, out)
             if draft is not None:
-                say(*_drafted(course, found, draft, out))
+                say(*_drafted(course, Class(course, journal, out), draft, out))
             else:
-                say(*_shown(course, journal, found, out, every=every))
+                say(*_shown(course, journal, out, every=every))
 
 
-def _shown(course: Course, journal: Journal, found: Class, out: Path, *, every: bool) -> Iterator[str]:
+def _shown(course: Course, journal: Journal, out: Path, *, every: bool) -> Iterator[str]:
     """Write the pages, and tell the class in short."""
-    from grader.batch.book import reports
     from grader.batch.files import Out
-    from grader.grading import Sheet
-    from grader.jobs import Setup, Start
+    from grader.batch.overview import Class
     from grader.report.html import page
     from grader.report.lines import filled
     from grader.report.overview_lines import group_lines, overview_lines
     from grader.report.overview_page import overview_page
 
-    width = terminal_width()
-    overview = found.overview()
+    width, place = terminal_width(), Out(out)
+    overview = Class(course, journal, out, lambda report: place.write_page(page(report), report.author)).overview()
+    path = place.write_page(overview_page(overview))
     yield from overview_lines(overview, width)
     groups = overview.groups
     yield from group_lines(groups, len(groups) if every else _FEW, width)
-    sheet = Sheet(course, course.exercises, Setup(Start.FORK))
-    pages = ((report.author, page(report)) for report in reports(sheet, journal))
-    path = Out(out).write_pages(overview_page(overview), pages)
     yield ""
     if usable := [group for group in groups if not group.why_not]:
         # A command is copied, so that it is not broken.
-        told = [
-            *["To", "make", "a", "known", "wrong", "answer", "of", "a", "group:"],
-            f" grade report {out} --draft {usable[0].name}",
-        ]
+        told = ["To make a known", "wrong answer", "of a group:", f" grade report {out} --draft {usable[0].name}"]
         yield from filled(told, "", width)
     yield from filled(["All of it,", "with everybody's page,", "is in", str(path)], "", width)
 
@@ -99,8 +91,8 @@ def _drafted(course: Course, found: Class, name: str, out: Path) -> Iterator[str
     except OSError as error:
         raise CourseError(f"{path} cannot be written: {error.strerror}") from None
     id = group.exercise.id
-    told = ["A", "new", "wrong", "answer,", "of", *counted(len(group.members), "submission,").split(), "is", "in"]
-    yield from filled([*told, str(path)], "", terminal_width())
+    told = ["A new", "wrong answer,", f"of {counted(len(group.members), 'submission')},", "is in", str(path)]
+    yield from filled(told, "", terminal_width())
     yield "Now"
     for step in (
         "write its sentence in place of TODO, and give the file the mistake's name",

@@ -18,7 +18,7 @@ from grader.model import Exercise, GradedCheck, GradedExercise, Verdict
 _SHORTEST_NAME = 4
 _DRAWN = re.compile(r"\d[\d.e+-]*")
 _MISSED = "they were graded before behaviour was kept; run the batch once more with --rerun all"
-_WITHOUT_VALUE = "no value shows what they do, so that a known wrong answer could not be told from others"
+_WITHOUT_VALUE = "no value shows what they do"
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ def lost_rows(graded: GradedExercise) -> list[GradedCheck]:
 
 
 def grouped(found: Iterable[tuple[Exercise, Unexplained]]) -> list[Group]:
-    """The groups, the largest first; of equal ones in the order of the course."""
+    """The groups, the largest first; of equal ones those of which a wrong answer can be made, by exercise."""
     by_key: dict[tuple[str, str], tuple[Exercise, list[Unexplained]]] = {}
     for exercise, item in found:
         by_key.setdefault((exercise.id, item.key), (exercise, []))[1].append(item)
@@ -92,7 +92,11 @@ def grouped(found: Iterable[tuple[Exercise, Unexplained]]) -> list[Group]:
         Group(exercise, digests[key][:length], tuple(sorted(members, key=lambda item: item.author)))
         for key, (exercise, members) in by_key.items()
     ]
-    return sorted(groups, key=lambda group: (-len(group.members), group.exercise.number, group.name))
+    return sorted(groups, key=_place)
+
+
+def _place(group: Group) -> tuple[int, bool, str, str]:
+    return -len(group.members), bool(group.why_not), group.exercise.number, group.name
 
 
 def _endings(graded: GradedExercise) -> str:

@@ -156,7 +156,7 @@ class Overview:
     def groups(self) -> list[GroupTold]:
         """All groups, the largest first."""
         found = [group for tally in self.exercises for group in tally.groups]
-        return sorted(found, key=lambda group: -len(group.authors))
+        return sorted(found, key=lambda group: (-len(group.authors), bool(group.why_not)))
 
 
 def shares(scores: Sequence[Score]) -> list[float]:

@@ -13,6 +13,7 @@ from grader.report.words import VERDICTS
 
 _FEW_LINES, _FEW_ROWS = 12, 4
 _STEP = "      "
+_BESIDE, _WIDE = 30, 70
 _LEGEND = "in: handed in; all: with all points; known: told a known mistake; new: not explained"
 
 
@@ -37,7 +38,7 @@ def _exercise(tally: ExerciseTally, width: int) -> Iterator[str]:
     yield cut(f"{numbers}  {name}", width)
     if hardest := tally.hardest:
         told = for_terminal(f"{hardest.check.contract} {hardest.check.title}".strip(), one_line=True)
-        yield cut(f"{'':>30}{hardest.lost} lose {told}", width)
+        yield cut(f"{'':>{_BESIDE if width >= _WIDE else len(_STEP)}}{hardest.lost} lose {told}", width)
 
 
 def group_lines(groups: Sequence[GroupTold], most: int, width: int) -> Iterator[str]:

@@ -71,6 +71,8 @@ class _Exercise:
     blank: int
     full: int
     mean: str
+    explained: int
+    unexplained: int
     middle: str
     bar: _Bar
     checks: tuple[tuple[CheckTally, _Bar], ...]
@@ -125,6 +127,8 @@ def _exercise(tally: ExerciseTally, people: dict[str, _Person]) -> _Exercise:
         tally.blank,
         tally.full,
         mean_points(tally),
+        tally.explained,
+        tally.unexplained,
         middle_text(tally.scores),
         _Bar.of(passed=tally.full, lost=part, blank=tally.blank + tally.missing),
         tuple((check, _Bar.of(passed=check.passed, lost=check.lost, open=check.undecided)) for check in tally.checks),
@@ -157,7 +161,10 @@ def _group(group: GroupTold, people: dict[str, _Person]) -> _Group:
 
 
 def _rows(rows: Sequence[GradedCheck]) -> Iterator[tuple[str, str, str, str, str]]:
+    before = ""
     for row in rows:
         title = row.check.title if row.check.shown else f"{row.check.title} (hidden)"
-        verdict = row.outcome.verdict
-        yield verdict.value, VERDICTS[verdict][0], row.check.contract, title, row.outcome.message.split("\n")[0]
+        verdict, message = row.outcome.verdict, row.outcome.message.split("\n")[0]
+        # What a file that does not load is told of each check is read once.
+        yield verdict.value, VERDICTS[verdict][0], row.check.contract, title, message if message != before else ""
+        before = message
