@@ -81,7 +81,7 @@ class Out:
             path.parent.mkdir(exist_ok=True)
             write_whole(path, text)
         except OSError as error:
-            raise CourseError(f"{error.filename or path} cannot be written: {error.strerror}") from None
+            raise CourseError(f"{path} cannot be written ({error.strerror}); remove what is in its place") from None
         return path
 
     def write_unmatched(self, rows: Sequence[Unmatched]) -> None:
