@@ -8,7 +8,8 @@ from typing import Any
 
 from grader.batch.journal import Entry, Journal
 from grader.confine.levels import Level
-from grader.grading import Sheet, graded_from
+from grader.graded import graded_from
+from grader.grading import Sheet
 from grader.lanes.environment import describe_machine
 from grader.model import Check, Exercise, GradedExercise, Outcome, Report
 from grader.records import from_plain, to_plain

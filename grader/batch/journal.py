@@ -37,10 +37,6 @@ CREATE TABLE seats (
     PRIMARY KEY (author, exercise)
 );
 """
-_LATER_TABLES = """
-CREATE TABLE IF NOT EXISTS sources (outcome INTEGER PRIMARY KEY, path TEXT NOT NULL, source BLOB NOT NULL);
-"""
-"""What journals of old have not."""
 _COLUMNS = "id, author, exercise, files, judge, seed, machine, mistakes, at, confinement, told"
 
 
@@ -78,14 +74,6 @@ class Seat:
     run: int
 
 
-@dataclass(frozen=True)
-class Source:
-    """The module that an outcome is of: where it lay, from the folder of submissions, and what stood in it."""
-
-    path: str
-    text: bytes
-
-
 class Journal:
     """An open journal; see `open_journal`."""
 
@@ -103,16 +91,8 @@ class Journal:
         """When a run began."""
         return str(self._connection.execute("SELECT started FROM runs WHERE id = ?", (run,)).fetchone()[0])
 
-    def add(
-        self,
-        author: str,
-        exercise: str,
-        key: Key,
-        confinement: str | None,
-        told: dict[str, Any],
-        source: Source | None = None,
-    ) -> int:
-        """Write an outcome down, and the file that it is of where that is wanted later; give its number."""
+    def add(self, author: str, exercise: str, key: Key, confinement: str | None, told: dict[str, Any]) -> int:
+        """Write an outcome down; give its number."""
         parts = (key.files, key.judge, key.seed, key.machine, key.mistakes)
         values = (self.run, _text(author), exercise, *parts, _now(), confinement, json.dumps(told))
         with self._connection as connection:
@@ -121,15 +101,7 @@ class Journal:
                 " told) VALUES (?, CAST(? AS TEXT), ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 values,
             )
-            if source is not None:
-                kept = (row.lastrowid, _text(source.path), source.text)
-                connection.execute("INSERT INTO sources VALUES (?, CAST(? AS TEXT), ?)", kept)
         return row.lastrowid or 0
-
-    def source(self, number: int) -> Source | None:
-        """The file that the outcome of a number is of, where it was kept."""
-        found = self._connection.execute("SELECT path, source FROM sources WHERE outcome = ?", (number,)).fetchone()
-        return None if found is None else Source(*found)
 
     def seat(self, author: str, exercise: str, outcome: int) -> None:
         """Let an outcome count. What it took the place of stays the same until the run ends."""
@@ -220,7 +192,6 @@ def _lock(connection: sqlite3.Connection) -> None:
         raise GraderError(
             f"the journal is of version {version}, and this grader reads {_VERSION}; grade into a new folder"
         )
-    connection.execute(_LATER_TABLES)
     connection.commit()
 
 

@@ -7,11 +7,12 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 from grader.batch.book import from_told, reports
 from grader.batch.files import UNMATCHED, page_of
-from grader.batch.journal import Entry, Journal, Source
+from grader.batch.journal import Entry, Journal
 from grader.diagnosis.draft import draft_text, plain_code
 from grader.diagnosis.groups import Group, Unexplained, grouped, is_unexplained, lost_rows
 from grader.grading import Sheet
@@ -20,17 +21,39 @@ from grader.model import Check, Course, Exercise, GradedExercise, Report, Score,
 from grader.report.gradebook import cell_text
 from grader.report.overview import AuthorRow, CheckTally, Example, ExerciseTally, GroupTold, Overview
 
+_FILE = "file"
 _MOST_LOOKED_AT = 100
 """So many of a group are looked at for the shortest of them."""
 
 
-def unexplained_source(graded: GradedExercise, submission: Submission, root: Path) -> Source | None:
-    """The module of what lost points and behaves like no known wrong answer, to be kept; else None."""
+@dataclass(frozen=True)
+class Source:
+    """The module that an outcome is of: where it lay, from the folder of submissions, and what stood in it."""
+
+    path: str
+    text: bytes
+
+    @classmethod
+    def of(cls, entry: Entry) -> Source | None:
+        """That of an outcome, where it was kept."""
+        found = entry.told.get(_FILE)
+        return None if found is None else cls(found["path"], found["text"].encode("utf-8", "surrogateescape"))
+
+
+def kept_file(graded: GradedExercise, submission: Submission, root: Path) -> dict[str, Any]:
+    """What is written down with an outcome that lost points like no known wrong answer: its module.
+
+    Args:
+        graded: the exercise.
+        submission: whose it is.
+        root: the folder of all submissions.
+    """
     id = graded.exercise.id
     text, path = submission.files.get(id, {}).get(graded.exercise.file_name), submission.paths.get(id)
     if text is None or path is None or not is_unexplained(graded):
-        return None
-    return Source(Path(os.path.relpath(path, root)).as_posix(), text)
+        return {}
+    place = Path(os.path.relpath(path, root)).as_posix()
+    return {_FILE: {"path": place, "text": text.decode("utf-8", "surrogateescape")}}
 
 
 @dataclass
@@ -148,8 +171,9 @@ class Class:
     def _members(self, group: Group) -> Iterator[tuple[int, Entry, Source | None]]:
         """The first of a group, each with the length of its code, its outcome and its file."""
         for item in group.members[:_MOST_LOOKED_AT]:
-            source = self._journal.source(item.number)
-            yield _length(source), self._journal.entry(item.number), source
+            entry = self._journal.entry(item.number)
+            source = Source.of(entry)
+            yield _length(source), entry, source
 
 
 def _length(source: Source | None) -> int:

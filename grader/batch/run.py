@@ -12,7 +12,7 @@ from grader.batch.files import MISTAKES_FILE, Out, told_room
 from grader.batch.journal import Journal, open_journal
 from grader.batch.keys import Keys
 from grader.batch.order import Order, Summary, is_broken
-from grader.batch.overview import unexplained_source
+from grader.batch.overview import kept_file
 from grader.confine.levels import Level
 from grader.diagnosis.diagnose import explainer
 from grader.diagnosis.known import Known
@@ -197,8 +197,8 @@ class _Batch:
         def keep(graded: GradedExercise) -> None:
             level = lane.reached.level.word if lane is not None and submission.files.get(graded.exercise.id) else None
             key = self._keys.of(submission, graded.exercise)
-            source = unexplained_source(graded, submission, self._intake.root)
-            number = self._journal.add(submission.author, graded.exercise.id, key, level, to_told(graded), source)
+            told = to_told(graded) | kept_file(graded, submission, self._intake.root)
+            number = self._journal.add(submission.author, graded.exercise.id, key, level, told)
             rows[graded.exercise.id] = number, graded
             self.summary.graded += 1
 

@@ -13,7 +13,7 @@ from support import COURSES, FORK, WarmGrade
 from grader.batch.book import to_told
 from grader.batch.journal import open_journal
 from grader.batch.keys import Keys
-from grader.batch.overview import Class, unexplained_source
+from grader.batch.overview import Class, kept_file
 from grader.course.load import load_course
 from grader.diagnosis.diagnose import explainer
 from grader.diagnosis.known import Known
@@ -66,9 +66,9 @@ class Graded:
         with open_journal(self.out) as journal:
             journal.begin("test")
             key = Keys(setup, [exercise]).of(submission, exercise)
-            source = unexplained_source(graded, submission, self.out / "in")
+            told = to_told(graded) | kept_file(graded, submission, self.out / "in")
             journal.submission(author, (), submission.digest)
-            journal.seat(author, exercise.id, journal.add(author, exercise.id, key, "full", to_told(graded), source))
+            journal.seat(author, exercise.id, journal.add(author, exercise.id, key, "full", told))
         return graded
 
     @property
