@@ -5,9 +5,9 @@
 Classes as `make_class.py` makes them, as folders, are graded by `grade batch`, and `grade report` is run on each. For
 each size: wall and CPU seconds in all and for each submission, the largest of our processes, how much of the time the
 checks themselves took (the sum over all outcomes, by the journal), and the size of the journal. What a submission costs
-should not grow with the class: the last line compares the largest class with the smallest, start-up apart, which is
-taken from a class of one. `--profile` prints what the host spends its own time on, in the largest class. What stands
-behind `--` goes to `grade batch`.
+should not grow with the class: the last line compares the CPU seconds of the largest class with those of the smallest,
+start-up apart, which is taken from a class of one. `--profile` grades the largest once more, and prints what the host's
+main thread spends its time on. What stands behind `--` goes to `grade batch`.
 
 The exercises by default are ten without a check of speed, whose repetitions hang on what else the machine does.
 """
@@ -108,12 +108,17 @@ def checks_s(out: Path) -> tuple[float, Counter[str]]:
     return sum(by_exercise.values()), by_exercise
 
 
-def graded(root: Path, exercises: Sequence[Exercise], count: int, rest: Sequence[str], profile: Path | None) -> Cost:
-    """Make a class of a size, grade it, and tell what that cost."""
-    folder, out = make_class(root / str(count), exercises, "folders", count, count), root / str(count) / "out"
+def batch(root: Path, exercises: Sequence[Exercise], out: Path, rest: Sequence[str]) -> list[str]:
+    """The arguments of `grade batch` for the class in a folder."""
     only = [word for exercise in exercises for word in ("--only", exercise.id)]
-    program = ["-m", "cProfile", "-o", str(profile), "-m", "grader"] if profile else ["-m", "grader"]
-    cost = cost_of([*program, "batch", str(folder), "--out", str(out), "--quiet", *only, *rest])
+    return ["batch", str(root / "folders"), "--out", str(out), "--quiet", *only, *rest]
+
+
+def graded(root: Path, exercises: Sequence[Exercise], count: int, rest: Sequence[str]) -> Cost:
+    """Make a class of a size, grade it, and tell what that cost."""
+    make_class(root, exercises, "folders", count, count)
+    out = root / "out"
+    cost = cost_of(["-m", "grader", *batch(root, exercises, out, rest)])
     all_s, by_exercise = checks_s(out)
     report = cost_of(["-m", "grader", "report", str(out)])
     journal_mb = (out / "journal.sqlite").stat().st_size / (1 << 20)
@@ -131,7 +136,7 @@ def graded(root: Path, exercises: Sequence[Exercise], count: int, rest: Sequence
 @click.command()
 @click.option("--students", "sizes", multiple=True, type=int, default=(100, 1000), show_default=True)
 @click.option("--exercise", "names", multiple=True, default=EXERCISES, show_default=True)
-@click.option("--profile", is_flag=True, help="Print what the host does with its own time, in the largest class.")
+@click.option("--profile", is_flag=True, help="Print what the host does with its own time.")
 @click.option("--keep", type=click.Path(path_type=Path), help="A folder for it all; by default one that is removed.")
 @click.argument("rest", nargs=-1)
 def command(
@@ -142,16 +147,18 @@ def command(
     exercises = exercises_named(names, len(names))
     click.echo(f"{len(exercises)} exercises, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")
     try:
-        start = graded(root, exercises, 1, rest, None)
-        found = {}
-        for size in sorted(sizes):
-            path = root / "profile" if profile and size == max(sizes) else None
-            found[size] = (graded(root, exercises, size, rest, path).wall_s - start.wall_s) / size
-            if path is not None:
-                pstats.Stats(str(path)).sort_stats("tottime").print_stats(20)
+        start = graded(root / "1", exercises, 1, rest)
+        found = {
+            size: (graded(root / str(size), exercises, size, rest).cpu_s - start.cpu_s) / size for size in sorted(sizes)
+        }
         if len(found) > 1:
             growth = found[max(found)] / found[min(found)]
             click.echo(f"a submission of {max(found)} costs {growth:.2f} times one of {min(found)}, start-up apart")
+        if profile:
+            path, largest = root / "profile", root / str(max(found))
+            command = batch(largest, exercises, largest / "profiled", rest)
+            cost_of(["-m", "cProfile", "-o", str(path), "-m", "grader", *command])
+            pstats.Stats(str(path)).sort_stats("tottime").print_stats(20)
     finally:
         if keep is None:
             shutil.rmtree(root, ignore_errors=True)

@@ -158,7 +158,7 @@ class Class:
         if group.why_not:
             raise ValueError(group.why_not)
         people = {author: (author, *authors) for author, authors, _ in self._journal.authors()}
-        why = "none of its files was kept"
+        why = "none of its files was kept; run the batch once more with --rerun all"
         for _, entry, source in sorted(self._members(group), key=lambda found: (found[0], found[1].author)):
             if source is not None:
                 graded = from_told(group.exercise, entry.told)

@@ -30,6 +30,7 @@ def command(out: Path, every: bool, draft: str | None, course_folder: Path | Non
     Writes OUT/report.html, and a page for each author into OUT/feedback. Nobody's code is run.
     """
     say = Say()
+    say("Reading ...")
     with told_errors():
         from grader.batch.journal import open_journal
         from grader.batch.overview import Class
