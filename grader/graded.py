@@ -1,13 +1,15 @@
-"""Outcomes → GradedExercise: the rows of a report, with their points."""
+"""Outcomes → GradedExercise: the rows of a report, with their points; and an exercise as it is written down."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from grader.intake.origin import as_handed_in
 from grader.model import Check, Exercise, GradedExercise, Outcome, Score, Submission, Verdict
 from grader.model.score import score
+from grader.records import from_plain, to_plain
 
 
 def graded_from(
@@ -41,3 +43,32 @@ def broken(exercise: Exercise, problem: str) -> GradedExercise:
     check = Check("collection", exercise.id, "The checks of this exercise can be read", category="error")
     message = "the checks of this exercise are broken; that is not your fault and costs you nothing"
     return graded_from(exercise, [check], [Outcome(check.id, Verdict.BROKEN, message, problem)])
+
+
+def to_told(graded: GradedExercise) -> dict[str, Any]:
+    """An outcome as it is written down: no points, which come of the course."""
+    return {
+        "state": graded.state,
+        "handed_in": graded.handed_in,
+        "notes": list(graded.notes),
+        "output": graded.output,
+        "diagnosis": graded.diagnosis,
+        "behaviour": graded.behaviour,
+        "checks": [to_plain(row.check) for row in graded.checks],
+        "outcomes": [to_plain(row.outcome) for row in graded.checks],
+    }
+
+
+def from_told(exercise: Exercise, told: dict[str, Any]) -> GradedExercise:
+    """The graded exercise that was written down."""
+    checks = [from_plain(Check, row) for row in told["checks"]]
+    outcomes = [from_plain(Outcome, row) for row in told["outcomes"]]
+    graded = graded_from(exercise, checks, outcomes, told["output"]) if checks else GradedExercise.untouched(exercise)
+    return replace(
+        graded,
+        state=told["state"],
+        handed_in=told["handed_in"],
+        notes=tuple(told["notes"]),
+        diagnosis=told["diagnosis"],
+        behaviour=told.get("behaviour", ""),  # what was written down of old has none
+    )

@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from grader.batch.book import from_told, reports
+from grader.batch.book import reports
 from grader.batch.files import UNMATCHED, page_of
 from grader.batch.journal import Entry, Journal
 from grader.diagnosis.draft import draft_text, plain_code
 from grader.diagnosis.groups import Group, Unexplained, grouped, is_unexplained, lost_rows
+from grader.graded import from_told
 from grader.grading import Sheet
 from grader.jobs import Setup, Start
 from grader.model import Check, Course, Exercise, GradedExercise, Report, Score, Submission, Verdict

@@ -10,16 +10,16 @@ from pathlib import Path
 import pytest
 from support import COURSES, FORK, WarmGrade
 
-from grader.batch.book import to_told
 from grader.batch.journal import open_journal
-from grader.batch.keys import Keys
 from grader.batch.overview import Class, kept_file
 from grader.course.load import load_course
 from grader.diagnosis.diagnose import explainer
 from grader.diagnosis.known import Known
+from grader.graded import to_told
 from grader.grading import Sheet, grade_submission
 from grader.intake.folder import read_submission
 from grader.jobs import Setup
+from grader.keys import Keys
 from grader.lanes.lane import Lane
 from grader.model import Course, GradedExercise, Verdict
 from grader.verify.cases import cases_of
