@@ -39,8 +39,8 @@ FLOORS: dict[str, set[str]] = {
     "export": {"export", "report", "model"},
     "diagnosis": {"diagnosis", "lanes", "course", "report", "jobs", "model"},
     "batch": {
-        *("batch", "diagnosis", "keys", "graded", "grading", "lanes", "intake", "course", "report", "export"),
-        *("jobs", "confine", "records", "model"),
+        *("batch", "diagnosis", "keys", "graded", "grading", "lanes", "intake", "report", "export"),
+        *("jobs", "confine", "model"),
     },
     "ci": {"ci", "diagnosis", "graded", "grading", "lanes", "course", "report", "export", "model"},
     "release": {"release", "intake", "lanes", "course", "jobs", "model"},
