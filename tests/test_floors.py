@@ -40,8 +40,8 @@ FLOORS: dict[str, set[str]] = {
     "diagnosis": {"diagnosis", "lanes", "course", "report", "jobs", "model"},
     "engine": {"engine", "diagnosis", "graded", "grading", "lanes", "records", "model"},
     "batch": {
-        *("batch", "engine", "keys", "graded", "grading", "lanes", "intake", "report", "export"),
-        *("confine", "model"),
+        *("batch", "diagnosis", "engine", "keys", "graded", "grading", "lanes", "intake", "report", "export"),
+        *("jobs", "confine", "model"),
     },
     "ci": {"ci", "diagnosis", "graded", "grading", "lanes", "course", "report", "export", "model"},
     "release": {"release", "intake", "lanes", "course", "jobs", "model"},

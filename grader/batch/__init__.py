@@ -9,4 +9,5 @@ book     the journal as reports
 files    what is written besides the journal
 order    what a run is asked to do, and what came of it
 diff     what a regrade changed
+overview the journal as a class at a glance, with groups of what nothing explains
 """

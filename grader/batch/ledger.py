@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 from grader.batch.book import report_of
 from grader.batch.journal import Journal
 from grader.batch.order import Order, Summary, is_broken
+from grader.batch.overview import kept_file
 from grader.batch.pile import Pile
 from grader.confine.levels import Level
 from grader.engine.work import Answer
@@ -24,13 +26,15 @@ class Ledger:
         journal: open.
         order: what of it is graded.
         summary: what is counted goes there.
+        root: the folder of all submissions.
     """
 
-    def __init__(self, sheet: Sheet, journal: Journal, order: Order, summary: Summary) -> None:
+    def __init__(self, sheet: Sheet, journal: Journal, order: Order, summary: Summary, root: Path) -> None:
         self._sheet = sheet
         self._journal = journal
         self._order = order
         self._summary = summary
+        self._root = root
         self._keys = Keys(sheet.setup, sheet.exercises)
 
     def number(self) -> int:
@@ -54,7 +58,8 @@ class Ledger:
         submission, exercise = pile.submissions[attempt], graded.exercise
         level = answer.level if answer is not None and submission.files.get(exercise.id) else None
         key = self._keys.of(submission, exercise)
-        self._journal.add(number, submission.author, exercise.id, key, level, to_told(graded))
+        told = to_told(graded) | kept_file(graded, submission, self._root)
+        self._journal.add(number, submission.author, exercise.id, key, level, told)
         pile.put(attempt, number, graded)
         pile.waits |= is_open(graded) or is_broken(graded)
         self._summary.graded += 1

@@ -130,7 +130,7 @@ class _Batch:
         self._late: dict[tuple[str, int, str], int] = {}
         self._later: list[Pile] = []
         self.summary = Summary()
-        self.ledger = Ledger(sheet, journal, order, self.summary)
+        self.ledger = Ledger(sheet, journal, order, self.summary, intake.root)
 
     def run(self, on_report: OnReport) -> None:
         """Grade everybody, then again what was inconclusive or broken, when nothing else of ours runs."""
