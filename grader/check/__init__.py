@@ -3,6 +3,8 @@
 declare                      what a check is: its rule, its share, what its worker sees
 kinds, properties, values    what a value is: its kind; its shape, dtype, device and layout; its numbers
 sharing, memory              views and copies, arguments that stay as they are; memory that is needed and kept
+rules, public_names          what may be used, by the names that PyTorch gives it
+mentions, bindings           which names a student's text mentions, and what they stand for
 calls, plain_python          what a call raises, accepts or answers; what a file imports, and answers without PyTorch
 modules                      parameters and buffers of an nn.Module, and whether they learn
 gradient                     gradients, and whether numbers stayed in PyTorch
@@ -34,7 +36,9 @@ from grader.check.memory import as_lean_as, releases
 from grader.check.modules import has_parameters, learns, overfits, same_weights
 from grader.check.plain_python import imports_no, runs_no_operation
 from grader.check.properties import claims, on_device, same_dtype, same_layout, same_shape
+from grader.check.public_names import arithmetic, comparison, indexing
 from grader.check.ranks import on_ranks
+from grader.check.rules import does_not_call, uses_only
 from grader.check.sharing import (
     changed,
     in_place,
@@ -58,6 +62,7 @@ __all__ = [
     "accepts",
     "agrees",
     "answers",
+    "arithmetic",
     "as_elsewhere",
     "as_fast_as",
     "as_lean_as",
@@ -65,15 +70,18 @@ __all__ = [
     "changed",
     "check",
     "claims",
+    "comparison",
     "copies",
     "count",
     "count_ops",
+    "does_not_call",
     "faster_than",
     "gradcheck",
     "gradients",
     "has_parameters",
     "imports_no",
     "in_place",
+    "indexing",
     "is_array",
     "is_instance",
     "is_tensor",
@@ -110,5 +118,6 @@ __all__ = [
     "type_name",
     "unchanged",
     "uses_at_most",
+    "uses_only",
     "writes_show",
 ]
