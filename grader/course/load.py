@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import datetime
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import fields, replace
 from importlib import metadata
 from pathlib import Path
@@ -13,11 +13,22 @@ from pathlib import Path
 from packaging.requirements import InvalidRequirement, Requirement
 
 from grader.course.files import read_file, suggestion
-from grader.course.layout import COURSE_FILE, Places, answers, closed_folders, staff_root, starter_copy
+from grader.course.layout import (
+    COURSE_FILE,
+    SHARED,
+    Places,
+    answers,
+    closed_folders,
+    is_ours,
+    shared_code,
+    staff_root,
+    starter_copy,
+)
 from grader.course.schema import CourseFile, ExerciseFile, LimitsEntry, WithheldEntry
 from grader.model import Course, Exercise, HandIn, Limits, Module, Withheld
 from grader.model.errors import CourseError
 
+_MOST_DATA_MB = 16
 _CONTRACT_LINE = re.compile(r"^\s*(C[0-9]+)[.:)]?\s+(\S.*)$")
 
 
@@ -100,7 +111,26 @@ def _load_exercise(root: Path, places: Places, limits: Limits, problems: list[st
         # In a full copy the hidden checks are there, and nothing is withheld.
         withheld=Withheld() if hidden_checks.is_file() else withheld,
         counters=file.counters,
+        data=_data(root, places, file.files, problems),
+        shared=shared_code(root),
     )
+
+
+def _data(root: Path, places: Places, names: Sequence[str], problems: list[str]) -> dict[str, Path]:
+    """The files of data of an exercise, by name; what is wrong with them is added."""
+    found = {name: root / places.shown / name for name in names}
+    where = f"{places.description.as_posix()}: files"
+    for name, path in found.items():
+        if path in (root / places.starter, root / places.description) or is_ours(path.name):
+            problems.append(f"{where}: {name} is the name of a file of the exercise itself; data need another")
+        elif path.is_symlink() or not path.is_file():
+            missing = (places.shown / name).as_posix()
+            problems.append(f"{where}: there is no file {missing}; put it there, or mend the name")
+    size = sum(path.stat().st_size for path in found.values() if path.is_file())
+    if size > _MOST_DATA_MB << 20:
+        told = f"{size / (1 << 20):.1f} MiB are too much for each worker"
+        problems.append(f"{where}: {told}; keep to {_MOST_DATA_MB} MiB together")
+    return found
 
 
 def contract_lines(source: str) -> dict[str, str]:
@@ -136,6 +166,8 @@ def _cross_problems(file: CourseFile, course: Course) -> Iterator[str]:
     ids = [id for entry in file.modules for id in entry.exercises]
     for id in sorted({id for id in ids if ids.count(id) > 1}):
         yield f"{COURSE_FILE}: modules: the exercise {id} is listed twice; an id is unique in the course"
+    if any(entry.folder == SHARED for entry in file.modules):
+        yield f"{COURSE_FILE}: modules: a module cannot be called {SHARED}, which is the folder of staff's shared code"
     numbers = [exercise.number for exercise in course.exercises]
     for number in sorted({number for number in numbers if numbers.count(number) > 1}):
         yield f"{COURSE_FILE}: modules: two exercises have the number {number}; change it in one exercise.yaml"

@@ -12,7 +12,7 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
-from grader.course.answers import Answer
+from grader.course.answers import Answer, as_submitted
 from grader.diagnosis.traces import Trace, Traces
 from grader.jobs import Part, PlannedExercise, Setup
 from grader.lanes.environment import describe_machine
@@ -58,7 +58,7 @@ class Known:
         """
         mine = self._found.setdefault(self._key(exercise, answer, seed), {})
         if missing := frozenset(checks).difference(mine):
-            run = lane.run(exercise, {exercise.file_name: answer.source}, seed, None, Part(missing, told=False))
+            run = lane.run(exercise, as_submitted(exercise, answer.source), seed, None, Part(missing, told=False))
             mine.update({outcome.check: Trace.of(outcome) for outcome in run.outcomes})
             self._new = True
         return {id: mine[id] for id in checks}

@@ -12,6 +12,7 @@ from grader.check import CheckFailed, arithmetic, comparison, does_not_call, ind
 from grader.check.public_names import Rule
 from grader.model import Limits
 from grader.remote.side import Side
+from grader.remote.sitting import Sitting
 from grader.remote.student import RemoteFunction
 from grader.remote.worker import Starter
 
@@ -209,7 +210,7 @@ def test_other_files_of_the_student_are_followed(forks: Starter) -> None:
         "tools/deep.py": b"import torch as t\n\ndef last(a, b):\n    return t.outer(a, b)\n",
         "tools/odd.py": b"def never(:\n",
     }
-    side = Side.of(forks, "work", files, Limits())
+    side = Side(Sitting(forks, "work", files, Limits()))
     try:
         failed = told(does_not_call, RemoteFunction(side, "outer"), "outer")
     finally:
