@@ -19,7 +19,7 @@ from typing import Any
 import torch
 
 from grader.check.mentions import METHOD, UNWRITTEN, Mention, Text
-from grader.check.public_names import FREE, Rule, canonical, is_of_torch, looked_up, names_of, told_as
+from grader.check.torch_names import FREE, Rule, canonical, is_of_torch, looked_up, names_of, told_as
 from grader.model.endings import CheckFailed
 from grader.model.public import say
 from grader.remote.handle import Handle, side_of, word_of

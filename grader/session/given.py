@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import pytest
 
-from grader.check.declare import Rng
 from grader.check.devices import Accelerator
+from grader.check.generate import Rng
 from grader.jobs import PlannedExercise
 from grader.remote.folder import Folder
 from grader.remote.probe import Probe

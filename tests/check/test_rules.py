@@ -9,7 +9,7 @@ import torch
 from support import Function
 
 from grader.check import CheckFailed, arithmetic, comparison, does_not_call, indexing, uses_only
-from grader.check.public_names import Rule
+from grader.check.torch_names import Rule
 from grader.model import Limits
 from grader.remote.side import Side
 from grader.remote.sitting import Sitting
