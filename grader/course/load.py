@@ -125,7 +125,8 @@ def _data(root: Path, places: Places, names: Sequence[str], problems: list[str])
             problems.append(f"{where}: {name} is the name of a file of the exercise itself; data need another")
         elif path.is_symlink() or not path.is_file():
             missing = (places.shown / name).as_posix()
-            problems.append(f"{where}: there is no file {missing}; put it there, or mend the name")
+            what = " grade update  brings it back" if staff_root(root) != root else "put it there, or mend the name"
+            problems.append(f"{where}: there is no file {missing}; {what}")
     size = sum(path.stat().st_size for path in found.values() if path.is_file())
     if size > _MOST_DATA_MB << 20:
         told = f"{size / (1 << 20):.1f} MiB are too much for each worker"
