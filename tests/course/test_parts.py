@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from support import COURSES
 
-from grader.batch.keys import Keys
 from grader.course.layout import given_files, released_files, stray_files, whole_course
 from grader.course.load import load_course
 from grader.jobs import Setup, Start
+from grader.keys import Keys
 from grader.model.errors import CourseError
 from grader.study.given import start, update
 
