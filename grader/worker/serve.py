@@ -148,9 +148,10 @@ class _Submission:
         for name, text in {**files, **data}.items():  # a course's own file is there as the course has it
             path = Path(self._folder, *name.split("/"))
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(text)
-            if name in data:
-                path.chmod(_READ_ONLY)
+            # Made with its mode: behind some walls no mode can be changed.
+            mode = _READ_ONLY if name in data else 0o666
+            with open(path, "wb", opener=functools.partial(os.open, mode=mode)) as file:
+                file.write(text)
         sys.path.append(self._folder)
         self._module = _import_file(asked.module, Path(self._folder, asked.module + ".py"))
         if asked.secret:  # the reference: nothing that another worker could find
