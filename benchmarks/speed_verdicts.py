@@ -236,10 +236,11 @@ def attempt(mine: Any, reference: Any, limit: float, size: int) -> str:
 def function(starter: Any, kind: str, times: int, owner: str) -> Any:
     from grader.model import Limits
     from grader.remote.side import Side
+    from grader.remote.sitting import Sitting
     from grader.remote.student import RemoteFunction
 
     files = {"work.py": WORK.replace("{times}", str(times)).encode()}
-    return RemoteFunction(Side.of(starter, "work", files, Limits(), owner), kind)
+    return RemoteFunction(Side(Sitting(starter, "work", files, Limits(), owner)), kind)
 
 
 def read(path: Path) -> list[dict[str, Any]]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import sys
+import tempfile
 import time
 from pathlib import Path
 from typing import Any
@@ -122,7 +123,7 @@ def main() -> None:
     torch.set_num_threads(1)
     ids = sys.argv[1:]
     planned = [PlannedExercise.of(item) for item in load_course(ROOT).exercises if item.id in ids]
-    run_session(Host(ids), planned, LocalSides(), Accelerator())
+    run_session(Host(ids), planned, LocalSides(), Accelerator(), Path(tempfile.gettempdir()))
 
 
 if __name__ == "__main__":

@@ -71,6 +71,8 @@ class PlannedExercise:
         reference: the reference solution, or None.
         contract: contract lines by name.
         limits: what a submission may use.
+        data: files that checks, references and students read, by relative name.
+        shared: code of staff's that checks and references import, by relative name.
     """
 
     id: str
@@ -80,6 +82,8 @@ class PlannedExercise:
     reference: Path | None
     contract: Mapping[str, str]
     limits: Limits
+    data: Mapping[str, Path] = field(default_factory=dict)
+    shared: Mapping[str, Path] = field(default_factory=dict)
 
     @classmethod
     def of(cls, exercise: Exercise) -> PlannedExercise:
@@ -89,7 +93,8 @@ class PlannedExercise:
     @property
     def files(self) -> tuple[Path | None, ...]:
         """The files that a verdict hangs on, besides what was handed in."""
-        return self.shown_checks, self.hidden_checks, *self.probes, self.reference
+        beside = *self.data.values(), *self.shared.values()
+        return self.shown_checks, self.hidden_checks, *self.probes, self.reference, *beside
 
 
 @dataclass(frozen=True)

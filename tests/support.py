@@ -25,6 +25,7 @@ from grader.lanes.walls import WallPlan
 from grader.model import Course, Device, Exercise, GradedExercise, Limits, Submission
 from grader.remote.fork import ForkStarter
 from grader.remote.side import Side
+from grader.remote.sitting import Sitting
 from grader.remote.spawn import SpawnStarter
 from grader.remote.student import RemoteFunction
 from grader.remote.worker import Starter
@@ -63,7 +64,7 @@ def functions(starter: Starter) -> Iterator[Function]:
         text: str, name: str = "total", owner: str = "your", device: str = "none", **limits: Any
     ) -> RemoteFunction:
         files = {"work.py": ("import os, torch\n" + text).encode()}
-        sides.append(Side.of(starter, "work", files, Limits(**limits), owner, device=Device(device)))
+        sides.append(Side(Sitting(starter, "work", files, Limits(**limits), owner, device=Device(device))))
         return RemoteFunction(sides[-1], name)
 
     yield make

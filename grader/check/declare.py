@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import pytest
-import torch
 
 from grader.model import CATEGORIES, Device
 
@@ -68,23 +67,3 @@ def declared_of(find_mark: Callable[[str], pytest.Mark | None]) -> Declared | No
     """What was declared, found among the marks of a pytest function; None for one without the decorator."""
     mark = find_mark(_MARK)
     return mark.args[0] if mark is not None else None
-
-
-class Rng(torch.Generator):
-    """A generator for a check's inputs: goes wherever PyTorch takes `generator=`, and draws integers itself."""
-
-    def integer(self, low: int, high: int) -> int:
-        """An integer from `low` to `high`, both included."""
-        return int(torch.randint(low, high + 1, (), generator=self))
-
-    def integers(self, low: int, high: int, count: int) -> tuple[int, ...]:
-        """Several of them."""
-        return tuple(self.integer(low, high) for _ in range(count))
-
-    def normal(self, *shape: int, dtype: torch.dtype = torch.float32) -> torch.Tensor:
-        """A tensor of normally distributed numbers, mean 0 and deviation 1."""
-        return torch.randn(shape, generator=self, dtype=dtype)
-
-    def uniform(self, *shape: int, dtype: torch.dtype = torch.float32) -> torch.Tensor:
-        """A tensor of numbers from 0 to 1."""
-        return torch.rand(shape, generator=self, dtype=dtype)

@@ -7,6 +7,7 @@ import functools
 from collections.abc import Iterator
 from typing import Any
 
+from grader.check.bindings import never_runs
 from grader.check.costs import count_ops
 from grader.check.kinds import require
 from grader.check.values import agrees, plain
@@ -17,8 +18,6 @@ from grader.remote.raised import raised_by_student
 from grader.remote.student import Student, side_behind, source
 
 _IMPORTERS = ("__import__", "import_module")
-_NEVER = ("__name__ == '__main__'", "'__main__' == __name__", "TYPE_CHECKING", "typing.TYPE_CHECKING")
-"""Conditions that do not hold while a submission is imported, as Python writes them."""
 
 
 def imports_no(student: Student, *packages: str) -> None:
@@ -61,8 +60,8 @@ def runs_no_operation(*cases: tuple[Handle, tuple[Any, ...], Any]) -> None:
 def _imports(node: ast.AST) -> Iterator[str]:
     """The modules that code imports, as far as its text names them."""
     match node:
-        case ast.If(test=test, orelse=rest) if ast.unparse(test) in _NEVER:
-            for other in rest:
+        case ast.If() if never_runs(node):
+            for other in node.orelse:
                 yield from _imports(other)
             return
         case ast.Import(names=names):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import PurePath
 from typing import Any
 
 import numpy as np
@@ -137,6 +138,8 @@ def _plain_source(value: Any) -> str | None:
         return f"np.dtype({value.str!r})"
     if isinstance(value, torch.device):
         return f"torch.device({str(value)!r})"
+    if isinstance(value, PurePath):  # it is gone when the check has ended
+        return None
     try:
         text = repr(value)
     except ValueError:  # an int of more than 4300 digits

@@ -15,7 +15,7 @@ _GIT = ("git", "--no-pager", "-c", "core.fsmonitor=false", "-c", "protocol.allow
 """A student's repository may name programs that git is to run: none of them is run, and nothing is fetched."""
 
 _LARGEST = 1 << 20
-"""No check is that large."""
+"""No check is that large; a file of data may be."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,8 @@ def other_files(checkout: Checkout) -> list[str]:
         theirs = checkout.folder / path
         if path in starters or theirs.is_symlink() or not theirs.is_file():
             continue
-        if theirs.stat().st_size > _LARGEST or _text(theirs) != _text(course.root / path):
+        ours = course.root / path
+        if theirs.stat().st_size > max(_LARGEST, ours.stat().st_size) or _text(theirs) != _text(ours):
             found.append(path.as_posix())
     return found
 
@@ -97,7 +98,9 @@ def changed_exercises(checkout: Checkout, submission: Submission, since: str) ->
     names = _git(checkout.folder, "diff-tree", "-r", "--name-only", "--no-renames", "-z", "--relative", commit, "HEAD")
     if names is None:
         raise GraderError("--changed-since: git cannot compare here; leave it out to grade everything")
-    folders = {Path(name).parent for name in names.split("\0") if name.endswith(".py")}
+    changed = [Path(name) for name in names.split("\0") if name.endswith(".py")]
+    # With those above, as packages lie below; a file in the top folder itself has everything below it.
+    folders = {folder for path in changed for folder in (path.parent, *path.parents[:-1])}
     own = {id: path.relative_to(checkout.folder).parent for id, path in submission.paths.items()}
     return [exercise for exercise in checkout.course.exercises if own.get(exercise.id) in folders]
 

@@ -26,6 +26,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from grader.course.layout import SHARED
 from grader.model import Exercise
 from grader.model.errors import CourseError
 
@@ -70,6 +71,12 @@ def public_text(source: str) -> str:
     rest = source.split("\n")[first.end_lineno :]
     told = [f'"""{doc.strip()}"""'] if doc.strip() else []
     return "\n".join([*told, *rest]).lstrip("\n")
+
+
+def as_submitted(exercise: Exercise, source: bytes) -> dict[str, bytes]:
+    """The files of a known answer as if it were handed in: with staff's shared code, if it names that."""
+    shared = exercise.shared if SHARED.encode() in source else {}
+    return {exercise.file_name: source, **{name: path.read_bytes() for name, path in shared.items()}}
 
 
 def read_answer(exercise: Exercise, path: Path) -> Answer:

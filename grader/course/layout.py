@@ -33,6 +33,8 @@ _SHOWN, _STAFF = "exercises", "solutions"
 _NOTEBOOKS = "notebooks"
 NOTEBOOK = ".ipynb"
 _CHECKS, _PROBES = "check_", "probe_"
+SHARED = "shared"
+"""The package of staff's own code, which checks and references import by that name."""
 
 
 @dataclass(frozen=True)
@@ -124,6 +126,12 @@ def notebook_of(module: str) -> Path:
     return Path(_NOTEBOOKS, f"{module}{NOTEBOOK}")
 
 
+def shared_code(root: Path) -> dict[str, Path]:
+    """The files of staff's shared code, by their paths from the folder of solutions."""
+    folder = staff_root(root) / _STAFF
+    return {path.relative_to(folder).as_posix(): path for path in sorted((folder / SHARED).rglob("*.py"))}
+
+
 def is_ours(name: str) -> bool:
     """Whether a file of that name is a course's and not a student's: checks and probes."""
     return name.startswith((_CHECKS, _PROBES))
@@ -205,8 +213,7 @@ def closed_folders(root: Path) -> tuple[Path, ...]:
 
 def find_given(start: Path) -> Path:
     """The folder made by `grade start` that `start` lies in, also if its course file is gone; else `start` itself."""
-    folders = (folder for folder in (start, *start.parents) if is_given(folder))
-    return next(folders, start)
+    return next((folder for folder in (start, *start.parents) if is_given(folder)), start)
 
 
 def is_given(root: Path) -> bool:
@@ -244,6 +251,7 @@ def _students_files(course: Course) -> Iterator[Path]:
         for exercise in module.exercises:
             places = Places.of(exercise)
             yield from (places.starter, places.description, places.shown_checks, places.probes[0])
+            yield from (places.shown / name for name in exercise.data)
 
 
 def staff_files(course: Course) -> tuple[Path, ...]:
@@ -291,10 +299,9 @@ def stray_files(course: Course) -> list[str]:
 
 def _known_files(course: Course) -> Iterator[Path]:
     yield TOPICS
-    for module in course.modules:
-        yield page_of(module.id)
-        for exercise in module.exercises:
-            places = Places.of(exercise)
-            yield from (places.starter, places.description, places.shown_checks, *places.probes)
-            yield from (places.reference, places.hidden_checks)
-            yield from (path.relative_to(course.root) for path in (*exercise.wrong, *exercise.right))
+    yield from (Path(_STAFF, name) for name in shared_code(course.root))
+    yield from _students_files(course)
+    for exercise in course.exercises:
+        places = Places.of(exercise)
+        yield from (places.reference, places.hidden_checks, places.probes[1])
+        yield from (path.relative_to(course.root) for path in (*exercise.wrong, *exercise.right))

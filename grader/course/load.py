@@ -15,11 +15,14 @@ from packaging.requirements import InvalidRequirement, Requirement
 from grader.course.files import read_file, suggestion
 from grader.course.layout import (
     COURSE_FILE,
+    SHARED,
     Places,
     answers,
     closed_folders,
     exercise_folders,
     is_given,
+    is_ours,
+    shared_code,
     staff_root,
     starter_copy,
 )
@@ -27,6 +30,7 @@ from grader.course.schema import CourseFile, ExerciseFile, LimitsEntry, Withheld
 from grader.model import Broken, Course, Exercise, HandIn, Limits, Module, Withheld
 from grader.model.errors import CourseError
 
+_MOST_DATA_MB = 16
 _CONTRACT_LINE = re.compile(r"^\s*(C[0-9]+)[.:)]?\s+(\S.*)$")
 
 
@@ -143,7 +147,27 @@ def _load_exercise(
         # In a full copy the hidden checks are there, and nothing is withheld.
         withheld=Withheld() if hidden_checks.is_file() else withheld,
         counters=file.counters,
+        data=_data(root, places, file.files, problems),
+        shared=shared_code(root),
     )
+
+
+def _data(root: Path, places: Places, names: Sequence[str], problems: list[str]) -> dict[str, Path]:
+    """The files of data of an exercise, by name; what is wrong with them is added."""
+    found = {name: root / places.shown / name for name in names}
+    where = f"{places.description.as_posix()}: files"
+    for name, path in found.items():
+        if path in (root / places.starter, root / places.description) or is_ours(path.name):
+            problems.append(f"{where}: {name} is the name of a file of the exercise itself; data need another")
+        elif path.is_symlink() or not path.is_file():
+            missing = (places.shown / name).as_posix()
+            what = " grade update  brings it back" if staff_root(root) != root else "put it there, or mend the name"
+            problems.append(f"{where}: there is no file {missing}; {what}")
+    size = sum(path.stat().st_size for path in found.values() if path.is_file())
+    if size > _MOST_DATA_MB << 20:
+        told = f"{size / (1 << 20):.1f} MiB are too much for each worker"
+        problems.append(f"{where}: {told}; keep to {_MOST_DATA_MB} MiB together")
+    return found
 
 
 def contract_lines(source: str) -> dict[str, str]:
@@ -180,6 +204,8 @@ def _doubled(file: CourseFile) -> Iterator[str]:
     ids = [id for entry in file.modules for id in entry.exercises]
     for id in _twice(ids):
         yield f"{COURSE_FILE}: modules: the exercise {id} is listed twice; an id is unique in the course"
+    if any(entry.folder == SHARED for entry in file.modules):
+        yield f"{COURSE_FILE}: modules: a module cannot be called {SHARED}, which is the folder of staff's shared code"
     for folder in _twice([entry.folder for entry in file.modules]):
         yield f"{COURSE_FILE}: modules: the folder {folder} stands twice; list all of its exercises in one place"
     for name in _twice([entry.id for entry in file.handins]):

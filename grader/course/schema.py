@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, RootModel, model_validator
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9_]+$")]
 Positive = Annotated[float, Field(gt=0)]
 TopicId = Annotated[str, Field(pattern=r"^[TX][0-9]+[a-z]?$|^X-[a-z]+$")]
+DataName = Annotated[str, Field(pattern=r"^[\w-][\w.-]*(/[\w-][\w.-]*)*$")]
 Count = Annotated[int, Field(gt=0)]
 
 
@@ -54,6 +55,7 @@ class ExerciseFile(_Strict):
     minutes: Count | None = None
     hints: Annotated[list[Annotated[str, Field(min_length=1)]], Field(min_length=3, max_length=3)]
     starter: Annotated[str, Field(pattern=r"^[0-9a-f]{16}$")] | None = None
+    files: list[DataName] = []
     limits: LimitsEntry = LimitsEntry()
     withheld: WithheldEntry | None = None
     counters: dict[str, dict[str, Annotated[int, Field(ge=0)]]] = {}

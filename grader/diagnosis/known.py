@@ -13,7 +13,7 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
-from grader.course.answers import Answer
+from grader.course.answers import Answer, as_submitted
 from grader.diagnosis.traces import Trace, Traces
 from grader.jobs import Part, PlannedExercise, Setup
 from grader.lanes.environment import describe_machine
@@ -62,7 +62,7 @@ class Known:
             mine = self._found.setdefault(self._key(exercise, answer, seed), {})
         # Two lanes may find out the same: what they find is equal, and neither need wait.
         if missing := frozenset(checks).difference(mine):
-            run = lane.run(exercise, {exercise.file_name: answer.source}, seed, None, Part(missing, told=False))
+            run = lane.run(exercise, as_submitted(exercise, answer.source), seed, None, Part(missing, told=False))
             with self._lock:
                 mine.update({outcome.check: Trace.of(outcome) for outcome in run.outcomes})
                 self._new = True

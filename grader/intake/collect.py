@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -14,6 +14,7 @@ from grader.intake.folder import digest_of
 from grader.intake.handed import Handed, Unmatched
 from grader.intake.match import CODE, NOTEBOOK, attempt_of, by_contents, named
 from grader.intake.notebook import Module, modules_of
+from grader.intake.packages import with_packages
 from grader.model import Exercise, Submission
 
 _MOST_SIBLINGS = 50
@@ -96,12 +97,18 @@ def _candidates(
             found.setdefault(name.exercise, []).append(_Candidate(path, data, how, name.number))
         else:
             rest.append(path)
+    # A file beside one that counts is a module of the student's own, and comes along; or one of a package.
+    along = {
+        one.path.parent / name
+        for own in found.values()
+        for one in own
+        for name in _siblings(contents, one.path, one.source)
+    }
     for path in rest:
         id, how = by_contents(contents.files[path], course)
         if id and not found.get(id, [_Candidate(path, b"", by_name=False)])[0].by_name:
             found.setdefault(id, []).append(_Candidate(path, contents.files[path], how, by_name=False))
-        elif not any(path.parent == one.path.parent for own in found.values() for one in own):
-            # A file beside one that counts is a module of the student's own, and comes along.
+        elif path not in along:
             unmatched.append(Unmatched(str(path), handed.key, how if not id else f"{id} has a file of its own name"))
     return found, unmatched
 
@@ -143,7 +150,7 @@ def _submission(
                     paths[exercise.id] = Path(unread)
             continue
         one = own[place]
-        siblings = _siblings(contents, one.path, {other.path for other in own})
+        siblings = _siblings(contents, one.path, one.source, {other.path for other in own})
         files[exercise.id] = {exercise.file_name: one.source, **siblings}
         paths[exercise.id] = contents.disk[one.path]
         notes[exercise.id] = tuple(_notes(handed, one, own))
@@ -172,17 +179,20 @@ def _notes(handed: Handed, one: _Candidate, own: Sequence[_Candidate]) -> Iterat
         yield handed.note
 
 
-def _siblings(contents: Contents, path: PurePosixPath, candidates: set[PurePosixPath]) -> dict[str, bytes]:
-    """The Python files beside one, so that a student's own modules can be imported."""
-    found: dict[str, bytes] = {}
+def _siblings(
+    contents: Contents, path: PurePosixPath, source: bytes, candidates: Collection[PurePosixPath] = ()
+) -> dict[str, bytes]:
+    """The Python files beside one, and packages that it imports, so that a student's own modules can be imported."""
+    found: dict[PurePosixPath, bytes] = {}
     room = _MOST_SIBLING_BYTES
-    for other, data in sorted(contents.files.items()):
-        beside = other.parent == path.parent and other.suffix == ".py" and other not in candidates
-        if not beside or is_ours(other.name) or len(data) > room or len(found) >= _MOST_SIBLINGS:
+    # Those beside it first: below it there may be all that its author ever wrote.
+    for other, data in sorted(contents.files.items(), key=lambda row: (len(row[0].parts), row[0])):
+        below = path.parent in other.parents and other.suffix == ".py" and other not in candidates
+        if not below or is_ours(other.name) or len(data) > room or len(found) >= _MOST_SIBLINGS:
             continue
-        found[other.name] = data
+        found[other.relative_to(path.parent)] = data
         room -= len(data)
-    return found
+    return with_packages(source, found)
 
 
 def _problem(exercise: Exercise, contents: Contents) -> tuple[str, PurePosixPath | None]:

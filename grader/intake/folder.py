@@ -6,16 +6,18 @@ import contextlib
 import hashlib
 import os
 import stat
-from collections.abc import Iterable, Mapping
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path, PurePosixPath
 
 from grader.course.layout import Places, is_course, is_ours
+from grader.intake.packages import with_packages
 from grader.model import Exercise, Submission
 from grader.model.errors import SubmissionError
 
 _MAX_FILE_BYTES = 1 << 20
 _MAX_FILES = 50
 _MAX_SIBLING_BYTES = 1 << 20  # all together
+_DEEPEST = 5
 
 
 def read_submission(folder: Path, exercises: Iterable[Exercise], author: str) -> Submission:
@@ -23,7 +25,7 @@ def read_submission(folder: Path, exercises: Iterable[Exercise], author: str) ->
 
     An exercise's file is looked for in the folder itself, in `<module>/<exercise>/` and in
     `exercises/<module>/<exercise>/`; in a course's own folder there first. Other Python files that lie beside it come
-    along, so that a student's own modules can be imported.
+    along, and packages that it imports, so that a student's own modules can be imported.
 
     Args:
         folder: the submission, or the course itself.
@@ -52,7 +54,7 @@ def read_submission(folder: Path, exercises: Iterable[Exercise], author: str) ->
         try:
             _refuse_links(folder, path)
             text = _read(path)
-            files[exercise.id] = {name: text, **_siblings(path)}
+            files[exercise.id] = {name: text, **_siblings(path, text)}
         except SubmissionError as error:
             problems[exercise.id] = f"{name} cannot be read: {error}"
         except OSError as error:  # without the path, which is none of a student's business
@@ -60,19 +62,28 @@ def read_submission(folder: Path, exercises: Iterable[Exercise], author: str) ->
     return Submission(author, files, paths, problems, digest_of(files), unread, folder)
 
 
-def _siblings(path: Path) -> dict[str, bytes]:
-    found: dict[str, bytes] = {}
+def _siblings(path: Path, text: bytes) -> dict[str, bytes]:
+    found: dict[PurePosixPath, bytes] = {}
     room = _MAX_SIBLING_BYTES
-    for other in sorted(path.parent.iterdir()):
-        unwanted = other.suffix != ".py" or other == path or is_ours(other.name)
-        if unwanted or other.is_symlink() or not other.is_file() or other.stat().st_size > room:
+    for other in _python_below(path.parent):
+        if other == path or is_ours(other.name) or other.is_symlink() or not other.is_file():
+            continue
+        size = other.stat().st_size
+        if size > room or len(found) >= _MAX_FILES:
             continue
         with contextlib.suppress(OSError):  # one that the submission does not need may be unreadable
-            found[other.name] = other.read_bytes()
-            room -= len(found[other.name])
-        if len(found) >= _MAX_FILES:
-            break
-    return found
+            found[PurePosixPath(*other.relative_to(path.parent).parts)] = other.read_bytes()
+            room -= size
+    return with_packages(text, found)
+
+
+def _python_below(folder: Path) -> Iterator[Path]:
+    """Python files beside a file, and then those in folders, which a package is; links to folders are not followed."""
+    for at, inner, names in os.walk(folder):
+        here = Path(at)
+        deep = len(here.relative_to(folder).parts)
+        inner[:] = sorted(name for name in inner if name.isidentifier() and name != "__pycache__" and deep < _DEEPEST)
+        yield from (here / name for name in sorted(names) if name.endswith(".py"))
 
 
 def _refuse_links(folder: Path, path: Path) -> None:

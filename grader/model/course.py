@@ -81,6 +81,8 @@ class Exercise:
         limits: what a submission may use.
         withheld: hidden checks that this copy does not have.
         counters: what was counted of the reference, by shown check, in a copy that does not have it.
+        data: files that checks, references and students read, by their paths from the exercise's folder.
+        shared: code of staff's that checks and references import, by its path from their folder of solutions.
     """
 
     id: str
@@ -108,6 +110,8 @@ class Exercise:
     limits: Limits
     withheld: Withheld
     counters: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    data: Mapping[str, Path] = field(default_factory=dict)
+    shared: Mapping[str, Path] = field(default_factory=dict)
 
     @property
     def file_name(self) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from grader.course.answers import read_answer
+from grader.course.answers import as_submitted, read_answer
 from grader.course.layout import Places
 from grader.jobs import Part, Setup
 from grader.lanes.lane import Lane
@@ -50,7 +50,7 @@ def _counters(exercise: Exercise, lane: Lane, setup: Setup, shown: set[str]) -> 
     if exercise.reference is None or not shown:
         return {}
     source = read_answer(exercise, exercise.reference).source
-    run = lane.run(exercise, {exercise.file_name: source}, setup.seed_of(""), part=Part(frozenset(shown), again=True))
+    run = lane.run(exercise, as_submitted(exercise, source), setup.seed_of(""), part=Part(frozenset(shown), again=True))
     for outcome in run.outcomes:
         if outcome.verdict.decided and outcome.verdict is not Verdict.PASSED:
             raise CourseError(

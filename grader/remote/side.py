@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,11 +14,11 @@ from grader.model.endings import CannotJudge, WorkerLost
 from grader.model.public import say
 from grader.remote.asked import withhold
 from grader.remote.errors import Errors
+from grader.remote.folder import Folder
 from grader.remote.handle import Handle, make_handle
 from grader.remote.journal import Call, Journal
 from grader.remote.raised import Raised, exception_of, load_message, raised_by_student
 from grader.remote.sitting import Sitting
-from grader.remote.worker import Starter
 from grader.wire import requests
 from grader.wire.exchange import Exchange
 from grader.wire.frames import Frame, ProtocolFault
@@ -52,6 +52,7 @@ class Side:
         leave: told when a worker is asked; gives what is told when it has answered.
         cause, line: what ended the check, as one of `CAUSES`, or "", and in which line of the check file, or 0.
         picture: the facts of a picture of what ended it, or None.
+        folder: of the check, if it has one: paths into it mean the same files in the worker.
         provisional: whether a verdict about speed that fails is taken again later, and decides nothing now.
     """
 
@@ -73,6 +74,7 @@ class Side:
     line: int = 0
     picture: Picture | None = None
     provisional: bool = False
+    folder: Folder | None = None
 
     def __post_init__(self) -> None:
         self.exchange = self._new_exchange()
@@ -83,21 +85,6 @@ class Side:
         self._word = ""
         self.journal, self._past = Journal(), Journal()
         self.errors = Errors()
-
-    @classmethod
-    def of(
-        cls,
-        starter: Starter,
-        module: str,
-        files: Mapping[str, bytes],
-        limits: Limits,
-        owner: str = "your",
-        *,
-        secret: bool = False,
-        device: Device = Device.NONE,
-    ) -> Side:
-        """A side with a sitting of its own, which is to be closed. The arguments are those of `Sitting`."""
-        return cls(Sitting(starter, module, files, limits, owner, secret=secret, device=device))
 
     @property
     def device(self) -> Device:
@@ -121,7 +108,7 @@ class Side:
         self.journal.begin_check()
         self.seed, self._seeded = seed, False
         self.recording, self.calls, self.counters, self.speed = recording, [], {}, []
-        self.called, self.cause, self.line, self.picture = set(), "", 0, None
+        self.called, self.cause, self.line, self.picture, self.folder = set(), "", 0, None, None
 
     def fresh(self, function: Remote | None = None) -> Side:
         """The same side with a worker of its own, for timed calls. Close its sitting.
@@ -170,8 +157,8 @@ class Side:
         sitting = self.sitting
         what = f"{sitting.owner} {sitting.module}.py"
         out = Outgoing(self.exchange)
-        files = out.value(dict(sitting.files))
-        request = requests.Load(sitting.module, sitting.secret, sitting.device.value, files)
+        files, data = out.value(dict(sitting.files)), out.value(dict(sitting.data))
+        request = requests.Load(sitting.module, sitting.secret, sitting.device.value, files, data)
         try:
             names = self._ask(request, out, sitting.limits.load_s, what)
         except Exception as error:
@@ -197,7 +184,12 @@ class Side:
         return CannotJudge(story, at_load=True, about="load")
 
     def call(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], what: str) -> Any:
-        """Call something that lives in the worker."""
+        """Call something that lives in the worker; a path into the check's folder means the same file there."""
+        if self.folder is None:
+            return self._call(function, args, kwargs, what)
+        return self.folder.around(self, self._call, function, args, kwargs, what)
+
+    def _call(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], what: str) -> Any:
         self.names()
         if self.rewrite is not None:
             args = tuple(arg if isinstance(arg, Remote) else self.rewrite(arg) for arg in args)

@@ -35,6 +35,7 @@ class Sitting:
         owner: for messages: "your" or "the reference's".
         secret: whether the files must not stay on disk while the worker lives.
         device: what its code sees.
+        data: what lies beside the files for its code to read, by relative name.
 
     Attributes:
         folder: where the files lie, as the student types it; "" where nobody does.
@@ -50,11 +51,13 @@ class Sitting:
         *,
         secret: bool = False,
         device: Device = Device.NONE,
+        data: Mapping[str, bytes] | None = None,
     ) -> None:
         self.module = module
         self.owner = owner
         self.secret = secret
         self.device = device
+        self.data = data or {}
         self.limits = limits
         self.lost: WorkerLost | None = None
         self.worker: Worker | None = None
@@ -113,7 +116,7 @@ class Sitting:
         """The same files, for a worker of its own. Close it."""
         # Losses are counted anew: a timed call that is stopped on purpose must not use up what the checks may lose.
         own = (self._starter, self.module, self._files, self.limits, self.owner)
-        return Sitting(*own, secret=self.secret, device=self.device)
+        return Sitting(*own, secret=self.secret, device=self.device, data=self.data)
 
     def refuse(self, what: str) -> None:
         """End the check if it calls a function that is not called again; its loss is noted as that of the check.

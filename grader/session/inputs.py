@@ -13,7 +13,7 @@ import hashlib
 import numpy as np
 import torch
 
-from grader.check.declare import Rng
+from grader.check.generate import Rng
 from grader.model import Check
 
 _WORDS = 624

@@ -15,19 +15,17 @@ from typing import Any, Protocol
 
 import pytest
 
-from grader.check.declare import Rng
 from grader.check.devices import Accelerator
 from grader.jobs import Collected, Done, Job, PlannedExercise
 from grader.model import Check, Device, Outcome, Verdict
 from grader.remote import asked
-from grader.remote.probe import Probe
 from grader.remote.side import Side
-from grader.remote.student import Student
 from grader.session.again import Runs
 from grader.session.cause import cause_of
 from grader.session.checks import CollectedCheck, collected_check
 from grader.session.decide import Comparison, Decision, Ended, Telling, decide
 from grader.session.ended import ended_of
+from grader.session.given import Given
 from grader.session.globals import Kept
 from grader.session.inputs import InputStream
 from grader.session.outcome import outcome_of
@@ -53,7 +51,7 @@ class Host(Protocol):
 
 
 class CheckSession:
-    """The pytest plugin: collects, runs the jobs, gives checks their fixtures, turns endings into outcomes."""
+    """The pytest plugin: collects, runs the jobs, turns endings into outcomes."""
 
     def __init__(self, host: Host, planned: Sequence[PlannedExercise], sides: Sides, accelerator: Accelerator) -> None:
         self._host = host
@@ -108,6 +106,13 @@ class CheckSession:
         session.testsfailed = 0  # collection errors are told, and stop nothing
         self.run_jobs()
         return True
+
+    def current(self) -> Given:
+        """What the check that runs just now is given."""
+        assert self._exercise is not None
+        assert self._student is not None
+        assert self._inputs is not None
+        return Given(self._exercise, self._student, self._reference, self._inputs)
 
     # -- running --------------------------------------------------------------------------------------------------
 
@@ -259,42 +264,3 @@ class CheckSession:
     def pytest_timeout_cancel_timer(self) -> bool | None:
         """End the timer."""
         return self._timer.stop()
-
-    # -- what checks are given ------------------------------------------------------------------------------------
-
-    @pytest.fixture
-    def student(self) -> Student:
-        """The student's module."""
-        assert self._student is not None
-        return Student(self._student)
-
-    @pytest.fixture
-    def reference(self) -> Student:
-        """The reference, in a worker of its own; it is given arguments as they were before the student's call."""
-        if self._reference is None:
-            pytest.skip("this copy of the course has no reference solution")
-        return Student(self._reference)
-
-    @pytest.fixture
-    def rng(self) -> Rng:
-        """A generator of this check's inputs, which only the run, the author and the check's id decide."""
-        assert self._inputs is not None
-        return self._inputs.rng
-
-    @pytest.fixture
-    def accelerator(self) -> Accelerator:
-        """The accelerator that the worker of a check with `device="sim"` sees."""
-        return self._accelerator
-
-    @pytest.fixture
-    def probe(self, request: pytest.FixtureRequest) -> Probe:
-        """The exercise's probe file that lies beside the check, or the shown one."""
-        assert self._student is not None
-        assert self._exercise is not None
-        # A hidden check may use what a student sees as well; never the other way round.
-        shown = self._exercise.shown_checks
-        for folder in (request.path.parent, shown.parent if shown else None):
-            for path in self._exercise.probes:
-                if path.parent == folder:
-                    return Probe(self._student, path)
-        raise LookupError(f"there is no probe_{self._exercise.id}.py beside {request.path.name}")

@@ -20,11 +20,13 @@ from grader.process.sweep import sweep
 from grader.remote.fork import ForkStarter
 from grader.remote.spawn import SpawnStarter
 from grader.remote.worker import Starter
+from grader.session.given import Fixtures
 from grader.session.host import Host
 from grader.session.named_device import name_the_device
 from grader.session.plugin import CheckSession
 from grader.session.plugin import Host as SessionHost
 from grader.session.self_test import self_test
+from grader.session.shared import share
 from grader.session.sides import Sides
 
 _INI = Path(__file__).with_name("pytest.ini")
@@ -77,7 +79,7 @@ def run(host: Host, plan: Plan, server: int | None) -> None:
         next_plan: Plan | None = plan
         while next_plan is not None:
             with _forgotten(next_plan):
-                run_session(host, next_plan.exercises, Sides(starter), accelerator)
+                run_session(host, next_plan.exercises, Sides(starter), accelerator, next_plan.root)
             next_plan = host.next_plan()
     finally:
         starter.close()
@@ -102,6 +104,7 @@ def run_session(
     planned: Sequence[PlannedExercise],
     sides: Sides,
     accelerator: Accelerator,
+    root: Path,
 ) -> None:
     """Collect the checks of all exercises, then grade jobs until there are no more.
 
@@ -110,6 +113,7 @@ def run_session(
         planned: all exercises.
         sides: meets the students and the references; closed at the end.
         accelerator: what checks of devices run on.
+        root: a private folder, for the folders of checks.
     """
     # Nothing that happens to be installed or set on this machine may change a verdict.
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
@@ -118,13 +122,15 @@ def run_session(
     options = [option for name in _PLUGINS_OFF for option in ("-p", f"no:{name}")]
     options += ["-p", "pytest_timeout", "-c", str(_INI), "--noconftest", "--import-mode=importlib"]
     options += ["--timeout=1"]  # switches the timer on; how long it runs is the exercise's limit
-    root = os.path.commonpath([str(Path(path).parent) for path in paths]) if paths else "."
+    share(planned)
+    top = os.path.commonpath([str(Path(path).parent) for path in paths]) if paths else "."
     session = CheckSession(host, planned, sides, accelerator)
+    fixtures = Fixtures(session.current, accelerator, root)
     try:
         if paths:
             # One check file that cannot be read must not keep the others from being graded.
             options.append("--continue-on-collection-errors")
-            pytest.main([*options, f"--rootdir={root}", *paths], plugins=[session])
+            pytest.main([*options, f"--rootdir={top}", *paths], plugins=[session, fixtures])
         else:
             session.run_jobs()
     finally:

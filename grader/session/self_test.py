@@ -8,6 +8,7 @@ import torch
 from grader.model import Limits
 from grader.model.endings import WorkerLost
 from grader.remote.side import Side
+from grader.remote.sitting import Sitting
 from grader.remote.student import Student
 from grader.remote.worker import Starter
 
@@ -19,7 +20,7 @@ def self_test(starter: Starter) -> None:
         RuntimeError: it does not.
     """
     files = {"self_test.py": b"def same(*values):\n    return values\n"}
-    side = Side.of(starter, "self_test", files, Limits(load_s=60, call_s=60), owner="the self-test's")
+    side = Side(Sitting(starter, "self_test", files, Limits(load_s=60, call_s=60), owner="the self-test's"))
     # Odd on purpose: a transposed tensor, an array with a negative stride, containers. What comes back is to be the
     # very same objects.
     values = (torch.arange(6.0).view(2, 3).t(), np.arange(3)[::-1], [1, {"a": "b"}])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from grader.jobs import Job, PlannedExercise
 from grader.model import Device
@@ -24,6 +24,7 @@ class Sides:
         self._references: dict[tuple[str, Device], Side] = {}
         self._in_use: tuple[str, Device] | None = None
         self._most: int | None = None
+        self._data: dict[str, Mapping[str, bytes]] = {}
         starter.make_room = self._make_room
 
     def meet(self, planned: PlannedExercise, job: Job, device: Device) -> tuple[Side, Side | None]:
@@ -35,7 +36,8 @@ class Sides:
         return student, self.reference(planned, student)
 
     def _side_of_student(self, planned: PlannedExercise, job: Job, device: Device) -> Side:
-        side = Side.of(self._starter, planned.id, job.files, planned.limits, device=device)
+        data = self._data_of(planned)
+        side = Side(Sitting(self._starter, planned.id, job.files, planned.limits, device=device, data=data))
         side.provisional = not job.part.again
         side.sitting.folder = job.keep.run_in if job.keep else ""
         return side
@@ -47,7 +49,15 @@ class Sides:
     def _of_reference(self, planned: PlannedExercise, device: Device, owner: str) -> Side:
         assert planned.reference is not None
         files = {f"{planned.id}.py": planned.reference.read_bytes()}
-        return Side.of(self._starter, planned.id, files, planned.limits, owner, secret=True, device=device)
+        files |= {name: path.read_bytes() for name, path in planned.shared.items()}
+        given = self._starter, planned.id, files, planned.limits, owner
+        return Side(Sitting(*given, secret=True, device=device, data=self._data_of(planned)))
+
+    def _data_of(self, planned: PlannedExercise) -> Mapping[str, bytes]:
+        """The files of data of an exercise, which are read once."""
+        if planned.id not in self._data:
+            self._data[planned.id] = {name: path.read_bytes() for name, path in planned.data.items()}
+        return self._data[planned.id]
 
     def reference(self, planned: PlannedExercise, student: Side) -> Side | None:
         """The reference's side beside a student's, with a new worker where the last was lost; None without one here."""

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from grader.check import show
+from grader.check.generate import CASES
 from grader.model import Limits
 from grader.model.public import Limit, Public
 from grader.wire.describe import DTYPES
@@ -36,6 +37,7 @@ _CLOSED = frozenset(
         *(form for place in show.DEVICES for form in (repr(place), f"device(type={place!r})")),
         *show.TYPES,
         *show.KINDS,
+        *CASES,
         *ERRORS,
         *(show.with_article(name) for name in ERRORS),
         *("", "True", "False", "None", "the result", "the argument", "the module", "another dtype", "another device"),

@@ -10,9 +10,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
-from grader.course.answers import Answer, read_answer
+from grader.course.answers import Answer, as_submitted, read_answer
 from grader.course.layout import own_check
 from grader.jobs import Part, Setup
 from grader.lanes.lane import Lane
@@ -103,21 +104,22 @@ def catch(course: Course, exercise: Exercise, setup: Setup) -> Caught:
     right = [read_answer(exercise, path) for path in (exercise.reference, *exercise.right)]
     path = own_check(course, exercise)
     # Nothing of ours goes to that process but the answers, one after another, for its workers.
-    own = replace(exercise, shown_checks=path, hidden_checks=None, probes=(), reference=None)
+    own = replace(exercise, shown_checks=path, hidden_checks=None, probes=(), reference=None, shared={})
     with open_lane([own], setup, hidden=(course.root,)) as lane:
         where = path.relative_to(course.root).as_posix()
         if problem := lane.collected.problems.get(own.id):
             raise CourseError(f"{where} cannot be read\n{problem}")
         if not lane.checks_of(own):
             raise CourseError(f"{where} has no check: a function whose name begins with check_, below @check(...)")
-        refused = [said for answer in right if (said := _said(own, answer, lane, setup, where)) is not None]
-        missed = [answer for answer in wrong if _said(own, answer, lane, setup, where) is None]
+        against = partial(_said, exercise, own, lane, setup, where)
+        refused = [said for answer in right if (said := against(answer)) is not None]
+        missed = [answer for answer in wrong if against(answer) is None]
     return Caught(len(wrong), tuple(_broken_rules(exercise, answer) for answer in missed), len(right), tuple(refused))
 
 
-def _said(own: Exercise, answer: Answer, lane: Lane, setup: Setup, where: str) -> str | None:
+def _said(exercise: Exercise, own: Exercise, lane: Lane, setup: Setup, where: str, answer: Answer) -> str | None:
     """What the check says against an answer; None if it lets it through."""
-    run = lane.run(own, {own.file_name: answer.source}, setup.seed, None, Part(told=False))
+    run = lane.run(own, as_submitted(exercise, answer.source), setup.seed, None, Part(told=False))
     for outcome in run.outcomes:
         if outcome.verdict is Verdict.BROKEN:
             raise CourseError(f"{where}: check_{outcome.check} fails by itself: {_first(outcome)}")

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from grader.course.answers import public_text
+from grader.course.answers import as_submitted, public_text
 from grader.grading import Sheet, grade_submission
 from grader.intake.folder import read_submission
 from grader.jobs import Setup
@@ -40,7 +40,7 @@ def counted_lines(course: Course, exercise: Exercise, setup: Setup, width: int, 
     with open_lane([exercise], setup, hidden=(course.root,)) as lane:
         for name, text in texts.items():
             if name == "yours" or text is not None:
-                files = mine.files if text is None else {exercise.id: {exercise.file_name: text}}
+                files = mine.files if text is None else {exercise.id: as_submitted(exercise, text)}
                 graded = grade_submission(sheet, replace(mine, author=name, files=files), lane).exercises[0]
                 counters[name] = {row.check.id: row.outcome.counters for row in graded.checks}
                 checks = checks or [row.check for row in graded.checks]

@@ -166,4 +166,4 @@ def _note(folder: Path, digests: Mapping[Path, str]) -> None:
 
 def _put(path: Path, text: bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(path, text.decode("utf-8"))
+    write_whole(path, text)

@@ -131,7 +131,7 @@ class Watch:
             self._events.put(key)
         resolved = {path.resolve() for path in paths}
         saved = [item for item in self._course.exercises if item.starter.resolve() in resolved]
-        beside = any(path.parent == self._exercise.starter.resolve().parent for path in resolved)
+        beside = any(self._exercise.starter.resolve().parent in path.parents for path in resolved)
         if self._exercise in saved or (beside and not saved):
             self._grade()
         elif saved:  # whoever saves another one has that in hand now

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from grader.course.answers import UNWRITTEN, Answer, read_answer
+from grader.course.answers import UNWRITTEN, Answer, as_submitted, read_answer
 from grader.course.layout import Places
 from grader.jobs import PlannedExercise
 from grader.model import Check, Exercise, Submission
@@ -47,7 +47,7 @@ class Case:
     def submission(self) -> Submission:
         """The file as if somebody had handed it in."""
         id, source = self.exercise.id, self.answer.source
-        files = {id: {self.exercise.file_name: source}}
+        files = {id: as_submitted(self.exercise, source)}
         return Submission(self.kind, files, {id: self.answer.path}, {}, hashlib.sha256(source).hexdigest())
 
 

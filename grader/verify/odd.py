@@ -59,7 +59,9 @@ right = {name}
 
 
 def _each(value, change, tensors=False):
-    """The value with all inexact numbers in it changed; None where there are none, which nobody asks for.
+    """The value with all inexact numbers in it changed; a text where there are none, which nobody asks for.
+
+    Not None: that is right of a function which writes a file.
 
     With `tensors` those in tensors and arrays alone; what is exact in them stays, and may be right.
     """
@@ -79,7 +81,7 @@ def _each(value, change, tensors=False):
         return {{key: walk(item) for key, item in part.items()}} if type(part) is dict else part
 
     made = walk(value)
-    return made if found else None
+    return made if found else "nothing to change"
 
 
 def _first(args, named):
@@ -95,7 +97,7 @@ def _detached(value):
 
 
 def _overwriting(args, named, number=0):
-    """What is right, and this number in every argument afterwards; None where there is none to write into."""
+    """What is right, and this number in every argument afterwards; a text where there is none to write into."""
     value, written = right(*args, **named), False
     for argument in [*args, *named.values()]:
         if isinstance(argument, torch.Tensor):
@@ -106,7 +108,7 @@ def _overwriting(args, named, number=0):
         else:
             continue
         written = True
-    return value if written else None
+    return value if written else "nothing to write into"
 
 
 def {name}(*args, **named):

@@ -29,12 +29,14 @@ class Load(NamedTuple):
         secret: whether the files must not stay on disk while the worker lives.
         device: what its code is to see.
         files: a dict of bytes by relative name.
+        data: the same of what its code may read and not change.
     """
 
     module: str
     secret: bool
     device: str
     files: Plain
+    data: Plain
 
 
 class LoadProbe(NamedTuple):

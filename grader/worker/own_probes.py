@@ -32,6 +32,7 @@ from grader.worker.objects import (
 )
 from grader.worker.raising import family
 from grader.worker.ranks import on_ranks
+from grader.worker.used import used
 
 __all__ = [
     "backward",
@@ -55,6 +56,7 @@ __all__ = [
     "set_attribute",
     "signature",
     "tried",
+    "used",
     "warned",
 ]
 

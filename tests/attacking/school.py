@@ -12,7 +12,7 @@ from attacking.corpus import Attack
 from attacking.secrets import Secrets
 
 MODULE = "01_wall"
-EXERCISES = ("double", "total", "tables", "window", "once", "last")
+EXERCISES = ("double", "total", "tables", "window", "once", "notes", "last")
 CONTROL = "last"
 """The exercise that attackers do honestly: they must get its points."""
 
@@ -20,7 +20,7 @@ _ATTACKS_BETWEEN = 8
 _HONEST: tuple[Mapping[str, str], ...] = (
     {},
     {"double": "wrong/triples", "total": "wrong/loop", "window": "wrong/copy"},
-    {"tables": "wrong/set", "once": "wrong/two", "last": "wrong/input"},
+    {"tables": "wrong/set", "once": "wrong/two", "notes": "wrong/joined", "last": "wrong/input"},
     {"double": "wrong/changes_input", "total": "wrong/list", "tables": "wrong/title", "last": ""},
 )
 """What honest authors hand in where it is not the right answer; "" is nothing."""

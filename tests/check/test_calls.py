@@ -29,6 +29,7 @@ from grader.check import (
 from grader.model import Limits
 from grader.remote.raised import raised_by_student
 from grader.remote.side import Side
+from grader.remote.sitting import Sitting
 from grader.remote.student import Student
 from grader.remote.worker import Starter
 
@@ -193,7 +194,7 @@ def student(forks: Starter) -> Iterator[Callable[[str], Student]]:
     sides = []
 
     def make(text: str) -> Student:
-        sides.append(Side.of(forks, "work", {"work.py": text.encode()}, Limits(), "your"))
+        sides.append(Side(Sitting(forks, "work", {"work.py": text.encode()}, Limits(), "your")))
         return Student(sides[-1])
 
     yield make

@@ -384,3 +384,10 @@ def test_no_odd_answer_breaks_a_sound_course() -> None:
     assert "double may give detached: is there a rule on gradients?" in note
     assert all(0 < len(messages) <= MOST_MESSAGES for messages in proof.messages.values())
     assert set(proof.messages) == {"random", "dtype"}
+
+
+def test_a_course_of_all_parts_is_green() -> None:
+    """Rules on names, data, shared code and files that are written: known answers are judged as they should be."""
+    course = load_course(COURSES / "parts")
+    for proof in verify(course, course.exercises, FORK, 1, print):
+        assert proof.problems == [], proof.exercise.id

@@ -1,0 +1,242 @@
+"""What may be used: seen in the text and in a call, at the level that the student wrote."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+from support import Function
+
+from grader.check import CheckFailed, arithmetic, comparison, does_not_call, indexing, uses_only
+from grader.check.torch_names import Rule
+from grader.model import Limits
+from grader.remote.side import Side
+from grader.remote.sitting import Sitting
+from grader.remote.student import RemoteFunction
+from grader.remote.worker import Starter
+
+A, B = torch.tensor([1.0, 2.0, 4.0]), torch.tensor([3.0, 5.0])
+
+RIGHT = {
+    "a helper of that name": """
+        def reshape(x, n):
+            return x[None] * n
+        def outer(a, b):
+            return a[:, None] * reshape(b, 1)
+        """,
+    "a method of an own class of that name": """
+        class Sizes:
+            def __init__(self, n): self.n = n
+            def reshape(self, k): return self.n * k
+        def outer(a, b):
+            return a[:, None] * b * (Sizes(1).reshape(1))
+        """,
+    "words in a docstring, a comment, a text and an annotation": '''
+        def outer(a, b: "torch.reshape(a)") -> "torch.outer":
+            """Do not torch.outer(a, b), and do not a.reshape(3, 1)."""
+            names = "torch.outer"  # nor torch.outer
+            return a[:, None] * b
+        ''',
+    "another package's function of that name, for sizes": """
+        import numpy as np
+        def outer(a, b):
+            sizes = np.array([1, 1]).reshape(2, 1).tolist()
+            return a[:, None] * b[None] * np.outer([1.0], [1.0]).item() * sizes[0][0]
+        """,
+    "a parameter that is called like the module": """
+        def outer(a, b):
+            def inner(torch): return torch[0]
+            return a[:, None] * b * inner([1])
+        """,
+    "another function of the file that may use it": """
+        def outer(a, b):
+            return a[:, None] * b
+        def other(a, b):
+            return torch.outer(a, b).reshape(-1)
+        """,
+    "a look at the answer when the file is run, and when it is read": """
+        def outer(a, b):
+            return a[:, None] * b
+        print(torch.equal(outer(torch.ones(2), torch.ones(3)), torch.outer(torch.ones(2), torch.ones(3))))
+        if __name__ == "__main__":
+            exec("print(torch.outer)")
+        """,
+    "a library function that uses it inside": """
+        def outer(a, b):
+            return torch.nn.functional.bilinear(a[:, None], a[:, None] * 0 + 1, torch.ones(1, 1, 1)) * b
+        """,
+    "a library's object that is named in the file": """
+        norm = torch.nn.Identity()
+        def outer(a, b):
+            return norm(a)[:, None] * b
+        """,
+}
+
+WRONG = {
+    "plainly": "def outer(a, b): return torch.outer(a, b)",
+    "as a method": "def outer(a, b): return a.reshape(3, 1) * b",
+    "by an alias of PyTorch's": "def outer(a, b): return torch.ger(a, b)",
+    "as another name": "from torch import outer as o\ndef outer(a, b): return o(a, b)",
+    "kept in a variable": "def outer(a, b):\n    f = torch.outer\n    return f(a, b)",
+    "kept in a table": "table = {}\ntable['o'] = torch.outer\ndef outer(a, b): return table['o'](a, b)",
+    "of all that is imported": "from torch import *\nkeep = outer\ndef outer(a, b): return keep(a, b)",
+    "as the whole answer": "from torch import outer",
+    "as the whole answer, assigned": "outer = torch.outer",
+    "in a helper": "def helper(a, b): return torch.outer(a, b)\ndef outer(a, b): return helper(a, b)",
+    "in a default": "def outer(a, b, f=lambda a, b: torch.outer(a, b)): return f(a, b)",
+    "in a decorator": "def d(f): return torch.outer\n@d\ndef outer(a, b): return a",
+    "in a class": "class K:\n    def go(self, a, b): return torch.outer(a, b)\ndef outer(a, b): return K().go(a, b)",
+    "where it does not run": "def outer(a, b):\n    if len(a) > 9: return torch.outer(a, b)\n    return a[:, None] * b",
+    "through getattr": "def outer(a, b): return getattr(torch, 'outer')(a, b)",
+    "through getattr, in parts": "def outer(a, b): return getattr(torch, 'out' + 'er')(a, b)",
+    "through exec": "def outer(a, b):\n    exec('global r; r = torch.outer(a, b)')\n    return r",
+    "through importlib": "import importlib\ndef outer(a, b): return importlib.import_module('torch').outer(a, b)",
+    "through methodcaller": "import operator\ndef outer(a, b): return operator.methodcaller('outer', b)(a)",
+    "through a dict": "def outer(a, b): return torch.__dict__['outer'](a, b)",
+    "through the type": "def outer(a, b): return type(a).outer(a, b)",
+    "below the names": "def outer(a, b): return torch.ops.aten.outer(a, b)",
+    "past the hook": "def outer(a, b):\n    with torch._C.DisableTorchFunction():\n        return a[:, None] * b",
+    "by a name that only the hook sees": "fs = [f for n, f in torch.functional.__annotations__.items()]\n"
+    "import functools\ndef outer(a, b):\n    class K:\n        outer = 1\n    return a.outer(b)",
+    "by its operator": "def outer(a, b): return a[:, None] @ b[None]",
+}
+
+
+def dedented(text: str) -> str:
+    lines = text.split("\n")
+    indent = min((len(line) - len(line.lstrip()) for line in lines if line.strip()), default=0)
+    return "\n".join(line[indent:] for line in lines)
+
+
+@pytest.mark.parametrize("way", RIGHT)
+def test_what_is_not_meant_is_not_refused(function: Function, way: str) -> None:
+    """A right answer passes that has the name for something else."""
+    outer = function(dedented(RIGHT[way]), "outer")
+    torch.testing.assert_close(outer(A, B), A[:, None] * B)
+    does_not_call(outer, (A, B), torch.outer, "reshape", "matmul")
+
+
+@pytest.mark.parametrize("way", WRONG)
+def test_what_is_left_out_is_found(function: Function, way: str) -> None:
+    """By whatever name or way a function is reached, and also where it does not run."""
+    with pytest.raises(CheckFailed) as caught:
+        does_not_call(function(WRONG[way], "outer"), (A, B), torch.outer, "reshape", "matmul")
+    assert str(caught.value.public).startswith("`outer` ")
+
+
+def told(rule: Any, function: Any, *rules: Rule) -> CheckFailed:
+    with pytest.raises(CheckFailed) as caught:
+        rule(function, (A, B), *rules)
+    return caught.value
+
+
+def test_the_line_is_told(function: Function) -> None:
+    """A failure names the rule and the form in which it is there, with the line; of a hidden check the rule alone."""
+    failed = told(does_not_call, function("def outer(a, b):\n    return torch.ger(a, b)", "outer"), torch.outer)
+    assert failed.public == "`outer` uses `outer`; the rule is to do without"
+    assert failed.story == (
+        "`outer`: it uses outer, and the rule is to do without (torch.ger is another name or form of it)\n"
+        "    work.py, line 3\n"
+        "        return torch.ger(a, b)"
+    )
+    text = "import numpy\ndef outer(a, b):\n    fs = [numpy]\n    return a.apply_(len) if fs == 1 else a[:, None] * b"
+    failed = told(uses_only, function(text, "outer"), indexing, "arange", arithmetic)
+    assert failed.public == "`outer` uses more than the rule allows, which is only: indexing, arange, arithmetic"
+    assert failed.story.startswith("`outer`: numpy is not among what the rule allows: indexing, arange, arithmetic\n")
+
+
+PUZZLE = """
+    def where(q, a, b):
+        return (q * a) + (~q) * b
+
+    class Shape(tuple):
+        @property
+        def rows(self): return self[0]
+
+    def outer(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+        shape = Shape((a.shape[0], b.size(0)))
+        assert a.dim() == 1 and a.dtype == torch.float32 and isinstance(a, torch.Tensor), f"{a} has {len(a)} rows"
+        i = torch.arange(shape.rows, device=a.device)[:, None]
+        c = {"split": 1}
+        with torch.no_grad():
+            rows = sorted([row for row in a[i]], key=len)
+        rows.sort(key=len), "a b".split(), c.values()
+        result = torch.where(i >= 0, a[:, None], 0.0) * 2 - a[i] * 1
+        result[0] = 1 * result[0]
+        return where(i > -1, result, -i) * b[torch.arange(b.numel())] ** 1
+    """
+
+
+def test_all_that_is_named_may_be_used(function: Function) -> None:
+    """With Python's own things, helpers, and what tells of a tensor; each group of operators must be named."""
+    outer = function(dedented(PUZZLE), "outer")
+    torch.testing.assert_close(outer(A, B), A[:, None] * B)
+    rules: tuple[Rule, ...] = (torch.arange, "where", indexing, arithmetic, comparison)
+    uses_only(outer, (A, B), *rules)
+    for left_out in rules[1:]:
+        failed = told(uses_only, outer, *(rule for rule in rules if rule is not left_out))
+        assert "work.py, line " in failed.story
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "torch.einsum('i,j->ij', a, b)",
+        "a.unsqueeze(1) * b",
+        "a.T",
+        "a[:, None].mul(b).abs_()",
+        "sum([a]).item() * b",
+        "float(a[0]) * b",
+        "__import__('numpy').outer(a, b)",
+        "a[:, None].__matmul__(b[None])",
+        "torch.nn.Linear(3, 3)(a)",
+        "torch.vmap(lambda row: row)(a)",
+        "torch.tensor(a.tolist())",
+        "eval('a')",
+    ],
+)
+def test_all_else_is_refused(function: Function, body: str) -> None:
+    """Functions, methods, properties, modules, numbers that leave PyTorch, and ways that hide a name."""
+    told(uses_only, function(f"def outer(a, b): return {body}", "outer"), "where", indexing, arithmetic)
+
+
+def test_other_files_of_the_student_are_followed(forks: Starter) -> None:
+    """A helper of another file keeps to the rule as well, and the line is told with its file."""
+    files = {
+        "work.py": b"from tools.make import build\n\ndef outer(a, b):\n    return build(a, b)\n",
+        "tools/__init__.py": b"",
+        "tools/make.py": b"import torch\nfrom .deep import *\n\ndef build(a, b):\n    return last(a, b)\n",
+        "tools/deep.py": b"import torch as t\n\ndef last(a, b):\n    return t.outer(a, b)\n",
+        "tools/odd.py": b"def never(:\n",
+    }
+    side = Side(Sitting(forks, "work", files, Limits()))
+    try:
+        failed = told(does_not_call, RemoteFunction(side, "outer"), "outer")
+    finally:
+        side.sitting.close()
+    assert failed.story.endswith("\n    tools/deep.py, line 4\n        return t.outer(a, b)")
+
+
+def test_a_method_and_an_object_can_be_asked(function: Function) -> None:
+    """Of an object all of its file is looked at, and the call of it is watched."""
+    text = "class Outer(torch.nn.Module):\n    def forward(self, a, b): return torch.einsum('i,j->ij', a, b)"
+    layer = function(text, "Outer")()
+    assert "line 3" in told(does_not_call, layer, "einsum").story
+    does_not_call(layer, (A, B), "outer")
+
+
+def test_a_worker_that_lies_is_told_so(function: Function) -> None:
+    """What is no list of uses is no answer, and a name or a place that cannot be is not repeated."""
+    text = "import grader.worker.used as u\nu._use = lambda *a: {row}\ndef outer(a, b): return a[:, None] * b"
+    odd = function(text.format(row="('no name\\n', 'x.py', 'y')"), "outer")
+    assert "another function" in told(uses_only, odd, indexing, arithmetic).story
+    with pytest.raises(CheckFailed, match="could not be told"):
+        does_not_call(function(text.format(row="(1, 2)"), "outer"), (A, B), "outer")
+
+
+def test_a_name_that_is_not_there_is_the_authors_fault(function: Function) -> None:
+    """It is told with the nearest one."""
+    outer = function("def outer(a, b): return a", "outer")
+    with pytest.raises(ValueError, match="no `rehsape`; did you mean reshape"):
+        does_not_call(outer, (A, B), "rehsape")

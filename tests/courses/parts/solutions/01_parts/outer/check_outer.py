@@ -1,0 +1,16 @@
+import torch
+
+from grader.check import check, does_not_call, same
+
+
+@check("C1", share=2, try_this="outer(torch.ones(2), torch.ones(3))")
+def check_random(student, reference, rng):
+    """Multiplies random numbers"""
+    a, b = rng.normal(rng.integer(2, 4)), rng.normal(rng.integer(5, 8))
+    same(student.outer(a, b), reference.outer(a, b))
+
+
+@check("C2", category="performance", share=1, try_this="read your file: is there an `outer` of PyTorch's in it?")
+def check_not_its_own(student, rng):
+    """Does not ask PyTorch for it"""
+    does_not_call(student.outer, (rng.normal(3), rng.normal(4)), torch.outer, "einsum", "matmul")

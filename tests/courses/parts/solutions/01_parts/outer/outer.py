@@ -1,0 +1,7 @@
+"""odd but fine: detached"""
+
+import torch
+
+
+def outer(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    return a[:, None] * b

@@ -1,0 +1,1 @@
+"""Staff's own helpers; canary: staffs0nly1"""

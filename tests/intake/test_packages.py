@@ -1,0 +1,61 @@
+"""Submissions of several files: packages come along where they are imported, from disk and from a hand-in alike."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from grader.intake.collect import collect
+from grader.intake.folder import read_submission
+from grader.intake.handed import Handed, Part
+from grader.intake.pack import packed_files
+from grader.model import Course
+
+FILES = {
+    "double.py": b"from tools.deep import two\nimport beside\n",
+    "beside.py": b"def f():\n    from other import x  # later\n",
+    "tools/__init__.py": b"",
+    "tools/deep/__init__.py": b"from .two import two\n",
+    "tools/deep/two.py": b"two = 2\n",
+    "tools/check_double.py": b"a check is ours",
+    "tools/__pycache__/x.py": b"",
+    "other/x.py": b"",
+    "01_basics/total/total.py": b"another exercise",
+    "unused/y.py": b"import tools",
+}
+ALONG = {"double.py", "beside.py", "tools/__init__.py", "tools/deep/__init__.py", "tools/deep/two.py", "other/x.py"}
+
+
+def laid_out(folder: Path) -> Path:
+    for name, data in FILES.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+    (folder / "tools" / "linked").symlink_to("/etc")
+    (folder / "tools" / "link.py").symlink_to("/etc/passwd")
+    return folder
+
+
+def test_packages_come_along_from_a_folder(tiny: Course, tmp_path: Path) -> None:
+    """Those that the file imports, or a file that comes along; no links, and no folder that nobody imports."""
+    submission = read_submission(laid_out(tmp_path), tiny.exercises[:1], "ada")
+    assert set(submission.files["double"]) == ALONG
+
+
+def test_packages_come_along_from_a_hand_in(tiny: Course, tmp_path: Path) -> None:
+    """The same files, and the others are told."""
+    handed = Handed("ada", ("ada",), (Part(laid_out(tmp_path)),))
+    (submission,), unmatched = collect(handed, tiny.exercises, tiny.exercises[:1])
+    assert set(submission.files["double"]) == ALONG
+    assert [row.file for row in unmatched if row.file.endswith(".py")] == ["unused/y.py", "tools/link.py"]
+
+
+def test_a_packed_package_is_read_back(tiny: Course, tmp_path: Path) -> None:
+    """What `grade pack` writes has all of it, at places where it is found again."""
+    submission = read_submission(laid_out(tmp_path / "work"), tiny.exercises[:1], "ada")
+    for name, data in packed_files(submission, tiny.exercises[:1]).items():
+        path = tmp_path / "zip" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+    handed = Handed("ada", ("ada",), (Part(tmp_path / "zip"),))
+    (again,), unmatched = collect(handed, tiny.exercises, tiny.exercises[:1])
+    assert (again.files, unmatched) == (submission.files, [])
