@@ -82,6 +82,8 @@ class Facts:
     seeded: bool
     """It draws random numbers from the default generator without having an argument for it."""
     has_device: bool
+    shapes_only: bool
+    """It makes a tensor like another one, of which it reads no numbers."""
     syncs_for: str
     """Why the host must wait for its outcome; "" if it need not."""
     pointwise: bool
@@ -114,6 +116,7 @@ def facts_of(func: Any) -> Facts:
         generator=generator,
         seeded=generator < 0 and torch.Tag.nondeterministic_seeded in tags,
         has_device="device" in names,
+        shapes_only=name.startswith("new_") or name.endswith("_like"),
         syncs_for=_SYNCS.get(name, name if dynamic else ""),
         pointwise=_is_pointwise(func, name),
         works=name not in NO_KERNEL and not func.is_view,

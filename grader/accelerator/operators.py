@@ -73,6 +73,8 @@ def _run(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     target = _target(machine, facts, named, place)
     if target is not None:
         find_room(facts, inner, named, shells, target)
+    if machine.capture is not None and (place or target) is not None:
+        _before(machine, facts, inner, named, target or place)
     # The numbers are made at once; only the clock pretends that the device gets to it later.
     failed = ""
     try:
@@ -172,14 +174,58 @@ def _give(
     fresh: list[torch.Tensor] = []
     given = _shells_of(machine, func, out, shells, target, fresh)
     # An operator that gave no new memory and wrote to none only looked at it, as `_unsafe_view` does.
-    if facts.works and (fresh or facts.writes or not isinstance(out, torch.Tensor)):
+    launches = facts.works and (fresh or facts.writes or not isinstance(out, torch.Tensor))
+    if launches or facts.syncs_for:
+        _use(machine, facts, inner, named, shells, target, fresh)
+    if launches:
         place = target or shells[0]._place
         flops, nbytes = amount_of(machine.spec, facts, inner, named, out, fresh, shells)
         machine.launch(facts.name, place.index, flops, nbytes, tuple(tuple(shell._inner.shape) for shell in shells))
+        if capture := machine.capturing(place.index):
+            capture.step(functools.partial(_compute, facts, func, [*inner], {**named}, place), out, fresh)
+    elif fresh and (capture := machine.capturing((target or shells[0]._place).index)):
+        capture.made(fresh)
     if facts.writes:
         for shell in shells:
             _follow(shell)
     return given
+
+
+def _use(
+    machine: Machine, facts: Facts, inner: Any, named: Any, shells: list[SimTensor], target: Device | None, fresh: Any
+) -> None:
+    """Tell what memory is read, and what is written to."""
+    place = target or shells[0]._place
+    into = _written(facts, inner, named) if facts.writes else []
+    written = [shell._block for shell in shells if any(shell._inner is value for value in into)]
+    reads = [shell._block for shell in shells if not into or all(shell._inner is not value for value in into)]
+    reads = [] if facts.shapes_only else reads
+    writes = [*written, *(machine.block_of(tensor, place.index) for tensor in fresh)]
+    machine.use(place, facts.name, reads, writes)
+
+
+def _written(facts: Facts, inner: Any, named: Any) -> list[torch.Tensor]:
+    """The arguments that are written to."""
+    into: list[torch.Tensor] = []
+    for name, value in (*zip(facts.names, inner, strict=False), *named.items()):
+        if name in facts.writes:
+            into += value if isinstance(value, (list, tuple)) else [value]
+    return into
+
+
+def _before(machine: Machine, facts: Facts, inner: Any, named: Any, place: Any) -> None:
+    """A graph may be recorded of this: it is not done then."""
+    if capture := machine.capturing(place.index):
+        if facts.writes:
+            capture.before(_written(facts, inner, named))
+        if facts.syncs_for:
+            raise capture.error("Unsupported")
+        name = facts.names[facts.generator] if facts.generator >= 0 else ""
+        given = named.get(name)
+        if given is None and name and name not in facts.keywords and len(inner) > facts.generator:
+            given = inner[facts.generator]
+        if given is not None:
+            capture.draws(given)
 
 
 def _shells_of(

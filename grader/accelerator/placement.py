@@ -7,7 +7,8 @@ from typing import Any
 import torch
 
 from grader.accelerator.facts import Facts, unsupported
-from grader.accelerator.machine import HOST_TO_DEVICE, Device, Machine, the_machine
+from grader.accelerator.machine import Device, Machine, the_machine
+from grader.accelerator.tally import HOST_TO_DEVICE
 from grader.accelerator.tensor import SimTensor
 
 _STRUCTURED = {

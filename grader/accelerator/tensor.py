@@ -15,9 +15,10 @@ from torch._C import DispatchKey, DispatchKeySet, TensorBase
 from grader.accelerator.allocation import Block
 from grader.accelerator.copying import deep_copy, reduced
 from grader.accelerator.indices import as_index
-from grader.accelerator.machine import DEVICE_TO_HOST, Device, the_machine
+from grader.accelerator.machine import Device, the_machine
 from grader.accelerator.printing import text_of
 from grader.accelerator.sim_storage import as_storage
+from grader.accelerator.tally import DEVICE_TO_HOST
 
 _HUGE = 1 << 60
 """What a shell claims as the size of its storage, so that its sizes and strides may be changed to anything."""
@@ -120,7 +121,8 @@ class SimTensor(torch.Tensor):
         raise RuntimeError(f"cannot pin '{self.type()}' only dense CPU tensors can be pinned")
 
     def record_stream(self, stream: Any) -> None:
-        """Does nothing: memory is not given away before its last use."""
+        """The memory is not given away before this stream has done what it was given, either."""
+        self._block.shared.add(stream.queue)
 
     # -- to the host
 
@@ -143,7 +145,9 @@ class SimTensor(torch.Tensor):
     def tolist(self) -> Any:
         """The numbers, after one copy to the host."""
         # Through `item` each number would be a wait of its own; a GPU sends them all at once.
-        the_machine().transfer(DEVICE_TO_HOST, self._place.index, self.numel() * self.element_size())
+        machine = the_machine()
+        machine.use(self._place, "tolist", [self._block], [])
+        machine.transfer(DEVICE_TO_HOST, self._place.index, self.numel() * self.element_size())
         return self._inner.tolist()
 
     def __format__(self, spec: str) -> str:
@@ -155,6 +159,7 @@ class SimTensor(torch.Tensor):
         nbytes = self.numel() * self.element_size()
         # Whoever prints reads the numbers, and a GPU would have to send them.
         if nbytes:
+            the_machine().use(self._place, "repr", [self._block], [])
             the_machine().transfer(DEVICE_TO_HOST, self._place.index, nbytes)
         return text_of(self, self._inner, tensor_contents)
 

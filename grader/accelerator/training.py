@@ -27,6 +27,10 @@ def replace_backward(machine: Machine) -> None:
         before = torch._C._is_multithreading_enabled()
         # For each call again: the program may have switched it on meanwhile.
         torch._C._set_multithreading_enabled(False)
+        for grad in args[1] if machine.races.several else ():
+            # PyTorch lets streams of backward wait for each other, and for none that made the gradient it starts from.
+            if type(grad) is SimTensor:
+                machine.use(grad._place, "backward", [grad._block], [])
         try:
             return original(*args, **kwargs)
         except RuntimeError as error:

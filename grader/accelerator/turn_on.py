@@ -12,6 +12,7 @@ from grader.accelerator import (
     arguments,
     autocast,
     cuda_tools,
+    graphs,
     operators,
     parallel,
     queries,
@@ -105,6 +106,7 @@ def _replace_functions(machine: Machine, mode: Mode) -> None:
     if mode == "cuda":
         queries.answer_cuda()
         cuda_tools.answer_tools(machine)
+        graphs.answer_graphs(machine)
     queries.replace_classes(machine)
     queries.replace_timer()
     arguments.replace_functions(machine)
