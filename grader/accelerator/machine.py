@@ -19,7 +19,7 @@ from grader.accelerator.tally import DEVICE_TO_DEVICE, DEVICE_TO_HOST, HOST_TO_D
 from grader.accelerator.waits import tell_of_wait
 
 if TYPE_CHECKING:
-    from grader.accelerator.graphs import Capture
+    from grader.accelerator.recording import Capture
 
 INNER = "sim"
 """The name under which PyTorch knows the device. In mode cuda, Python code sees the other name."""
@@ -63,8 +63,7 @@ class Machine:
         self.blocks: dict[int, weakref.ref[Block]] = {}
         self.clock = Clock()
         self.races = Races()
-        # What streams are given while a graph is recorded, which is not done then.
-        self.capture: Capture | None = None
+        self.capture: Capture | None = None  # while a graph is recorded
         self.tally = Tally()
         self.blocking = kind == "cuda" and launches_block()
         # 1 warns of each wait, 2 forbids it.
@@ -215,9 +214,9 @@ class Machine:
 
     def read_scalar(self, reason: str, index: int) -> None:
         """The host asks for one number of a device, and waits for it."""
+        self.check(index)
         if capture := self.capturing(index):
             raise capture.error("Unsupported")
-        self.check(index)
         self.tally.scalars_read += 1
         queue = self.devices[index].queue
         # A number is asked for like any other work: it comes after all that its queue was given before.
@@ -250,10 +249,7 @@ class Machine:
         found["current_bytes"] = [device.memory.current for device in self.devices]
         found["peak_bytes"] = [device.memory.peak for device in self.devices]
         found["host_seconds"] = self.clock.host
-        found["device_seconds"] = [
-            max((self.clock.ready[queue] for queue in self.clock.queues(device.index)), default=0.0)
-            for device in self.devices
-        ]
+        found["device_seconds"] = [self.clock.done(device.index) for device in self.devices]
         return found
 
     def reset(self) -> None:

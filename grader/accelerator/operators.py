@@ -5,6 +5,7 @@ An operator with a tensor of ours arrives at `run`; one that names the device wi
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from typing import Any
 
@@ -17,6 +18,8 @@ from grader.accelerator.facts import ATEN, Facts, facts_of, refuse_odd
 from grader.accelerator.generators import OWNERS
 from grader.accelerator.machine import Device, Machine, the_machine
 from grader.accelerator.placement import check_devices, mask_of
+from grader.accelerator.profiling import RECORDERS, inside
+from grader.accelerator.recording import keep_before, written_by
 from grader.accelerator.recurrent import KERNELS
 from grader.accelerator.special_operators import SPECIAL, copy_between
 from grader.accelerator.tensor import LEGACY, SimTensor, refresh, wrap
@@ -40,12 +43,15 @@ def run(cls: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> 
     """
     del cls, types
     with _Keys(_included(), _excluded() - _CONJUGATES):
+        if RECORDERS:
+            with inside():
+                return _run(func, args, kwargs or {})
         return _run(func, args, kwargs or {})
 
 
 def run_by_device(func: Any, *args: Any, **kwargs: Any) -> Any:
     """Run an operator that was given the simulated device."""
-    with _Keys(_included(), _excluded() - _CONJUGATES):
+    with _Keys(_included(), _excluded() - _CONJUGATES), inside() if RECORDERS else contextlib.nullcontext():
         return _run(func, args, kwargs)
 
 
@@ -73,8 +79,8 @@ def _run(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     target = _target(machine, facts, named, place)
     if target is not None:
         find_room(facts, inner, named, shells, target)
-    if machine.capture is not None and (place or target) is not None:
-        _before(machine, facts, inner, named, target or place)
+    if machine.capture is not None and (where := target or place) is not None:
+        keep_before(machine, facts, inner, named, where)
     # The numbers are made at once; only the clock pretends that the device gets to it later.
     failed = ""
     try:
@@ -196,36 +202,12 @@ def _use(
 ) -> None:
     """Tell what memory is read, and what is written to."""
     place = target or shells[0]._place
-    into = _written(facts, inner, named) if facts.writes else []
+    into = written_by(facts, inner, named) if facts.writes else []
     written = [shell._block for shell in shells if any(shell._inner is value for value in into)]
     reads = [shell._block for shell in shells if not into or all(shell._inner is not value for value in into)]
     reads = [] if facts.shapes_only else reads
     writes = [*written, *(machine.block_of(tensor, place.index) for tensor in fresh)]
     machine.use(place, facts.name, reads, writes)
-
-
-def _written(facts: Facts, inner: Any, named: Any) -> list[torch.Tensor]:
-    """The arguments that are written to."""
-    into: list[torch.Tensor] = []
-    for name, value in (*zip(facts.names, inner, strict=False), *named.items()):
-        if name in facts.writes:
-            into += value if isinstance(value, (list, tuple)) else [value]
-    return into
-
-
-def _before(machine: Machine, facts: Facts, inner: Any, named: Any, place: Any) -> None:
-    """A graph may be recorded of this: it is not done then."""
-    if capture := machine.capturing(place.index):
-        if facts.writes:
-            capture.before(_written(facts, inner, named))
-        if facts.syncs_for:
-            raise capture.error("Unsupported")
-        name = facts.names[facts.generator] if facts.generator >= 0 else ""
-        given = named.get(name)
-        if given is None and name and name not in facts.keywords and len(inner) > facts.generator:
-            given = inner[facts.generator]
-        if given is not None:
-            capture.draws(given)
 
 
 def _shells_of(

@@ -11,7 +11,7 @@ from grader.accelerator.machine import Machine, the_machine
 from grader.accelerator.races import Known
 
 if TYPE_CHECKING:
-    from grader.accelerator.graphs import Capture
+    from grader.accelerator.recording import Capture
 
 
 class Stream:
