@@ -10,6 +10,8 @@ from typing import Any
 import torch
 from torch.utils.flop_counter import flop_registry
 
+from grader.accelerator.sparse import LAYOUTS
+
 ATEN = torch.ops.aten
 
 NO_KERNEL = {
@@ -140,8 +142,13 @@ def _is_pointwise(func: Any, name: str) -> bool:
 
 
 def refuse_odd(func: Any, value: torch.Tensor) -> None:
-    """Raise unless what an operator gives is dense."""
-    if value.layout is not torch.strided or value.is_nested or value.is_quantized or value.is_mkldnn:
+    """Raise unless what an operator gives is dense, or sparse as the device has it."""
+    if (
+        (value.layout is not torch.strided and value.layout not in LAYOUTS)
+        or value.is_nested
+        or value.is_quantized
+        or value.is_mkldnn
+    ):
         # A shell has sizes and strides over one storage, which nothing but a dense tensor has.
         kind = "nested" if value.is_nested else "quantized" if value.is_quantized else str(value.layout)
         raise unsupported(func, f"its result is {kind}")

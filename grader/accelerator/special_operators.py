@@ -11,6 +11,7 @@ import torch
 from grader.accelerator.facts import refuse_odd, unsupported
 from grader.accelerator.machine import the_machine
 from grader.accelerator.pinning import is_pinned, pin_storage
+from grader.accelerator.sparse import nbytes_of, parts_of
 from grader.accelerator.tally import DEVICE_TO_DEVICE, DEVICE_TO_HOST, HOST_TO_DEVICE
 from grader.accelerator.tensor import LEGACY, SimTensor, refresh, wrap
 
@@ -79,12 +80,12 @@ def _to_copy(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     here = machine.inner(device) if device is not None and machine.is_ours(device) else source.device
     if capture := machine.capturing(here.index):
         capture.step(functools.partial(func, inner, **options), made, [made])
-    nbytes = made.numel() * made.element_size()
+    nbytes = nbytes_of(made)
     non_blocking = bool(kwargs.get("non_blocking"))
     if device is not None and not machine.is_ours(device):
         # PyTorch makes the target of such a copy in pinned memory, too.
-        if non_blocking:
-            pin_storage(made)
+        for part in parts_of(made) if non_blocking else ():
+            pin_storage(part)
         _use("_to_copy", source, made)
         machine.transfer(DEVICE_TO_HOST, source._place.index, nbytes, pinned=non_blocking, blocks=not non_blocking)
         return made
@@ -95,10 +96,16 @@ def _to_copy(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
         pinned = is_pinned(inner)
         machine.transfer(HOST_TO_DEVICE, place.index, nbytes, pinned=pinned, blocks=not non_blocking)
     elif place is source._place:
-        machine.launch("_to_copy", place.index, 0, nbytes + inner.numel() * inner.element_size())
+        machine.launch("_to_copy", place.index, 0, nbytes + nbytes_of(inner))
     else:
         machine.transfer(DEVICE_TO_DEVICE, place.index, nbytes, source=source._place.index, blocks=False)
     return result
+
+
+def _layout(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    """What C++ asks of a sparse tensor whose rows or columns are compressed."""
+    del func, kwargs
+    return args[0]._inner.layout
 
 
 def _set(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
@@ -164,6 +171,7 @@ def _rank_into(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
 SPECIAL: dict[str, Callable[..., Any]] = {
     "copy_": copy_between,
     "_to_copy": _to_copy,
+    "layout": _layout,
     "set_": _set,
     "resize_": _resize,
     "resize_as_": _resize,
