@@ -127,6 +127,7 @@ def _say_versions() -> None:
         return _CUDNN
 
     put(torch.version, "cuda", _CUDA)
+    put(torch.backends.cuda, "is_built", available)
     put(torch.backends.cudnn, "is_available", available)
     put(torch.backends.cudnn, "version", version)
 

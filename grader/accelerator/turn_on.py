@@ -118,6 +118,8 @@ def _replace_functions(machine: Machine, mode: Mode) -> None:
     storages.replace_metadata()
     training.replace_backward(machine)
     training.check_gradients(machine)
+    if mode != INNER:
+        training.name_in_errors(machine)
     training.replace_modules()
     training.pad_the_padded()
     refusals.refuse_lazy(machine)

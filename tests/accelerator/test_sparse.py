@@ -67,9 +67,7 @@ def test_what_makes_them() -> None:
     rows = torch.tensor([0, 1, 2]).cuda()
     made: list[Any] = [
         torch.sparse_csr_tensor([0, 1, 2], [1, 0], [1.0, 2.0], device="cuda"),
-        torch.sparse_csr_tensor(
-            torch.tensor([0, 1, 2]).cuda(), torch.tensor([1, 0]).cuda(), torch.tensor([1.0, 2.0]).cuda()
-        ),
+        torch.sparse_csr_tensor(rows, torch.tensor([1, 0]).cuda(), torch.tensor([1.0, 2.0]).cuda()),
         torch.sparse_coo_tensor([[0, 1], [1, 0]], [1.0, 2.0], device="cuda"),  # type: ignore[arg-type]
         DENSE.cuda().to_sparse(),
         DENSE.cuda().to_sparse_csr(),
