@@ -192,17 +192,19 @@ def verdict(mine: Any, reference: Any, limit: float, size: int) -> dict[str, Any
 
     A batch does so later, when the load may be another one. Here it is the same, which is harder.
     """
-    started = time.perf_counter()
-    mine.side.provisional = True
+    from grader.remote.handle import side_of
+
+    side, started = side_of(mine), time.perf_counter()
+    side.provisional = True
     told = again = attempt(mine, reference, limit, size)
     if told == "inconclusive":
-        mine.side.provisional = False
+        side.provisional = False
         for _ in range(REPEATS):
             told = attempt(mine, reference, limit, size)
             if told != "inconclusive":
                 break
     seconds = time.perf_counter() - started
-    row = mine.side.speed[-1]
+    row = side.speed[-1]
     told_row = {name: getattr(row, name) for name in ("ratio", "low", "high", "calls", "pairs")}
     return {
         "verdict": told,

@@ -8,17 +8,19 @@ and so is confirmed in quiet before it costs a point.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 from grader.course.starter import is_starter
+from grader.graded import broken, graded_from
 from grader.intake.origin import as_handed_in
 from grader.intake.source import not_python, place_of
 from grader.jobs import Keep, Part, Setup
 from grader.lanes.environment import describe_machine
-from grader.lanes.lane import Lane
+from grader.lanes.lane import Lane, Run
 from grader.model import (
     Check,
     Course,
@@ -31,7 +33,9 @@ from grader.model import (
     Submission,
     Verdict,
 )
-from grader.model.score import score
+
+OnCheck = Callable[[Exercise, Outcome], None]
+"""Told each outcome of a submission's checks as it comes; of a check that is run again, told again."""
 
 REPEATS = 2
 """How often a check that was inconclusive is repeated."""
@@ -79,6 +83,7 @@ def grade_submission(
     earlier: Sequence[GradedExercise] | None = None,
     explain: Callable[[GradedExercise], GradedExercise] = lambda graded: graded,
     on_exercise: Callable[[GradedExercise], None] = lambda graded: None,
+    on_check: OnCheck = lambda exercise, outcome: None,
 ) -> Report:
     """Grade a submission.
 
@@ -90,6 +95,7 @@ def grade_submission(
             run again, with the same inputs, twice at the most. All other lanes are to rest meanwhile.
         explain: gives an exercise of which nothing need be run again with a sentence on its mistake, if there is one.
         on_exercise: told each exercise of which checks were run, once it is graded.
+        on_check: told each outcome as it comes.
 
     Raises:
         StartError: a process of ours cannot be had.
@@ -107,7 +113,7 @@ def grade_submission(
             graded = before
         else:
             assert lane is not None, "there is something to run"
-            task = _Task(sheet, exercise, submission, lane)
+            task = _Task(sheet, exercise, submission, lane, on_check)
             if sheet.stops and any(map(_lost, rows)):
                 graded = graded_from(exercise, lane.checks_of(exercise), [])
             else:
@@ -156,6 +162,7 @@ def grade_at_once(
     *,
     explain: Callable[[GradedExercise], GradedExercise] = lambda graded: graded,
     on_exercise: Callable[[GradedExercise], None] = lambda graded: None,
+    on_check: OnCheck = lambda exercise, outcome: None,
 ) -> Report:
     """Grade one submission while nothing else of ours runs: what is inconclusive at first is graded again right away.
 
@@ -166,10 +173,13 @@ def grade_at_once(
         if not is_open(graded):
             on_exercise(graded)
 
-    report = grade_submission(sheet, submission, lane, explain=explain, on_exercise=on_first)
-    if not repeats(report):
-        return report
-    return grade_submission(sheet, submission, lane, earlier=report.exercises, explain=explain, on_exercise=on_exercise)
+    first = grade_submission(sheet, submission, lane, explain=explain, on_exercise=on_first, on_check=on_check)
+    if not repeats(first):
+        return first
+    earlier = first.exercises
+    return grade_submission(
+        sheet, submission, lane, earlier=earlier, explain=explain, on_exercise=on_exercise, on_check=on_check
+    )
 
 
 def repeats(report: Report) -> bool:
@@ -201,13 +211,14 @@ class _Task:
     exercise: Exercise
     submission: Submission
     lane: Lane
+    on_check: OnCheck
 
     def grade(self) -> GradedExercise:
         """Run all checks."""
         exercise = self.exercise
         checks = self.lane.checks_of(exercise)
         if problem := self.lane.collected.problems.get(exercise.id):
-            return _broken(exercise, problem)
+            return broken(exercise, problem)
         rules, ids = self.sheet.rules, self.sheet.checks
         wanted = [row for row in checks if (not rules or row.contract in rules) and (not ids or row.id in ids)]
         if missing := self.submission.problems.get(exercise.id):
@@ -218,7 +229,7 @@ class _Task:
         files = self.submission.files[exercise.id]
         only = frozenset(check.id for check in wanted) if rules or ids else None
         part = Part(only, stops=self.sheet.stops)
-        run = self.lane.run(exercise, files, self._seed(), self._keep(), part)
+        run = self._run(files, part)
         return self._finished(graded_from(exercise, checks, run.outcomes, output=run.output))
 
     def repeat(self, before: GradedExercise) -> GradedExercise:
@@ -229,11 +240,15 @@ class _Task:
             open_ = {outcome.check for outcome in outcomes if outcome.verdict is Verdict.INCONCLUSIVE}
             if not open_:
                 break
-            run = self.lane.run(self.exercise, files, self._seed(), self._keep(), Part(frozenset(open_), again=True))
+            run = self._run(files, Part(frozenset(open_), again=True))
             again = {outcome.check: outcome for outcome in run.outcomes}
             outcomes = [_later(outcome, again.get(outcome.check)) for outcome in outcomes]
         checks = self.lane.checks_of(self.exercise)
         return self._finished(graded_from(self.exercise, checks, outcomes, output=before.output))
+
+    def _run(self, files: Mapping[str, bytes], part: Part) -> Run:
+        hear = partial(self.on_check, self.exercise)
+        return self.lane.run(self.exercise, files, self._seed(), self._keep(), part, hear=hear)
 
     def _finished(self, graded: GradedExercise) -> GradedExercise:
         """An untouched starter earns exactly 0, whatever its given code does."""
@@ -258,24 +273,6 @@ def _later(first: Outcome, second: Outcome | None) -> Outcome:
     return first if second is None else replace(second, seconds=round(first.seconds + second.seconds, 4))
 
 
-def graded_from(
-    exercise: Exercise, checks: Sequence[Check], outcomes: Sequence[Outcome], output: str = ""
-) -> GradedExercise:
-    """An exercise of which these outcomes are known; checks without one were left out."""
-    ran = {outcome.check: outcome for outcome in outcomes}
-    # Points are divided among all checks, whichever ran: those of a check are the same every time.
-    every = [ran.get(check.id) or Outcome(check.id, Verdict.NOT_RUN) for check in checks]
-    rows, withheld = score(exercise.points, checks, every, exercise.withheld.shares)
-    total = sum((row.score for row in rows), Score(0, 0)) + Score(0, withheld, withheld)
-    left_out = tuple(row for row in rows if row.check.id not in ran)
-    rows = [row for row in rows if row.check.id in ran]
-    verdicts = {row.outcome.verdict for row in rows}
-    # Of what is broken nobody knows; what needs hardware that is not here is nothing that the student could do.
-    all_passed = not left_out and Verdict.PASSED in verdicts and verdicts <= {Verdict.PASSED, Verdict.NOT_RUN}
-    state = "done" if all_passed else "started"
-    return GradedExercise(exercise, state, tuple(rows), total, withheld, output, left_out=left_out)
-
-
 def _lost(graded: GradedExercise) -> bool:
     """Whether a check that ran lost points."""
     return any(row.score.earned + row.score.undecided < row.score.possible for row in graded.checks)
@@ -290,9 +287,3 @@ def _not_run(sheet: Sheet, exercise: Exercise, submission: Submission) -> Graded
     check = Check("load", exercise.id, "The file loads", category="error")
     row = GradedCheck(check, Outcome(check.id, Verdict.SKIPPED, why, cause="load"), Score(0, exercise.points - hidden))
     return replace(blank, state="started", checks=(row,))
-
-
-def _broken(exercise: Exercise, problem: str) -> GradedExercise:
-    check = Check("collection", exercise.id, "The checks of this exercise can be read", category="error")
-    message = "the checks of this exercise are broken; that is not your fault and costs you nothing"
-    return graded_from(exercise, [check], [Outcome(check.id, Verdict.BROKEN, message, problem)])

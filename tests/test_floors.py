@@ -31,22 +31,27 @@ FLOORS: dict[str, set[str]] = {
     "course": {"course", "model"},
     "intake": {"intake", "course", "model"},
     "lanes": {"lanes", "jobs", "model", "wire", "confine", "process"},
-    "grading": {"lanes", "intake", "course", "jobs", "model"},
+    "keys": {"lanes", "course", "jobs", "model"},
+    "graded": {"intake", "records", "model"},
+    "grading": {"graded", "lanes", "intake", "course", "jobs", "model"},
     "picture": {"picture", "model"},
     "report": {"report", "picture", "lanes", "course", "jobs", "confine", "model"},
     "export": {"export", "report", "model"},
     "diagnosis": {"diagnosis", "lanes", "course", "report", "jobs", "model"},
     "batch": {
-        *("batch", "diagnosis", "grading", "lanes", "intake", "course", "report", "export"),
+        *("batch", "diagnosis", "keys", "graded", "grading", "lanes", "intake", "course", "report", "export"),
         *("jobs", "confine", "records", "model"),
     },
-    "ci": {"ci", "diagnosis", "grading", "lanes", "course", "report", "export", "model"},
+    "ci": {"ci", "diagnosis", "graded", "grading", "lanes", "course", "report", "export", "model"},
     "release": {"release", "intake", "lanes", "course", "jobs", "model"},
     "notebook": {
         *("notebook", "diagnosis", "grading", "lanes", "course", "report", "jobs", "model", "process"),
     },
     "verify": {"verify", "diagnosis", "grading", "lanes", "course", "report", "jobs", "model"},
-    "study": {"study", "picture", "diagnosis", "grading", "intake", "lanes", "course", "report", "jobs", "model"},
+    "study": {
+        *("study", "picture", "diagnosis", "keys", "graded", "grading", "intake", "lanes", "course", "report"),
+        *("jobs", "model"),
+    },
     "pytest_plugin": {"grading", "lanes", "intake", "course", "report", "jobs", "model"},
     "cli": {
         "cli",
@@ -74,8 +79,8 @@ FLOORS: dict[str, set[str]] = {
 PACKAGES = {f"grader.{path.parent.name}" for path in PACKAGE.glob("*/__init__.py")}
 
 HOST = (
-    *("batch", "ci", "cli", "course", "diagnosis", "export", "grading", "intake", "jobs", "lanes", "notebook"),
-    *("picture", "pytest_plugin", "release", "report", "study", "verify"),
+    *("batch", "ci", "cli", "course", "diagnosis", "export", "graded", "grading", "intake", "jobs", "keys"),
+    *("lanes", "notebook", "picture", "pytest_plugin", "release", "report", "study", "verify"),
 )
 """The rooms that are imported where grading is started, besides those of plain data."""
 

@@ -35,7 +35,7 @@ class PretendLane:
         del exercise
         return list(self.collected.checks)
 
-    def run(self, exercise: Any, files: Any, seed: int, keep: Any = None, part: Part = ALL) -> Run:
+    def run(self, exercise: Any, files: Any, seed: int, keep: Any = None, part: Part = ALL, **rest: Any) -> Run:
         del exercise, files, seed, keep
         if part.only is None:
             return Run([Outcome(id, verdict, seconds=2.0) for id, verdict in self._first.items()], "")

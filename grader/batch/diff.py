@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from grader.batch.book import from_told
 from grader.batch.journal import Journal
+from grader.graded import from_told
 from grader.model import Course, GradedExercise
 
 

@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from grader.batch.keys import Key
+from grader.keys import Key
 from grader.model.errors import CourseError, GraderError
 
 FILE = "journal.sqlite"

@@ -7,17 +7,18 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
-from grader.batch.book import from_told, report_of, reports, to_told
+from grader.batch.book import report_of, reports
 from grader.batch.files import MISTAKES_FILE, Out, told_room
 from grader.batch.journal import Journal, open_journal
-from grader.batch.keys import Keys
 from grader.batch.order import Order, Summary, is_broken
 from grader.confine.levels import Level
 from grader.diagnosis.diagnose import explainer
 from grader.diagnosis.known import Known
+from grader.graded import from_told, to_told
 from grader.grading import Sheet, grade_submission, is_open
 from grader.intake.collect import collect
 from grader.intake.handed import Handed, Intake, Unmatched
+from grader.keys import Keys
 from grader.lanes.lane import Lane
 from grader.lanes.open import open_lane
 from grader.model import Exercise, GradedExercise, Report, Submission

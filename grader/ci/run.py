@@ -1,8 +1,9 @@
-"""A checkout graded: after each exercise every file is written anew, so that a time-out keeps what was earned."""
+"""A checkout graded: after each check every file is written anew, so that a time-out keeps what was earned."""
 
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from pathlib import Path
@@ -11,9 +12,10 @@ from grader.diagnosis.diagnose import explainer
 from grader.diagnosis.known import Known
 from grader.export.checked import Options
 from grader.export.formats import write_format
+from grader.graded import graded_so_far
 from grader.grading import Sheet, grade_at_once, report_so_far
 from grader.lanes.open import open_lane
-from grader.model import GradedExercise, Report, Submission
+from grader.model import Exercise, GradedExercise, Outcome, Report, Submission
 from grader.model.errors import CourseError
 from grader.report.as_json import to_plain, write_json
 from grader.report.from_json import ReadReport, from_json
@@ -30,7 +32,7 @@ def grade_checkout(
     Args:
         sheet: what is to be graded.
         submission: the checkout.
-        write: told the report so far before anything ran, and after each exercise.
+        write: told the report so far before anything ran, after each check, and after each exercise.
         on_exercise: told each exercise.
 
     Raises:
@@ -38,6 +40,7 @@ def grade_checkout(
         ConfinementError: student code cannot be confined as well as is asked for.
     """
     done: list[GradedExercise] = []
+    heard: defaultdict[str, dict[str, Outcome]] = defaultdict(dict)  # of each exercise, its checks' last outcomes
     known = Known(sheet.setup)
     to_run = sheet.to_run(submission)
     hidden = (submission.root,) if submission.root else ()
@@ -49,8 +52,15 @@ def grade_checkout(
             on_exercise(graded)
             write(report_so_far(sheet, submission, lane, done))
 
+        def on_check(exercise: Exercise, outcome: Outcome) -> None:
+            assert lane is not None
+            heard[exercise.id][outcome.check] = outcome
+            outcomes = list(heard[exercise.id].values())
+            running = graded_so_far(exercise, submission, lane.checks_of(exercise), outcomes)
+            write(report_so_far(sheet, submission, lane, [*done, running]))
+
         explain = explainer(submission, sheet.setup, lane, known)
-        return grade_at_once(sheet, submission, lane, explain=explain, on_exercise=on_graded)
+        return grade_at_once(sheet, submission, lane, explain=explain, on_exercise=on_graded, on_check=on_check)
 
 
 def read_back(report: Report) -> ReadReport:

@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,8 +17,9 @@ from grader.cli.options import complete_grade, confinement_option, device_option
 from grader.cli.telling import Say, check_rules, course_and_exercises, drawing, terminal_width, told_errors
 
 if TYPE_CHECKING:
+    from grader.grading import Sheet
     from grader.jobs import Setup
-    from grader.model import GradedExercise, Report
+    from grader.model import GradedExercise, Report, Submission
     from grader.report.from_json import ReadReport
 
 POINTS_LOST = 1
@@ -33,6 +34,7 @@ UNDECIDED = 3
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of all random inputs.")
 @click.option("--like", metavar="REPORT", help="As in the run of that report: its seed, limits, start and author.")
 @click.option("-x", "--exitfirst", "stops", is_flag=True, help="Stop at the first check that loses points.")
+@click.option("--fresh", is_flag=True, help="Run also what has not changed since the last run.")
 @click.option("-q", "--quiet", is_flag=True, help="Print only the table and the total.")
 @click.option("-v", "--verbose", is_flag=True, help="Show every check with its message, also those that passed.")
 @plain_option
@@ -47,6 +49,7 @@ def command(
     seed: int,
     like: str | None,
     stops: bool,
+    fresh: bool,
     quiet: bool,
     verbose: bool,
     plain: bool,
@@ -70,9 +73,19 @@ def command(
             setup = setup_like(earlier, setup, start is not None)
         programs = json_path is not None
         lines = partial(_exercise_lines, every=verbose, plain=plain)
-        report = _grade((names, earlier), submission, setup, (say, details), lines, stops=stops, for_programs=programs)
+        how = _How(stops=stops, for_programs=programs, answers=not (fresh or stops or programs or like or submission))
+        report = _grade((names, earlier), submission, setup, (say, details), lines, how)
         _write(report, json_path, html_path, say)
     sys.exit(_exit_status(report))
+
+
+@dataclass(frozen=True)
+class _How:
+    """Whether a run stops at what loses points, is for programs to read, and takes answers of the runs before."""
+
+    stops: bool
+    for_programs: bool
+    answers: bool
 
 
 def _grade(
@@ -81,21 +94,60 @@ def _grade(
     setup: Setup,
     says: tuple[Say, Say],
     lines: Callable[[GradedExercise, int], Iterator[str]],
-    *,
-    stops: bool,
-    for_programs: bool,
+    how: _How,
 ) -> Report:
     """Grade what is wanted, and tell of it with the first of `says`; of exercises with the second, in these lines."""
-    from grader.course.kept import kept_inputs, kept_mistakes
-    from grader.course.names import split_rules
+    from grader.course.kept import kept_mistakes
     from grader.diagnosis.diagnose import explainer
     from grader.diagnosis.known import Known
-    from grader.grading import Sheet, grade_at_once
-    from grader.intake.folder import read_submission
+    from grader.grading import grade_at_once
     from grader.lanes.open import open_lane
-    from grader.report.like import differences, exercises_like
+    from grader.report.like import differences
     from grader.report.terminal import summary_lines, unread_lines
     from grader.study.after import after_run
+    from grader.study.answered import Answered, in_turn, unchanged_lines, with_known
+
+    sheet, handed_in = _sheet(wanted, submission, setup, how)
+    course, exercises = sheet.course, sheet.exercises
+    answered = Answered(sheet, handed_in) if how.answers and not sheet.rules else None
+    known_rows = answered.rows() if answered else {}
+    sheet = replace(sheet, exercises=[exercise for exercise in exercises if exercise.id not in known_rows])
+    to_run = sheet.to_run(handed_in)
+    width = terminal_width()
+    say, details = says
+    details(*unread_lines(handed_in, width))
+
+    tell = in_turn(exercises, known_rows, lambda graded: details(*lines(graded, width), ""))
+    known = Known(setup, kept_mistakes(course))
+    # All is told before the lane is closed: nobody waits for that to read it.
+    with open_lane(to_run, setup, hidden=(submission or course.root,)) if to_run else nullcontext() as lane:
+        if lane:
+            lane.watch = details.running
+        explain = explainer(handed_in, setup, lane, known)
+        report = grade_at_once(sheet, handed_in, lane, explain=explain, on_exercise=tell)
+        tell(None)
+        report = with_known(report, exercises, known_rows)
+        say(*summary_lines(report, width))
+        details(*unchanged_lines(known_rows, width))
+        say(*(differences(wanted[1], report, width) if wanted[1] else ()))
+        if submission is None:
+            details(*after_run(course, report, width))
+            with suppress(OSError):  # it can be found out again, in a second or two
+                known.write()
+                if answered:
+                    answered.keep(report.exercises)
+    return report
+
+
+def _sheet(
+    wanted: tuple[tuple[str, ...], ReadReport | None], submission: Path | None, setup: Setup, how: _How
+) -> tuple[Sheet, Submission]:
+    """What is to be graded, and of whose files."""
+    from grader.course.kept import kept_inputs
+    from grader.course.names import split_rules
+    from grader.grading import Sheet
+    from grader.intake.folder import read_submission
+    from grader.report.like import exercises_like
 
     words, earlier = wanted
     names, rules = split_rules(words)
@@ -109,29 +161,7 @@ def _grade(
     alone = bool(names) and len(exercises) <= len(names)
     # In a report for programs each check has a row; a student reads one sentence, and at once.
     sheet = Sheet(course, exercises, setup, runs_untouched=alone, inputs=kept_inputs(course), rules=rules)
-    sheet = replace(sheet, stops=stops, compiles=not for_programs)
-    to_run = sheet.to_run(handed_in)
-    width = terminal_width()
-    say, details = says
-    details(*unread_lines(handed_in, width))
-
-    def on_exercise(graded: GradedExercise) -> None:
-        details(*lines(graded, width), "")
-
-    known = Known(setup, kept_mistakes(course))
-    # All is told before the lane is closed: nobody waits for that to read it.
-    with open_lane(to_run, setup, hidden=(folder,)) if to_run else nullcontext() as lane:
-        if lane:
-            lane.watch = details.running
-        explain = explainer(handed_in, setup, lane, known)
-        report = grade_at_once(sheet, handed_in, lane, explain=explain, on_exercise=on_exercise)
-        say(*summary_lines(report, width))
-        say(*(differences(earlier, report, width) if earlier else ()))
-        if submission is None:
-            details(*after_run(course, report, width))
-            with suppress(OSError):  # it can be found out again, in a second or two
-                known.write()
-    return report
+    return replace(sheet, stops=how.stops, compiles=not how.for_programs), handed_in
 
 
 def _exercise_lines(graded: GradedExercise, width: int, *, every: bool, plain: bool) -> Iterator[str]:

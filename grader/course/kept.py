@@ -27,3 +27,8 @@ def kept_progress(course: Course) -> Path:
 def kept_mistakes(course: Course) -> Path:
     """The file of how known wrong answers behave."""
     return kept_folder(course.root) / "mistakes.json"
+
+
+def kept_answers(course: Course) -> Path:
+    """The file of what a run found of exercises that have not changed since."""
+    return kept_folder(course.root) / "answers.json"

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from grader.model import GradedCheck, Score, Verdict
-from grader.model.score import points_text
+from grader.model.score import counted, points_text
 from grader.report.causes import Told
 from grader.report.from_json import ReadExercise, ReadReport
 
@@ -60,26 +60,33 @@ def items_of(report: ReadReport) -> list[Item]:
     return [item for exercise in report.exercises for item in _items(exercise)]
 
 
+def begun_or_not(report: ReadReport) -> tuple[list[ReadExercise], list[ReadExercise]]:
+    """The exercises of which there is something to tell, and those that nobody has begun: a line for all of them."""
+    blank = [exercise for exercise in report.exercises if exercise.state == "not_started" and not exercise.checks]
+    return [exercise for exercise in report.exercises if exercise not in blank], blank
+
+
 def _items(exercise: ReadExercise) -> Iterator[Item]:
     cause = Told.of(exercise.checks).cause
     for row in exercise.checks:
         yield _item(exercise, row, is_cause=row is cause)
     checks, points = exercise.withheld
     if checks:
-        text = f"{checks} hidden checks decide {points_text(points)} points when you hand in"
+        text = f"{counted(checks, 'hidden check')}: {points_text(points)} points are decided when you hand in"
         score = Score(0, points, points)
         yield Item(exercise, "withheld", "Hidden checks", "withheld", Kind.OPEN, score, text, shown=False)
     checks, points = exercise.left_out
     if checks:
-        text = f"{checks} checks were not to run this time"
+        text = f"{counted(checks, 'check')} left out, as asked for"
         yield Item(exercise, "left_out", "Checks left out", "left_out", Kind.OPEN, Score(0, points, points), text)
     parts = [row.score.possible for row in exercise.checks] + [exercise.withheld[1], exercise.left_out[1]]
     rest = exercise.score.possible - sum(parts)
-    if rest > 0:  # of an exercise of which no check was run
+    if rest > 0:  # of an exercise of which no check was run, or some not yet
         if exercise.state == "not_started":
             yield Item(exercise, "not_started", "Not started", "not_started", Kind.LOST, Score(0, rest), _untouched())
         else:
-            text = "grading ended before this exercise; its points are neither earned nor lost"
+            what = "these checks; their" if exercise.checks else "this exercise; its"
+            text = f"grading ended before {what} points are neither earned nor lost"
             yield Item(exercise, "not_reached", "Not graded", "not_reached", Kind.OPEN, Score(0, rest, rest), text)
 
 

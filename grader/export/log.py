@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 
 from grader.export.checked import Options, cut
-from grader.export.items import Item, Kind, items_of, total_text
+from grader.export.items import Item, Kind, begun_or_not, items_of, total_text
+from grader.model.score import counted
 from grader.report.from_json import ReadExercise, ReadReport
 from grader.report.safe import for_terminal, for_workflow, for_workflow_message, for_workflow_property
 from grader.report.words import score_text
@@ -51,11 +52,14 @@ def log_line(text: str) -> str:
 def _log(report: ReadReport, options: Options, fold: Fold) -> str:
     lines: list[str] = []
     items = items_of(report)
-    for number, exercise in enumerate(report.exercises):
+    begun, blank = begun_or_not(report)
+    for number, exercise in enumerate(begun):
         own = [item for item in items if item.exercise is exercise]
-        title = log_line(_title(exercise, options))
-        start, end = fold(str(number), title)
+        start, end = fold(str(number), log_line(_title(exercise, options)))
         lines += [start, *(line for item in own for line in _lines(item, options)), *([end] if end else [])]
+    if blank:
+        start, end = fold("not_started", f"not started: {counted(len(blank), 'exercise')}")
+        lines += [start, *(log_line(f"  {_title(exercise, options)}") for exercise in blank), *([end] if end else [])]
     lines.append(total_text(report) if options.points else "Points are not told here, as everybody can read this.")
     return "\n".join(lines) + "\n"
 

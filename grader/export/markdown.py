@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from grader.export.checked import Options, cut
-from grader.export.items import Item, Kind, items_of, total_text
+from grader.export.items import Item, Kind, begun_or_not, items_of, total_text
 from grader.report.from_json import ReadExercise, ReadReport
 from grader.report.safe import for_markdown, for_markdown_block
 from grader.report.words import score_text
@@ -27,13 +27,18 @@ def markdown(report: ReadReport, options: Options) -> str:
 def _table(report: ReadReport, options: Options) -> Iterator[str]:
     yield f"### {for_markdown(report.course)}"
     yield ""
-    yield "| exercise | state |" + (" points |" if options.points else "")
-    yield "|---|---|" + ("---:|" if options.points else "")
-    for exercise in report.exercises:
-        score = score_text(exercise.score)
+    begun, blank = begun_or_not(report)
+    if begun:
+        yield "| exercise | state |" + (" points |" if options.points else "")
+        yield "|---|---|" + ("---:|" if options.points else "")
+    for exercise in begun:
         row = f"| {for_markdown(exercise.name)} | {_state(exercise)} |"
-        yield row + (f" {score} |" if options.points else "")
-    yield ""
+        yield row + (f" {score_text(exercise.score)} |" if options.points else "")
+    if begun:
+        yield ""
+    if blank:
+        yield f"Not started: {', '.join(for_markdown(exercise.name) for exercise in blank)}"
+        yield ""
     yield f"**{total_text(report)}**" if options.points else "Points are not told here, as everybody can read this."
     yield ""
 

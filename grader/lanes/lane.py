@@ -30,6 +30,7 @@ from grader.jobs import (
     from_frame,
     to_frame,
 )
+from grader.lanes.deadline import Late, until
 from grader.lanes.source import START_S, Source
 from grader.lanes.walls import Reached
 from grader.model import BROKEN_MESSAGE, Check, Device, Exercise, Outcome, Verdict
@@ -41,7 +42,6 @@ from grader.wire.frames import Channel, ChannelClosed, Patience
 from grader.wire.transport import PatientPipes
 
 _INSTEAD = "leave out --device, and checks of devices run on a simulated accelerator"
-_POLL_S = 0.5
 
 
 @dataclass(frozen=True)
@@ -55,9 +55,8 @@ class Run:
 Watch = Callable[[str, float], None]
 """Told again and again what is waited for, by its title, and for how many seconds by now."""
 
-
-class _Late(Exception):
-    pass
+Hear = Callable[[Outcome], None]
+"""Told each outcome as it comes; of a check that is run again, told again."""
 
 
 class Lane:
@@ -141,8 +140,8 @@ class Lane:
 
     def _receive_checks(self) -> Collected:
         try:
-            collected = self._receive(self._watched("Starting", _until(time.monotonic() + START_S)))
-        except (ChannelClosed, _Late):
+            collected = self._receive(self._watched("Starting", until(time.monotonic() + START_S)))
+        except (ChannelClosed, Late):
             raise StartError(f"the check process did not start: {tail(self._log)}") from None
         # Not before the checks are there: both processes import torch at the same time.
         self._source.wait_ready()
@@ -156,7 +155,14 @@ class Lane:
         return [check for check in self.collected.checks if check.exercise == exercise.id]
 
     def run(
-        self, exercise: Exercise, files: Mapping[str, bytes], seed: int, keep: Keep | None = None, part: Part = ALL
+        self,
+        exercise: Exercise,
+        files: Mapping[str, bytes],
+        seed: int,
+        keep: Keep | None = None,
+        part: Part = ALL,
+        *,
+        hear: Hear = lambda outcome: None,
     ) -> Run:
         """Run the checks of an exercise on a submission's files: the one call behind which student code runs.
 
@@ -166,17 +172,18 @@ class Lane:
             seed: of the author's inputs; see `Setup.seed_of`.
             keep: where large inputs of failing shown checks go, if anywhere.
             part: which checks are run, if not all.
+            hear: told each outcome as it comes.
 
         Raises:
             StartError: no check process can be had, or no worker server.
             ConfinementError: a worker server was lost, and its successor is confined less well than is asked for.
         """
         job = Job(exercise.id, files, seed, keep, part)
-        run = self._run(exercise, job)
+        run = self._run(exercise, job, hear)
         # A worker server that was lost is nobody's fault who is graded: once more, with another one. A second loss is
         # told, and the next exercise gets a server of its own again.
         if self._lost_its_workers(run):
-            run = self._run(exercise, job)
+            run = self._run(exercise, job, hear)
             self._lost_its_workers(run)
         return run
 
@@ -188,16 +195,16 @@ class Lane:
         self.close()  # in good order: it removes the control groups of workers whose end nobody could tell it
         return True
 
-    def _run(self, exercise: Exercise, job: Job) -> Run:
+    def _run(self, exercise: Exercise, job: Job, hear: Hear) -> Run:
         checks = [check for check in self.checks_of(exercise) if job.part.has(check.id)]
         self._jobs += 1
         self._busy = True
         self._send(job)
-        run = self._collect(exercise, checks, job.part)
+        run = self._collect(exercise, checks, job.part, hear)
         self._busy = False
         return run
 
-    def _collect(self, exercise: Exercise, checks: Sequence[Check], part: Part) -> Run:
+    def _collect(self, exercise: Exercise, checks: Sequence[Check], part: Part, hear: Hear) -> Run:
         """Take outcomes as they come, until the job is done, the deadline is over, or the check process is gone."""
         outcomes: dict[str, Outcome] = {}
         output, detail = "", "it did not run"
@@ -206,8 +213,8 @@ class Lane:
         while True:
             try:
                 waits_for = next((check.title for check in checks if check.id not in outcomes), "Ending")
-                message = self._receive(self._watched(waits_for, _until(deadline)))
-            except _Late:
+                message = self._receive(self._watched(waits_for, until(deadline)))
+            except Late:
                 # The first time the workers are ended, so that the check process comes back and tells what it has;
                 # where only the lane as a whole can be ended, or it does not come back, nothing more is waited for.
                 if late or not self._source.end_workers(self._number):
@@ -229,6 +236,7 @@ class Lane:
             assert isinstance(message, Outcome)
             # Once its workers were ended from outside, what a check says is a consequence of that.
             outcomes[message.check] = message if not late else _too_late(message.check, exercise)
+            hear(outcomes[message.check])
         missing = {check.id: _too_late(check.id, exercise) if late else _gone(check, detail) for check in checks}
         return Run([outcomes.get(check.id) or missing[check.id] for check in checks], output)
 
@@ -277,16 +285,6 @@ class Lane:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self._process.wait(GRACE_S)
         self._end_process()
-
-
-def _until(deadline: float) -> Patience:
-    def patience() -> float:
-        left = deadline - time.monotonic()
-        if left <= 0:
-            raise _Late
-        return min(left, _POLL_S)
-
-    return patience
 
 
 def _too_late(check: str, exercise: Exercise) -> Outcome:

@@ -7,6 +7,7 @@ pages     the lines of `grade list`, `next`, `show` and `hint`
 reset     the starter restored, the old file kept
 hints     hints, one after another
 watch     `grade watch`: graded on save; `saves` tells of files, `keys` of keys
+answered  what a run found of exercises of which nothing has changed since
 after     what is kept and said after a run
 advice    what `grade` says after a run: a hint, the reference, what comes next
 """

@@ -22,6 +22,7 @@ from attacking.secrets import Secrets
 COURSE = Path(__file__).resolve().parents[1] / "courses" / "wall"
 _SEED = 263_155_981_733
 _LONGEST_S = 600
+_LATE = "'the exercise as a whole took longer than"
 
 
 @dataclass
@@ -90,24 +91,37 @@ def run_corpus(
         findings.general.append(f"no report, or an unknown level of confinement: {findings.level!r}")
         return findings
     chosen = [attack for attack in attacks if _is_run(attack, findings)]
-    schools = [f"beside{number}" for number in range(classes)]
-    authors = [
-        plant_school(school / name, course, secrets, chosen[number::classes]) for number, name in enumerate(schools)
-    ]
-    for number in range(times):
+
+    def grade_classes(names: Sequence[str], taught: Sequence[Attack], number: int) -> None:
+        """Grade a part of the attacks in each of some classes, all at the same time, and judge."""
+        authors = [
+            plant_school(school / name, course, secrets, taught[place :: len(names)])
+            for place, name in enumerate(names)
+        ]
         before = look_at_host(course, school, work / "tmp")
-        with listening(findings.general), ThreadPoolExecutor(classes) as threads:
+        with listening(findings.general), ThreadPoolExecutor(len(names)) as threads:
             runs = [
                 threads.submit(
                     _run_batch, work, f"{name}.{number}", school, course, environment, grade, options, of=name
                 )
-                for name in schools
+                for name in names
             ]
-        after = look_at_host(course, school, work / "tmp")
-        findings.general += changes(before, after)
+        findings.general += changes(before, look_at_host(course, school, work / "tmp"))
         for theirs, run in zip(authors, runs, strict=True):
-            _judge(findings, secrets, alone, run.result(), theirs, classes)
+            _judge(findings, secrets, alone, run.result(), theirs, len(names))
+
+    for number in range(times):
+        grade_classes([f"beside{place}.{number}" for place in range(classes)], chosen, number)
+    # Where classes share a busy machine an exercise may be too slow for its limit, which tells nothing of an attack.
+    if late := [attack for attack in chosen if _was_late(findings.attacks[attack.name])]:
+        for attack in late:
+            findings.attacks[attack.name] = []
+        grade_classes(["late"], late, 0)
     return findings
+
+
+def _was_late(problems: Sequence[str]) -> bool:
+    return bool(problems) and all(_LATE in problem for problem in problems)
 
 
 def _judge(

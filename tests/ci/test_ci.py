@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from click.testing import CliRunner
 from support import COURSES, run_grade
 
 from grader.ci.platform import Platform, is_passed, is_unsettled
+from grader.ci.run import grade_checkout
 from grader.cli.ci import command
 from grader.cli.export import command as export
 from grader.export.checked import Options
@@ -19,7 +21,7 @@ from grader.grading import Sheet, grade_at_once, report_so_far
 from grader.intake.folder import read_submission
 from grader.jobs import Setup, Start
 from grader.lanes.lane import Lane
-from grader.model import Course, Score
+from grader.model import Course, Report, Score
 from grader.model.errors import GraderError
 from grader.report.as_json import write_json
 from grader.report.from_json import read_report
@@ -92,6 +94,29 @@ def test_a_report_so_far(tiny: Course, fork_lane: Lane, tmp_path: Path) -> None:
     assert ran.output.startswith("<?xml")
     assert "not_reached" in ran.output
     assert ran.output.endswith("- `01-2 Sum without a loop`: `Not graded`\n")
+
+
+def test_what_was_earned_is_kept_after_each_check(
+    tiny: Course, fork_lane: Lane, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whenever a platform ends the job, what was earned is written, and what is still to run is undecided."""
+    (tmp_path / "double.py").write_text(WRONG)
+    submission = read_submission(tmp_path, tiny.exercises, "ada")
+    monkeypatch.setattr("grader.ci.run.open_lane", lambda *args, **kwargs: nullcontext(fork_lane))
+    seen: list[Report] = []
+    sheet = Sheet(tiny, tiny.exercises[:1], Setup(Start.FORK))
+    whole = grade_checkout(sheet, submission, seen.append, lambda graded: None)
+    checks = len(fork_lane.checks_of(tiny.exercises[0]))
+    assert [len(report.exercises[0].checks) for report in seen] == [0, *range(1, checks + 1), checks]
+    earned = [report.score.earned for report in seen]
+    assert earned == sorted(earned)
+    lost = [report.score.possible - report.score.earned - report.score.undecided for report in seen]
+    assert (lost[0], lost[-1]) == (0, 170)
+    assert lost == sorted(lost)
+    assert replace(seen[-1], graded_at="") == replace(whole, graded_at="")
+    write_json(tmp_path / "r.json", seen[1])
+    ran = CliRunner().invoke(export, [str(tmp_path / "r.json"), "--format", "gradescope=-"])
+    assert "grading ended before these checks" in ran.output
 
 
 @pytest.mark.parametrize(

@@ -69,6 +69,18 @@ def test_counters_stand_beside_those_of_the_reference(type_grade: WarmGrade, hom
     assert told.endswith("    operations: yours 2, reference 1.\n")
 
 
+def test_what_has_not_changed_is_told_again(type_grade: WarmGrade, home: Path) -> None:
+    """The second run says that nothing was run, and tells the same; `--fresh` runs."""
+    double(home).write_text(WRONG)
+    said = "1 exercise has not changed since it was last run: what is told is from then (--fresh runs all)\n"
+    first = type_grade("double", cwd=home).stdout
+    second = type_grade("double", cwd=home).stdout
+    assert said not in first
+    assert " ".join(second.split()).count(" ".join(said.split())) == 1
+    assert second.splitlines()[1:8] == first.splitlines()[1:8]
+    assert "has not changed" not in type_grade("double", "--fresh", cwd=home).stdout
+
+
 def test_rules_and_totals(type_grade: WarmGrade, home: Path) -> None:
     """Only the checks of the named rules run; the others are neither earned nor lost, and told apart."""
     double(home).write_text(double(COURSES / "tiny").read_text().split("\n\n\n")[0] + "\n\n\n" + WRONG)
