@@ -44,6 +44,8 @@ class _Hooks(torch._C._acc.PrivateUse1Hooks):
 def preload() -> None:
     """Import all that `enable` needs, for a process that forks. It registers and replaces nothing."""
     import torch.accelerator.memory
+    import torch.cuda._sanitizer
+    import torch.cuda.comm
     import torch.utils.benchmark
 
     # Both tables are made at first use and kept; made here, every forked child has them.
