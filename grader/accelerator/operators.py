@@ -21,8 +21,7 @@ from grader.accelerator.placement import check_devices, mask_of
 from grader.accelerator.profiling import RECORDERS, inside
 from grader.accelerator.recording import keep_before, written_by
 from grader.accelerator.recurrent import KERNELS
-from grader.accelerator.shells import follow, shells_of
-from grader.accelerator.sparse import parts_of
+from grader.accelerator.shells import blocks_of, follow, shells_of
 from grader.accelerator.special_operators import SPECIAL, copy_between
 from grader.accelerator.tensor import LEGACY, SimTensor
 
@@ -184,7 +183,7 @@ def _give(
     # An operator that gave no new memory and wrote to none only looked at it, as `_unsafe_view` does.
     launches = facts.works and (fresh or facts.writes or not isinstance(out, torch.Tensor))
     if launches or facts.syncs_for:
-        _use(machine, facts, inner, named, shells, target, fresh)
+        _use(machine, facts, inner, named, shells, target, fresh, given)
     if launches:
         place = target or shells[0]._place
         flops, nbytes = amount_of(machine.spec, facts, inner, named, out, fresh, shells)
@@ -200,7 +199,14 @@ def _give(
 
 
 def _use(
-    machine: Machine, facts: Facts, inner: Any, named: Any, shells: list[SimTensor], target: Device | None, fresh: Any
+    machine: Machine,
+    facts: Facts,
+    inner: Any,
+    named: Any,
+    shells: list[SimTensor],
+    target: Device | None,
+    fresh: list[torch.Tensor],
+    given: Any,
 ) -> None:
     """Tell what memory is read, and what is written to."""
     place = target or shells[0]._place
@@ -208,7 +214,7 @@ def _use(
     written = [shell._block for shell in shells if any(shell._inner is value for value in into)]
     reads = [shell._block for shell in shells if not into or all(shell._inner is not value for value in into)]
     reads = [] if facts.shapes_only else reads
-    writes = [*written, *(machine.block_of(part, place.index) for tensor in fresh for part in parts_of(tensor))]
+    writes = written + (blocks_of(given) if fresh else [])
     machine.use(place, facts.name, reads, writes)
 
 

@@ -65,3 +65,10 @@ def follow(shell: SimTensor) -> None:
     ):
         refresh(shell)
         shell._block.resized()
+
+
+def blocks_of(given: Any) -> list[Block]:
+    """The memory of what came out."""
+    if type(given) is SimTensor:
+        return [given._block]
+    return [block for item in given for block in blocks_of(item)] if isinstance(given, (list, tuple)) else []
