@@ -53,6 +53,7 @@ def to_told(graded: GradedExercise) -> dict[str, Any]:
         "notes": list(graded.notes),
         "output": graded.output,
         "diagnosis": graded.diagnosis,
+        "behaviour": graded.behaviour,
         "checks": [to_plain(row.check) for row in graded.checks],
         "outcomes": [to_plain(row.outcome) for row in graded.checks],
     }
@@ -69,4 +70,5 @@ def from_told(exercise: Exercise, told: dict[str, Any]) -> GradedExercise:
         handed_in=told["handed_in"],
         notes=tuple(told["notes"]),
         diagnosis=told["diagnosis"],
+        behaviour=told.get("behaviour", ""),  # what was written down of old has none
     )

@@ -38,9 +38,10 @@ FLOORS: dict[str, set[str]] = {
     "report": {"report", "picture", "lanes", "course", "jobs", "confine", "model"},
     "export": {"export", "report", "model"},
     "diagnosis": {"diagnosis", "lanes", "course", "report", "jobs", "model"},
+    "engine": {"engine", "diagnosis", "graded", "grading", "lanes", "records", "model"},
     "batch": {
-        *("batch", "diagnosis", "keys", "graded", "grading", "lanes", "intake", "course", "report", "export"),
-        *("jobs", "confine", "records", "model"),
+        *("batch", "diagnosis", "engine", "keys", "graded", "grading", "lanes", "intake", "report", "export"),
+        *("jobs", "confine", "model"),
     },
     "ci": {"ci", "diagnosis", "graded", "grading", "lanes", "course", "report", "export", "model"},
     "release": {"release", "intake", "lanes", "course", "jobs", "model"},
@@ -61,6 +62,7 @@ FLOORS: dict[str, set[str]] = {
         "verify",
         "study",
         "diagnosis",
+        "engine",
         "grading",
         "lanes",
         "intake",
@@ -79,8 +81,8 @@ FLOORS: dict[str, set[str]] = {
 PACKAGES = {f"grader.{path.parent.name}" for path in PACKAGE.glob("*/__init__.py")}
 
 HOST = (
-    *("batch", "ci", "cli", "course", "diagnosis", "export", "graded", "grading", "intake", "jobs", "keys"),
-    *("lanes", "notebook", "picture", "pytest_plugin", "release", "report", "study", "verify"),
+    *("batch", "ci", "cli", "course", "diagnosis", "engine", "export", "graded", "grading", "intake", "jobs"),
+    *("keys", "lanes", "notebook", "picture", "pytest_plugin", "release", "report", "study", "verify"),
 )
 """The rooms that are imported where grading is started, besides those of plain data."""
 

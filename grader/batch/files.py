@@ -25,7 +25,9 @@ from grader.report.safe import for_csv
 
 _REPORTS = "reports"
 _GRADEBOOK = "gradebook.csv"
-_UNMATCHED = "unmatched.csv"
+UNMATCHED = "unmatched.csv"
+_FEEDBACK = "feedback"
+_OVERVIEW = "report.html"
 _SEED_FILE = "seed"
 MISTAKES_FILE = "mistakes.json"
 _SECRET_BYTES = 32
@@ -68,9 +70,23 @@ class Out:
         rows = map(GradebookRow.of, reports(sheet, journal))
         write_whole(self.path / _GRADEBOOK, gradebook_csv(ids(sheet.exercises), rows))
 
+    def write_page(self, text: str, author: str | None = None) -> Path:
+        """Write the page of an author, or that of the class; give its place.
+
+        Raises:
+            CourseError: it cannot be written.
+        """
+        path = self.path / (_OVERVIEW if author is None else page_of(author))
+        try:
+            path.parent.mkdir(exist_ok=True)
+            write_whole(path, text)
+        except OSError as error:
+            raise CourseError(f"{path} cannot be written ({error.strerror}); remove what is in its place") from None
+        return path
+
     def write_unmatched(self, rows: Sequence[Unmatched]) -> None:
         """Write what no exercise or no author was found for; nothing is there if that is nothing."""
-        path = self.path / _UNMATCHED
+        path = self.path / UNMATCHED
         if rows:
             write_whole(path, _table([("file", "author", "why"), *((row.file, row.author, row.why) for row in rows)]))
         else:
@@ -90,6 +106,11 @@ class Out:
         if len(secret) != _SECRET_BYTES:
             raise GraderError(f"{path} does not hold the batch's secret; restore it, or grade into a new folder")
         return secret
+
+
+def page_of(author: str) -> str:
+    """Where the page of an author lies, from the folder of results."""
+    return f"{_FEEDBACK}/{_file_name(author)}.html"
 
 
 def _table(rows: Sequence[Sequence[str]]) -> str:

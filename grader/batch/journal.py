@@ -6,10 +6,11 @@ took the place of. While a journal is open, no other process can open it; that e
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -79,6 +80,8 @@ class Journal:
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
+        (last,) = connection.execute("SELECT max(id) FROM outcomes").fetchone()
+        self._numbers = itertools.count((last or 0) + 1)
         self.run = 0
 
     def begin(self, told: str) -> None:
@@ -87,21 +90,29 @@ class Journal:
             row = connection.execute("INSERT INTO runs (started, told) VALUES (?, ?)", (_now(), told))
         self.run = row.lastrowid or 0
 
+    def number(self) -> int:
+        """A number for an outcome that is still to come: by when it was asked for, whichever comes first."""
+        return next(self._numbers)
+
     def started(self, run: int) -> str:
         """When a run began."""
         return str(self._connection.execute("SELECT started FROM runs WHERE id = ?", (run,)).fetchone()[0])
 
-    def add(self, author: str, exercise: str, key: Key, confinement: str | None, told: dict[str, Any]) -> int:
-        """Write an outcome down; give its number."""
+    def add(
+        self,
+        number: int,
+        author: str,
+        exercise: str,
+        key: Key,
+        confinement: str | None,
+        told: dict[str, Any],
+        at: str = "",
+    ) -> None:
+        """Write an outcome down, by the number that it was given; it was graded now, if `at` does not say when."""
         parts = (key.files, key.judge, key.seed, key.machine, key.mistakes)
-        values = (self.run, _text(author), exercise, *parts, _now(), confinement, json.dumps(told))
+        values = (number, self.run, _text(author), exercise, *parts, at or _now(), confinement, json.dumps(told))
         with self._connection as connection:
-            row = connection.execute(
-                "INSERT INTO outcomes (run, author, exercise, files, judge, seed, machine, mistakes, at, confinement,"
-                " told) VALUES (?, CAST(? AS TEXT), ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                values,
-            )
-        return row.lastrowid or 0
+            connection.execute("INSERT INTO outcomes VALUES (?, ?, CAST(? AS TEXT), ?, ?, ?, ?, ?, ?, ?, ?, ?)", values)
 
     def seat(self, author: str, exercise: str, outcome: int) -> None:
         """Let an outcome count. What it took the place of stays the same until the run ends."""
@@ -121,6 +132,34 @@ class Journal:
                 " authors = excluded.authors, digest = excluded.digest",
                 (_text(author), json.dumps(authors), digest),
             )
+
+    def take_over(self, other: Journal, authors: Collection[str] | None = None) -> None:
+        """Write down what another journal has and this one has not, and let count what counts there.
+
+        Args:
+            other: the other one.
+            authors: whose outcomes alone are taken over, where nothing counts here yet; None for all, in any case.
+        """
+        owners = dict.fromkeys(row[0] for row in other._connection.execute("SELECT author FROM outcomes ORDER BY id"))
+        for author in owners if authors is None else authors:
+            known = {_same(entry): entry.id for entry in self._all_of(author)}
+            for entry in other._all_of(author):
+                if _same(entry) not in known:
+                    known[_same(entry)] = number = self.number()
+                    self.add(number, author, entry.exercise, entry.key, entry.confinement, entry.told, entry.at)
+            mine = set() if authors is None else {seat.exercise for seat in self.seats(author)}
+            for seat in (seat for seat in other.seats(author) if seat.exercise not in mine):
+                self.seat(author, seat.exercise, known[_same(other.entry(seat.outcome))])
+        for author, names, digest in other.authors():
+            if authors is None or author in authors:
+                self.submission(author, names, digest)
+
+    def _all_of(self, author: str) -> list[Entry]:
+        found = self._connection.execute(
+            f"SELECT {_COLUMNS} FROM outcomes WHERE author = CAST(? AS TEXT) ORDER BY id",  # noqa: S608
+            (_text(author),),
+        )
+        return [_entry(row) for row in found]
 
     def entries(self, author: str, exercise: str) -> list[Entry]:
         """All outcomes of an exercise of an author, the latest first."""
@@ -153,22 +192,24 @@ class Journal:
 
 
 @contextmanager
-def open_journal(out: Path, *, new: bool = True) -> Iterator[Journal]:
+def open_journal(out: Path, *, new: bool = True, file: str = FILE, wait_s: float = _WAIT_S) -> Iterator[Journal]:
     """The journal in a folder of results, for one process at a time.
 
     Args:
         out: the folder.
         new: whether one is made where there is none.
+        file: its name, where it is not that of the whole class.
+        wait_s: how long another process is waited for.
 
     Raises:
         CourseError: there is none, or another process has it.
         GraderError: it is damaged, or of another version, or there is no room on the disk.
     """
-    path = out / FILE
+    path = out / file
     if not new and not path.is_file():
-        raise CourseError(f"{out} has no {FILE}: name the folder that  grade batch --out  wrote")
+        raise CourseError(f"{out} has no {file}: name the folder that  grade batch --out  wrote")
     try:
-        with closing(sqlite3.connect(path, timeout=_WAIT_S)) as connection:
+        with closing(sqlite3.connect(path, timeout=wait_s)) as connection:
             os.chmod(path, 0o600)
             connection.text_factory = _from_text
             _lock(connection)
@@ -209,6 +250,11 @@ def _told(path: Path, error: sqlite3.Error) -> GraderError:
 def _entry(row: tuple[Any, ...]) -> Entry:
     id, author, exercise, files, judge, seed, machine, mistakes, at, confinement, told = row
     return Entry(id, author, exercise, Key(files, judge, seed, machine, mistakes), at, confinement, json.loads(told))
+
+
+def _same(entry: Entry) -> tuple[object, ...]:
+    """What tells that two entries, of two journals, are of one outcome."""
+    return entry.exercise, entry.key, entry.at, entry.confinement, json.dumps(entry.told)
 
 
 def _text(author: str) -> bytes:

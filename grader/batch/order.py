@@ -5,7 +5,28 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass, field
 
+from grader.engine.open import LOCAL
 from grader.model import Exercise, GradedExercise, Verdict
+
+
+@dataclass(frozen=True)
+class Shard:
+    """A part of a class that one of several processes grades, on whatever machine.
+
+    Attributes:
+        number: which, from 1.
+        count: how many there are; of each so many submissions one is this shard's.
+    """
+
+    number: int
+    count: int
+
+    def has(self, place: int) -> bool:
+        """Whether the submission at that place is its own."""
+        return place % self.count == self.number - 1
+
+    def __str__(self) -> str:
+        return f"{self.number}-of-{self.count}"
 
 
 @dataclass(frozen=True)
@@ -18,6 +39,7 @@ class Order:
         rerun: "broken" for what was broken, "all" for everything; "" for what changed alone.
         never_lower: whether a lower score than before does not count.
         best: whether the best of several attempts counts, and not the latest.
+        shard: the part of the class that is graded; None for all of it.
     """
 
     only: Collection[str] = ()
@@ -25,10 +47,24 @@ class Order:
     rerun: str = ""
     never_lower: bool = False
     best: bool = False
+    shard: Shard | None = None
 
     def again(self, graded: GradedExercise) -> bool:
         """Whether an exercise is graded again though nothing changed."""
         return self.rerun == "all" or (self.rerun == "broken" and is_broken(graded))
+
+
+@dataclass(frozen=True)
+class Where:
+    """Where a run has its work done. It changes nothing of what comes of it.
+
+    Attributes:
+        engine: which; see `grader.engine.open`.
+        slots: how much is done at once.
+    """
+
+    engine: str = LOCAL
+    slots: int = 1
 
 
 @dataclass

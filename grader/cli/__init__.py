@@ -20,6 +20,7 @@ _GRADE = "run"
 COMMANDS = {
     _GRADE: "grade",
     "batch": "batch",
+    "report": "report",
     "diff": "diff",
     "export": "export",
     "ci": "ci",

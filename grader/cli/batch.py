@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,16 +12,17 @@ from typing import TYPE_CHECKING
 import click
 
 from grader.cli.grade import UNDECIDED
-from grader.cli.options import confinement_option, device_option, read_setup, start_option
+from grader.cli.options import confinement_option, device_option, lanes_option, read_setup, start_option
 from grader.cli.telling import INTERRUPTED, Say, course_and_exercises, handin_of, terminal_width, told_errors
 
 if TYPE_CHECKING:
-    from grader.batch.order import Order, Summary
+    from grader.batch.order import Order, Shard, Summary, Where
     from grader.grading import Sheet
     from grader.intake.handed import Intake
     from grader.model import Course, Report
 
 _SHOWN = 3
+_MINUTE_S = 60
 
 
 @click.command()
@@ -38,6 +40,8 @@ _SHOWN = 3
     show_default=True,
     help="Which of several files of one exercise counts.",
 )
+@lanes_option
+@click.option("--shard", metavar="I/N", help="Grade every N-th submission alone, from the I-th on.")
 @click.option("--layout", help="How DIR is laid out: canvas, moodle, gradescope, clones, nbgrader, plain.")
 @click.option("-q", "--quiet", is_flag=True, help="No line for each author, no table: only where things are.")
 @click.option("--course", "course_folder", type=click.Path(path_type=Path), help="The course; by default this folder.")
@@ -53,6 +57,8 @@ def command(
     rerun: str | None,
     never_lower: bool,
     attempts: str,
+    lanes: int | None,
+    shard: str | None,
     layout: str | None,
     quiet: bool,
     course_folder: Path | None,
@@ -68,29 +74,59 @@ def command(
     details("Grading ...")
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: a job's time may be over
     with told_errors():
-        from grader.batch.order import Order, ids
+        from grader.batch.order import Order, Where, ids
         from grader.grading import Sheet
         from grader.intake.layouts import taken_in
+        from grader.lanes.pool import cores
         from grader.report.lines import filled
 
         course, exercises = course_and_exercises((), course_folder)
         if chosen := handin_of(course, handin):
             exercises = [exercise for exercise in exercises if exercise.id in chosen.exercises]
+        part = _shard(shard)
         named = _named(course, only, ids(exercises), handin)
         sheet = Sheet(course, exercises, read_setup(start, device, confinement), handin=handin)
         with taken_in(folder, course.exercises, layout, out) as intake:
             details(intake.told())
-            order = Order(named, _authors(intake, authors), rerun or "", never_lower, attempts == "best")
-            summary = _graded(sheet, intake, out, order, details)
+            asked = _authors(intake, authors)
+            order = Order(named, asked, rerun or "", never_lower, attempts == "best", part)
+            where = Where(slots=lanes or len(cores()))
+            summary = _graded(sheet, intake, out, (order, where), details)
         for told in _told(summary, order, out):
             say(*filled(told.split(), "", terminal_width()))
-        say(f"Reports and gradebook.csv are in {out}")
+        say(*filled(_where_it_is(order, out).split(), "", terminal_width()))
         sys.exit(UNDECIDED if summary.broken or summary.unread else 0)
 
 
-def _graded(sheet: Sheet, intake: Intake, out: Path, order: Order, say: Say) -> Summary:
+class _Pace:
+    """How fast it goes, and how long it will take."""
+
+    def __init__(self, say: Say) -> None:
+        self._say = say
+        self._first: tuple[float, int] | None = None
+
+    def __call__(self, done: int, total: int) -> None:
+        """Tell it, in a line that changes."""
+        now = time.monotonic()
+        since, before = self._first = self._first or (now, done)
+        if done == total:
+            self._say.meanwhile("what was inconclusive is measured again, alone")
+            return
+        told = f"{done} of {total}"
+        if done > before:  # what was graded in an earlier run says nothing of the pace
+            pace = (done - before) / (now - since)
+            told += f", {pace * _MINUTE_S:.0f} a minute, {_time((total - done) / pace)} left"
+        self._say.meanwhile(told)
+
+
+def _time(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 2 * _MINUTE_S else f"{seconds / _MINUTE_S:.0f} min"
+
+
+def _graded(sheet: Sheet, intake: Intake, out: Path, how: tuple[Order, Where], say: Say) -> Summary:
     """Grade, and tell each author as it comes, then the table."""
     from grader.batch.run import grade_batch
+    from grader.model.score import counted
     from grader.report.gradebook import author_line, gradebook_lines
 
     done = 0
@@ -106,11 +142,40 @@ def _graded(sheet: Sheet, intake: Intake, out: Path, order: Order, say: Say) -> 
             say(line)
 
     try:
-        return grade_batch(sheet, intake, out, order, on_report, on_book)
+        order, where = how
+        pace = _Pace(say)
+        return grade_batch(sheet, intake, out, order, on_report, where=where, on_book=on_book, on_wait=pace)
     except KeyboardInterrupt:
-        click.echo(f"grade: interrupted after {done} authors; the same command goes on from there", err=True)
+        say()  # what stood there meanwhile goes
+        click.echo(f"grade: interrupted after {counted(done, 'author')}; the same command goes on from there", err=True)
         click.echo(f"grade: the gradebook so far is in {out}", err=True)
         sys.exit(INTERRUPTED)
+
+
+def _where_it_is(order: Order, out: Path) -> str:
+    if order.shard is None:
+        return f"Reports and gradebook.csv are in {out}"
+    told = f"Shard {order.shard.number} of {order.shard.count} is done; its reports are in {out}."
+    return (
+        f"{told} When all are, run the same command without --shard: it writes the gradebook and grades what is left."
+    )
+
+
+def _shard(text: str | None) -> Shard | None:
+    """The shard that was named.
+
+    Raises:
+        CourseError: there is none of that name.
+    """
+    from grader.batch.order import Shard
+    from grader.model.errors import CourseError
+
+    if text is None:
+        return None
+    number, slash, count = text.partition("/")
+    if not (slash and number.isdecimal() and count.isdecimal() and 0 < int(number) <= int(count)):
+        raise CourseError(f"--shard: {text!r} is none; write 2/4 for the second of four, with 1/4 for the first")
+    return Shard(int(number), int(count))
 
 
 def _named(course: Course, names: Sequence[str], asked: Sequence[str], handin: str | None) -> list[str]:

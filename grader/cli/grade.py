@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from collections.abc import Callable, Iterator
-from contextlib import nullcontext, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -17,6 +18,7 @@ from grader.cli.options import complete_grade, confinement_option, device_option
 from grader.cli.telling import Say, check_rules, course_and_exercises, drawing, terminal_width, told_errors
 
 if TYPE_CHECKING:
+    from grader.diagnosis.known import Known
     from grader.grading import Sheet
     from grader.jobs import Setup
     from grader.model import GradedExercise, Report, Submission
@@ -98,10 +100,7 @@ def _grade(
 ) -> Report:
     """Grade what is wanted, and tell of it with the first of `says`; of exercises with the second, in these lines."""
     from grader.course.kept import kept_mistakes
-    from grader.diagnosis.diagnose import explainer
     from grader.diagnosis.known import Known
-    from grader.grading import grade_at_once
-    from grader.lanes.open import open_lane
     from grader.report.like import differences
     from grader.report.terminal import summary_lines, unread_lines
     from grader.study.after import after_run
@@ -112,21 +111,16 @@ def _grade(
     answered = Answered(sheet, handed_in) if how.answers and not sheet.rules else None
     known_rows = answered.rows() if answered else {}
     sheet = replace(sheet, exercises=[exercise for exercise in exercises if exercise.id not in known_rows])
-    to_run = sheet.to_run(handed_in)
     width = terminal_width()
     say, details = says
     details(*unread_lines(handed_in, width))
 
     tell = in_turn(exercises, known_rows, lambda graded: details(*lines(graded, width), ""))
     known = Known(setup, kept_mistakes(course))
-    # All is told before the lane is closed: nobody waits for that to read it.
-    with open_lane(to_run, setup, hidden=(submission or course.root,)) if to_run else nullcontext() as lane:
-        if lane:
-            lane.watch = details.running
-        explain = explainer(handed_in, setup, lane, known)
-        report = grade_at_once(sheet, handed_in, lane, explain=explain, on_exercise=tell)
+    # All is told before the lanes are closed: nobody waits for that to read it.
+    with _graded(sheet, handed_in, submission or course.root, known, details, tell) as found:
         tell(None)
-        report = with_known(report, exercises, known_rows)
+        report = with_known(found, exercises, known_rows)
         say(*summary_lines(report, width))
         details(*unchanged_lines(known_rows, width))
         say(*(differences(wanted[1], report, width) if wanted[1] else ()))
@@ -162,6 +156,38 @@ def _sheet(
     # In a report for programs each check has a row; a student reads one sentence, and at once.
     sheet = Sheet(course, exercises, setup, runs_untouched=alone, inputs=kept_inputs(course), rules=rules)
     return replace(sheet, stops=how.stops, compiles=not how.for_programs), handed_in
+
+
+@contextmanager
+def _graded(
+    sheet: Sheet,
+    handed_in: Submission,
+    folder: Path,
+    known: Known,
+    details: Say,
+    on_exercise: Callable[[GradedExercise], None],
+) -> Iterator[Report]:
+    """The report of a submission, in as many lanes as it is worth; they are open meanwhile."""
+    from grader.diagnosis.diagnose import explainer
+    from grader.engine.together import grade_together, lanes_for
+    from grader.grading import grade_at_once
+    from grader.lanes.open import open_lane
+    from grader.lanes.pool import open_pool
+
+    to_run, setup, started = sheet.to_run(handed_in), sheet.setup, time.monotonic()
+    if (lanes := lanes_for(sheet, handed_in)) > 1:
+
+        def on_wait(done: int, total: int) -> None:
+            details.running(f"{done} of {total} exercises", time.monotonic() - started)
+
+        with open_pool(to_run, setup, lanes, hidden=(folder,)) as pool:
+            yield grade_together(sheet, handed_in, pool, known, on_exercise, on_wait)
+        return
+    with open_lane(to_run, setup, hidden=(folder,)) if to_run else nullcontext() as lane:
+        if lane:
+            lane.watch = details.running
+        explain = explainer(handed_in, setup, lane, known)
+        yield grade_at_once(sheet, handed_in, lane, explain=explain, on_exercise=on_exercise)
 
 
 def _exercise_lines(graded: GradedExercise, width: int, *, every: bool, plain: bool) -> Iterator[str]:

@@ -36,6 +36,17 @@ plain_option = click.option(
 )
 
 
+_MOST_LANES = 256
+
+lanes_option = click.option(
+    "-j",
+    "lanes",
+    metavar="N",
+    type=click.IntRange(min=1, max=_MOST_LANES),
+    help="So much is graded at once; by default as much as there are cores.",
+)
+
+
 _CONFINEMENT = "The least level of confinement of student code; as much as this machine allows is used in any case."
 
 

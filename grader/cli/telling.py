@@ -52,11 +52,15 @@ class Say:
 
     def running(self, what: str, seconds: float) -> None:
         """Tell what goes on, in one line that changes, on a terminal; what is quick is not told."""
-        if self._quiet or seconds < _QUICK_S or not sys.stdout.isatty():
+        if seconds >= _QUICK_S:
+            self.meanwhile(what, f" ... {seconds:.0f} s")
+
+    def meanwhile(self, what: str, end: str = "") -> None:
+        """Put a line where the next one will stand, on a terminal; it is cut off before its end."""
+        if self._quiet or not sys.stdout.isatty():
             return
         from grader.report.safe import for_terminal
 
-        end = f" ... {seconds:.0f} s"
         text = f"  {for_terminal(what, one_line=True)[: terminal_width() - len(end) - 3]}{end}"
         self._erase()
         click.echo(text, nl=False)

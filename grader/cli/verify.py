@@ -7,7 +7,7 @@ import sys
 
 import click
 
-from grader.cli.options import device_option, read_setup, start_option
+from grader.cli.options import device_option, lanes_option, read_setup, start_option
 from grader.cli.telling import Say, course_and_exercises, told_errors
 
 
@@ -19,6 +19,7 @@ from grader.cli.telling import Say, course_and_exercises, told_errors
 @click.option("--coverage", is_flag=True, help="Show which topic is taught where, and run nothing.")
 @click.option("-q", "--quiet", is_flag=True, help="Only the table and what is wrong.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@lanes_option
 @device_option
 @start_option
 def command(
@@ -29,6 +30,7 @@ def command(
     coverage: bool,
     quiet: bool,
     as_json: bool,
+    lanes: int | None,
     device: str,
     start: str | None,
 ) -> None:
@@ -54,7 +56,7 @@ def command(
                 if write_digest(exercise):
                     say(f"wrote the digest of {exercise.id}")
             course, exercises = course_and_exercises(names)
-        proofs = verify(course, exercises, read_setup(start, device), seeds or SEEDS, details)
+        proofs = verify(course, exercises, read_setup(start, device), seeds or SEEDS, details, lanes)
         if losses:
             say("", *loss_lines(proofs), "")
         say(*proof_lines(proofs))

@@ -6,6 +6,8 @@ A wrong answer is written as a difference. Its docstring is the sentence, and en
     breaks: C1, C3                     all rules that it breaks by its nature, if that check's own is not the only one
     keeps: contiguous_strides, plain   what of the reference stays as it is, and is not written again
 
+A sentence that begins with TODO is not written yet: nobody is told it, and `grade verify` asks for it.
+
 The reference's docstring may have a line for us, too:
 
     odd but fine: detached             odd answers of `grade verify` that no rule forbids
@@ -27,6 +29,9 @@ from pathlib import Path
 from grader.model import Exercise
 from grader.model.errors import CourseError
 
+UNWRITTEN = "TODO"
+"""What a sentence begins with that is still to be written."""
+
 _CAUGHT_BY = re.compile(r"^caught by:\s*(\S+)\s*$", re.MULTILINE)
 _BREAKS = re.compile(r"^breaks:\s*(.+?)\s*$", re.MULTILINE)
 _FINE = re.compile(r"^odd but fine:\s*(.+?)\s*$", re.MULTILINE)
@@ -40,7 +45,7 @@ class Answer:
     Attributes:
         path: its file.
         source: the whole of it, with what it keeps of the reference.
-        sentence: what a student is told whose submission behaves like it, or "".
+        sentence: what a student is told whose submission behaves like it; "" if none is written.
         caught_by: the check that must catch it, or "".
         breaks: the rules that it says it breaks, besides that check's own.
         fine: of a reference: the odd answers that no rule forbids.
@@ -89,6 +94,7 @@ def read_answer(exercise: Exercise, path: Path) -> Answer:
         if unknown := sorted(_undefined(source.decode())):
             raise CourseError(f"{path.name}: keeps: nothing is called {', '.join(unknown)}; keep it too, or write it")
     sentence = doc[:first].strip()
+    sentence = "" if sentence.startswith(UNWRITTEN) else sentence
     breaks, fine = _list(found[_BREAKS]), _list(found[_FINE])
     return Answer(path, source, sentence, caught_by[1] if caught_by else "", tuple(breaks), tuple(fine))
 

@@ -4,19 +4,20 @@ Only a submission that lost points is looked at. It is run again with a few seed
 and must do with each what a wrong answer does: the same verdicts, and the same values in what staff read of them; where
 it passes, the wrong answer must pass. Wrong answers are sorted out by what their files say, then by the check that must
 catch them, so that few are run in full, and each once for all students. The seeds are the same for everybody, and so
-are the sentences.
+are the sentences. What behaves like no wrong answer keeps a digest of what it does with the first of them, by which
+`groups` finds those that behave alike.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from grader.course.answers import Answer, read_answer
 from grader.diagnosis.known import Known
-from grader.diagnosis.traces import Trace, Traces, compared, has_evidence
+from grader.diagnosis.traces import Trace, Traces, behaviour_of, compared, has_evidence
 from grader.jobs import Part, Setup
 from grader.lanes.lane import Lane
 from grader.model import Exercise, GradedExercise, Submission, Verdict
@@ -41,6 +42,8 @@ _WHAT = "Comparing with known mistakes"
 def diagnose(graded: GradedExercise, submission: Submission, setup: Setup, lane: Lane, known: Known) -> GradedExercise:
     """The exercise, with a sentence if it behaves like a known wrong answer, or like two that behave alike.
 
+    Without a sentence it gets its behaviour, where a value shows that.
+
     Args:
         graded: the exercise, as it ends.
         submission: whose it is.
@@ -52,17 +55,20 @@ def diagnose(graded: GradedExercise, submission: Submission, setup: Setup, lane:
         StartError: a process of ours cannot be had.
         ConfinementError: student code cannot be confined as well as is asked for.
     """
-    if not graded.exercise.wrong or not _can_tell(graded):
+    if not can_tell(graded):
         return graded
-    task = _Task(graded, submission.files[graded.exercise.id], setup.seed_of(submission.author), lane, known)
+    files, seed = submission.files[graded.exercise.id], setup.seed_of(submission.author)
+    task = _Task(graded, files, seed, lane, known, _own(graded))
     watch = lane.watch
     # The titles of checks would look as if the exercise was graded again.
     lane.watch = lambda what, seconds: watch(_WHAT, seconds)
     try:
         sentences = list(dict.fromkeys(" ".join(answer.sentence.split()) for answer in task.alike()))
+        if 0 < len(sentences) <= MOST:
+            return replace(graded, diagnosis=" Or: ".join(sentences))
+        return replace(graded, behaviour=behaviour_of(task.first()))
     finally:
         lane.watch = watch
-    return replace(graded, diagnosis=" Or: ".join(sentences)) if 0 < len(sentences) <= MOST else graded
 
 
 def explainer(
@@ -74,7 +80,7 @@ def explainer(
     return partial(diagnose, submission=submission, setup=setup, lane=lane, known=known)
 
 
-def _can_tell(graded: GradedExercise) -> bool:
+def can_tell(graded: GradedExercise) -> bool:
     """Whether all that is compared was seen, and shows a value that is not the one asked."""
     if graded.state != "started" or graded.left_out:
         return False
@@ -90,6 +96,13 @@ def _can_tell(graded: GradedExercise) -> bool:
     return has_evidence({outcome.check: Trace.of(outcome) for outcome in outcomes})
 
 
+def _own(graded: GradedExercise) -> Traces:
+    """What became of the checks that ran, in the run that counts."""
+    wanted = compared(row.check for row in graded.checks)
+    ran = [row.outcome for row in graded.checks if row.check.id in wanted]
+    return {outcome.check: Trace.of(outcome) for outcome in ran if outcome.verdict is not Verdict.NOT_RUN}
+
+
 @dataclass(frozen=True)
 class _Task:
     """One exercise of one submission, and how wrong answers behave."""
@@ -99,32 +112,34 @@ class _Task:
     seed: int
     lane: Lane
     known: Known
+    own: Traces
+    ran: dict[int, Traces] = field(default_factory=dict)
 
     def alike(self) -> list[Answer]:
         """The wrong answers that it behaves like."""
-        own = self._own()
-        failing = {id for id, trace in own.items() if trace.lost}
+        failing = self._failing()
         answers = [answer for answer in _wrong_answers(self.graded.exercise) if self._may_be(answer, failing)]
         if not answers:
             return []
-        mine = {id: own[id] for id in failing} if self.seed == SEEDS[0] else self._run(SEEDS[0], failing)
+        mine = self.first()
         if not has_evidence(mine):
             return []
-        passing = own.keys() - failing
+        passing = self.own.keys() - failing
         answers = [answer for answer in answers if self._does_first(answer, mine)]
         answers = [answer for answer in answers if self._does(answer, SEEDS[0], mine, passing)]
         for number, seed in enumerate(SEEDS[1:]):
             if not answers or (number > 0 and len(answers) == 1):
                 break
-            mine = self._run(seed, failing)
+            mine = self._run(seed)
             answers = [answer for answer in answers if self._does(answer, seed, mine)]
         return answers
 
-    def _own(self) -> dict[str, Trace]:
-        """What became of the checks that ran, in the run that counts."""
-        wanted = compared(row.check for row in self.graded.checks)
-        ran = [row.outcome for row in self.graded.checks if row.check.id in wanted]
-        return {outcome.check: Trace.of(outcome) for outcome in ran if outcome.verdict is not Verdict.NOT_RUN}
+    def first(self) -> Traces:
+        """What it does in the checks that fail, with the first of the seeds."""
+        return {id: self.own[id] for id in self._failing()} if self.seed == SEEDS[0] else self._run(SEEDS[0])
+
+    def _failing(self) -> set[str]:
+        return {id for id, trace in self.own.items() if trace.lost}
 
     def _may_be(self, answer: Answer, failing: Collection[str]) -> bool:
         """Whether the check that must catch a wrong answer failed, and little was lost on rules that it keeps."""
@@ -136,10 +151,13 @@ class _Task:
         lost = sum(score.possible - score.earned for score in others)
         return lost <= MOST_ON_OTHERS * self.graded.exercise.points
 
-    def _run(self, seed: int, checks: set[str]) -> dict[str, Trace]:
-        """What becomes of some checks with another seed."""
-        run = self.lane.run(self.graded.exercise, self.files, seed, None, Part(frozenset(checks), told=False))
-        return {outcome.check: Trace.of(outcome) for outcome in run.outcomes}
+    def _run(self, seed: int) -> Traces:
+        """What becomes of the failing checks with another seed; each is run once."""
+        if seed not in self.ran:
+            part = Part(frozenset(self._failing()), told=False)
+            run = self.lane.run(self.graded.exercise, self.files, seed, None, part)
+            self.ran[seed] = {outcome.check: Trace.of(outcome) for outcome in run.outcomes}
+        return self.ran[seed]
 
     def _does_first(self, answer: Answer, mine: Traces) -> bool:
         """Whether a wrong answer does the same in the check that must catch it: one check, and most differ in it."""

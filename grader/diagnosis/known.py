@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import threading
 from collections.abc import Collection
 from pathlib import Path
 from typing import Any
@@ -32,7 +33,7 @@ _Found = dict[str, dict[str, Trace]]
 
 
 class Known:
-    """How wrong answers behave. Read it, ask it, write it.
+    """How wrong answers behave. Read it, ask it, write it. Lanes that work at once may share it.
 
     Args:
         setup: of the run.
@@ -45,6 +46,7 @@ class Known:
         self._found = _read(path)
         self._judges: dict[str, bytes] = {}
         self._new = False
+        self._lock = threading.Lock()
 
     def traces(self, lane: Lane, answer: Answer, exercise: Exercise, seed: int, checks: Collection[str]) -> Traces:
         """The traces of a wrong answer; what is not known yet is found out.
@@ -56,11 +58,14 @@ class Known:
             seed: of the inputs.
             checks: the ids of the checks that are asked for.
         """
-        mine = self._found.setdefault(self._key(exercise, answer, seed), {})
+        with self._lock:
+            mine = self._found.setdefault(self._key(exercise, answer, seed), {})
+        # Two lanes may find out the same: what they find is equal, and neither need wait.
         if missing := frozenset(checks).difference(mine):
             run = lane.run(exercise, {exercise.file_name: answer.source}, seed, None, Part(missing, told=False))
-            mine.update({outcome.check: Trace.of(outcome) for outcome in run.outcomes})
-            self._new = True
+            with self._lock:
+                mine.update({outcome.check: Trace.of(outcome) for outcome in run.outcomes})
+                self._new = True
         return {id: mine[id] for id in checks}
 
     def _key(self, exercise: Exercise, answer: Answer, seed: int) -> str:
@@ -75,15 +80,16 @@ class Known:
         Raises:
             OSError: the file cannot be written.
         """
-        if self._path is None or not self._new:
-            return
-        rows = {
-            key: {id: [trace.verdict.value, trace.story, trace.has_value] for id, trace in traces.items()
-                  if trace.verdict in _KEPT}
-            for key, traces in list(self._found.items())[-_MOST:]
-        }  # fmt: skip
-        write_whole(self._path, json.dumps({"version": _VERSION, "traces": rows}) + "\n")
-        self._new = False
+        with self._lock:
+            if self._path is None or not self._new:
+                return
+            rows = {
+                key: {id: [trace.verdict.value, trace.story, trace.has_value] for id, trace in traces.items()
+                      if trace.verdict in _KEPT}
+                for key, traces in list(self._found.items())[-_MOST:]
+            }  # fmt: skip
+            write_whole(self._path, json.dumps({"version": _VERSION, "traces": rows}) + "\n")
+            self._new = False
 
 
 def _judge_of(exercise: Exercise, setup: Setup) -> bytes:

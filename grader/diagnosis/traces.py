@@ -67,3 +67,11 @@ def compared(checks: Iterable[Check]) -> frozenset[str]:
 def has_evidence(traces: Traces) -> bool:
     """Whether something was lost, and a value tells how; a name or a kind that is not asked tells too little."""
     return any(trace.lost and trace.has_value for trace in traces.values())
+
+
+def behaviour_of(traces: Traces) -> str:
+    """A digest of how an answer loses its points; "" where no value shows it. Equal ones did the same."""
+    if not has_evidence(traces):
+        return ""
+    lost = sorted((id, trace.verdict.value, trace.story) for id, trace in traces.items() if trace.lost)
+    return hashlib.sha256(repr(lost).encode()).hexdigest()[:16]

@@ -77,7 +77,8 @@ def owner_in(stem: str, exercises: Sequence[Exercise]) -> str:
     numbered = _NUMBERED.fullmatch(stem)
     if called(stem, exercises) or (numbered and called(numbered[1], exercises)):
         return ""
-    return _inside(_fold(stem), exercises)[1]
+    owner = _inside(_fold(stem), exercises)[1]
+    return owner or (_inside(_fold(numbered[1]), exercises)[1] if numbered else "")  # ada_double-2
 
 
 def without_downloads(stem: str) -> str:

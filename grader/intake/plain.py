@@ -7,8 +7,11 @@ from pathlib import PurePosixPath
 
 from grader.intake.archive import ZIP
 from grader.intake.handed import Handed, Item, Layout, Part, Taken, Unmatched, grouped
-from grader.intake.match import CODE, named, owner_in, without_downloads
+from grader.intake.match import CODE, attempt_of, named, owner_in, without_downloads
 from grader.model import Exercise
+
+_LEAST_OWNED = 4
+"""So many authors' files of one exercise for each file that does not say whose it is."""
 
 
 def _fits(items: Sequence[Item]) -> bool:
@@ -42,10 +45,26 @@ def _of_one_author(items: Sequence[Item], exercises: Sequence[Exercise]) -> Hand
     code = [item for item in items if item.path.suffix.lower() in CODE and not item.is_folder]
     own = [item for item in code if named(item.name, exercises)]
     others = [item for item in items if item.is_folder or item.path.suffix.lower() == ZIP]
-    if not own or others or len(own) < len(code):
+    if not own or others or len(own) < len(code) or _of_several(own, exercises):
         return None
     folder = items[0].path.parent.resolve()
     return Handed(folder.name, (folder.name,), (Part(folder),))
+
+
+def _of_several(items: Sequence[Item], exercises: Sequence[Exercise]) -> bool:
+    """Whether one exercise has files of several names besides its own: ada_double.py and bo_double.py.
+
+    In a class somebody may have left the name out; where many have, they are one author's.
+    """
+    owners: dict[str, set[str]] = {}
+    bare = 0
+    for item in items:
+        owner, name = owner_in(item.path.stem, exercises), named(item.name, exercises)
+        if not owner or name is None:
+            bare += 1
+        elif not attempt_of(PurePosixPath(owner, item.name)):
+            owners.setdefault(name.exercise, set()).add(owner)
+    return any(len(own) > 1 and len(own) >= _LEAST_OWNED * bare for own in owners.values())
 
 
 PLAIN = Layout("plain", "a folder for each author", _fits, _read)

@@ -80,6 +80,7 @@ class Lane:
         self._busy = False
         self._collected: Collected | None = None
         self._spawned: set[int] = set()
+        self.was_late = False  # whether a deadline ended what it ran, since somebody last said that it was not
         self._process: subprocess.Popen[bytes] | None = None
         self.watch: Watch = lambda what, seconds: None
         self._open()
@@ -217,11 +218,10 @@ class Lane:
             except Late:
                 # The first time the workers are ended, so that the check process comes back and tells what it has;
                 # where only the lane as a whole can be ended, or it does not come back, nothing more is waited for.
-                if late or not self._source.end_workers(self._number):
-                    late = True
+                again, late, self.was_late = late, True, True
+                if again or not self._source.end_workers(self._number):
                     self._end_process()
                     break
-                late = True
                 deadline = time.monotonic() + GRACE_S
                 continue
             except ChannelClosed:

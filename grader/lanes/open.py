@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
 from grader.jobs import Setup, Start
 from grader.lanes.lane import Lane
-from grader.lanes.source import CAN_FORK, open_source
+from grader.lanes.source import CAN_FORK, Source, open_source
 from grader.lanes.walls import WallPlan
 from grader.model import Device, Exercise
 from grader.model.errors import StartError
@@ -17,6 +17,19 @@ from grader.model.errors import StartError
 def default_start(accelerator: Device = Device.SIM) -> Start:
     """How workers are started on this system. A process that was forked cannot use CUDA."""
     return Start.FORK if CAN_FORK and accelerator is not Device.CUDA else Start.SPAWN
+
+
+@contextmanager
+def workers_for(exercises: Sequence[Exercise], setup: Setup, hidden: Sequence[Path] = ()) -> Iterator[Source]:
+    """Where workers for exercises come from; the arguments and errors are those of `open_lanes`."""
+    if (setup.accelerator, setup.start) == (Device.CUDA, Start.FORK):
+        raise StartError("a forked worker cannot use CUDA; take --start spawn with --device cuda")
+    own = {folder for exercise in exercises for folder in exercise.closed}
+    # A real file of the course, for the probes: what workers must not read is tried with what they would like to.
+    first = next((path for exercise in exercises if (path := exercise.hidden_checks or exercise.shown_checks)), None)
+    plan = WallPlan.of(setup, (*hidden, *sorted(own)), first)
+    with closing(open_source(setup.start, plan)) as source:
+        yield source
 
 
 @contextmanager
@@ -35,21 +48,11 @@ def open_lanes(
         StartError: forked workers are asked for together with CUDA.
         ConfinementError: walls are asked for together with CUDA.
     """
-    if (setup.accelerator, setup.start) == (Device.CUDA, Start.FORK):
-        raise StartError("a forked worker cannot use CUDA; take --start spawn with --device cuda")
-    own = {folder for exercise in exercises for folder in exercise.closed}
-    # A real file of the course, for the probes: what workers must not read is tried with what they would like to.
-    first = next((path for exercise in exercises if (path := exercise.hidden_checks or exercise.shown_checks)), None)
-    plan = WallPlan.of(setup, (*hidden, *sorted(own)), first)
     # Closed in the opposite order: the lanes before the source, from which their workers come.
-    with ExitStack() as stack:
-        source = open_source(setup.start, plan)
-        stack.callback(source.close)
-        lanes = []
-        for number in range(count):
-            lanes.append(Lane(exercises, source, number, setup.accelerator))
-            stack.callback(lanes[-1].close)
-        yield lanes
+    with workers_for(exercises, setup, hidden) as source, ExitStack() as stack:
+        yield [
+            stack.enter_context(closing(Lane(exercises, source, number, setup.accelerator))) for number in range(count)
+        ]
 
 
 @contextmanager

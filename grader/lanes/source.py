@@ -11,6 +11,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -106,6 +107,7 @@ class WorkerServer:
 
     def __init__(self, plan: WallPlan) -> None:
         self._plan = plan
+        self._lock = threading.RLock()  # of lanes that work at once, one asks at a time
         self._life = 0
         self._before: Reached | None = None
         self._start()
@@ -129,19 +131,22 @@ class WorkerServer:
 
     def wait_ready(self) -> Reached:
         """Wait until it has imported torch and tried how well workers are confined."""
-        if self._reached is None:
-            # Two answers: that torch is imported, and then, on demand, what workers can do.
-            refused = self._told(Ready).refused
+        with self._lock:
+            return self._reached or self._tried()
 
-            def ask(targets: TryWall) -> tuple[Mapping[str, str], str]:
-                self._socket.send(to_text(targets).encode())
-                return self._told(Found).found, refused
+    def _tried(self) -> Reached:
+        # Two answers: that torch is imported, and then, on demand, what workers can do.
+        refused = self._told(Ready).refused
 
-            self._reached = try_out(self._plan, ask)
-            # Reports have told the level by now; a successor must not be worse.
-            if self._before is not None and self._reached.level < self._before.level:
-                was, now = self._before.level.word, self._reached.level.word
-                raise StartError(f"the worker server was lost, and its successor reaches {now} where it had {was}")
+        def ask(targets: TryWall) -> tuple[Mapping[str, str], str]:
+            self._socket.send(to_text(targets).encode())
+            return self._told(Found).found, refused
+
+        self._reached = try_out(self._plan, ask)
+        # Reports have told the level by now; a successor must not be worse.
+        if self._before is not None and self._reached.level < self._before.level:
+            was, now = self._before.level.word, self._reached.level.word
+            raise StartError(f"the worker server was lost, and its successor reaches {now} where it had {was}")
         return self._reached
 
     def _told(self, kind: type[Kind]) -> Kind:
@@ -158,17 +163,18 @@ class WorkerServer:
 
     def supply(self, lane: int) -> Supply:
         """A new socket to it, or to its successor."""
-        if self.was_lost(self._life):
-            self._before = self._reached
-            self.close()
-            self._life += 1
-            self._start()
-        return Supply(server=self.open_lane(lane), life=self._life)
+        with self._lock:
+            if self.was_lost(self._life):
+                self._before = self._reached
+                self.close()
+                self._life += 1
+                self._start()
+            return Supply(server=self.open_lane(lane), life=self._life)
 
     def was_lost(self, life: int) -> bool:
         """Whether the process has ended, or ends just now."""
-        if life == self._life:
-            with contextlib.suppress(subprocess.TimeoutExpired):
+        with self._lock, contextlib.suppress(subprocess.TimeoutExpired):
+            if life == self._life:
                 self._process.wait(_ENDS_S)
         return life != self._life or self._process.returncode is not None
 
@@ -185,8 +191,7 @@ class WorkerServer:
             ours.close()
             raise StartError(f"the worker server did not start: {tail(self._log)}") from None
         finally:
-            # Handed over or not, our copy goes: the server is to be the only one to hold it.
-            theirs.close()
+            theirs.close()  # handed over or not: the server is to be the only one to hold it
         return ours
 
     def end_workers(self, lane: int) -> bool:

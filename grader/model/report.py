@@ -102,6 +102,8 @@ class GradedExercise:
         place: where the submission has it, or None if it has not.
         handed_in: whether there was a file of it at all.
         notes: what staff should know of where its file came from.
+        behaviour: of what lost points like no known wrong answer, a digest of what it does with inputs that are the
+            same for everybody; "" where no value shows that.
     """
 
     exercise: Exercise
@@ -115,6 +117,7 @@ class GradedExercise:
     place: Place | None = None
     handed_in: bool = True
     notes: tuple[str, ...] = ()
+    behaviour: str = ""
 
     @classmethod
     def untouched(cls, exercise: Exercise) -> GradedExercise:

@@ -11,7 +11,7 @@ from grader.report.safe import for_terminal
 
 _CELL = 7
 _NOTHING, _BLANK, _NEVER = "-", "=", "?"
-_LEGEND = {
+LEGEND = {
     _NOTHING: "nothing handed in",
     _BLANK: "handed in as it was given out",
     _NEVER: "not graded",
@@ -30,13 +30,13 @@ def gradebook_lines(exercises: Sequence[Exercise], reports: Iterable[Report]) ->
     seen: set[str] = set()
     for report in reports:
         found = {graded.exercise.id: graded for graded in report.exercises}
-        cells = [_cell(found.get(exercise.id)) for exercise in exercises]
+        cells = [cell_text(found.get(exercise.id)) for exercise in exercises]
         seen.update(cells)
         row = "".join(f"{cell:>{_CELL}}" for cell in cells)
         for author in report.authors or (report.author,):
             yield f"{row}{_points(report):>16}  {for_terminal(author, one_line=True)}"
         verdicts.update(row.outcome.verdict for graded in report.exercises for row in graded.checks)
-    if told := [f"{sign} {meaning}" for sign, meaning in _LEGEND.items() if sign in seen]:
+    if told := [f"{sign} {meaning}" for sign, meaning in LEGEND.items() if sign in seen]:
         yield "  ".join(["", *told])
     # Undecided points look like lost ones in a column of numbers, so they are said in words.
     for verdict in (Verdict.NOT_RUN, Verdict.INCONCLUSIVE, Verdict.BROKEN):
@@ -44,7 +44,7 @@ def gradebook_lines(exercises: Sequence[Exercise], reports: Iterable[Report]) ->
             yield f"{count} checks are {verdict.value.replace('_', ' ')}: their points are undecided, not lost"
 
 
-def _cell(graded: GradedExercise | None) -> str:
+def cell_text(graded: GradedExercise | None) -> str:
     """Points, or a sign where there is nothing to give points for."""
     if graded is None:
         return _NEVER

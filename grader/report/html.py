@@ -53,7 +53,7 @@ def page(report: Report, drawings: Drawings = drawn) -> str:
     exercises = [_exercise(graded, drawings) for graded in report.exercises]
     lines = [*undecided_lines(report), *(line.strip() for line in next_lines(report))]
     when = report.graded_at.replace("T", " ")
-    return _filled("page.html", report=report, when=when, exercises=exercises, total=total_text(report), lines=lines)
+    return rendered("page.html", report=report, when=when, exercises=exercises, total=total_text(report), lines=lines)
 
 
 def fragment(graded: Sequence[GradedExercise], notes: Sequence[str] = (), drawings: Drawings = drawn) -> str:
@@ -65,7 +65,7 @@ def fragment(graded: Sequence[GradedExercise], notes: Sequence[str] = (), drawin
         drawings: see `Drawings`.
     """
     exercises = [_exercise(item, drawings) for item in graded]
-    return _filled("fragment.html", exercises=exercises, notes=notes)
+    return rendered("fragment.html", exercises=exercises, notes=notes)
 
 
 @dataclass(frozen=True)
@@ -191,7 +191,8 @@ def _beginning(output: str) -> str:
     return "\n".join(lines if more <= 0 else [*lines[:_MOST_OUTPUT_LINES], f"... {more} more lines"])
 
 
-def _filled(template: str, **values: Any) -> str:
+def rendered(template: str, **values: Any) -> str:
+    """A template with values in it, each made safe."""
     return _environment().get_template(template).render(values)
 
 

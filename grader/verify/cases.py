@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from grader.course.answers import Answer, read_answer
+from grader.course.answers import UNWRITTEN, Answer, read_answer
 from grader.course.layout import Places
 from grader.model import Check, Exercise, Submission
 from grader.model.errors import CourseError
@@ -99,7 +99,10 @@ def wrong_answers(exercise: Exercise) -> Iterator[Answer]:
 def _problem(answer: Answer, checks: Sequence[str]) -> str:
     """Why a wrong answer cannot prove anything, or ""."""
     if not answer.caught_by or not answer.sentence:
-        return "its docstring must end with  caught by: <check>  and begin with the sentence that a student is told"
+        return (
+            "its docstring must end with  caught by: <check>  and begin with the sentence that a student is told, "
+            f"which is not {UNWRITTEN}"
+        )
     if answer.caught_by not in checks:
         return f"caught by: there is no check {answer.caught_by!r}; the checks are {', '.join(checks)}"
     return ""

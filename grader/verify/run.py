@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import queue
 import subprocess
 import sys
@@ -17,6 +16,7 @@ from grader.grading import Sheet, grade_submission, repeats
 from grader.jobs import Setup
 from grader.lanes.lane import Lane
 from grader.lanes.open import open_lanes
+from grader.lanes.pool import cores
 from grader.model import Check, Course, Exercise, Report
 from grader.verify.alike import alike_notes
 from grader.verify.cases import Case, cases_of
@@ -32,7 +32,12 @@ from grader.verify.told import judge_messages
 
 
 def verify(
-    course: Course, exercises: Sequence[Exercise], setup: Setup, seeds: int, say: Callable[[str], None]
+    course: Course,
+    exercises: Sequence[Exercise],
+    setup: Setup,
+    seeds: int,
+    say: Callable[[str], None],
+    lanes_wanted: int | None = None,
 ) -> list[Proof]:
     """Prove exercises of a course.
 
@@ -42,12 +47,13 @@ def verify(
         setup: how they are run; the seeds are our own.
         seeds: how many seeds a right answer must pass with.
         say: told what goes on, a line at a time.
+        lanes_wanted: how many are run at once; by default as many as there are cores.
 
     Raises:
         StartError: a process of ours did not start.
     """
     proofs = [Proof(exercise) for exercise in exercises]
-    lanes_wanted = os.cpu_count() or 1
+    lanes_wanted = lanes_wanted or len(cores())
     with open_lanes(exercises, setup, lanes_wanted) as lanes:
         _read(course, proofs, lanes[0])
         cases = [case for proof in proofs if proof.exercise.id not in lanes[0].collected.problems
@@ -60,7 +66,7 @@ def verify(
         found = runs.run_all(lanes, quiet)
         if busy:
             say(f"running {len(busy)} submissions while all cores are busy")
-            with _busy_cores(lanes_wanted):
+            with _busy_cores(len(cores())):
                 found += runs.run_all(lanes, busy)
         # When all else is done, and so in quiet, as a batch does it.
         found = [(case, runs.repeat(lanes[0], case, report)) for case, report in found]

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from grader.batch import run
-from grader.batch.order import Order, Summary
+from grader.batch.order import Order, Summary, Where
 from grader.batch.run import grade_batch
 from grader.confine.levels import Level
 from grader.grading import Sheet
 from grader.intake.layouts import taken_in
 from grader.jobs import ALL, Collected, Part, Setup, Start
+from grader.lanes import pool
 from grader.lanes.lane import Run
 from grader.model import Check, Course, Exercise, Outcome, Report, Verdict
 
@@ -36,12 +36,16 @@ class PretendLane:
     reached = type("Reached", (), {"level": Level.FULL})
 
     def __init__(self, exercises: Sequence[Exercise], judge: Judge = by_words, seconds: float = 0) -> None:
+        self.was_late = False
         self.watch: Callable[[str, float], None] = lambda what, seconds: None
         self.jobs: list[str] = []
         self._judge = judge
         self._seconds = seconds
         checks = [Check(f"{exercise.id}_{n}", exercise.id, "t", "C1") for exercise in exercises for n in range(2)]
         self.collected = Collected(tuple(checks), {}, 1)
+
+    def close(self) -> None:
+        pass
 
     def checks_of(self, exercise: Exercise) -> list[Check]:
         return [check for check in self.collected.checks if check.exercise == exercise.id]
@@ -78,7 +82,7 @@ class PretendClass:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(f"{text} {author}\n", encoding="utf-8", errors="replace")
 
-    def grade(self, exercises: Sequence[Exercise] = (), seconds: float = 0, **order: Any) -> Summary:
+    def grade(self, exercises: Sequence[Exercise] = (), seconds: float = 0, slots: int = 1, **order: Any) -> Summary:
         """Grade; `jobs` then has what was run, and `told` whose reports were new."""
         sheet = Sheet(self.course, exercises or self.course.exercises, Setup(Start.FORK))
         self.jobs, self.told = [], []
@@ -87,17 +91,17 @@ class PretendClass:
             del number, total
             self.told.append(report.author)
 
-        @contextmanager
-        def pretended(exercises: Sequence[Exercise], *args: Any, **kwargs: Any) -> Iterator[PretendLane]:
+        def pretended(exercises: Sequence[Exercise], *args: Any) -> PretendLane:
             lane = PretendLane(exercises, lambda *asked: self.judge(*asked), seconds)
             lane.jobs = self.jobs
-            yield lane
+            return lane
 
         with (
-            mock.patch.object(run, "open_lane", pretended),
+            mock.patch.object(pool, "Lane", pretended),
+            mock.patch.object(pool, "workers_for", lambda *args: nullcontext(mock.Mock())),
             taken_in(self.folder, self.course.exercises, out=self.out) as intake,
         ):
-            return grade_batch(sheet, intake, self.out, Order(**order), on_report)
+            return grade_batch(sheet, intake, self.out, Order(**order), on_report, where=Where(slots=slots))
 
     def rows(self) -> dict[str, str]:
         """The gradebook's lines, by author."""

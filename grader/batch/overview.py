@@ -1,0 +1,214 @@
+"""The journal as a class at a glance: what came of each exercise and check, and groups of what nothing explains."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from grader.batch.book import reports
+from grader.batch.files import UNMATCHED, page_of
+from grader.batch.journal import Entry, Journal
+from grader.diagnosis.draft import draft_text, plain_code
+from grader.diagnosis.groups import Group, Unexplained, grouped, is_unexplained, lost_rows
+from grader.graded import from_told
+from grader.grading import Sheet
+from grader.jobs import Setup, Start
+from grader.model import Check, Course, Exercise, GradedExercise, Report, Score, Submission, Verdict
+from grader.report.gradebook import cell_text
+from grader.report.overview import AuthorRow, CheckTally, Example, ExerciseTally, GroupTold, Overview
+
+_FILE = "file"
+_MOST_LOOKED_AT = 100
+"""So many of a group are looked at for the shortest of them."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """The module that an outcome is of: where it lay, from the folder of submissions, and what stood in it."""
+
+    path: str
+    text: bytes
+
+    @classmethod
+    def of(cls, entry: Entry) -> Source | None:
+        """That of an outcome, where it was kept."""
+        found = entry.told.get(_FILE)
+        return None if found is None else cls(found["path"], found["text"].encode("utf-8", "surrogateescape"))
+
+
+def kept_file(graded: GradedExercise, submission: Submission, root: Path) -> dict[str, Any]:
+    """What is written down with an outcome that lost points like no known wrong answer: its module.
+
+    Args:
+        graded: the exercise.
+        submission: whose it is.
+        root: the folder of all submissions.
+    """
+    id = graded.exercise.id
+    text, path = submission.files.get(id, {}).get(graded.exercise.file_name), submission.paths.get(id)
+    if text is None or path is None or not is_unexplained(graded):
+        return {}
+    place = Path(os.path.relpath(path, root)).as_posix()
+    return {_FILE: {"path": place, "text": text.decode("utf-8", "surrogateescape")}}
+
+
+@dataclass
+class _Tally:
+    """What is counted of one exercise."""
+
+    exercise: Exercise
+    scores: list[Score] = field(default_factory=list)
+    states: Counter[str] = field(default_factory=Counter)
+    checks: dict[str, Check] = field(default_factory=dict)
+    verdicts: dict[str, Counter[Verdict]] = field(default_factory=dict)
+    mistakes: dict[str, list[str]] = field(default_factory=dict)
+    unexplained: list[Unexplained] = field(default_factory=list)
+
+    def add(self, author: str, number: int, graded: GradedExercise) -> None:
+        """Count one outcome."""
+        if not graded.handed_in:
+            self.states["missing"] += 1
+            return
+        self.scores.append(graded.score)
+        self.states["blank"] += graded.state == "not_started"
+        self.states["full"] += graded.score.earned == graded.score.possible
+        for row in graded.checks:
+            self.checks.setdefault(row.check.id, row.check)
+            self.verdicts.setdefault(row.check.id, Counter())[row.outcome.verdict] += 1
+        if graded.diagnosis:
+            self.mistakes.setdefault(graded.diagnosis, []).append(author)
+        elif is_unexplained(graded):
+            self.unexplained.append(Unexplained.of(author, number, graded))
+
+
+class Class:
+    """What is in a journal, read once.
+
+    Args:
+        course: as it is now: points and starters are its.
+        journal: open; it is asked again for the files of what is looked at.
+        out: the folder that it lies in.
+        on_report: told each report, one after another.
+    """
+
+    def __init__(
+        self, course: Course, journal: Journal, out: Path, on_report: Callable[[Report], object] = lambda report: None
+    ) -> None:
+        self._journal = journal
+        self._out = out
+        self._course = course
+        self._tallies = {exercise.id: _Tally(exercise) for exercise in course.exercises}
+        self._rows: list[AuthorRow] = []
+        self._open: list[tuple[str, Exercise, Verdict]] = []
+        self._at = ""
+        sheet = Sheet(course, course.exercises, Setup(Start.FORK))  # nothing is run
+        for report in reports(sheet, journal):
+            self._add(report)
+            on_report(report)
+        found = [(tally.exercise, item) for tally in self._tallies.values() for item in tally.unexplained]
+        self.groups = grouped(found)
+
+    def _add(self, report: Report) -> None:
+        author = report.author
+        numbers = {seat.exercise: seat.outcome for seat in self._journal.seats(author)}
+        for graded in report.exercises:
+            id = graded.exercise.id
+            self._tallies[id].add(author, numbers[id], graded)
+            open_ = dict.fromkeys(row.outcome.verdict for row in graded.checks if not row.outcome.verdict.decided)
+            self._open += [(author, graded.exercise, verdict) for verdict in open_]
+        cells = {graded.exercise.id: cell_text(graded) for graded in report.exercises}
+        page = quote(os.fsencode(page_of(author)))
+        self._rows.append(AuthorRow(author, report.authors or (author,), cells, report.score, page))
+        self._at = max(self._at, report.graded_at)
+
+    def overview(self) -> Overview:
+        """All of it."""
+        groups: dict[str, list[GroupTold]] = {}
+        for group in self.groups:
+            groups.setdefault(group.exercise.id, []).append(self.told(group))
+        tallies = tuple(
+            _told(tally, groups.get(tally.exercise.id, []))
+            for tally in self._tallies.values()
+            if tally.scores or tally.states
+        )
+        unmatched = (self._out / UNMATCHED).is_file()
+        return Overview(self._course.title, self._at, tallies, tuple(self._rows), tuple(self._open), unmatched)
+
+    def told(self, group: Group) -> GroupTold:
+        """A group with its shortest file as an example."""
+        by_length = sorted(self._members(group), key=lambda found: (found[0], found[1].author))
+        _, entry, source = by_length[0]
+        graded = from_told(group.exercise, entry.told)
+        lines = _own_lines(group.exercise, source.text) if source else ()
+        example = Example(entry.author, source.path if source else "", tuple(lost_rows(graded)), tuple(lines))
+        return GroupTold(
+            group.name, group.exercise, tuple(item.author for item in group.members), example, group.why_not
+        )
+
+    def draft(self, group: Group) -> str:
+        """A new known wrong answer of the shortest file of a group of which one can be made.
+
+        Raises:
+            ValueError: of none of them.
+        """
+        if group.why_not:
+            raise ValueError(group.why_not)
+        people = {author: (author, *authors) for author, authors, _ in self._journal.authors()}
+        why = "none of its files was kept; run the batch once more with --rerun all"
+        for _, entry, source in sorted(self._members(group), key=lambda found: (found[0], found[1].author)):
+            if source is not None:
+                graded = from_told(group.exercise, entry.told)
+                try:
+                    return draft_text(graded, source.text, people[entry.author])
+                except ValueError as error:
+                    why = str(error)
+        raise ValueError(why)
+
+    def _members(self, group: Group) -> Iterator[tuple[int, Entry, Source | None]]:
+        """The first of a group, each with the length of its code, its outcome and its file."""
+        for item in group.members[:_MOST_LOOKED_AT]:
+            entry = self._journal.entry(item.number)
+            source = Source.of(entry)
+            yield _length(source), entry, source
+
+
+def _length(source: Source | None) -> int:
+    """Of the code, comments apart; what cannot be read comes last."""
+    if source is None:
+        return 1 << 40
+    try:
+        return len(plain_code(source.text))
+    except ValueError:
+        return (1 << 30) + len(source.text)
+
+
+def _told(tally: _Tally, groups: list[GroupTold]) -> ExerciseTally:
+    mistakes = sorted(tally.mistakes.items(), key=lambda item: (-len(item[1]), item[0]))
+    return ExerciseTally(
+        tally.exercise,
+        tuple(tally.scores),
+        tally.states["full"],
+        tally.states["blank"],
+        tally.states["missing"],
+        tuple(CheckTally(check, tally.verdicts[id]) for id, check in tally.checks.items()),
+        tuple((sentence, tuple(authors)) for sentence, authors in mistakes),
+        tuple(groups),
+    )
+
+
+def _own_lines(exercise: Exercise, text: bytes) -> Iterator[tuple[int, str]]:
+    """The lines of a file that are not in the starter, with their numbers; none of what is no text."""
+    starter = exercise.starter.read_text(encoding="utf-8", errors="replace") if exercise.starter.is_file() else ""
+    given = {line.strip() for line in starter.splitlines()}
+    try:
+        own = text.decode("utf-8").splitlines()
+    except UnicodeDecodeError:
+        return
+    for number, line in enumerate(own, 1):
+        if line.strip() and line.strip() not in given:
+            yield number, line.rstrip()

@@ -1,0 +1,192 @@
+"""A class at a glance: what came of each exercise and each check, and what is still to be looked at. Frozen data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import mean, median
+
+from grader.model import Check, Exercise, GradedCheck, Score, Verdict
+from grader.model.score import points_text
+
+BARS = 10
+"""In so many bars a distribution is told; full marks are a bar of their own behind them."""
+
+
+@dataclass(frozen=True)
+class CheckTally:
+    """How one check ended in a class, by verdict."""
+
+    check: Check
+    verdicts: Mapping[Verdict, int]
+
+    @property
+    def passed(self) -> int:
+        """How many passed it."""
+        return self.verdicts.get(Verdict.PASSED, 0)
+
+    @property
+    def undecided(self) -> int:
+        """For how many nothing was decided."""
+        return sum(count for verdict, count in self.verdicts.items() if not verdict.decided)
+
+    @property
+    def lost(self) -> int:
+        """How many lost its points."""
+        return sum(self.verdicts.values()) - self.passed - self.undecided
+
+
+@dataclass(frozen=True)
+class Example:
+    """One submission of a group.
+
+    Attributes:
+        author: whose; the name of the report.
+        path: where its file lay, from the folder of submissions; "" if that was not kept.
+        rows: the checks that lost points.
+        lines: by number, those of the file that are not the starter's.
+    """
+
+    author: str
+    path: str
+    rows: tuple[GradedCheck, ...]
+    lines: tuple[tuple[int, str], ...]
+
+
+@dataclass(frozen=True)
+class GroupTold:
+    """Submissions that no known wrong answer explains, and that behave alike.
+
+    Attributes:
+        name: by which it is called.
+        exercise: the exercise.
+        authors: of the reports.
+        example: the shortest of them.
+        why_not: why no wrong answer can be made of it, or "".
+    """
+
+    name: str
+    exercise: Exercise
+    authors: tuple[str, ...]
+    example: Example
+    why_not: str
+
+
+@dataclass(frozen=True)
+class ExerciseTally:
+    """What came of one exercise.
+
+    Attributes:
+        exercise: the exercise.
+        scores: of those who handed it in.
+        full: how many got all points.
+        blank: how many handed it in as it was given out.
+        missing: how many handed nothing in.
+        checks: in the order in which they ran.
+        mistakes: the sentences that were told, each with the reports that have it, the most frequent first.
+        groups: of what no sentence explains, the largest first.
+    """
+
+    exercise: Exercise
+    scores: tuple[Score, ...]
+    full: int
+    blank: int
+    missing: int
+    checks: tuple[CheckTally, ...]
+    mistakes: tuple[tuple[str, tuple[str, ...]], ...]
+    groups: tuple[GroupTold, ...]
+
+    @property
+    def hardest(self) -> CheckTally | None:
+        """The check that most lost, if anybody did."""
+        worst = max(self.checks, key=lambda tally: tally.lost, default=None)
+        return worst if worst is not None and worst.lost else None
+
+    @property
+    def explained(self) -> int:
+        """How many were told a sentence."""
+        return sum(len(authors) for _, authors in self.mistakes)
+
+    @property
+    def unexplained(self) -> int:
+        """How many lost points of which no sentence tells why."""
+        return sum(len(group.authors) for group in self.groups)
+
+
+@dataclass(frozen=True)
+class AuthorRow:
+    """One submission.
+
+    Attributes:
+        author: the name of its report.
+        authors: whose it is.
+        cells: by exercise, points or a sign; see `report.gradebook`.
+        score: of all exercises together.
+        page: where its report lies, from the class's page, as an address.
+    """
+
+    author: str
+    authors: tuple[str, ...]
+    cells: Mapping[str, str]
+    score: Score
+    page: str
+
+
+@dataclass(frozen=True)
+class Overview:
+    """A class at a glance.
+
+    Attributes:
+        course: its title.
+        at: when the latest outcome was found.
+        exercises: those that anything was graded of, in order.
+        rows: of all submissions, by name.
+        open: what is undecided: author, exercise, and which verdict it is.
+        unmatched: whether something belongs to nobody.
+    """
+
+    course: str
+    at: str
+    exercises: tuple[ExerciseTally, ...]
+    rows: tuple[AuthorRow, ...]
+    open: tuple[tuple[str, Exercise, Verdict], ...]
+    unmatched: bool
+
+    @property
+    def groups(self) -> list[GroupTold]:
+        """All groups, the largest first."""
+        found = [group for tally in self.exercises for group in tally.groups]
+        return sorted(found, key=lambda group: (-len(group.authors), bool(group.why_not)))
+
+
+def shares(scores: Sequence[Score]) -> list[float]:
+    """What was earned of what is decided, as shares; those of which nothing is decided are left out."""
+    decided = [(score.earned, score.possible - score.undecided) for score in scores]
+    return [earned / possible for earned, possible in decided if possible]
+
+
+def spread(scores: Sequence[Score]) -> list[tuple[str, int]]:
+    """A distribution: bars of ten percent each, then full marks."""
+    counts = [0] * (BARS + 1)
+    for share in shares(scores):
+        counts[int(share * BARS)] += 1
+    step = 100 // BARS
+    names = [f"{step * place} to {step * (place + 1) - 1} %" for place in range(BARS)]
+    return list(zip([*names, "all points"], counts, strict=True))
+
+
+def middle_text(scores: Sequence[Score]) -> str:
+    """Mean and median in words."""
+    found = shares(scores)
+    return f"mean {percent(mean(found))}, median {percent(median(found))}" if found else "nothing is decided"
+
+
+def percent(share: float) -> str:
+    """A share for people."""
+    return f"{100 * share:.0f} %"
+
+
+def mean_points(tally: ExerciseTally) -> str:
+    """The mean of an exercise in points, of those who handed it in."""
+    found = shares(tally.scores)
+    return points_text(round(mean(found) * tally.exercise.points / 10) * 10) if found else "-"

@@ -1,0 +1,159 @@
+"""Many lanes at once: the outcome is the same as with one, and what disturbs a lane costs nobody a point."""
+
+from __future__ import annotations
+
+import random
+import sqlite3
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from batch.pretend import PretendClass, PretendLane
+
+from grader.batch.journal import FILE
+from grader.intake.collect import collect
+from grader.intake.handed import Handed
+from grader.model import Course, Verdict
+
+VERDICTS = ("passed", "failed", "timed_out", "inconclusive", "broken")
+Made = Callable[[str], PretendClass]
+
+
+@pytest.fixture
+def made(tiny: Course, tmp_path: Path) -> Made:
+    """Makes classes of ten that are all alike."""
+
+    def make(name: str) -> PretendClass:
+        pretend = PretendClass(tiny, tmp_path / name)
+        for place in range(10):
+            pretend.hand_in(f"author{place}", double=VERDICTS[place % 5], total=VERDICTS[place // 2 % 5])
+        pretend.out.mkdir()
+        (pretend.out / "seed").write_text(f"{bytes(32).hex()}\n")
+        return pretend
+
+    return make
+
+
+def journal(pretend: PretendClass) -> dict[str, list[tuple[object, ...]]]:
+    """All that the journal has, without the times."""
+    with sqlite3.connect(pretend.out / FILE) as opened:
+        tables = {
+            "runs": "id, told",
+            "submissions": "*",
+            "outcomes": "id, run, author, exercise, files, judge, seed, machine, mistakes, confinement, told",
+            "seats": "*",
+        }
+        found = {
+            table: opened.execute(f"SELECT {columns} FROM {table} ORDER BY 1, 2").fetchall()
+            for table, columns in tables.items()
+        }
+    opened.close()
+    return found
+
+
+def test_as_many_lanes_as_you_like(made: Made) -> None:
+    """The journal and the gradebook of five lanes, of which some are slow, are those of one."""
+    one, five = made("one"), made("five")
+    luck = random.Random(3)
+
+    def slow(exercise: str, check: str, source: bytes) -> Verdict:
+        time.sleep(luck.uniform(0, 0.02))
+        return Verdict(source.split()[0].decode())
+
+    five.judge = slow
+    first, second = one.grade(), five.grade(slots=5)
+    assert first == second
+    assert Counter(five.jobs) == Counter(one.jobs)
+    assert journal(five) == journal(one)
+    assert (five.out / "gradebook.csv").read_bytes() == (one.out / "gradebook.csv").read_bytes()
+
+
+def test_a_slow_submission_holds_nobody_up(made: Made) -> None:
+    """While one is waited for, the others are graded and told."""
+    pretend = made("slow")
+    told_meanwhile: list[str] = []
+
+    def waits(exercise: str, check: str, source: bytes) -> Verdict:
+        until = time.monotonic() + 30
+        while b"author0" in source and len(pretend.told) < 4 and time.monotonic() < until:
+            time.sleep(0.01)
+        told_meanwhile[:] = told_meanwhile or (list(pretend.told) if b"author0" in source else [])
+        return Verdict.PASSED
+
+    pretend.judge = waits
+    pretend.grade(slots=3)
+    assert len(told_meanwhile) >= 4
+
+
+def test_few_submissions_are_read_ahead(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However large a class is, no more of it is in memory than lanes need."""
+    pretend = made("large")
+    read: list[str] = []
+
+    def reads(handed: Handed, *args: Any, **kwargs: Any) -> object:
+        read.append(handed.key)
+        return collect(handed, *args, **kwargs)
+
+    monkeypatch.setattr("grader.batch.run.collect", reads)
+    ahead: list[int] = []
+
+    def looks(exercise: str, check: str, source: bytes) -> Verdict:
+        time.sleep(0.005)
+        ahead.append(len(set(read)) - len(pretend.told))
+        return Verdict.PASSED
+
+    pretend.judge = looks
+    pretend.grade(slots=2)
+    assert len(ahead) == 40
+    assert max(ahead) <= 2 + 3
+
+
+def test_what_ended_late_has_its_time_alone(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where other lanes may have been the reason, a deadline counts only when nothing else runs; then it does."""
+    pretend = made("late")
+    running: list[int] = [0]
+    alone: list[str] = []
+    real = PretendLane.run
+
+    def run(self: PretendLane, exercise: object, files: object, *args: object, **kwargs: object) -> object:
+        running[0] += 1
+        time.sleep(0.005)
+        name = next(iter(files.values())).decode()  # type: ignore[attr-defined]
+        if running[0] == 1 and "author3" in name:
+            alone.append(name)
+        else:
+            self.was_late = "author3" in name
+        running[0] -= 1
+        return real(self, exercise, files, *args, **kwargs)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(PretendLane, "run", run)
+    pretend.judge = lambda exercise, check, source: Verdict.TIMED_OUT if b"author3" in source else Verdict.PASSED
+    pretend.grade(slots=3)
+    assert pretend.rows()["author3"].split(",")[:2] == ["0", "0"]
+    assert alone.count("inconclusive author3\n") >= 1
+    with sqlite3.connect(pretend.out / FILE) as opened:
+        (count,) = opened.execute("SELECT count(*) FROM outcomes WHERE author = 'author3'").fetchone()
+    opened.close()
+    assert count == 2
+
+
+def test_a_lane_that_fails_ends_the_run_in_order(made: Made) -> None:
+    """What it raises is told, the other lanes end at once, and what was graded is kept."""
+    pretend = made("fails")
+
+    def stops(exercise: str, check: str, source: bytes) -> Verdict:
+        if b"author5" in source:
+            raise KeyboardInterrupt
+        return Verdict.PASSED
+
+    pretend.judge = stops
+    with pytest.raises(KeyboardInterrupt):
+        pretend.grade(slots=3)
+    assert {"author0", "author1", "author2", "author3"} <= set(pretend.rows())
+    pretend.judge = lambda *asked: Verdict.PASSED
+    pretend.grade(slots=3)
+    assert not [job for job in pretend.jobs if "author0" in job]
+    assert len(pretend.rows()) == 10

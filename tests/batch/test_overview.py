@@ -1,0 +1,185 @@
+"""A class at a glance: what nothing explains is grouped by what it does, and becomes a known wrong answer."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+from support import COURSES, FORK, WarmGrade
+
+from grader.batch.journal import open_journal
+from grader.batch.overview import Class, kept_file
+from grader.course.load import load_course
+from grader.diagnosis.diagnose import explainer
+from grader.diagnosis.known import Known
+from grader.graded import to_told
+from grader.grading import Sheet, grade_submission
+from grader.intake.folder import read_submission
+from grader.jobs import Setup
+from grader.keys import Keys
+from grader.lanes.lane import Lane
+from grader.model import Course, GradedExercise, Verdict
+from grader.verify.cases import cases_of
+from grader.verify.judge import judge
+from grader.verify.proof import Proof
+from grader.verify.run import Runs
+
+IN_PLACE = "def double_(x):\n    return x.mul_(2)\n"
+FOUR_TIMES = f'"""Ada\'s."""\n\n\ndef double(x):\n    # by Ada\n    ada = x + x\n    return ada + ada\n\n\n{IN_PLACE}'
+ANSWERS = {
+    "ada": FOUR_TIMES,
+    "bo": f"def double(x):\n    return 4 * x\n\n\n{IN_PLACE}\n\ndef unused(x):\n    return [x]  # longer\n",
+    "cy": f"def double(x):\n    return x.mul(4)\n\n\n{IN_PLACE}\n\nUNUSED = 'so that it is longer than the first'\n",
+    "dee": f"def double(x):\n    return 5 * x\n\n\n{IN_PLACE}",
+    "eve": "def double(x):\n    y = x + x\n    return y + x\n\n\ndef double_(x):\n    return x.add_(2 * x)\n",
+    "fay": f"def double(x):\n    return 2 * x\n\n\n{IN_PLACE}",
+    "gus": "def double(x:\n",
+    "<b>hal": "def double(x:\n",
+}
+
+
+@dataclass
+class Graded:
+    """A class that was graded into a folder, and its course."""
+
+    root: Path
+    out: Path
+    lane: Lane
+
+    @property
+    def course(self) -> Course:
+        return load_course(self.root)
+
+    def grade(self, author: str, text: str) -> GradedExercise:
+        """Grade one exercise of somebody as a batch does."""
+        exercise, setup = self.course.exercises[0], self.setup
+        folder = self.out / "in" / author
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / exercise.file_name).write_text(text)
+        submission = read_submission(folder, [exercise], author)
+        sheet = Sheet(self.course, [exercise], setup)
+        explain = explainer(submission, setup, self.lane, Known(setup))
+        (graded,) = grade_submission(sheet, submission, self.lane, explain=explain).exercises
+        with open_journal(self.out) as journal:
+            journal.begin("test")
+            key = Keys(setup, [exercise]).of(submission, exercise)
+            told = to_told(graded) | kept_file(graded, submission, self.out / "in")
+            journal.submission(author, (), submission.digest)
+            number = journal.number()
+            journal.add(number, author, exercise.id, key, "full", told)
+            journal.seat(author, exercise.id, number)
+        return graded
+
+    @property
+    def setup(self) -> Setup:
+        return replace(FORK, secret=b"a secret of the batch")
+
+
+@pytest.fixture(scope="module")
+def graded(fork_lane: Lane, tmp_path_factory: pytest.TempPathFactory) -> Graded:
+    """A small class, everybody with other inputs."""
+    root = tmp_path_factory.mktemp("overview")
+    shutil.copytree(COURSES / "tiny", root / "course")
+    (root / "out").mkdir()
+    made = Graded(root / "course", root / "out", fork_lane)
+    for author, text in ANSWERS.items():
+        made.grade(author, text)
+    return made
+
+
+def found_in(graded: Graded) -> dict[tuple[str, ...], str]:
+    """The groups: whose they are, and why no wrong answer can be made of them."""
+    with open_journal(graded.out, new=False) as journal:
+        groups = Class(graded.course, journal, graded.out).groups
+    return {tuple(item.author for item in group.members): group.why_not for group in groups}
+
+
+def test_what_does_the_same_is_one_group(graded: Graded) -> None:
+    """However it is written and whatever the inputs were; who is told a sentence is in none."""
+    groups = found_in(graded)
+    assert next(iter(groups)) == ("ada", "bo", "cy")
+    assert set(groups) == {("ada", "bo", "cy"), ("dee",), ("<b>hal", "gus")}
+    assert [bool(why) for why in groups.values()] == [False, True, False]
+
+
+def test_counts(graded: Graded) -> None:
+    """Of each exercise and check; the shortest of a group is the example, with what is not the starter's."""
+    with open_journal(graded.out, new=False) as journal:
+        overview = Class(graded.course, journal, graded.out).overview()
+    (tally,) = overview.exercises
+    assert (len(tally.scores), tally.full, tally.blank, tally.missing, tally.explained) == (8, 1, 0, 0, 1)
+    assert {one.check.id: (one.passed, one.lost, one.undecided) for one in tally.checks} == {
+        "small": (1, 7, 0),
+        "in_place": (5, 3, 0),
+        "random": (1, 7, 0),
+        "dtype": (6, 2, 0),
+    }
+    example = tally.groups[0].example
+    assert (example.author, example.path) == ("ada", "ada/double.py")
+    assert example.lines[1:4] == ((5, "    # by Ada"), (6, "    ada = x + x"), (7, "    return ada + ada"))
+    assert [row.author for row in overview.rows] == sorted(ANSWERS)
+
+
+def test_pages(graded: Graded, type_grade: WarmGrade) -> None:
+    """The command writes a page for the class and one for each author; nothing of a student's is markup."""
+    ran = type_grade("report", str(graded.out), cwd=graded.root)
+    assert ran.returncode == 0, ran.stderr
+    assert "3 submissions of 01-1 Double it\n      ada, ada/double.py\n      FAIL  C1" in ran.stdout
+    text = (graded.out / "report.html").read_text()
+    assert "<b>hal" not in text
+    links = re.findall(r'href="(feedback/[^"]+)"', text)
+    assert "feedback/_b_hal-" in "".join(links)
+    assert {graded.out / link for link in links} == set((graded.out / "feedback").iterdir())
+
+
+def test_a_group_becomes_a_wrong_answer(graded: Graded, type_grade: WarmGrade) -> None:
+    """It is no answer until its sentence is written; then `verify` accepts it, and the group is told the sentence."""
+    shown = type_grade("report", str(graded.out), cwd=graded.root).stdout
+    (name,) = re.findall(r"^(\w+)  3 submissions", shown, re.MULTILINE)
+    before = set(graded.course.exercises[0].wrong)
+    assert type_grade("report", str(graded.out), "--draft", name, cwd=graded.root).returncode == 0
+    (draft,) = set(graded.course.exercises[0].wrong) - before
+    text = draft.read_text()
+    assert "ada" not in text.lower()
+    assert text.endswith('keeps: double_\n"""\n\n\ndef double(x):\n    student = x + x\n    return student + student\n')
+    assert graded.grade("ada", FOUR_TIMES).diagnosis is None
+    assert "which is not TODO" in " ".join(problems(graded, draft))
+    again = type_grade("report", str(graded.out), "--draft", name, cwd=graded.root)
+    assert (again.returncode, "is there already" in again.stderr) == (2, True)
+    draft.write_text(re.sub(r"TODO: .*", "You doubled twice.", text))
+    assert problems(graded, draft) == []
+    assert {graded.grade(author, ANSWERS[author]).diagnosis for author in ("ada", "bo", "cy")} == {"You doubled twice."}
+    assert set(found_in(graded)) == {("dee",), ("<b>hal", "gus")}
+
+
+def problems(graded: Graded, draft: Path) -> list[str]:
+    """What `grade verify` says of one wrong answer."""
+    (exercise, *_) = graded.course.exercises
+    proof = Proof(exercise)
+    cases = list(cases_of(proof, graded.lane.checks_of(exercise), 1))
+    runs = Runs(graded.course, FORK)
+    mine = [(case, runs.run(case, graded.lane)) for case in cases if case.answer.path == draft]
+    rows = [(case, [row.outcome for row in report.exercises[0].checks]) for case, report in mine]
+    assert all(outcome.verdict is not Verdict.BROKEN for _, outcomes in rows for outcome in outcomes)
+    judge(proof, graded.lane.checks_of(exercise), rows)
+    return [problem for problem in proof.problems if draft.name in problem]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("report", "nowhere"), "nowhere has no journal.sqlite"),
+        (("report", "OUT", "--draft", "zzzz"), "there is no group 'zzzz'"),
+        (("report", "OUT", "--draft", ""), "there is no group ''"),
+    ],
+)
+def test_what_is_not_there_is_told(
+    graded: Graded, type_grade: WarmGrade, arguments: tuple[str, ...], told: str
+) -> None:
+    """A folder without a journal, a group of no such name."""
+    typed = [str(graded.out) if word == "OUT" else word for word in arguments]
+    ran = type_grade(*typed, cwd=graded.root)
+    assert (ran.returncode, told in ran.stderr) == (2, True), ran.stderr

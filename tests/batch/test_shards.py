@@ -1,0 +1,114 @@
+"""A class graded by several processes: killed or not, the outcome is that of one batch."""
+
+from __future__ import annotations
+
+import multiprocessing
+import time
+from pathlib import Path
+
+import pytest
+from batch.pretend import PretendClass
+from batch.test_journal import results
+
+from grader.batch.journal import FILE, open_journal
+from grader.batch.order import Shard
+from grader.batch.shards import waiting_shards
+from grader.cli import main
+from grader.model import Course, Verdict
+from grader.model.errors import CourseError
+
+VERDICTS = ("passed", "failed", "timed_out")
+SHARDS = [Shard(number, 3) for number in (1, 2, 3)]
+
+
+@pytest.fixture
+def classes(tiny: Course, tmp_path: Path) -> tuple[PretendClass, PretendClass]:
+    """Two classes of eight that are alike."""
+    made = PretendClass(tiny, tmp_path / "whole"), PretendClass(tiny, tmp_path / "parts")
+    for pretend in made:
+        for place in range(8):
+            pretend.hand_in(f"author{place}", double=VERDICTS[place % 3], total=VERDICTS[place // 2 % 3])
+    return made
+
+
+def test_shards_are_one_batch(classes: tuple[PretendClass, PretendClass]) -> None:
+    """The next run without --shard takes their outcomes in, grades nothing, and writes the gradebook."""
+    whole, parts = classes
+    whole.grade()
+    jobs: list[str] = []
+    for shard in SHARDS:
+        parts.grade(shard=shard)
+        jobs += parts.jobs
+        assert not (parts.out / "gradebook.csv").exists()
+    assert sorted(jobs) == sorted(whole.jobs)
+    assert waiting_shards(parts.out) == SHARDS
+    summary = parts.grade()
+    assert (parts.jobs, summary.graded, summary.kept) == ([], 0, 16)
+    assert results(parts.out) == results(whole.out)
+    assert [path.name for path in parts.out.glob("journal*")] == [FILE]
+    # Later ones know what the whole journal has: only what changed is graded, and the difference is told.
+    for author in ("author3", "author4"):
+        parts.hand_in(author, double="failed", total="failed")
+    parts.grade(shard=SHARDS[0])
+    assert (parts.jobs, parts.told) == (["double failed author3", "total failed author3"], ["author3"])
+    parts.grade()
+    assert parts.jobs == ["double failed author4", "total failed author4"]
+    assert [parts.rows()[f"author{number}"].split(",")[0] for number in (3, 4)] == ["0", "0"]
+
+
+def test_killed_shards(classes: tuple[PretendClass, PretendClass]) -> None:
+    """Shards that were killed go on, or the next whole run does; nothing is graded twice that was written down."""
+    whole, parts = classes
+    whole.grade()
+    running = [
+        multiprocessing.get_context("fork").Process(target=parts.grade, kwargs={"seconds": 0.05, "shard": shard})
+        for shard in SHARDS
+    ]
+    for process in running:
+        process.start()
+    time.sleep(0.3)
+    for process in running[1:]:
+        process.kill()
+    for process in running:
+        process.join()
+    assert running[0].exitcode == 0
+    parts.grade(shard=SHARDS[1])
+    second = parts.jobs
+    parts.grade()
+    assert not {job for job in parts.jobs if job in second}
+    assert results(parts.out) == results(whole.out)
+
+
+def test_a_shard_is_graded_by_one_process(classes: tuple[PretendClass, PretendClass]) -> None:
+    """The same one twice, one beside a batch of the whole class, and that beside one, are refused."""
+    parts = classes[1]
+    seen: list[str] = []
+
+    def others(exercise: str, check: str, source: bytes) -> Verdict:
+        for file in (FILE, "journal-1-of-3.sqlite"):
+            try:
+                with open_journal(parts.out, file=file, wait_s=0):
+                    seen.append(f"{file} is free")
+            except CourseError as error:
+                assert "is in use by another" in str(error)
+                seen.append(f"{file} is taken")
+        return Verdict.PASSED
+
+    parts.judge = others
+    parts.grade(shard=SHARDS[0])
+    assert set(seen) == {"journal.sqlite is free", "journal-1-of-3.sqlite is taken"}
+    with (
+        open_journal(parts.out, file="journal-1-of-3.sqlite"),
+        pytest.raises(CourseError, match="is in use by another"),
+    ):
+        parts.grade()
+    assert waiting_shards(parts.out) == [SHARDS[0]]
+
+
+@pytest.mark.parametrize("text", ["0/3", "4/3", "2", "a/b", "1/0", "-1/3"])
+def test_a_shard_that_is_none(text: str, tiny: Course, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It is refused, with how to write it."""
+    with pytest.raises(SystemExit) as ended:
+        main(["batch", str(tmp_path), "--out", str(tmp_path / "out"), "--course", str(tiny.root), "--shard", text])
+    assert ended.value.code == 2
+    assert "write 2/4 for the second of four" in capsys.readouterr().err
