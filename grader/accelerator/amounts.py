@@ -9,6 +9,7 @@ import torch
 
 from grader.accelerator.facts import NO_KERNEL, Facts
 from grader.accelerator.machine import Device
+from grader.accelerator.sparse import count_of, nbytes_of
 from grader.accelerator.spec import Spec
 from grader.accelerator.tensor import SimTensor
 
@@ -57,7 +58,10 @@ def amount_of(
     most = 0
     nbytes = 0
     for tensor in (*[shell._inner for shell in shells], *fresh):
-        most = max(most, tensor.numel())
+        most = max(most, count_of(tensor))
+        if tensor.layout is not torch.strided:
+            nbytes += nbytes_of(tensor)
+            continue
         # An expanded tensor has more elements than memory, and the memory is what is read.
         nbytes += min(tensor.numel() * tensor.element_size(), tensor.untyped_storage().nbytes())
     dtype = next((t.dtype for t in (*shells, *fresh) if t.is_floating_point() or t.is_complex()), torch.float32)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -11,14 +12,14 @@ import torch.utils._device as device_mode
 from grader.accelerator.generators import SimGenerator
 from grader.accelerator.machine import Machine
 from grader.accelerator.pinning import pin_storage
-from grader.accelerator.tensor import SimTensor
+from grader.accelerator.sparse import parts_of, rebuilt
+from grader.accelerator.tensor import SimTensor, wrap
 
 _FUNCTIONS = (
     *("arange", "as_tensor", "asarray", "bartlett_window", "blackman_window", "empty", "empty_like", "empty_permuted"),
     *("empty_quantized", "empty_strided", "eye", "from_file", "full", "full_like", "hamming_window", "hann_window"),
     *("kaiser_window", "linspace", "logspace", "normal", "ones", "ones_like", "rand", "rand_like", "randint"),
-    *("randint_like", "randn", "randn_like", "randperm", "range", "scalar_tensor", "sparse_bsc_tensor"),
-    *("sparse_bsr_tensor", "sparse_compressed_tensor", "sparse_coo_tensor", "sparse_csc_tensor", "sparse_csr_tensor"),
+    *("randint_like", "randn", "randn_like", "randperm", "range", "scalar_tensor", "sparse_coo_tensor"),
     *("tensor", "tril_indices", "triu_indices", "zeros", "zeros_like", "bernoulli", "multinomial", "poisson"),
 )
 """Functions of `torch` that take a device or a generator by name."""
@@ -44,6 +45,9 @@ def replace_functions(machine: Machine) -> None:
     # After the loop above: these two are wrapped twice, for the device and for the numbers in a list.
     for name in ("tensor", "as_tensor"):
         _replace(name, _of_numbers(machine, getattr(torch, name)))
+    for name in ("sparse_csr_tensor", "sparse_csc_tensor", "sparse_bsr_tensor", "sparse_bsc_tensor"):
+        _replace(name, _compressed(machine, getattr(torch, name)))
+    _replace("sparse_compressed_tensor", _compressed(machine, torch.sparse_compressed_tensor))
     _replace("ctc_loss", _with_lengths(torch.ctc_loss))
     for name in ("fftfreq", "rfftfreq"):
         put(torch.fft, name, _translated(machine, getattr(torch.fft, name)))
@@ -81,8 +85,8 @@ def replace_methods(machine: Machine) -> None:
         # what is no tensor with the error of PyTorch, a TypeError.
         if device is None or not isinstance(self, torch.Tensor):
             return original_to(self, *args, **kwargs)
-        if self.is_nested and machine.is_ours(device):
-            raise NotImplementedError(_NESTED)
+        if machine.is_ours(device) and _is_odd(self):
+            return _sparse_moved(self, lambda part: original_to(part, machine.inner(device)))
         if "device" in kwargs:
             kwargs["device"] = machine.inner(device)
         else:
@@ -94,6 +98,8 @@ def replace_methods(machine: Machine) -> None:
         self: torch.Tensor, device: Any = None, non_blocking: bool = False, memory_format: Any = torch.preserve_format
     ) -> Any:
         place = machine.devices[machine.index_of(device)]
+        if _is_odd(self):
+            return _sparse_moved(self, lambda part: original_to(part, place.inner, non_blocking=non_blocking))
         return original_to(self, place.inner, non_blocking=non_blocking, memory_format=memory_format)
 
     def of_type(self: torch.Tensor, dtype: Any = None, non_blocking: bool = False, **kwargs: Any) -> Any:
@@ -124,6 +130,40 @@ def replace_methods(machine: Machine) -> None:
     lazy._allowed_methods.extend((to, cuda))
     for name in _METHODS:
         put(torch.Tensor, name, _translated(machine, getattr(torch.Tensor, name)))
+
+
+def _is_odd(tensor: torch.Tensor) -> bool:
+    """Whether a CPU tensor is sparse; raises for one that is nested."""
+    if tensor.is_nested:
+        raise NotImplementedError(_NESTED)
+    return tensor.layout is not torch.strided and type(tensor) is not SimTensor
+
+
+def _sparse_moved(tensor: torch.Tensor, move: Callable[[torch.Tensor], Any]) -> torch.Tensor:
+    """A sparse CPU tensor on the device: its parts move."""
+    if tensor.requires_grad:
+        raise NotImplementedError("a sparse tensor that requires a gradient is to be made on the simulated device")
+    parts = [move(part.detach()) for part in parts_of(tensor)]
+    return wrap(rebuilt(tensor, [part._inner for part in parts]), parts[0]._place)
+
+
+def _compressed(machine: Machine, original: Any) -> Any:
+    """For functions that make a tensor of compressed rows or columns, which C++ would make in a class of its own."""
+
+    @functools.wraps(original)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        given = [arg for arg in (*args, *kwargs.values()) if type(arg) is SimTensor]
+        if not given and not machine.is_ours(kwargs.get("device") or torch.get_default_device()):
+            return original(*args, **kwargs)
+        if any(one.requires_grad for one in given):
+            raise NotImplementedError("values that require a gradient are supported in sparse_coo_tensor alone")
+        place = given[0]._place if given else machine.devices[machine.index_of(kwargs.get("device"))]
+        args = tuple(arg._inner if type(arg) is SimTensor else arg for arg in args)
+        kwargs = {name: arg._inner if type(arg) is SimTensor else arg for name, arg in kwargs.items()}
+        made = original(*args, **{**kwargs, "device": "cpu"})
+        return wrap(made, place) if given else made.to(place.public)
+
+    return call
 
 
 def _translated(machine: Machine, original: Any) -> Any:

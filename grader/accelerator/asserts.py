@@ -41,7 +41,7 @@ _FOUND = {
 }
 """What the CPU's kernels say of numbers that CUDA's look at on the device, and what those print."""
 
-_HELP = """Search for `cudaErrorAssert' in https://docs.nvidia.com/cuda/cuda-runtime-api/group__CUDART__TYPES.html for \
+_HELP = """Search for `{name}' in https://docs.nvidia.com/cuda/cuda-runtime-api/group__CUDART__TYPES.html for \
 more information."""
 LATER = """
 CUDA kernel errors might be asynchronously reported at some other API call, so the stacktrace below might be incorrect.
@@ -92,9 +92,14 @@ def asserted(fault: Fault, *, first: bool) -> Exception:
     """The error that the host meets; when it first does, it prints what the kernel printed."""
     if first:
         sys.stderr.write(f"{fault.text}\n")
+    return cuda_error("device-side assert triggered", "cudaErrorAssert")
+
+
+def cuda_error(said: str, name: str) -> Exception:
+    """An error of CUDA's, as PyTorch tells it."""
     # Whoever waits for each kernel needs no advice to do so.
     later = "" if launches_block() else LATER
-    return of_accelerator(f"CUDA error: device-side assert triggered\n{_HELP}{later}\n{BY_COMPILER}")
+    return of_accelerator(f"CUDA error: {said}\n{_HELP.format(name=name)}{later}\n{BY_COMPILER}")
 
 
 def of_accelerator(text: str) -> Exception:

@@ -146,6 +146,10 @@ class Clock:
         """The queues of a device that were ever used."""
         return [queue for queue in self.ready if queue[0] == index]
 
+    def done(self, index: int) -> float:
+        """When a device will have done all it was given."""
+        return max((self.ready[queue] for queue in self.queues(index)), default=0.0)
+
     def note(self, name: str, place: str, start: float, end: float, *more: Any) -> None:
         """Keep a span, and tell of it."""
         # What took no time is left out: it would take the place of something that did.

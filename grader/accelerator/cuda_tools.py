@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 
+from grader.accelerator.clock import NOTHING
 from grader.accelerator.machine import Machine
 
 # The type checker refuses assignments to functions of torch; through `Any` it lets them pass.
@@ -74,8 +75,11 @@ def answer_tools(machine: Machine) -> None:
         # A kernel of one thread, which leaves the device to others.
         place = machine.devices[machine.current]
         machine.check(place.index)
-        machine.tally.launches += 1
         seconds = cycles / machine.spec.clock
+        if capture := machine.capturing(place.index):
+            capture.work("sleep", place.queue, seconds, "kernels", 0.0, NOTHING)
+            return
+        machine.tally.launches += 1
         machine.clock.work("sleep", [place.queue], machine.spec.launch, seconds, "kernels", 0.0)
 
     def get_mode() -> int:
@@ -96,8 +100,23 @@ def answer_tools(machine: Machine) -> None:
     put(torch.cuda.memory, "set_per_process_memory_fraction", fraction_of)
     put(torch.cuda.nvtx, "_nvtx", _Ranges(machine))
     importlib.import_module("torch.cuda.comm")
+    _sanitize(machine)
     _say_versions()
     _default_type(machine)
+
+
+def _sanitize(machine: Machine) -> None:
+    """PyTorch's sanitizer, also where TORCH_CUDA_SANITIZER asks for it: races between streams raise."""
+    sanitizer: Any = importlib.import_module("torch.cuda._sanitizer")
+
+    def enable_cuda_sanitizer() -> None:
+        machine.races.strict = True
+
+    # The variable switched on PyTorch's own, which waits for calls of CUDA's driver.
+    if sanitizer.cuda_sanitizer.enabled:
+        sanitizer.cuda_sanitizer.disable()
+        enable_cuda_sanitizer()
+    put(sanitizer, "enable_cuda_sanitizer", enable_cuda_sanitizer)
 
 
 def _say_versions() -> None:
@@ -108,6 +127,7 @@ def _say_versions() -> None:
         return _CUDNN
 
     put(torch.version, "cuda", _CUDA)
+    put(torch.backends.cuda, "is_built", available)
     put(torch.backends.cudnn, "is_available", available)
     put(torch.backends.cudnn, "version", version)
 

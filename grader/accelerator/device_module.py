@@ -146,11 +146,6 @@ def get_amp_supported_dtype() -> list[torch.dtype]:
     return [torch.float16, torch.bfloat16]
 
 
-def is_current_stream_capturing() -> bool:
-    """False: graphs are not simulated."""
-    return False
-
-
 def memory_allocated(device: Any = None) -> int:
     """The bytes that tensors take now."""
     return _place(device).memory.current
@@ -249,7 +244,7 @@ FUNCTIONS: dict[str, Any] = {
     for function in (
         *(is_available, is_initialized, init, _is_in_bad_fork, device_count, current_device, set_device, synchronize),
         *(get_device_name, get_device_capability, get_device_properties, can_device_access_peer, is_bf16_supported),
-        *(is_current_stream_capturing, memory_allocated, max_memory_allocated, reset_peak_memory_stats, mem_get_info),
+        *(memory_allocated, max_memory_allocated, reset_peak_memory_stats, mem_get_info),
         *(
             reset_accumulated_memory_stats,
             memory_stats,

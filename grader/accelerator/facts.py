@@ -10,6 +10,8 @@ from typing import Any
 import torch
 from torch.utils.flop_counter import flop_registry
 
+from grader.accelerator.sparse import LAYOUTS
+
 ATEN = torch.ops.aten
 
 NO_KERNEL = {
@@ -82,6 +84,8 @@ class Facts:
     seeded: bool
     """It draws random numbers from the default generator without having an argument for it."""
     has_device: bool
+    shapes_only: bool
+    """It makes a tensor like another one, of which it reads no numbers."""
     syncs_for: str
     """Why the host must wait for its outcome; "" if it need not."""
     pointwise: bool
@@ -114,6 +118,7 @@ def facts_of(func: Any) -> Facts:
         generator=generator,
         seeded=generator < 0 and torch.Tag.nondeterministic_seeded in tags,
         has_device="device" in names,
+        shapes_only=name.startswith("new_") or name.endswith("_like"),
         syncs_for=_SYNCS.get(name, name if dynamic else ""),
         pointwise=_is_pointwise(func, name),
         works=name not in NO_KERNEL and not func.is_view,
@@ -137,8 +142,13 @@ def _is_pointwise(func: Any, name: str) -> bool:
 
 
 def refuse_odd(func: Any, value: torch.Tensor) -> None:
-    """Raise unless what an operator gives is dense."""
-    if value.layout is not torch.strided or value.is_nested or value.is_quantized or value.is_mkldnn:
+    """Raise unless what an operator gives is dense, or sparse as the device has it."""
+    if (
+        (value.layout is not torch.strided and value.layout not in LAYOUTS)
+        or value.is_nested
+        or value.is_quantized
+        or value.is_mkldnn
+    ):
         # A shell has sizes and strides over one storage, which nothing but a dense tensor has.
         kind = "nested" if value.is_nested else "quantized" if value.is_quantized else str(value.layout)
         raise unsupported(func, f"its result is {kind}")

@@ -11,6 +11,10 @@ import torch
 _Original = torch._C.Generator
 # Where every new generator of PyTorch starts.
 _CUDA_DEFAULT_SEED = 67280421310721
+_NEW_SEED = (
+    "CUDAGeneratorImpl::set_current_seed can be called during stream capture only if new seed is the same as the "
+    "original seed."
+)
 
 # Weak, so that a generator goes when the program drops it; another one may get its address then.
 OWNERS: weakref.WeakValueDictionary[int, SimGenerator] = weakref.WeakValueDictionary()
@@ -24,6 +28,8 @@ class SimGenerator(_Original):
     """
 
     device: Any = None
+    capturing = False
+    """Whether a graph is captured, whose replays go on from where a generator is by then."""
     salt = 0x9E3779B97F4A7C15
     """Added to every seed, so that a device and the CPU draw different numbers from the same one."""
 
@@ -41,6 +47,8 @@ class SimGenerator(_Original):
 
     def manual_seed(self, seed: int) -> SimGenerator:
         """Start again from a seed."""
+        if SimGenerator.capturing and int(seed) != getattr(self, "_seed", seed):
+            raise RuntimeError(_NEW_SEED)
         self._seed = int(seed)
         super().manual_seed((self._seed + self.salt) % (1 << 64))
         return self

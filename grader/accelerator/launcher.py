@@ -17,8 +17,9 @@ from pathlib import Path
 from grader.accelerator.allocation import size_text
 from grader.accelerator.gpus import NAMES, spec_of
 from grader.accelerator.ledger import Ledger
-from grader.accelerator.machine import DEVICE_TO_DEVICE, DEVICE_TO_HOST, HOST_TO_DEVICE, Machine
+from grader.accelerator.machine import Machine
 from grader.accelerator.spec import Spec
+from grader.accelerator.tally import DEVICE_TO_DEVICE, DEVICE_TO_HOST, HOST_TO_DEVICE
 from grader.accelerator.timeline import time_text
 from grader.accelerator.trace import write_trace
 from grader.accelerator.turn_on import enable

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import weakref
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import torch
 
@@ -13,24 +13,16 @@ from grader.accelerator.asserts import Fault, asserted, launches_block
 from grader.accelerator.clock import Clock, Queue
 from grader.accelerator.generators import SimGenerator
 from grader.accelerator.numbering import invalid_ordinal, visible_of
+from grader.accelerator.races import Races
 from grader.accelerator.spec import Spec
+from grader.accelerator.tally import DEVICE_TO_DEVICE, DEVICE_TO_HOST, HOST_TO_DEVICE, Tally
 from grader.accelerator.waits import tell_of_wait
+
+if TYPE_CHECKING:
+    from grader.accelerator.recording import Capture
 
 INNER = "sim"
 """The name under which PyTorch knows the device. In mode cuda, Python code sees the other name."""
-
-HOST_TO_DEVICE, DEVICE_TO_HOST, DEVICE_TO_DEVICE = "host to device", "device to host", "device to device"
-
-
-@dataclass(slots=True)
-class Tally:
-    """What was counted since the last reset."""
-
-    launches: int = 0
-    transfers: dict[str, int] = field(default_factory=dict)
-    transferred: dict[str, int] = field(default_factory=dict)
-    scalars_read: int = 0
-    syncs: dict[str, int] = field(default_factory=dict)
 
 
 class Device:
@@ -70,6 +62,8 @@ class Machine:
         # Weak: a storage is freed with the last tensor that looks at it, and nobody else may hold its block.
         self.blocks: dict[int, weakref.ref[Block]] = {}
         self.clock = Clock()
+        self.races = Races()
+        self.capture: Capture | None = None  # while a graph is recorded
         self.tally = Tally()
         self.blocking = kind == "cuda" and launches_block()
         # 1 warns of each wait, 2 forbids it.
@@ -130,24 +124,40 @@ class Machine:
         known = self.blocks.get(storage._cdata)
         block = known() if known else None
         if block is None:
-            block = Block(storage, self.devices[index].memory, self.blocks)
+            place = self.devices[index]
+            block = Block(storage, place.memory, self.blocks, self.races, place.queue)
         elif block.memory.index != index:
             raise ValueError(f"this memory is on index {block.memory.index} already, it cannot be on {index} too")
         return block
 
     # -- what costs
 
+    def capturing(self, index: int) -> Capture | None:
+        """The graph that is recorded of what a device is given now."""
+        capture = self.capture
+        return capture if capture is not None and self.devices[index].queue in capture.queues else None
+
+    def use(self, place: Device, name: str, reads: Sequence[Block], writes: Sequence[Block]) -> None:
+        """A device is given work that uses memory."""
+        self.races.use(place.queue, name, reads, writes)
+        if capture := self.capturing(place.index):
+            capture.uses(reads, writes)
+
     def launch(
         self, name: str, index: int, flops: float, nbytes: float, shapes: tuple[tuple[int, ...], ...] = ()
     ) -> None:
         """An operator runs on a device."""
         self.check(index)
-        self.tally.launches += 1
         spec, queue = self.spec, self.devices[index].queue
         seconds, busy = spec.kernel_seconds(flops, nbytes), spec.busy_seconds(flops, nbytes)
+        if capture := self.capturing(index):
+            capture.work(name, queue, seconds, "kernels", busy, (int(nbytes), shapes))
+            return
+        self.tally.launches += 1
         self.clock.work(name, [queue], spec.launch, seconds, "kernels", busy, (int(nbytes), shapes))
         if self.blocking:
             self.clock.wait(name, [queue])
+            self.races.host_waits([queue])
 
     def fail(self, index: int, text: str) -> None:
         """The kernel that was launched last failed; the device does nothing after it."""
@@ -184,14 +194,19 @@ class Machine:
         """
         self.check(index)
         tally, spec = self.tally, self.spec
-        tally.transfers[direction] = tally.transfers.get(direction, 0) + 1
-        tally.transferred[direction] = tally.transferred.get(direction, 0) + nbytes
         # Devices copy to each other over a way of their own, past the host's memory.
         peer = direction == DEVICE_TO_DEVICE
         seconds = spec.transfer_seconds(nbytes, pinned=pinned, peer=peer)
         queues = [self.devices[place].queue for place in dict.fromkeys((index, index if source is None else source))]
         busy = spec.bus_seconds(nbytes, pinned=pinned, peer=peer)
+        if capture := self.capturing(index):
+            capture.copy(pinned=pinned or peer, blocks=blocks)
+            capture.work(direction, queues[0], seconds, direction, busy, (nbytes, ()))
+            return
+        tally.transfers[direction] = tally.transfers.get(direction, 0) + 1
+        tally.transferred[direction] = tally.transferred.get(direction, 0) + nbytes
         self.clock.work(direction, queues, spec.launch, seconds, direction, busy, (nbytes, ()))
+        self.races.meet(queues[0], queues[-1])
         if blocks:
             self.wait("copy", queues)
         elif direction == HOST_TO_DEVICE and not pinned:
@@ -200,6 +215,8 @@ class Machine:
     def read_scalar(self, reason: str, index: int) -> None:
         """The host asks for one number of a device, and waits for it."""
         self.check(index)
+        if capture := self.capturing(index):
+            raise capture.error("Unsupported")
         self.tally.scalars_read += 1
         queue = self.devices[index].queue
         # A number is asked for like any other work: it comes after all that its queue was given before.
@@ -208,11 +225,14 @@ class Machine:
 
     def wait(self, reason: str, queues: list[Queue]) -> None:
         """The host waits for queues."""
+        if (capture := self.capture) and (reason == "synchronize" or capture.queues.intersection(queues)):
+            raise capture.error("Unsupported")
         # To wait for all that a device has is asked for, and none of what this is to find.
         if self.sync_debug and reason != "synchronize":
             tell_of_wait(self.sync_debug)
         self.tally.syncs[reason] = self.tally.syncs.get(reason, 0) + 1
         self.clock.wait(reason, queues)
+        self.races.host_waits(queues)
         for index, _ in queues:
             self.check(index)
 
@@ -224,25 +244,12 @@ class Machine:
 
     def counters(self) -> dict[str, Any]:
         """What was counted since the last reset, as plain numbers, dicts and lists."""
-        tally = self.tally
-        found: dict[str, Any] = {"launches": tally.launches}
-        for direction in (HOST_TO_DEVICE, DEVICE_TO_HOST, DEVICE_TO_DEVICE):
-            name = direction.replace(" ", "_")
-            found[name] = tally.transfers.get(direction, 0)
-            found[f"{name}_bytes"] = tally.transferred.get(direction, 0)
-        found["transfers"] = sum(tally.transfers.values())
-        found["transferred_bytes"] = sum(tally.transferred.values())
-        found["scalars_read"] = tally.scalars_read
-        found["syncs"] = sum(tally.syncs.values())
-        found["syncs_for"] = dict(tally.syncs)
+        found: dict[str, Any] = self.tally.by_name()
         found["allocated_bytes"] = [device.memory.total for device in self.devices]
         found["current_bytes"] = [device.memory.current for device in self.devices]
         found["peak_bytes"] = [device.memory.peak for device in self.devices]
         found["host_seconds"] = self.clock.host
-        found["device_seconds"] = [
-            max((self.clock.ready[queue] for queue in self.clock.queues(device.index)), default=0.0)
-            for device in self.devices
-        ]
+        found["device_seconds"] = [self.clock.done(device.index) for device in self.devices]
         return found
 
     def reset(self) -> None:

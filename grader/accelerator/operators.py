@@ -5,6 +5,7 @@ An operator with a tensor of ours arrives at `run`; one that names the device wi
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from typing import Any
 
@@ -13,13 +14,16 @@ from torch._C import DispatchKey, DispatchKeySet
 
 from grader.accelerator.amounts import amount_of, find_room
 from grader.accelerator.asserts import assertion_of, of_no_meaning
-from grader.accelerator.facts import ATEN, Facts, facts_of, refuse_odd
+from grader.accelerator.facts import ATEN, Facts, facts_of
 from grader.accelerator.generators import OWNERS
 from grader.accelerator.machine import Device, Machine, the_machine
 from grader.accelerator.placement import check_devices, mask_of
+from grader.accelerator.profiling import RECORDERS, inside
+from grader.accelerator.recording import keep_before, written_by
 from grader.accelerator.recurrent import KERNELS
+from grader.accelerator.shells import blocks_of, follow, shells_of
 from grader.accelerator.special_operators import SPECIAL, copy_between
-from grader.accelerator.tensor import LEGACY, SimTensor, refresh, wrap
+from grader.accelerator.tensor import LEGACY, SimTensor
 
 # PyTorch keeps the sets of keys that are switched on or off for each thread; the guard sets both for a while.
 _Keys: Any = torch._C._ForceDispatchKeyGuard
@@ -40,12 +44,15 @@ def run(cls: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> 
     """
     del cls, types
     with _Keys(_included(), _excluded() - _CONJUGATES):
+        if RECORDERS:
+            with inside():
+                return _run(func, args, kwargs or {})
         return _run(func, args, kwargs or {})
 
 
 def run_by_device(func: Any, *args: Any, **kwargs: Any) -> Any:
     """Run an operator that was given the simulated device."""
-    with _Keys(_included(), _excluded() - _CONJUGATES):
+    with _Keys(_included(), _excluded() - _CONJUGATES), inside() if RECORDERS else contextlib.nullcontext():
         return _run(func, args, kwargs)
 
 
@@ -73,6 +80,8 @@ def _run(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     target = _target(machine, facts, named, place)
     if target is not None:
         find_room(facts, inner, named, shells, target)
+    if machine.capture is not None and (where := target or place) is not None:
+        keep_before(machine, facts, inner, named, where)
     # The numbers are made at once; only the clock pretends that the device gets to it later.
     failed = ""
     try:
@@ -170,57 +179,43 @@ def _give(
     """Count the work, and put the tensors that came out into shells."""
     machine = the_machine()
     fresh: list[torch.Tensor] = []
-    given = _shells_of(machine, func, out, shells, target, fresh)
+    given = shells_of(machine, func, out, shells, target, fresh)
     # An operator that gave no new memory and wrote to none only looked at it, as `_unsafe_view` does.
-    if facts.works and (fresh or facts.writes or not isinstance(out, torch.Tensor)):
+    launches = facts.works and (fresh or facts.writes or not isinstance(out, torch.Tensor))
+    if launches or facts.syncs_for:
+        _use(machine, facts, inner, named, shells, target, fresh, given)
+    if launches:
         place = target or shells[0]._place
         flops, nbytes = amount_of(machine.spec, facts, inner, named, out, fresh, shells)
         machine.launch(facts.name, place.index, flops, nbytes, tuple(tuple(shell._inner.shape) for shell in shells))
+        if capture := machine.capturing(place.index):
+            capture.step(functools.partial(_compute, facts, func, [*inner], {**named}, place), out, fresh)
+    elif fresh and (capture := machine.capturing((target or shells[0]._place).index)):
+        capture.made(fresh)
     if facts.writes:
         for shell in shells:
-            _follow(shell)
+            follow(shell)
     return given
 
 
-def _shells_of(
-    machine: Machine, func: Any, out: Any, shells: list[SimTensor], target: Device | None, fresh: list[torch.Tensor]
-) -> Any:
-    """An argument's own shell if that argument came out, a new one for any other tensor; new memory goes to `fresh`."""
-    if isinstance(out, (list, tuple)):
-        return type(out)(_shells_of(machine, func, item, shells, target, fresh) for item in out)
-    if not isinstance(out, torch.Tensor):
-        return out
-    for shell in shells:
-        # In-place operators and `out=` give back the very tensor that they were given.
-        if shell._inner is out:
-            return shell
-    if target is None:
-        return out
-    refuse_odd(func, out)
-    # Memory that is known belongs to an argument: this is a view, or an argument's alias, and takes nothing new.
-    known = machine.blocks.get(out.untyped_storage()._cdata)
-    block = known() if known is not None else None
-    if block is None:
-        fresh.append(out)
-    elif torch.is_inference_mode_enabled() and not shells[0].is_inference():
-        with torch.inference_mode(False):  # a view of an ordinary tensor is one
-            return wrap(out, target, block)
-    return wrap(out, target, block)
-
-
-def _follow(shell: SimTensor) -> None:
-    # What was written to may have other sizes by now, as after `out=` or `t_`; the shell must say so, too.
-    inner = shell._inner
-    if (
-        inner.shape != shell.shape
-        or inner.stride() != shell.stride()
-        or inner.storage_offset() != shell.storage_offset()
-        or inner.dtype != shell.dtype
-        or inner.is_conj() != shell.is_conj()
-        or inner.is_neg() != shell.is_neg()
-    ):
-        refresh(shell)
-        shell._block.resized()
+def _use(
+    machine: Machine,
+    facts: Facts,
+    inner: Any,
+    named: Any,
+    shells: list[SimTensor],
+    target: Device | None,
+    fresh: list[torch.Tensor],
+    given: Any,
+) -> None:
+    """Tell what memory is read, and what is written to."""
+    place = target or shells[0]._place
+    into = written_by(facts, inner, named) if facts.writes else []
+    written = [shell._block for shell in shells if any(shell._inner is value for value in into)]
+    reads = [shell._block for shell in shells if not into or all(shell._inner is not value for value in into)]
+    reads = [] if facts.shapes_only else reads
+    writes = written + (blocks_of(given) if fresh else [])
+    machine.use(place, facts.name, reads, writes)
 
 
 def _overload(name: str) -> Any:
@@ -239,12 +234,21 @@ _REGISTERED: dict[str, Any] = {
 """Operators that are not made of others and come without a tensor of ours, or would not come here by themselves."""
 
 
+_KEPT: list[Any] = []
+
+
 def register() -> torch.library.Library:
     """Register the kernels that PyTorch looks for by device; they stay as long as what is given back."""
     # What is given a tensor of ours comes to `run` by itself; `_REGISTERED` says what does not.
     library = torch.library.Library("aten", "IMPL")
+    # Sparse tensors with compressed rows are asked for their layout by this operator, which C++ names and lacks.
+    _KEPT.append(torch._C._dispatch_library("FRAGMENT", "prim", ""))
+    _KEPT[0].define("layout(Tensor a) -> int", "")
     for name, func in _REGISTERED.items():
         library.impl(name, functools.partial(run_by_device, func), "PrivateUse1")
+    # Sparse tensors have a key of their own.
+    empty = _overload("empty.memory_format")
+    library.impl("empty.memory_format", functools.partial(run_by_device, empty), "SparsePrivateUse1")
     library.impl("_copy_from", _copy_from, "PrivateUse1")
     return library
 

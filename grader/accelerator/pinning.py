@@ -7,6 +7,8 @@ import torch
 
 def is_pinned(tensor: torch.Tensor) -> bool:
     """Whether a CPU tensor is marked as pinned."""
+    if tensor.layout is not torch.strided:
+        return False
     return getattr(tensor.untyped_storage(), "_pinned", False)
 
 

@@ -7,7 +7,8 @@ from typing import Any
 import torch
 
 from grader.accelerator.facts import Facts, unsupported
-from grader.accelerator.machine import HOST_TO_DEVICE, Device, Machine, the_machine
+from grader.accelerator.machine import Device, Machine, the_machine
+from grader.accelerator.tally import HOST_TO_DEVICE
 from grader.accelerator.tensor import SimTensor
 
 _STRUCTURED = {
@@ -92,6 +93,8 @@ def _two_devices(
 ) -> str:
     # PyTorch notices in three places, each with words of its own: in the iterator over elements, in convolutions, and
     # in the wrapper that is generated around a kernel.
+    if facts.name in ("masked_fill", "masked_fill_") and len(shells) == 1 and type(args[0]) is SimTensor:
+        return f"expected self and mask to be on the same device, but got mask on cpu and self on {first.public}"
     if facts.pointwise or facts.indexing:
         other = next((shell.device for shell in shells if shell._place is not first), torch.device("cpu"))
         return (

@@ -111,6 +111,7 @@ def answer_cuda() -> None:
     _name_the_device()
     kept = {"amp", "profiler", "nvtx", "tunable", "check_error", "cudaStatus", "has_half", "has_magma"}
     kept |= {"memory_summary", "set_sync_debug_mode", "get_sync_debug_mode", "set_per_process_memory_fraction"}
+    kept |= {"CUDAGraph", "graph", "graph_pool_handle", "is_current_stream_capturing", "make_graphed_callables"}
     kept |= {"max_memory_cached", "memory_cached", "reset_max_memory_cached", "is_tf32_supported"}
     # Whatever is left would ask CUDA's driver, which is not there. An error that names the function is better than one
     # of the driver's, and far better than a wrong answer.

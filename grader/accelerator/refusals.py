@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from grader.accelerator.machine import INNER, Machine
+from grader.accelerator.machine import Machine
 from grader.accelerator.tensor import SimTensor
 
 # The type checker refuses assignments to functions of torch; through `Any` it lets them pass.
@@ -46,20 +46,6 @@ def refuse_export(machine: Machine) -> None:
         return original(mod, args, kwargs, **options)
 
     put(torch.export, "export", export)
-
-
-def profile_the_host(machine: Machine) -> None:
-    """The profiler takes the host's times alone: for a device it would ask CUDA at each operator, in vain."""
-    profile: Any = torch.autograd.profiler.profile
-    original = profile.__init__
-
-    @functools.wraps(original)
-    def init(self: Any, *args: Any, **kwargs: Any) -> None:
-        if kwargs.get("use_device") in (machine.kind, INNER):
-            kwargs["use_device"] = None
-        original(self, *args, **{**kwargs, "use_cuda": False})
-
-    put(profile, "__init__", init)
 
 
 def compile_nothing() -> None:

@@ -6,7 +6,8 @@ from typing import Any
 
 import torch
 
-from grader.accelerator.machine import DEVICE_TO_HOST, the_machine
+from grader.accelerator.machine import the_machine
+from grader.accelerator.tally import DEVICE_TO_HOST
 
 
 class SimStorage(torch.UntypedStorage):

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
 import torch
 
 from grader.accelerator.facts import refuse_odd, unsupported
-from grader.accelerator.machine import DEVICE_TO_DEVICE, DEVICE_TO_HOST, HOST_TO_DEVICE, the_machine
+from grader.accelerator.machine import the_machine
 from grader.accelerator.pinning import is_pinned, pin_storage
+from grader.accelerator.sparse import nbytes_of, parts_of
+from grader.accelerator.tally import DEVICE_TO_DEVICE, DEVICE_TO_HOST, HOST_TO_DEVICE
 from grader.accelerator.tensor import LEGACY, SimTensor, refresh, wrap
 
 
@@ -24,8 +27,14 @@ def copy_between(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     if origin.layout is not torch.strided:
         raise unsupported(func, f"the source is {origin.layout}")
     # First the numbers: what C++ finds wrong with them is raised before anything is counted.
+    capture = machine.capturing((to if ours else source)._place.index)
+    if capture is not None:
+        capture.before([target])
     func(target, origin)
+    if capture is not None:
+        capture.step(functools.partial(func, target, origin), None, [])
     nbytes = target.numel() * target.element_size()
+    _use("copy_", source, to)
     if ours and theirs and to._place is source._place:
         # Within one device it is a kernel that reads and writes every byte.
         machine.launch("copy_", to._place.index, 0, 2 * nbytes)
@@ -43,6 +52,19 @@ def copy_between(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     return to
 
 
+def _use(name: str, source: Any, to: Any) -> None:
+    """One tensor is copied to another, each on its device or on the CPU."""
+    machine = the_machine()
+    reads, writes = ([one._block] if type(one) is SimTensor else [] for one in (source, to))
+    if reads and writes and source._place is not to._place:
+        # A copy between devices is the source's work, for which the target waits.
+        machine.use(source._place, name, reads, [])
+        machine.races.meet(source._place.queue, to._place.queue)
+        machine.use(to._place, name, [], writes)
+    elif reads or writes:
+        machine.use((source if reads else to)._place, name, reads, writes)
+
+
 def _to_copy(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     """`_to_copy`: what `.to`, `.cpu` and conversions of dtype come down to."""
     source = args[0]
@@ -55,24 +77,35 @@ def _to_copy(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
         return func(inner, **options, device=device)
     made = func(inner, **options)
     refuse_odd(func, made)
-    nbytes = made.numel() * made.element_size()
+    here = machine.inner(device) if device is not None and machine.is_ours(device) else source.device
+    if capture := machine.capturing(here.index):
+        capture.step(functools.partial(func, inner, **options), made, [made])
+    nbytes = nbytes_of(made)
     non_blocking = bool(kwargs.get("non_blocking"))
     if device is not None and not machine.is_ours(device):
         # PyTorch makes the target of such a copy in pinned memory, too.
-        if non_blocking:
-            pin_storage(made)
+        for part in parts_of(made) if non_blocking else ():
+            pin_storage(part)
+        _use("_to_copy", source, made)
         machine.transfer(DEVICE_TO_HOST, source._place.index, nbytes, pinned=non_blocking, blocks=not non_blocking)
         return made
     place = source._place if device is None else machine.devices[machine.index_of(device)]
     result = wrap(made, place)
+    _use("_to_copy", source, result)
     if type(source) is not SimTensor:
         pinned = is_pinned(inner)
         machine.transfer(HOST_TO_DEVICE, place.index, nbytes, pinned=pinned, blocks=not non_blocking)
     elif place is source._place:
-        machine.launch("_to_copy", place.index, 0, nbytes + inner.numel() * inner.element_size())
+        machine.launch("_to_copy", place.index, 0, nbytes + nbytes_of(inner))
     else:
         machine.transfer(DEVICE_TO_DEVICE, place.index, nbytes, source=source._place.index, blocks=False)
     return result
+
+
+def _layout(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    """What C++ asks of a sparse tensor whose rows or columns are compressed."""
+    del func, kwargs
+    return args[0]._inner.layout
 
 
 def _set(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
@@ -114,8 +147,12 @@ def _pack(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
             f"{lengths.dim()}D {lengths.device} {kind} tensor"
         )
     packed, sizes = func(source._inner, *args[1:], **kwargs)
+    made = wrap(packed, source._place)
+    if capture := the_machine().capturing(source._place.index):
+        capture.step(functools.partial(func, source._inner, *args[1:], **kwargs), (packed, sizes), [packed])
+    _use("_pack_padded_sequence", source, made)
     the_machine().launch("_pack_padded_sequence", source._place.index, 0, 2 * packed.numel() * packed.element_size())
-    return wrap(packed, source._place), sizes
+    return made, sizes
 
 
 def _zero_tensor(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
@@ -134,6 +171,7 @@ def _rank_into(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
 SPECIAL: dict[str, Callable[..., Any]] = {
     "copy_": copy_between,
     "_to_copy": _to_copy,
+    "layout": _layout,
     "set_": _set,
     "resize_": _resize,
     "resize_as_": _resize,

@@ -6,9 +6,10 @@ from typing import Any
 
 import torch
 
-from grader.accelerator.machine import DEVICE_TO_DEVICE, HOST_TO_DEVICE, Machine
+from grader.accelerator.machine import Machine
 from grader.accelerator.pinning import is_pinned, pinned_copy
 from grader.accelerator.sim_storage import SimStorage, as_storage, plain_copy
+from grader.accelerator.tally import DEVICE_TO_DEVICE, HOST_TO_DEVICE
 from grader.accelerator.tensor import SimTensor, refresh
 
 # The type checker refuses assignments to functions of torch; through `Any` it lets them pass.

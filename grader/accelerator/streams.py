@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 
 from grader.accelerator.clock import Queue
 from grader.accelerator.machine import Machine, the_machine
+from grader.accelerator.races import Known
+
+if TYPE_CHECKING:
+    from grader.accelerator.recording import Capture
 
 
 class Stream:
@@ -21,6 +25,7 @@ class Stream:
             stream_id = machine.streams
             # A new stream has nothing to do; from now on `synchronize` waits for it, too.
             machine.clock.ready[index, stream_id] = machine.clock.host
+            machine.races.several = True
         self.device = machine.devices[index].public
         self.device_index = index
         self.stream_id = stream_id
@@ -42,12 +47,16 @@ class Stream:
 
     def query(self) -> bool:
         """Whether it has done all it was given."""
-        clock = the_machine().clock
-        return clock.ready.get(self.queue, 0.0) <= clock.host
+        machine = the_machine()
+        done = machine.clock.ready.get(self.queue, 0.0) <= machine.clock.host
+        if done:
+            machine.races.host_waits([self.queue])
+        return done
 
     def is_capturing(self) -> bool:
-        """False: graphs are not simulated."""
-        return False
+        """Whether a graph is recorded of what it is given."""
+        capture = the_machine().capture
+        return capture is not None and self.queue in capture.queues
 
     def record_event(self, event: Event | None = None) -> Event:
         """Note in an event when the work given so far will be done."""
@@ -57,9 +66,13 @@ class Stream:
 
     def wait_event(self, event: Event) -> None:
         """Do nothing more before an event."""
-        ready = the_machine().clock.ready
+        machine = the_machine()
+        ready = machine.clock.ready
         # An event that was not recorded is past; waiting for it changes nothing, as on CUDA.
         ready[self.queue] = max(ready.get(self.queue, 0.0), event.moment or 0.0)
+        machine.races.waits_for(self.queue, event.seen)
+        if machine.capture is not None and event.moment is not None:
+            machine.capture.waited(self.queue, event, mine=event.capture is machine.capture)
 
     def wait_stream(self, stream: Stream) -> None:
         """Do nothing more before another stream has done what it was given."""
@@ -96,20 +109,30 @@ class Event:
         del device, blocking, interprocess
         self.enable_timing = enable_timing
         self.moment: float | None = None
+        self.seen: Known = {}
+        self.capture: Capture | None = None
 
     def record(self, stream: Stream | None = None) -> None:
         """Note when the work given so far will be done."""
-        clock = the_machine().clock
+        machine = the_machine()
+        clock = machine.clock
         queue = (stream or current_stream()).queue
         # An empty queue is done now, not when it did its last work.
         self.moment = max(clock.host, clock.ready.get(queue, 0.0))
+        self.seen = machine.races.seen_by(queue)
+        capture = machine.capture
+        self.capture = capture if capture is not None and queue in capture.queues else None
+        if self.capture is not None:
+            self.capture.recorded(queue, self)
 
     def synchronize(self) -> None:
         """The host waits for the moment."""
         machine = the_machine()
+        self._is_outside()
         # Not by `Machine.wait`: the host waits for one moment, not until a queue is empty.
         machine.tally.syncs["synchronize"] = machine.tally.syncs.get("synchronize", 0) + 1
         machine.clock.wait_until("event", self.moment or 0.0)
+        machine.races.waits_for(None, self.seen)
         for place in machine.devices:
             machine.check(place.index)
 
@@ -119,7 +142,16 @@ class Event:
 
     def query(self) -> bool:
         """Whether the moment is past."""
-        return (self.moment or 0.0) <= the_machine().clock.host
+        self._is_outside()
+        machine = the_machine()
+        done = (self.moment or 0.0) <= machine.clock.host
+        if done:
+            machine.races.waits_for(None, self.seen)
+        return done
+
+    def _is_outside(self) -> None:
+        if self.capture is not None and self.capture is the_machine().capture:
+            raise self.capture.error("CapturedEvent")
 
     def elapsed_time(self, end: Event) -> float:
         """The virtual milliseconds from this event to another."""

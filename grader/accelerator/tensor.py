@@ -15,9 +15,11 @@ from torch._C import DispatchKey, DispatchKeySet, TensorBase
 from grader.accelerator.allocation import Block
 from grader.accelerator.copying import deep_copy, reduced
 from grader.accelerator.indices import as_index
-from grader.accelerator.machine import DEVICE_TO_HOST, Device, the_machine
+from grader.accelerator.machine import Device, the_machine
 from grader.accelerator.printing import text_of
 from grader.accelerator.sim_storage import as_storage
+from grader.accelerator.sparse import nbytes_of, parts_of, shell_options, text_of_sparse
+from grader.accelerator.tally import DEVICE_TO_HOST
 
 _HUGE = 1 << 60
 """What a shell claims as the size of its storage, so that its sizes and strides may be changed to anything."""
@@ -47,6 +49,7 @@ class SimTensor(torch.Tensor):
     _inner: torch.Tensor
     _place: Device
     _block: Block
+    _others: list[Block]
 
     # Switched off, as it is for parameters: PyTorch's own would make every outcome one of this class, those on the CPU,
     # too.
@@ -86,6 +89,8 @@ class SimTensor(torch.Tensor):
 
     def untyped_storage(self) -> torch.UntypedStorage:
         """The storage, which knows its device; equal addresses mean shared memory."""
+        if self._inner.layout is not torch.strided:
+            raise NotImplementedError("Cannot access storage of SparseTensorImpl")
         # The CPU's own storage, with a label: addresses, sharing and lifetime are then right by themselves.
         return as_storage(self._inner.untyped_storage(), self._place.public)
 
@@ -120,7 +125,8 @@ class SimTensor(torch.Tensor):
         raise RuntimeError(f"cannot pin '{self.type()}' only dense CPU tensors can be pinned")
 
     def record_stream(self, stream: Any) -> None:
-        """Does nothing: memory is not given away before its last use."""
+        """The memory is not given away before this stream has done what it was given, either."""
+        self._block.shared.add(stream.queue)
 
     # -- to the host
 
@@ -143,7 +149,9 @@ class SimTensor(torch.Tensor):
     def tolist(self) -> Any:
         """The numbers, after one copy to the host."""
         # Through `item` each number would be a wait of its own; a GPU sends them all at once.
-        the_machine().transfer(DEVICE_TO_HOST, self._place.index, self.numel() * self.element_size())
+        machine = the_machine()
+        machine.use(self._place, "tolist", [self._block], [])
+        machine.transfer(DEVICE_TO_HOST, self._place.index, self.numel() * self.element_size())
         return self._inner.tolist()
 
     def __format__(self, spec: str) -> str:
@@ -152,10 +160,13 @@ class SimTensor(torch.Tensor):
         return object.__format__(self, spec)
 
     def __repr__(self, *, tensor_contents: Any = None) -> Any:  # type: ignore[override]
-        nbytes = self.numel() * self.element_size()
+        nbytes = nbytes_of(self._inner)
         # Whoever prints reads the numbers, and a GPU would have to send them.
         if nbytes:
+            the_machine().use(self._place, "repr", [self._block], [])
             the_machine().transfer(DEVICE_TO_HOST, self._place.index, nbytes)
+        if self._inner.layout is not torch.strided:
+            return text_of_sparse(self, self._inner)
         return text_of(self, self._inner, tensor_contents)
 
     # -- indices
@@ -175,9 +186,13 @@ class SimTensor(torch.Tensor):
         return f"torch.{self.device.type}.{LEGACY.get(self.dtype, str(self.dtype))}Tensor"
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        if self._inner.layout is not torch.strided:
+            return wrap(self._inner.clone(), self._place).requires_grad_(self.requires_grad)
         return deep_copy(self, memo, wrap)
 
     def __reduce_ex__(self, protocol: Any) -> Any:
+        if self._inner.layout is not torch.strided:
+            return torch.Tensor._reduce_ex_internal(self, protocol)  # type: ignore[no-untyped-call]
         return reduced(self)
 
 
@@ -194,6 +209,8 @@ def wrap(inner: torch.Tensor, place: Device, block: Block | None = None) -> SimT
         place: the device on which it is pretended to be.
         block: that of its storage, looked up if it is left out.
     """
+    if inner.layout is not torch.strided:
+        return _wrap_sparse(inner, place)
     if block is None:
         block = the_machine().block_of(inner, place.index)
     # The shell has no memory, and C++ believes what it is told here: it answers for sizes, strides and offset, and
@@ -212,6 +229,19 @@ def wrap(inner: torch.Tensor, place: Device, block: Block | None = None) -> SimT
     made._place = place
     made._block = block
     return made  # type: ignore[no-any-return]
+
+
+def _wrap_sparse(inner: torch.Tensor, place: Device) -> SimTensor:
+    made: Any = _make(SimTensor, inner.size(), dtype=inner.dtype, device=place.inner, **shell_options(inner))
+    made._inner, made._place = inner, place
+    hold_parts(made)
+    return made  # type: ignore[no-any-return]
+
+
+def hold_parts(shell: SimTensor) -> None:
+    """Let a sparse tensor hold the memory of what it is made of."""
+    # That of the numbers stands for all; the others are kept as long.
+    *shell._others, shell._block = (the_machine().block_of(part, shell._place.index) for part in parts_of(shell._inner))
 
 
 _make = torch.Tensor._make_wrapper_subclass

@@ -27,20 +27,45 @@ def replace_backward(machine: Machine) -> None:
         before = torch._C._is_multithreading_enabled()
         # For each call again: the program may have switched it on meanwhile.
         torch._C._set_multithreading_enabled(False)
+        for grad in args[1] if machine.races.several else ():
+            # PyTorch lets streams of backward wait for each other, and for none that made the gradient it starts from.
+            if type(grad) is SimTensor:
+                machine.use(grad._place, "backward", [grad._block], [])
         try:
             return original(*args, **kwargs)
         except RuntimeError as error:
-            # C++ writes the inner names into errors of backward; Python code is to see those that it knows.
-            text = re.sub(rf"\b{INNER}(\w+)Type\b", rf"torch.{machine.kind}.\1Tensor", str(error))
-            text = text.replace(f"{INNER}:", f"{machine.kind}:")
-            if type(error) is not RuntimeError or text == str(error):
-                raise
-            raise RuntimeError(text) from None
+            raise _by_known_name(machine, error) from None
         finally:
             torch._C._set_multithreading_enabled(before)
 
     for owner in (torch.autograd, torch.autograd.graph):
         put(owner, "_engine_run_backward", run_backward)
+
+
+def _by_known_name(machine: Machine, error: RuntimeError) -> RuntimeError:
+    """C++ writes the inner names of devices into its errors; Python code is to see those that it knows."""
+    text = re.sub(rf"\b{INNER}(\w+)Type\b", rf"torch.{machine.kind}.\1Tensor", str(error))
+    text = text.replace(f"{INNER}:", f"{machine.kind}:").replace(f"'{INNER}'", f"'{machine.kind}'")
+    return error if type(error) is not RuntimeError or text == str(error) else RuntimeError(text)
+
+
+def name_in_errors(machine: Machine) -> None:
+    """What C++ says of a gradient on another device, or of recurrent layers, names the device as Python code does."""
+
+    def naming(original: Any) -> Any:
+        @functools.wraps(original)
+        def call(*args: Any, **kwargs: Any) -> Any:
+            try:
+                return original(*args, **kwargs)
+            except RuntimeError as error:
+                raise _by_known_name(machine, error) from None
+
+        return call
+
+    grad: Any = TensorBase.grad
+    put(torch.Tensor, "grad", property(grad.__get__, naming(grad.__set__), grad.__delete__))
+    for name in ("lstm", "gru", "rnn_tanh", "rnn_relu"):
+        put(torch._VF, name, naming(getattr(torch._VF, name)))
 
 
 def check_gradients(machine: Machine) -> None:

@@ -12,8 +12,10 @@ from grader.accelerator import (
     arguments,
     autocast,
     cuda_tools,
+    graphs,
     operators,
     parallel,
+    profiling,
     queries,
     refusals,
     storages,
@@ -42,6 +44,8 @@ class _Hooks(torch._C._acc.PrivateUse1Hooks):
 def preload() -> None:
     """Import all that `enable` needs, for a process that forks. It registers and replaces nothing."""
     import torch.accelerator.memory
+    import torch.cuda._sanitizer
+    import torch.cuda.comm
     import torch.utils.benchmark
 
     # Both tables are made at first use and kept; made here, every forked child has them.
@@ -105,6 +109,7 @@ def _replace_functions(machine: Machine, mode: Mode) -> None:
     if mode == "cuda":
         queries.answer_cuda()
         cuda_tools.answer_tools(machine)
+        graphs.answer_graphs(machine)
     queries.replace_classes(machine)
     queries.replace_timer()
     arguments.replace_functions(machine)
@@ -115,12 +120,14 @@ def _replace_functions(machine: Machine, mode: Mode) -> None:
     storages.replace_metadata()
     training.replace_backward(machine)
     training.check_gradients(machine)
+    if mode != INNER:
+        training.name_in_errors(machine)
     training.replace_modules()
     training.pad_the_padded()
     refusals.refuse_lazy(machine)
     parallel.answer_communication()
     refusals.refuse_export(machine)
-    refusals.profile_the_host(machine)
+    profiling.answer_profiler(machine)
     training.update_all_at_once()
     refusals.compile_nothing()
 

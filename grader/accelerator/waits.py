@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
-from pathlib import Path
 
-import torch
+from grader.accelerator.sites import frame_of_program
 
 _TEXT = "called a synchronizing CUDA operation"
-_INNER = tuple(str(Path(file).parent) for file in (__file__, torch.__file__))
 
 
 def tell_of_wait(mode: int) -> None:
     """Warn of a wait at the line of the program that makes it (1), or raise (2)."""
     if mode > 1:
         raise RuntimeError(_TEXT)
-    frame = sys._getframe(1)
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(_INNER):
-        frame = frame.f_back
+    warn_at_program(_TEXT)
+
+
+def warn_at_program(text: str) -> None:
+    """Warn at the program's line."""
+    frame = frame_of_program()
     registry = frame.f_globals.setdefault("__warningregistry__", {})
-    warnings.warn_explicit(_TEXT, UserWarning, frame.f_code.co_filename, frame.f_lineno, registry=registry)
+    warnings.warn_explicit(text, UserWarning, frame.f_code.co_filename, frame.f_lineno, registry=registry)

@@ -214,8 +214,6 @@ def test_unsupported_is_said() -> None:
     t = torch.ones(2, 2, device="sim")
     warnings.simplefilter("ignore")
     cases: list[tuple[Make, str]] = [
-        (t.to_sparse, "The operator 'aten::_to_sparse' is not supported on the simulated device"),
-        (lambda: torch.eye(2).to_sparse().to("sim"), "aten::_sparse_coo_tensor_with_dims"),
         (lambda: torch.nested.nested_tensor([t[0]], device="sim"), "nested tensors are not supported"),
         (lambda: torch.quantize_per_tensor(t, 0.1, 0, torch.quint8), "'aten::quantize_per_tensor' is not supported"),
         (lambda: nn.LazyLinear(2).to("sim"), "lazy modules are not supported"),

@@ -1,0 +1,172 @@
+"""Streams that use the same memory without waiting for each other: told at the line that should have waited.
+
+Each queue counts the work it is given. A queue, and the host, knows up to which number others are done before what it
+does next: a wait for a stream, an event or the host passes that on. What uses memory after work that it does not know
+to be done is a race. Numbers are right here all the same, as work is done at once; on a GPU they would not be.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+import torch
+
+from grader.accelerator.clock import Queue
+from grader.accelerator.sites import Site, site_of_program, site_text
+from grader.accelerator.waits import warn_at_program
+
+if TYPE_CHECKING:
+    from grader.accelerator.allocation import Block
+
+Access = tuple[Queue, int, str, Site]
+"""Work that uses memory: its queue, its number there, its name, and the program's line."""
+
+Known = dict[Queue, int]
+"""Up to which number the work of each queue is done."""
+
+_SMALL = 1 << 20
+"""CUDA's allocator keeps memory for less apart."""
+
+_WRITES = "writes to what {name} on {queue} reads ({site}), without waiting for it"
+_OLD = "uses what {name} on {queue} writes ({site}), without waiting for it"
+_REUSED = "gets memory that {name} on {queue} still uses ({site}), as its tensor was dropped"
+
+
+class Races:
+    """What is known of the work of all queues.
+
+    Attributes:
+        several: whether there ever was a stream beside those that each device has; before, there is no race.
+        strict: whether a race raises, as in PyTorch's own sanitizer, rather than warns.
+    """
+
+    def __init__(self) -> None:
+        self.several = False
+        self.strict = False
+        self._given: Known = {}
+        self._host: Known = {}
+        self._known: dict[Queue, Known] = {}
+        # Memory that was freed while other queues than its own used it, by its own queue: bytes, and who used it.
+        self._left: dict[Queue, list[tuple[int, Access]]] = {}
+
+    # -- who waits for whom
+
+    def seen_by(self, queue: Queue) -> Known:
+        """What is done when a queue has done all it was given so far; for `waits_for`."""
+        return {**self._known.get(queue, {}), queue: self._given.get(queue, 0)}
+
+    def waits_for(self, queue: Queue | None, seen: Known) -> None:
+        """A queue, or the host, does nothing more before all this is done."""
+        known = self._host if queue is None else self._known.setdefault(queue, {})
+        for other, number in seen.items():
+            if number > known.get(other, 0):
+                known[other] = number
+
+    def host_waits(self, queues: Iterable[Queue]) -> None:
+        """The host waits for all that queues were given."""
+        for queue in queues:
+            self.waits_for(None, self.seen_by(queue))
+
+    def meet(self, one: Queue, other: Queue) -> None:
+        """Two queues wait for each other, as a copy between devices makes them."""
+        self.waits_for(one, self.seen_by(other))
+        self.waits_for(other, self.seen_by(one))
+
+    # -- what is used
+
+    def use(self, queue: Queue, name: str, reads: Sequence[Block], writes: Sequence[Block]) -> None:
+        """A queue is given work that uses memory. Raises, or warns, if other work may be doing so at the same time."""
+        number = self._given[queue] = self._given.get(queue, 0) + 1
+        this = (queue, number, name, site_of_program())
+        found = self._conflict(this, reads, writes) if self.several else ""
+        for block in reads:
+            block.reads[queue] = this
+        for block in writes:
+            block.written = this
+            block.reads = {queue: this}
+        if found:
+            self._tell(f"{name} on {queue_text(queue)} {found}")
+
+    def _conflict(self, this: Access, reads: Sequence[Block], writes: Sequence[Block]) -> str:
+        found: list[tuple[str, Access]] = []
+        queue = this[0]
+        # Autograd runs backward on the streams of forward and lets them wait for each other. Here it runs on one.
+        backward = torch._C._current_graph_task_id() >= 0
+        for block in (*reads, *writes):
+            if backward and block.home != queue:
+                self.meet(queue, block.home)
+            if block.written is not None and not self._is_done(block.written, queue):
+                found.append((_OLD, block.written))
+            if block.written is None and block.born:
+                found += [(_REUSED, access) for access in self._reused(block, queue)]
+        for block in writes:
+            found += [(_WRITES, access) for access in block.reads.values() if not self._is_done(access, queue)]
+        for _, (other, *_rest) in found:
+            # One that is missing is told once, and not by all that comes after it.
+            self.meet(queue, other)
+        if not found or backward:
+            return ""
+        text, (other, _, name, site) = found[0]
+        return text.format(name=name, queue=queue_text(other), site=site_text(site)) + _advice(text, queue, other)
+
+    def _is_done(self, access: Access, queue: Queue) -> bool:
+        other, number = access[0], access[1]
+        return other == queue or number <= max(self._known.get(queue, {}).get(other, 0), self._host.get(other, 0))
+
+    def _tell(self, text: str) -> None:
+        if self.strict:
+            raise _error(text)
+        warn_at_program(text)
+
+    # -- memory that is given back
+
+    def freed(self, block: Block, nbytes: int) -> None:
+        """Memory goes back to the queue that asked for it, which may give it away again at once."""
+        accesses = [*block.reads.values(), *([block.written] if block.written is not None else [])]
+        for access in accesses:
+            if access[0] not in block.shared and not self._is_done(access, block.home):
+                self._left.setdefault(block.home, []).append((nbytes, access))
+
+    def _reused(self, block: Block, queue: Queue) -> list[Access]:
+        """Work that may still use the memory that a new block is given."""
+        block.born = False
+        if queue != block.home or queue not in self._left:
+            return []
+        left = [(nbytes, access) for nbytes, access in self._left[queue] if not self._is_done(access, queue)]
+        fitting = [entry for entry in left if _fits(block.nbytes, entry[0])]
+        self._left[queue] = [entry for entry in left if entry not in fitting[:1]]
+        return [access for _, access in fitting[:1]]
+
+
+def _fits(asked: int, free: int) -> bool:
+    return 0 < asked <= free and (asked <= _SMALL) == (free <= _SMALL)
+
+
+def queue_text(queue: Queue) -> str:
+    """A stream, for people."""
+    return f"stream {queue[1]}" if queue[1] else "the default stream"
+
+
+def _advice(text: str, queue: Queue, other: Queue) -> str:
+    if text is _REUSED:
+        return (
+            f": on a GPU the numbers may be wrong. Tell the tensor of {queue_text(other)} by its record_stream before "
+            "it is dropped, or wait for that stream first."
+        )
+    return (
+        f": on a GPU the numbers may be wrong. Let {queue_text(queue)} wait for {queue_text(other)} before this line, "
+        "by its wait_stream or wait_event."
+    )
+
+
+def _error(text: str) -> Exception:
+    sanitizer = importlib.import_module("torch.cuda._sanitizer")
+    base: type[Exception] = sanitizer.CUDASanitizerErrors
+
+    class CUDASanitizerErrors(base):  # type: ignore[misc, valid-type]
+        def __str__(self) -> str:
+            return text
+
+    return CUDASanitizerErrors([sanitizer.SynchronizationError(text)])

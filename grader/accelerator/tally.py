@@ -1,0 +1,33 @@
+"""What was counted: launches, transfers by direction, waits by reason."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+HOST_TO_DEVICE, DEVICE_TO_HOST, DEVICE_TO_DEVICE = "host to device", "device to host", "device to device"
+
+
+@dataclass(slots=True)
+class Tally:
+    """What was counted since the last reset."""
+
+    launches: int = 0
+    transfers: dict[str, int] = field(default_factory=dict)
+    transferred: dict[str, int] = field(default_factory=dict)
+    scalars_read: int = 0
+    syncs: dict[str, int] = field(default_factory=dict)
+
+    def by_name(self) -> dict[str, Any]:
+        """As plain numbers and dicts."""
+        found: dict[str, Any] = {"launches": self.launches}
+        for direction in (HOST_TO_DEVICE, DEVICE_TO_HOST, DEVICE_TO_DEVICE):
+            name = direction.replace(" ", "_")
+            found[name] = self.transfers.get(direction, 0)
+            found[f"{name}_bytes"] = self.transferred.get(direction, 0)
+        found["transfers"] = sum(self.transfers.values())
+        found["transferred_bytes"] = sum(self.transferred.values())
+        found["scalars_read"] = self.scalars_read
+        found["syncs"] = sum(self.syncs.values())
+        found["syncs_for"] = dict(self.syncs)
+        return found

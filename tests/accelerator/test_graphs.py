@@ -1,0 +1,178 @@
+"""CUDA graphs: recorded once, done again by one launch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from accelerator.modes import in_mode, raises
+from torch import nn
+
+from grader import accelerator
+
+cuda: Any = torch.cuda
+
+
+def captured(work: Callable[[], Any]) -> Any:
+    """The graph of some work."""
+    graph = cuda.CUDAGraph()
+    with cuda.graph(graph):
+        work()
+    return graph
+
+
+@in_mode("cuda")
+def test_a_graph_does_its_work_at_each_replay() -> None:
+    """Capturing changes nothing and leaves zeros; a replay reads what its inputs hold by then, also pinned memory."""
+    x, total, host = torch.ones(4, device="cuda"), torch.zeros(4, device="cuda"), torch.ones(4).pin_memory()
+    made: list[torch.Tensor] = []
+
+    def work() -> None:
+        x.copy_(host, non_blocking=True)
+        made.append((x * 2).view(2, 2).view(4))
+        total.add_(made[0])
+
+    graph = captured(work)
+    assert (made[0].tolist(), total.tolist()) == ([0] * 4, [0] * 4)
+    for number in (1, 2, 3):
+        host.fill_(number)
+        graph.replay()
+    assert (made[0].tolist(), total.tolist()) == ([6] * 4, [12] * 4)
+    graph.reset()
+    with raises(RuntimeError, "Called CUDAGraph::replay without a preceding successful capture."):
+        graph.replay()
+
+
+@in_mode("cuda")
+def test_random_numbers_go_on() -> None:
+    """Capturing draws no numbers; each replay draws the ones that the generator would give next."""
+    made: list[torch.Tensor] = []
+    graph = captured(lambda: made.append(torch.rand(3, device="cuda")))
+    cuda.manual_seed(5)
+    wanted = [torch.rand(3, device="cuda").tolist() for _ in range(2)]
+    cuda.manual_seed(5)
+    found = []
+    for _ in range(2):
+        graph.replay()
+        found.append(made[0].tolist())
+    assert found == wanted
+
+
+@in_mode("cuda")
+def test_training_in_graphs() -> None:
+    """A whole step in a graph, and a module whose forward and backward are graphs, learn what the plain one learns."""
+    data = [(torch.randn(8, 5, device="cuda"), torch.randn(8, 2, device="cuda")) for _ in range(3)]
+
+    def fresh() -> tuple[nn.Module, Any]:
+        torch.manual_seed(0)
+        model = nn.Sequential(nn.Linear(5, 6), nn.Tanh(), nn.Linear(6, 2)).cuda()
+        return model, torch.optim.SGD(model.parameters(), lr=0.1)
+
+    def step(model: Any, optimizer: Any, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        optimizer.zero_grad(set_to_none=True)
+        loss = nn.functional.mse_loss(model(x), y)
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    plain, whole, parts = fresh(), fresh(), fresh()
+    wanted = [step(*plain, x, y).item() for x, y in data]
+    x, y = (torch.zeros_like(one) for one in data[0])
+    losses: list[torch.Tensor] = []
+    graph = captured(lambda: losses.append(step(*whole, x, y)))
+    found = []
+    for batch, target in data:
+        x.copy_(batch)
+        y.copy_(target)
+        graph.replay()
+        found.append(losses[0].item())
+    assert found == wanted
+    graphed = cuda.make_graphed_callables(parts[0], (x,))
+    assert [step(graphed, parts[1], x, y).item() for x, y in data] == wanted
+
+
+@in_mode("cuda")
+def test_a_replay_is_one_launch() -> None:
+    """The host launches once; kernels take their times, and those of streams that fork and join run side by side."""
+    x, z = torch.ones(1000, 1000, device="cuda"), torch.ones(1000, 1000, device="cuda")
+    side = cuda.Stream()
+
+    def work() -> None:
+        side.wait_stream(cuda.current_stream())
+        with cuda.stream(side):
+            cuda._sleep(1_400_000)
+            y = x * 2
+        cuda._sleep(1_400_000)
+        for _ in range(20):
+            z.add_(1)
+        cuda.current_stream().wait_stream(side)
+        y.add_(z)
+
+    graph = captured(work)
+    assert z[0, 0].item() == 1
+    accelerator.reset_counters()
+    graph.replay()
+    found = accelerator.counters()
+    assert (found["launches"], found["host_seconds"]) == (1, pytest.approx(5e-6))
+    assert 1e-3 < found["device_seconds"][0] < 1.5e-3  # each of both sleeps for 1 ms
+    assert z[0, 0].item() == 21
+
+
+def forks() -> None:
+    side = cuda.Stream()
+    side.wait_stream(cuda.current_stream())
+    with cuda.stream(side):
+        torch.ones(3, device="cuda")
+
+
+def waits_for_an_event() -> None:
+    cuda.current_stream().record_event().synchronize()
+
+
+NOT_PERMITTED = "CUDA error: operation not permitted when stream is capturing"
+NOT_PINNED = "Cannot copy between CPU and CUDA tensors during CUDA graph capture unless the CPU tensor is pinned."
+SPOILED: dict[str, tuple[Callable[[torch.Tensor], Any], str]] = {
+    "item": (lambda x: x.sum().item(), NOT_PERMITTED),
+    "a mask": (lambda x: x[x > 0], NOT_PERMITTED),
+    "synchronize": (lambda x: cuda.synchronize(), NOT_PERMITTED),
+    "to the host": (lambda x: x.cpu(), NOT_PINNED),
+    "from the host": (lambda x: torch.ones(3).cuda(), NOT_PINNED),
+    "a list": (lambda x: torch.tensor([1.0], device="cuda"), NOT_PINNED),
+    "other work": (
+        lambda x: cuda.current_stream().wait_stream(cuda.default_stream()),
+        "CUDA error: dependency created on uncaptured work in another stream",
+    ),
+    "an event": (
+        lambda x: waits_for_an_event(),
+        "CUDA error: operation not permitted on an event last recorded in a capturing stream",
+    ),
+    "a generator": (
+        lambda x: torch.rand(3, device="cuda", generator=torch.Generator("cuda")),
+        "Attempt to increase offset for a CUDA generator not in capture mode.",
+    ),
+}
+
+
+@in_mode("cuda")
+def test_what_cannot_be_captured() -> None:
+    """It raises CUDA's error, and with it the end of the capture; a generator, a stream or an optimizer may, too."""
+    x = torch.ones(3, device="cuda")
+    for work, text in SPOILED.values():
+        with raises(RuntimeError, "operation failed due to a previous error during capture") as told, cuda.stream(None):
+            captured(lambda work=work: work(x))  # type: ignore[misc]
+        assert str(told.value.__context__).startswith(text)
+        cuda.set_stream(cuda.default_stream())  # PyTorch leaves the stream of a failed capture in its place
+    with raises(RuntimeError, "CUDA error: capturing stream has unjoined work"):
+        captured(forks)
+    cuda.set_stream(cuda.default_stream())
+    with raises(RuntimeError, "CUDA graphs must be captured on a non-default stream."):
+        cuda.CUDAGraph().capture_begin()
+    with raises(RuntimeError, "only if new seed is the same"):
+        captured(lambda: (x.add_(1), cuda.manual_seed(3)))
+    weight = nn.Parameter(x.clone())
+    weight.grad = x.clone()
+    with raises(RuntimeError, "Attempting CUDA graph capture of step() for an instance of Adam but param_groups'"):
+        captured(lambda: (x.add_(1), torch.optim.Adam([weight]).step()))
+    assert (x.tolist(), cuda.is_current_stream_capturing()) == ([1, 1, 1], False)

@@ -1,0 +1,82 @@
+"""The profiler tells of the device, by the virtual clock."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from pathlib import Path
+from typing import Any
+
+import torch
+from accelerator.modes import in_mode
+from torch import nn
+from torch.profiler import ProfilerActivity, profile, record_function, schedule
+
+BOTH = [ProfilerActivity.CPU, ProfilerActivity.CUDA]
+
+
+def row(found: Any, name: str) -> tuple[float, ...]:
+    """Of one name: how often, the host's time and the device's, each with and without what is inside, in µs."""
+    one = next(one for one in found.key_averages() if one.key == name)
+    times = (one.cpu_time_total, one.self_cpu_time_total, one.device_time_total, one.self_device_time_total)
+    return one.count, *(round(time, 3) for time in times)
+
+
+@in_mode("cuda")
+def test_tables_have_columns_of_the_device(tmp_path: Path) -> None:
+    """Operators have the time of their kernels, kernels and calls have rows; what the CPU does instead has none."""
+    layer, x = nn.Linear(1000, 1000).cuda(), torch.rand(1000, 1000, device="cuda")
+    torch.cuda.synchronize()
+    with profile(activities=BOTH, profile_memory=True) as found, record_function("forward"):
+        out = layer(x)
+        out.sum().item()
+    assert row(found, "aten::addmm") == (1, 5, 0, 200, 200)
+    assert row(found, "aten::linear") == (1, 5, 0, 200, 0)
+    assert row(found, "addmm") == (1, 0, 0, 200, 200)
+    assert row(found, "Memcpy DtoH") == (1, 0, 0, 10, 10)
+    assert row(found, "cudaLaunchKernel") == (2, 10, 10, 0, 0)
+    assert row(found, "cudaStreamSynchronize") == (1, 210, 210, 0, 0)
+    assert row(found, "forward") == (1, 225, 0, 220, 0)
+    memory = {one.key: one.device_memory_usage for one in found.key_averages()}
+    assert memory["aten::addmm"] == 4_000_000
+    names = {one.key for one in found.key_averages()}
+    assert not {name for name in names if name.startswith("simulated") or name == "PythonSubclass"}
+    table = found.key_averages().table(sort_by="cuda_time_total", row_limit=10)
+    assert "Self CUDA %" in table
+    assert "Self CUDA time total: 220.000us" in table
+    found.export_chrome_trace(str(tmp_path / "trace.json"))
+    events = json.loads((tmp_path / "trace.json").read_text(encoding="utf-8"))["traceEvents"]
+    assert {"addmm", "aten::addmm", "launch addmm"} <= {event["name"] for event in events}
+
+
+@in_mode("cuda")
+def test_schedules() -> None:
+    """A cycle tells of its active steps, and is ready in time."""
+    x = torch.ones(4, device="cuda")
+    counts: list[float] = []
+
+    def ready(found: Any) -> None:
+        counts.append(row(found, "aten::add")[0])
+
+    warnings.simplefilter("ignore", UserWarning)  # that each cycle begins anew
+    with profile(schedule=schedule(wait=1, warmup=1, active=2, repeat=2), on_trace_ready=ready) as found:
+        for _ in range(8):
+            x + 1
+            found.step()
+    assert counts == [2, 2]
+
+
+@in_mode("cuda")
+def test_other_activities() -> None:
+    """Of the device alone there are kernels and calls; where the device does nothing, the host's times are real."""
+    x = torch.ones(4, device="cuda")
+    with profile(activities=[ProfilerActivity.CUDA]) as found:
+        x + 1
+    names = {one.key for one in found.key_averages()}
+    assert names == {"add", "cudaLaunchKernel", "cudaDeviceSynchronize"}
+    with profile() as found:
+        torch.ones(1000, 1000) + 1
+    assert row(found, "aten::add")[1] > 0
+    with profile(activities=[ProfilerActivity.CPU]) as found:
+        x + 1
+    assert row(found, "aten::add")[1] > 0

@@ -1,0 +1,228 @@
+"""Streams that use the same memory without waiting for each other."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from accelerator.modes import grad_of, in_mode
+from torch import nn
+
+cuda: Any = torch.cuda
+
+
+def fresh() -> torch.Tensor:
+    return torch.rand(1000, device="cuda")
+
+
+def told(program: Callable[[Any], Any]) -> list[str]:
+    """The races that a program is told of, up to their advice."""
+    cuda.synchronize()
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        program(cuda.Stream())
+    assert all(one.filename == __file__ for one in found)
+    return [str(one.message).partition(" (")[0] for one in found]
+
+
+def reads_too_early(side: Any) -> None:
+    x = fresh()
+    with cuda.stream(side):
+        y = x * 2
+        y += x  # one missing wait is told once
+
+
+def main_reads_too_early(side: Any) -> None:
+    with cuda.stream(side):
+        y = fresh() * 2
+    y.sum().item()
+
+
+def host_reads_too_early(side: Any) -> None:
+    with cuda.stream(side):
+        y = fresh()
+    y.tolist()
+
+
+def writes_too_early(side: Any) -> None:
+    x = fresh()
+    side.wait_stream(cuda.current_stream())
+    with cuda.stream(side):
+        x.sum()
+    x.zero_()
+
+
+def waits_for_too_little(side: Any) -> None:
+    x = fresh()
+    side.wait_event(cuda.current_stream().record_event())
+    x += 1
+    with cuda.stream(side):
+        x.sum()
+
+
+def drops_too_early(side: Any) -> None:
+    x = fresh()
+    side.wait_stream(cuda.current_stream())
+    with cuda.stream(side):
+        x.sum()
+    del x
+    fresh()
+
+
+def starts_backward_elsewhere(side: Any) -> None:
+    x = fresh().requires_grad_()
+    side.wait_stream(cuda.current_stream())
+    with cuda.stream(side):
+        y = x.sum()
+    start = torch.ones_like(y)
+    with cuda.stream(side):
+        y.backward(start)
+
+
+WRONG = {
+    reads_too_early: r"mul on stream \d+ uses what uniform_ on the default stream writes",
+    main_reads_too_early: r"sum on the default stream uses what mul on stream \d+ writes",
+    host_reads_too_early: r"tolist on the default stream uses what uniform_ on stream \d+ writes",
+    writes_too_early: r"zero_ on the default stream writes to what sum on stream \d+ reads",
+    waits_for_too_little: r"sum on stream \d+ uses what add_ on the default stream writes",
+    drops_too_early: r"uniform_ on the default stream gets memory that sum on stream \d+ still uses",
+    starts_backward_elsewhere: r"backward on stream \d+ uses what ones_like on the default stream writes",
+}
+
+
+@in_mode("cuda")
+def test_a_missing_wait_is_told() -> None:
+    """What one stream uses before another is done with it is told once, at the program's line."""
+    for program, text in WRONG.items():
+        (found,) = told(program)
+        assert re.fullmatch(text, found)
+
+
+def waits(side: Any) -> None:
+    x = fresh()
+    side.wait_stream(cuda.current_stream())
+    with cuda.stream(side):
+        y = x * 2
+    cuda.current_stream().wait_stream(side)
+    x.zero_()
+    y.sum().item()
+
+
+def waits_for_an_event(side: Any) -> None:
+    first, second = cuda.Event(), cuda.Event()
+    x = fresh()
+    first.record()
+    side.wait_event(first)
+    with cuda.stream(side):
+        x += 1
+        second.record()
+    other = cuda.Stream()
+    second.wait(other)
+    with cuda.stream(other):
+        x.sum().item()
+    x.sum()  # the host waited for what waited for the others
+
+
+def the_host_waits(side: Any) -> None:
+    waits: list[Callable[[], Any]] = [cuda.synchronize, cuda.current_stream().synchronize]
+    for wait in waits:
+        x = fresh()
+        wait()
+        with cuda.stream(side):
+            x += 1
+        side.synchronize()
+        x.sum()
+    with cuda.stream(side):
+        x = fresh()
+        event = side.record_event()
+    event.synchronize()
+    x.sum()
+
+
+def fetches_ahead(side: Any) -> None:
+    host = [torch.rand(1000).pin_memory() for _ in range(4)]
+    coming: torch.Tensor | None = None
+    for batch in [*host, None]:
+        cuda.current_stream().wait_stream(side)
+        now, coming = coming, None
+        if now is not None:
+            now.record_stream(cuda.current_stream())
+        if batch is not None:
+            with cuda.stream(side):
+                coming = batch.to("cuda", non_blocking=True)
+        if now is not None:
+            now.sum()
+
+
+def learns_on_another_stream(side: Any) -> None:
+    model = nn.Sequential(nn.Linear(10, 10), nn.ReLU(), nn.Linear(10, 1)).cuda()
+    optimizer = torch.optim.AdamW(model.parameters())
+    for _ in range(3):
+        side.wait_stream(cuda.current_stream())
+        with cuda.stream(side):
+            loss = model(torch.rand(5, 10, device="cuda")).sum()
+        # Backward takes the streams of forward by itself, and waits for them at last.
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    cuda.current_stream().wait_stream(side)
+    assert grad_of(next(model.parameters())).sum().item() == 0 or loss.item() != 0
+
+
+def uses_two_devices(side: Any) -> None:
+    with cuda.stream(side):
+        x = fresh()
+        y = x.to("cuda:1", non_blocking=True)
+        (x + 1).sum()
+    y.sum()
+    both = nn.DataParallel(nn.Linear(4, 4).cuda())
+    both(torch.rand(6, 4)).sum().backward()
+
+
+def reuses_its_own_memory(side: Any) -> None:
+    with cuda.stream(side):
+        for _ in range(3):
+            x = fresh()
+            y = torch.ones_like(x) + x
+            del x, y
+
+
+RIGHT = [
+    *(waits, waits_for_an_event, the_host_waits, fetches_ahead, learns_on_another_stream, uses_two_devices),
+    reuses_its_own_memory,
+]
+
+
+@in_mode("cuda")
+def test_right_programs_hear_nothing() -> None:
+    """Waits of streams, events and the host, record_stream, backward, and copies between devices are all seen."""
+    assert {program.__name__: told(program) for program in RIGHT} == {program.__name__: [] for program in RIGHT}
+
+
+@in_mode("cuda")
+def test_both_lines_are_told() -> None:
+    """The warning stands at the line that should have waited, and names the other."""
+    line = r"\(test_races.py:\d+, `x = torch.ones\(4, device=.cuda.\)  # here`\), without"
+    with pytest.warns(UserWarning, match=line) as found:
+        x = torch.ones(4, device="cuda")  # here
+        with cuda.stream(cuda.Stream()):
+            x.sum()  # there
+    with open(__file__, encoding="utf-8") as file:
+        assert "# there" in file.read().splitlines()[found[0].lineno - 1]
+
+
+@in_mode("cuda")
+def test_the_sanitizer_raises() -> None:
+    """PyTorch's own switch makes a race an error of its own class; afterwards work goes on."""
+    import torch.cuda._sanitizer as csan
+
+    csan.enable_cuda_sanitizer()
+    side, x = cuda.Stream(), fresh()
+    with cuda.stream(side):
+        with pytest.raises(csan.CUDASanitizerErrors, match="sum on stream"):
+            x.sum()
+        x.sum()
