@@ -41,7 +41,8 @@ def cold(course: Path, file: Path, reference: Path, exercise: str, times: int) -
     """`grade EX` beside `import torch`, in turns."""
     commands: dict[str, Callable[[], float]] = {
         "import torch": lambda: seconds([sys.executable, "-c", "import torch"], course),
-        "grade, full marks": lambda: graded(course, file, reference.read_text(encoding="utf-8"), exercise),
+        "grade, full marks": lambda: graded(course, file, reference.read_text(encoding="utf-8"), exercise, "--fresh"),
+        "the same, unchanged": lambda: graded(course, file, reference.read_text(encoding="utf-8"), exercise),
         "grade, a syntax error": lambda: graded(course, file, "def (:\n", exercise),
         "grade --help": lambda: seconds([sys.executable, "-m", "grader", "--help"], course),
     }
@@ -55,10 +56,10 @@ def cold(course: Path, file: Path, reference: Path, exercise: str, times: int) -
         print(f"| {name:<24} | {statistics.median(found):8.2f} | {statistics.median(found) / alone:17.2f} |")
 
 
-def graded(course: Path, file: Path, text: str, exercise: str) -> float:
+def graded(course: Path, file: Path, text: str, *arguments: str) -> float:
     """Seconds of one `grade`."""
     file.write_text(text, encoding="utf-8")
-    return seconds([sys.executable, "-m", "grader", exercise], course)
+    return seconds([sys.executable, "-m", "grader", *arguments], course)
 
 
 def seconds(command: Sequence[str], course: Path) -> float:

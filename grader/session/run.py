@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import linecache
 import os
 import socket
 import sys
@@ -93,6 +94,7 @@ def _forgotten(plan: Plan) -> Iterator[None]:
     files = (path for item in plan.exercises for path in item.files if path is not None)
     folders = {path.parent for path in files}
     yield
+    linecache.checkcache()
     for name in set(sys.modules) - before:
         place = getattr(sys.modules[name], "__file__", None)
         if place and folders & set(Path(place).parents):
