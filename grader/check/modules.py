@@ -77,7 +77,7 @@ def same_weights(module: Any, other: Any, what: str = "the module") -> None:
     """
     theirs = other.state_dict()
     mine = _tensors(module.state_dict() if _is_module(module, what) else None, say("the state of {}", what))
-    # Names of another's are no words of the check file, so that only staff may read them.
+    # Names of another's are no words of the check file, so that nobody reads them of a hidden check.
     shapes = {name: tensor.shape for name, tensor in theirs.items()}
     _same_names(mine, shapes, say("an entry"), say("entries"), what, named=False)
     module.load_state_dict(dict(zip(theirs, copies(*theirs.values()), strict=True)))
@@ -149,9 +149,10 @@ def _same_names(
 ) -> None:
     names = pair(f"the {many} of {what}", sorted(asked), sorted(found))
     for name, shape in asked.items():
-        public = say("{} lacks {} `{}`", what, one, name) if named else say("{} lacks {} that is asked", what, one)
-        require(name in found, public, f"{public}\n{names}")
-        public = say("`{}` of {} has the wrong shape", name, what) if named else say("{} has the wrong shape", one)
-        require(show.shape(found[name]) == tuple(shape), public, pair(public, tuple(shape), show.shape(found[name])))
+        told = say("{} lacks {} `{}`", what, one, name)
+        require(name in found, told if named else say("{} lacks {} that is asked", what, one), f"{told}\n{names}")
+        told = say("`{}` of {} has the wrong shape", name, what)
+        story = pair(told, tuple(shape), show.shape(found[name]))
+        require(show.shape(found[name]) == tuple(shape), told if named else say("{} has the wrong shape", one), story)
     public = say("{} has {} that nobody asks for", what, many)
     require(len(found) == len(asked), public, f"{public}\n{names}")
