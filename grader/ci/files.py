@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from importlib import metadata, resources
 from pathlib import Path
 
-from grader.course.layout import refuse_given, whole_course
+from grader.course.inventory import whole_course
+from grader.course.layout import refuse_given
 from grader.export.checked import Visibility
 from grader.model import Course, HandIn
 from grader.model.errors import CourseError

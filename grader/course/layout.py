@@ -5,8 +5,6 @@ exercises/<module>/<exercise>/ is what a student sees, solutions/<module>/<exerc
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -232,38 +230,16 @@ def starter_copy(root: Path, places: Places) -> Path:
     return staff / places.starter if staff != root else kept_folder(root) / "starters" / places.starter.name
 
 
-def given_files(course: Course) -> list[Path]:
-    """All files that a student has of a course, as paths from its root."""
-    wanted = (Path(COURSE_FILE), TOPICS, *_students_files(course))
-    return [path for path in wanted if (course.root / path).is_file()]
-
-
-def released_files(course: Course) -> tuple[Path, ...]:
-    """The files that a released copy has as they are, as paths from the course's root; not the YAML files."""
-    found = (path for path in _students_files(course) if not is_description(path))
-    return tuple(path for path in found if os.path.lexists(course.root / path))
-
-
-def _students_files(course: Course) -> Iterator[Path]:
-    """Where the files of modules and exercises are that students have, whether they are there or not."""
-    for module in course.modules:
-        yield page_of(module.id)
-        for exercise in module.exercises:
-            places = Places.of(exercise)
-            yield from (places.starter, places.description, places.shown_checks, places.probes[0])
-            yield from (places.shown / name for name in exercise.data)
+def files_there(course: Course) -> list[Path]:
+    """Every file that lies where a course has its exercises and solutions, as paths from its root."""
+    found = (path for top in (_SHOWN, _STAFF) for path in (course.root / top).rglob("*") if path.is_file())
+    return [path.relative_to(course.root) for path in found if "__pycache__" not in path.parts]
 
 
 def staff_files(course: Course) -> tuple[Path, ...]:
     """Every file that only staff have, also those that have no place in a course; not what Python made."""
     found = [path for path in (course.root / _STAFF).rglob("*") if path.is_file() and path.suffix != ".pyc"]
     return tuple(sorted(found))
-
-
-def whole_course(course: Course) -> tuple[Path, ...]:
-    """Every file that grading a course needs, as paths from its root."""
-    staff = (path.relative_to(course.root) for path in staff_files(course))
-    return tuple(dict.fromkeys((*given_files(course), *staff)))
 
 
 def is_probe(path: Path) -> bool:
@@ -285,23 +261,3 @@ def exercise_folders(root: Path, module: str) -> list[str]:
 def answers(folder: Path) -> tuple[Path, ...]:
     """The files of a folder of wrong answers or right variants, by name; none if there is no such folder."""
     return tuple(sorted(folder.glob("*.py"))) if folder.is_dir() else ()
-
-
-def stray_files(course: Course) -> list[str]:
-    """Files under exercises/ and solutions/ that have no place in a course, as paths from its root."""
-    # A file with a misspelt name is read by nobody, and its author would believe that it counts.
-    known = set(_known_files(course))
-    found = [path for top in (_SHOWN, _STAFF) for path in (course.root / top).rglob("*") if path.is_file()]
-    relative = [path.relative_to(course.root) for path in found if "__pycache__" not in path.parts]
-    broken = {(item.module, item.id) for item in course.broken}  # told by themselves
-    return sorted(path.as_posix() for path in relative if path not in known and path.parts[1:3] not in broken)
-
-
-def _known_files(course: Course) -> Iterator[Path]:
-    yield TOPICS
-    yield from (Path(_STAFF, name) for name in shared_code(course.root))
-    yield from _students_files(course)
-    for exercise in course.exercises:
-        places = Places.of(exercise)
-        yield from (places.reference, places.hidden_checks, places.probes[1])
-        yield from (path.relative_to(course.root) for path in (*exercise.wrong, *exercise.right))

@@ -93,13 +93,7 @@ def _load_exercise(
 ) -> Exercise | None:
     problems = faults.setdefault((places.module, places.id), [])
     if not (root / places.shown).is_dir():
-        near = suggestion(places.id, exercise_folders(root, places.module))
-        if is_given(root):
-            near = ";  grade update  brings it back"
-        problems.append(
-            f"{COURSE_FILE}: modules: {places.module} names {places.id}, and there is no folder "
-            f"{places.shown.as_posix()}{near}"
-        )
+        problems.append(_no_folder(root, places))
         return None
     file = read_file(root / places.description, places.description.as_posix(), ExerciseFile, problems)
     if file is None:
@@ -150,6 +144,14 @@ def _load_exercise(
         data=_data(root, places, file.files, problems),
         shared=shared_code(root),
     )
+
+
+def _no_folder(root: Path, places: Places) -> str:
+    near = suggestion(places.id, exercise_folders(root, places.module))
+    if is_given(root):
+        near = ";  grade update  brings it back"
+    where = places.shown.as_posix()
+    return f"{COURSE_FILE}: modules: {places.module} names {places.id}, and there is no folder {where}{near}"
 
 
 def _data(root: Path, places: Places, names: Sequence[str], problems: list[str]) -> dict[str, Path]:

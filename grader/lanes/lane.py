@@ -31,7 +31,8 @@ from grader.jobs import (
     to_frame,
 )
 from grader.lanes.deadline import Late, until
-from grader.lanes.source import START_S, Source
+from grader.lanes.source import START_S
+from grader.lanes.supply import Source
 from grader.lanes.undone import gone, too_late
 from grader.lanes.walls import Reached
 from grader.model import Check, Device, Exercise, Outcome, Verdict

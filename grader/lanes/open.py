@@ -8,7 +8,8 @@ from pathlib import Path
 
 from grader.jobs import Setup, Start
 from grader.lanes.lane import Lane
-from grader.lanes.source import CAN_FORK, Source, open_source
+from grader.lanes.source import CAN_FORK, open_source
+from grader.lanes.supply import Source
 from grader.lanes.walls import WallPlan
 from grader.model import Device, Exercise
 from grader.model.errors import StartError

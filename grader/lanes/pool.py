@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 from grader.jobs import Setup
 from grader.lanes.lane import Lane, Watch
 from grader.lanes.open import workers_for
-from grader.lanes.source import Source
+from grader.lanes.supply import Source
 from grader.model import Exercise
 from grader.model.errors import StartError
 

@@ -14,8 +14,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from grader.confine.limits import WorkerLimits
 from grader.confine.messages import (
@@ -34,8 +33,9 @@ from grader.confine.messages import (
     to_tree,
 )
 from grader.jobs import Start
+from grader.lanes.supply import Source, Supply
 from grader.lanes.walls import Reached, WallPlan, behind_wall, has_walls, try_out, unconfined
-from grader.model.errors import StartError
+from grader.model.errors import ConfinementError, StartError
 from grader.process.end import end, tail
 from grader.process.start import isolated, workers_environment
 from grader.wire.frames import Channel, ChannelClosed, Patience
@@ -52,49 +52,6 @@ CAN_FORK = sys.platform == "linux" and hasattr(os, "memfd_create")
 """Elsewhere fork is missing, or unsafe once torch is imported."""
 
 Kind = TypeVar("Kind", bound=Message)
-
-
-@dataclass(frozen=True)
-class Supply:
-    """What the check process of a lane is given, to start workers with.
-
-    Attributes:
-        server: a socket to the worker server, which is the lane's to close, or None.
-        command: what starts a fresh interpreter; empty where there is a server.
-        life: which server it is, counted from 0: one that was lost has a successor.
-    """
-
-    server: socket.socket | None = None
-    command: tuple[str, ...] = ()
-    life: int = 0
-
-
-class Source(Protocol):
-    """Where workers come from. Open it once, close it."""
-
-    def wait_ready(self) -> Reached:
-        """Wait until workers can be started; tell how well they are confined.
-
-        Raises:
-            StartError: none can.
-            ConfinementError: they are confined less well than is asked for.
-        """
-
-    def supply(self, lane: int) -> Supply:
-        """What a lane's check process starts its workers with. What was lost is started again.
-
-        Raises:
-            StartError: the worker server did not start.
-        """
-
-    def was_lost(self, life: int) -> bool:
-        """Whether what was supplied in this life gives no more workers, although nobody ended it."""
-
-    def end_workers(self, lane: int) -> bool:
-        """End the workers of a lane that are not spared; False if only ending the whole lane does that."""
-
-    def close(self) -> None:
-        """End it, and every worker with it."""
 
 
 def open_source(start: Start, plan: WallPlan) -> Source:
@@ -128,11 +85,18 @@ class WorkerServer:
         theirs.close()
         self._socket = ours
         self._reached: Reached | None = None
+        self._refused: ConfinementError | None = None
 
     def wait_ready(self) -> Reached:
         """Wait until it has imported torch and tried how well workers are confined."""
         with self._lock:
-            return self._reached or self._tried()
+            if self._refused is not None:  # it answers once, and each lane asks
+                raise self._refused
+            try:
+                return self._reached or self._tried()
+            except ConfinementError as error:
+                self._refused = error
+                raise
 
     def _tried(self) -> Reached:
         # Two answers: that torch is imported, and then, on demand, what workers can do.

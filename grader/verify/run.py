@@ -11,7 +11,8 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 
-from grader.course.layout import Places, stray_files
+from grader.course.inventory import stray_files
+from grader.course.layout import Places
 from grader.course.topics import Coverage
 from grader.grading import Sheet, grade_submission, repeats
 from grader.jobs import Setup

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from support import run_grade
 
-from grader.course.layout import bundled_course, given_files
+from grader.course.inventory import given_files
+from grader.course.layout import bundled_course
 from grader.course.load import load_course
 
 ROOT = Path(__file__).resolve().parents[2]
