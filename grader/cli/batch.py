@@ -46,9 +46,7 @@ _MINUTE_S = 60
 @click.option(
     "--attempts",
     type=click.Choice(["latest", "best"]),
-    default="latest",
-    show_default=True,
-    help="Which of several files of one exercise counts.",
+    help="Which of several files of one exercise counts; by default what course.yaml says, else the latest.",
 )
 @lanes_option
 @click.option(
@@ -69,7 +67,7 @@ def command(
     authors: tuple[str, ...],
     rerun: str | None,
     never_lower: bool,
-    attempts: str,
+    attempts: str | None,
     lanes: int | None,
     cluster: str | None,
     shard: str | None,
@@ -106,7 +104,7 @@ def command(
         with taken_in(folder, course.exercises, layout, out) as intake:
             details(intake.told())
             asked = _authors(intake, authors)
-            order = Order(named, asked, rerun or "", never_lower, attempts == "best", part)
+            order = Order(named, asked, rerun or "", never_lower, (attempts or course.attempts) == "best", part)
             summary = _graded(sheet, intake, out, (order, where), details)
         for told in _told(summary, order, out):
             say(*filled(told.split(), "", terminal_width()))

@@ -10,7 +10,6 @@ from grader.model.errors import CourseError
 
 _OF_OWN = re.compile(r"local:([0-9]{1,3})")
 _SCHEME = re.compile(r"(tcp|tls|ucx|ws|wss)://\S+")
-_SAFE = ("tls://", "wss://")
 
 
 @dataclass(frozen=True)
@@ -47,8 +46,3 @@ class Address:
             f"--cluster: {text!r} is none; write the scheduler's address, such as tls://HOST:8786, its scheduler file, "
             "or local:2 for two processes of this machine"
         )
-
-    @property
-    def is_open(self) -> bool:
-        """Whether whoever reaches it may command it, and read what is sent, as far as its name tells."""
-        return not (self.machines or self.is_file or self.text.startswith(_SAFE))

@@ -35,8 +35,12 @@ _PATIENCE_S = 300.0
 """So long a first machine is waited for, and another one where all were lost: a queue may have to start it."""
 
 _LOOK_S = 1.0
-_HEAR_S = 20.0
+_HEAR_S = 180.0
+_LISTEN_S = 0.1
+_LONGEST = 200
 _GOODBYE_S = 30.0
+
+_SAFE = ("tls://", "wss://")
 
 Note = Callable[[str], None]
 """Told what somebody should know of a machine."""
@@ -86,23 +90,29 @@ class Cluster:
             self.refused[address] = f"{told['host']} ({address}) is refused: {told['refused']}"
             self._note(self.refused[address])
 
-    def begin(self, wrong: Mapping[str, str]) -> None:
-        """Wait until each machine that is there has told.
+    def begin(self, wrong: Mapping[str, str], register: Callable[[], object]) -> None:
+        """Have stations opened, and wait until each machine that is there has told how that went.
 
         Args:
             wrong: by address, why a machine can tell nothing.
+            register: has them opened.
 
         Raises:
             CourseError: none can work.
         """
         for address, why in wrong.items():
             self.heard((0.0, {"address": address, "host": "a machine", "refused": why}))
+        failed = ""
+        try:
+            register()
+        except Exception as error:  # of one machine, whatever it is; the others go on, and tell
+            failed = f"a machine did not answer as it should: {' '.join(str(error).split())[:_LONGEST]}"
         until = time.monotonic() + _HEAR_S
-        there = self._client.nthreads()
-        while there.keys() - self._slots.keys() - self.refused.keys() and time.monotonic() < until:
-            time.sleep(0.05)
+        while self._client.nthreads().keys() - self._slots.keys() - self.refused.keys() and time.monotonic() < until:
+            time.sleep(_LISTEN_S)
         if not self._slots:
-            raise CourseError("no machine of the cluster can grade this", *self.refused.values())
+            why = "mend what is told above" if self.refused else failed or "none of them has told whether it can"
+            raise CourseError(f"no machine of the cluster can grade this: {why}")
         self._thread.start()
 
     def _watch(self) -> None:
@@ -150,6 +160,9 @@ def open_cluster(address: Address, sheet: Sheet, slots: int, note: Note) -> Iter
     """
     with ExitStack() as stack:
         client = _client(address, slots, stack)
+        where = str(client.scheduler.address)
+        if not where.startswith(_SAFE):
+            note(f"{where} is open: whoever reaches it can read hidden checks and change grades; use tls://")
         _wait_for_one(client, address, note)
         _allow(client, address, stack)
         machines, wrong = _examined(client, sheet.setup)
@@ -159,11 +172,9 @@ def open_cluster(address: Address, sheet: Sheet, slots: int, note: Note) -> Iter
         cluster = Cluster(client, name, sheet, note)
         client.subscribe_topic(name, cluster.heard)
         stack.callback(_in_time, lambda: client.unregister_worker_plugin(name))
-        # A machine at which nothing of ours can be imported is told below, and keeps the others from nothing.
-        with suppress(ImportError, AttributeError):
-            client.register_plugin(StationPlugin(name, sent, asked), name)
         stack.callback(cluster.close)
-        cluster.begin(wrong)
+        plugin = StationPlugin(name, sent, asked, of_own=bool(address.machines))
+        cluster.begin(wrong, lambda: client.register_plugin(plugin, name))
         yield cluster
 
 
@@ -188,7 +199,7 @@ def _client(address: Address, slots: int, stack: ExitStack) -> Client:
         found: Client = stack.enter_context(Client(**where, timeout=_CONNECT_S, set_as_default=False))
     except (OSError, ValueError, TypeError, RuntimeError) as error:
         raise CourseError(
-            f"--cluster: there is no scheduler of Dask at {address.text} ({' '.join(str(error).split())[:200]})"
+            f"--cluster: there is no scheduler of Dask at {address.text} ({' '.join(str(error).split())[:_LONGEST]})"
         ) from None
     return found
 

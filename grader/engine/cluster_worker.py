@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 import socket
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -32,15 +33,20 @@ class StationPlugin(WorkerPlugin):
         name: of the parcel: its digest.
         sent: the parcel.
         asked: what is asked of machines.
+        of_own: whether the processes of the cluster are the batch's own: Ctrl-C in its terminal reaches them as well,
+            and is for the batch alone.
     """
 
-    def __init__(self, name: str, sent: bytes, asked: Machine) -> None:
+    def __init__(self, name: str, sent: bytes, asked: Machine, *, of_own: bool) -> None:
         self.name = name
         self._sent = sent
         self._asked = asked
+        self._of_own = of_own
 
     async def setup(self, worker: Worker) -> None:
         """Open the station, and tell whether that went well; whatever keeps it from that, the machine stays usable."""
+        if self._of_own:
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
         self._worker = worker
         self._slots = worker.state.nthreads
         self._station = Station(self._sent, self._asked, self._slots, Path(worker.local_directory))
