@@ -58,17 +58,19 @@ def release(
     zipped: bool,
     notebooks: bool = False,
     say: Callable[[str], None],
+    meanwhile: Callable[[str], None] = lambda line: None,
 ) -> Released:
     """Write a copy.
 
     Args:
         course: the whole course.
         handin: whose exercises it is to have; None for all.
-        setup: how the references are run.
+        setup: how known answers are run.
         place: the folder that it becomes; with `zipped` a file of that name, which ends in .zip.
         zipped: whether it becomes one file.
         notebooks: whether it has a notebook for each module, too.
         say: told what goes on, a line at a time.
+        meanwhile: told how far it is, as it goes on.
 
     Raises:
         CourseError: the place cannot be used, or the course is not ready to be given out.
@@ -85,7 +87,8 @@ def release(
     facts: dict[str, Facts] = {}
     secrets = tuple(pieces(course))
     with open_lane(part.exercises, setup) as lane:
-        for exercise in part.exercises:
+        for number, exercise in enumerate(part.exercises):
+            meanwhile(f"{number} of {len(part.exercises)} exercises")
             facts[exercise.id] = facts_of(exercise, lane, setup)
             files |= _mistakes(exercise, lane, secrets)
     files |= yaml_files(part, facts)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 
 from grader.course.answers import Answer, as_submitted, read_answer
@@ -29,40 +29,57 @@ def mistakes_of(exercise: Exercise, lane: Lane) -> tuple[Sealed, list[str]]:
     shown = frozenset(compared(check for check in lane.checks_of(exercise) if check.shown))
     if not shown:
         return {}, []
-    alike: dict[str, tuple[_Behaviour, list[Answer]]] = {}
+    # By what they do with the first seed, as a student's own run does; most are told apart by that.
+    alike: dict[str, list[tuple[Answer, Traces]]] = {}
+    for answer in _told_answers(exercise):
+        if first := _first(exercise, lane, answer, shown):
+            alike.setdefault(name_of(exercise.id, first), []).append((answer, first))
+    sealed: dict[str, list[str]] = {}
+    told: list[str] = []
+    for name, group in alike.items():
+        if not any(_loses(first, answer) for answer, first in group):
+            continue
+        for behaviour, answers in _apart(exercise, lane, group):
+            sentences = list(dict.fromkeys(" ".join(answer.sentence.split()) for answer in answers))
+            if len(sentences) <= MOST and any(_loses(behaviour[0], answer) for answer in answers):
+                told += sentences
+                sealed.setdefault(name, []).append(seal(exercise.id, behaviour, sentences))
+    return sealed, told
+
+
+def _told_answers(exercise: Exercise) -> Iterator[Answer]:
     for path in exercise.wrong:
         # One that cannot be read is its author's to mend, whom `grade verify` tells.
         with suppress(CourseError, OSError):
             answer = read_answer(exercise, path)
-            if answer.sentence and (behaviour := _behaviour(exercise, lane, answer, shown)):
-                alike.setdefault(repr(behaviour), (behaviour, []))[1].append(answer)
-    sealed: dict[str, list[str]] = {}
-    told: list[str] = []
-    for behaviour, answers in alike.values():
-        sentences = list(dict.fromkeys(" ".join(answer.sentence.split()) for answer in answers))
-        if len(sentences) <= MOST and any(_loses(behaviour, answer) for answer in answers):
-            told += sentences
-            name = name_of(exercise.id, behaviour[0])
-            sealed.setdefault(name, []).append(seal(exercise.id, behaviour, sentences))
-    return sealed, told
+            if answer.sentence:
+                yield answer
 
 
-def _loses(behaviour: _Behaviour, answer: Answer) -> bool:
+def _loses(traces: Traces, answer: Answer) -> bool:
     """Whether an answer fails a shown check that must catch it."""
-    return answer.caught_by in behaviour[0] and behaviour[0][answer.caught_by].lost
+    return answer.caught_by in traces and traces[answer.caught_by].lost
 
 
-def _behaviour(exercise: Exercise, lane: Lane, answer: Answer, shown: frozenset[str]) -> _Behaviour | None:
-    """What an answer does in the shown checks with each seed; None if that shows nothing, or is not always the same."""
-    first = _outcomes(exercise, lane, answer, SEALED_SEEDS[0], shown)
-    if not all_seen(first):
-        return None
-    traces = _traces(first)
-    lost = frozenset(id for id, trace in traces.items() if trace.lost)
-    further = [_traces(_outcomes(exercise, lane, answer, seed, lost)) for seed in SEALED_SEEDS[1:]]
-    # What reads memory that nobody wrote does another thing each time, and the copy is to be the same each time.
-    again = _traces(_outcomes(exercise, lane, answer, SEALED_SEEDS[0], shown))
-    return (traces, *further) if again == traces else None
+def _first(exercise: Exercise, lane: Lane, answer: Answer, shown: frozenset[str]) -> Traces:
+    """What an answer does in the shown checks with the first seed; nothing where that does not show a mistake."""
+    outcomes = _outcomes(exercise, lane, answer, SEALED_SEEDS[0], shown)
+    return _traces(outcomes) if all_seen(outcomes) else {}
+
+
+def _apart(
+    exercise: Exercise, lane: Lane, group: Sequence[tuple[Answer, Traces]]
+) -> Iterable[tuple[_Behaviour, list[Answer]]]:
+    """Answers that do the same with the first seed, by what they do with the others."""
+    found: dict[str, tuple[_Behaviour, list[Answer]]] = {}
+    for answer, first in group:
+        lost = frozenset(id for id, trace in first.items() if trace.lost)
+        again, *further = (_traces(_outcomes(exercise, lane, answer, seed, lost)) for seed in SEALED_SEEDS)
+        # What reads memory that nobody wrote does another thing each time, and the copy is to be the same each time.
+        if all(first[id] == trace for id, trace in again.items()):
+            behaviour = (first, *further)
+            found.setdefault(repr(behaviour), (behaviour, []))[1].append(answer)
+    return found.values()
 
 
 def _outcomes(exercise: Exercise, lane: Lane, answer: Answer, seed: int, checks: frozenset[str]) -> Sequence[Outcome]:
