@@ -151,7 +151,7 @@ class _Task:
     def _two_at_once(self) -> list[Answer]:
         """Two wrong answers that do together what it does, that which explains what is told in full first.
 
-        Where more than one pair does, what they have in common.
+        Where more than one pair does, what they have in common; of a pair only that which a value shows.
         """
         failing = self._failing()
         answers = [answer for answer in _wrong_answers(self.graded.exercise) if answer.caught_by in failing]
@@ -170,7 +170,7 @@ class _Task:
             left = dict.fromkeys(answer for pair in found for answer in pair)
             parts = {answer: parts[answer] & self._part(answer, seed, mine) for answer in left}
             found = self._likely(pairs(parts, mine))
-        return sorted(certain(found), key=lambda answer: self._place(parts, answer))
+        return sorted(certain(found, parts, mine), key=lambda answer: self._place(parts, answer))
 
     def _part(self, answer: Answer, seed: int, mine: Traces, passing: Collection[str] = ()) -> frozenset[str]:
         """The failing checks in which a wrong answer does the same; none if it fails where these pass."""

@@ -12,8 +12,11 @@ Parts = Mapping[Answer, frozenset[str]]
 """Of wrong answers the failing checks in which they do what the submission does."""
 
 
-def pairs(parts: Parts, mine: Traces) -> list[tuple[Answer, Answer]]:
-    """The pairs that explain all failing checks, each of the two with a value that the other does not explain.
+Pair = tuple[Answer, Answer]
+
+
+def pairs(parts: Parts, mine: Traces) -> list[Pair]:
+    """The pairs that explain all failing checks, each of the two some that the other does not, and one by a value.
 
     Args:
         parts: what each explains; none of them fails where the submission passes.
@@ -23,17 +26,24 @@ def pairs(parts: Parts, mine: Traces) -> list[tuple[Answer, Answer]]:
         (one, other)
         for one, other in combinations(parts, 2)
         if parts[one] | parts[other] == mine.keys()
-        and has_evidence(_only(mine, parts[one] - parts[other]))
-        and has_evidence(_only(mine, parts[other] - parts[one]))
+        and parts[one] - parts[other]
+        and parts[other] - parts[one]
+        and _shown((one, other), parts, mine)
     ]
 
 
-def certain(found: Sequence[tuple[Answer, Answer]]) -> list[Answer]:
-    """The answers of all pairs whose sentences stand in each of them: of two pairs with one in common, that one."""
+def certain(found: Sequence[Pair], parts: Parts, mine: Traces) -> list[Answer]:
+    """The answers whose sentences hold in all of these pairs, and are shown by a value in each."""
     if not found:
         return []
-    common = set.intersection(*({answer.sentence for answer in pair} for pair in found))
+    common = set.intersection(*(_shown(pair, parts, mine) for pair in found))
     return [answer for answer in found[0] if answer.sentence in common]
+
+
+def _shown(pair: Pair, parts: Parts, mine: Traces) -> set[str]:
+    """The sentences of a pair that a value shows in checks which the other of both does not explain."""
+    both = pair, pair[::-1]
+    return {one.sentence for one, other in both if has_evidence(_only(mine, parts[one] - parts[other]))}
 
 
 def _only(traces: Traces, ids: frozenset[str]) -> Traces:

@@ -156,6 +156,13 @@ def test_of_two_pairs_what_is_certain_is_told(double: Exercise, fork_lane: Lane,
         assert diagnosed(fork_lane, exercise, WRONG + WRONG_IN_PLACE).diagnosis == "Fives."
 
 
+def test_of_two_at_once_that_with_a_value_is_told(double: Exercise, fork_lane: Lane, tmp_path: Path) -> None:
+    """What shows no value is too little to name a mistake by; beside another one it explains what is left."""
+    kind = "def double_(x):\n    return None\n"
+    with wrong_ones(double, tmp_path, TWO[0], TWO[1].replace(WRONG_IN_PLACE, kind)) as exercise:
+        assert diagnosed(fork_lane, exercise, WRONG + kind).diagnosis == "Fives."
+
+
 def test_one_that_cannot_be_read_leaves_the_others(double: Exercise, fork_lane: Lane, tmp_path: Path) -> None:
     """What one file keeps is not in the reference: that is told by `grade verify`."""
     bad = '"""Bad.\n\ncaught by: small\nkeeps: nothing\n"""\n'
