@@ -16,6 +16,7 @@ from grader.course.layout import Places
 from grader.course.topics import Coverage
 from grader.grading import Sheet, grade_submission, repeats
 from grader.jobs import Setup
+from grader.keys import judge_of
 from grader.lanes.lane import Lane
 from grader.lanes.open import open_lanes
 from grader.lanes.pool import cores
@@ -23,7 +24,7 @@ from grader.model import Check, Course, Exercise, Report
 from grader.model.errors import CourseError
 from grader.model.score import counted
 from grader.verify.alike import alike_notes
-from grader.verify.cases import WRONG_SEEDS, Case, cases_of, judge_of
+from grader.verify.cases import WRONG_SEEDS, Case, cases_of
 from grader.verify.coverage import unknown_topics
 from grader.verify.judge import judge
 from grader.verify.losses import loss_problems, losses_of
@@ -37,7 +38,7 @@ from grader.verify.told import judge_messages
 
 _RUNS_FOR_A_LANE = 40
 
-_Key = tuple[str, bytes, str, bytes, int, bool]
+_Key = tuple[str, str, int, str, bytes, int, bool]
 
 
 def verify(
@@ -166,7 +167,7 @@ class Runs:
         self._told = told
         self._setup = setup
         self._known: dict[_Key, Report] = {}
-        self._judges: dict[str, bytes] = {}
+        self._judges: dict[str, str] = {}
 
     def _sheet(self, case: Case) -> Sheet:
         setup = replace(self._setup, seed=case.seed)
@@ -184,8 +185,9 @@ class Runs:
     def _key(self, case: Case) -> _Key:
         if case.exercise.id not in self._judges:
             self.judged_by([case.exercise])
-        judge = self._judges[case.exercise.id]
-        return case.exercise.id, judge, case.kind, case.answer.source, case.seed, case.busy
+        exercise = case.exercise
+        judge = self._judges[exercise.id]
+        return exercise.id, judge, exercise.points, case.kind, case.answer.source, case.seed, case.busy
 
     def new(self, cases: Sequence[Case]) -> int:
         """How many of the cases did not run before."""
