@@ -65,7 +65,7 @@ def messages_page(runs: Runs, lane: Lane, exercises: Sequence[Exercise]) -> Iter
         yield from _filled(f"## {exercise.number} {_plain(exercise.title)}")
         for answer in wrong_answers(exercise):
             case = Case(exercise, "wrong", answer, 0)
-            report = runs.repeat(lane, case, runs.run(case, lane))  # a student reads what was confirmed
+            report = runs.repeat(case, runs.run(case, lane), lane)  # a student reads what was confirmed
             yield from _filled(f"### {answer.path.stem}", answer.sentence)
             yield "```text"
             for line in exercise_lines(report.exercises[0]):
