@@ -1,10 +1,12 @@
 """How often a known mistake is recognised, how often wrongly, and what it costs.
 
-    python benchmarks/diagnosis.py EXERCISE... [--every N]
+    python benchmarks/diagnosis.py EXERCISE... [--every N] [--pairs N]
 
-Two kinds of submissions: the known wrong answers themselves, with a seed that nothing is compared by, and small faults
-planted in the reference (benchmarks/mutants.py). Of those which lose points:
+Three kinds of submissions: the known wrong answers themselves, with a seed that nothing is compared by; two of them at
+once, where they write other functions; and small faults planted in the reference (benchmarks/mutants.py). Of those
+which lose points:
 
+- two wrong answers at once are to be told both, or one of them, and no other;
 - a wrong answer is to be told its own sentence, alone or as one of two;
 - what a mutant is told holds if it and the answer that is named end in the same way with three further seeds, in all
   checks that are compared. Nobody knows what is the truth about a mutant; that is the nearest to it.
@@ -17,10 +19,13 @@ The numbers that were found stand in benchmarks/diagnosis.md.
 
 from __future__ import annotations
 
+import ast
+import re
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from itertools import combinations
 from pathlib import Path
 
 import click
@@ -50,6 +55,7 @@ class Tally:
     """What was found of one exercise."""
 
     own: Counter[str] = field(default_factory=Counter)
+    pairs: Counter[str] = field(default_factory=Counter)
     mutants: Counter[str] = field(default_factory=Counter)
     seconds: dict[str, float] = field(default_factory=lambda: defaultdict(float))
 
@@ -107,6 +113,25 @@ class Bench:
             self.tally.own[fate] += 1
             yield f"  {fate:<18} {path.name}"
 
+    def pairs(self, every: int) -> Iterator[str]:
+        """Two wrong answers at once: what either writes itself, below the reference."""
+        assert self.exercise.reference is not None
+        reference = self.exercise.reference.read_text(encoding="utf-8")
+        texts = {path: path.read_text(encoding="utf-8") for path in self.exercise.wrong}
+        apart = [pair for pair in combinations(texts, 2) if not _written(texts[pair[0]]) & _written(texts[pair[1]])]
+        for one, other in apart[::every] if every else []:
+            source = "\n\n".join((reference, texts[one], texts[other]))
+            answer = Answer(self.exercise.reference, source.encode(), "", "")
+            graded, found = self.told(answer, learning=True)
+            if graded.state == "done":
+                continue
+            meant = {" ".join(read_answer(self.exercise, path).sentence.split()) for path in (one, other)}
+            named = set(_SENTENCES.split(found)) if found else set()
+            fates = {0: "none" if not named else "another", 1: "one of both", 2: "both"}
+            fate = fates[len(named & meant)] + (", and another" if named - meant and named & meant else "")
+            self.tally.pairs[fate] += 1
+            yield f"  {fate:<18} {one.stem} + {other.stem}"
+
     def mutants(self, every: int) -> Iterator[str]:
         """Each mutant that loses points."""
         assert self.exercise.reference is not None
@@ -124,7 +149,7 @@ class Bench:
             if found is None:
                 fate = "none"
             else:
-                named = [by_sentence[sentence] for sentence in found.split(" Or: ")]
+                named = [by_sentence[sentence] for sentence in _SENTENCES.split(found)]
                 fate = "holds" if any(self._alike(answer, other) for other in named) else "does not hold"
             self.tally.mutants[fate] += 1
             yield f"  {fate:<18} {mutant.told[:90]}" + (f"\n{'':21}{found}" if found else "")
@@ -133,10 +158,19 @@ class Bench:
         return all(self.traces(one.source, seed) == self.traces(other.source, seed) for seed in FURTHER)
 
 
+_SENTENCES = re.compile(" (?:Or|And): ")
+
+
+def _written(text: str) -> set[str]:
+    """The functions and classes that a wrong answer writes itself."""
+    return {node.name for node in ast.parse(text).body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+
+
 @click.command()
 @click.argument("names", nargs=-1, required=True)
-@click.option("--every", default=1, help="Take each N-th mutant only.")
-def command(names: tuple[str, ...], every: int) -> None:
+@click.option("--every", default=1, help="Take each N-th mutant only; 0 for none.")
+@click.option("--pairs", default=0, help="Take each N-th pair of wrong answers; 0 for none.")
+def command(names: tuple[str, ...], every: int, pairs: int) -> None:
     """Print what was told, and the numbers."""
     course = load_course(find_course(Path.cwd()))
     for exercise in [item for name in names for item in find_exercises(course, name)]:
@@ -144,10 +178,10 @@ def command(names: tuple[str, ...], every: int) -> None:
         with open_lane([exercise], setup) as lane:
             bench = Bench(exercise, setup, lane, Known(setup), Tally())
             click.echo(f"{exercise.number} {exercise.id}")
-            for line in (*bench.wrong_answers(), *bench.mutants(every)):
+            for line in (*bench.wrong_answers(), *bench.pairs(pairs), *(bench.mutants(every) if every else ())):
                 click.echo(line)
         tally = bench.tally
-        for what, counts in (("wrong answers", tally.own), ("mutants", tally.mutants)):
+        for what, counts in (("wrong answers", tally.own), ("pairs", tally.pairs), ("mutants", tally.mutants)):
             click.echo(f"{what}: " + ", ".join(f"{count} {fate}" for fate, count in counts.most_common()))
         seconds = tally.seconds
         share = seconds["diagnosing"] / seconds["grading"]

@@ -33,6 +33,7 @@ _TOP = """# A first hour
 
 What a new student types and reads, from installing to five solved exercises, with the mistakes of a first hour. It is
 made by `python tests/first_hour.py --write`, which types it into a terminal of 80 columns. Solved files are not shown.
+With `--start spawn` the same hour is played as on a system without fork: the lines are the same, the waits are longer.
 """
 
 

@@ -47,7 +47,7 @@ FLOORS: dict[str, set[str]] = {
         *("jobs", "confine", "model"),
     },
     "ci": {"ci", "diagnosis", "graded", "grading", "lanes", "course", "report", "export", "model"},
-    "release": {"release", "intake", "lanes", "course", "jobs", "model"},
+    "release": {"release", "diagnosis", "intake", "lanes", "course", "jobs", "model"},
     "notebook": {
         *("notebook", "diagnosis", "grading", "lanes", "course", "report", "jobs", "model", "process"),
     },

@@ -13,6 +13,7 @@ from urllib.parse import quote
 from grader.batch.book import reports
 from grader.batch.files import UNMATCHED, page_of
 from grader.batch.journal import Entry, Journal
+from grader.diagnosis.diagnose import BOTH
 from grader.diagnosis.draft import draft_text, plain_code
 from grader.diagnosis.groups import Group, Unexplained, grouped, is_unexplained, lost_rows
 from grader.graded import from_told
@@ -81,7 +82,8 @@ class _Tally:
             self.checks.setdefault(row.check.id, row.check)
             self.verdicts.setdefault(row.check.id, Counter())[row.outcome.verdict] += 1
         if graded.diagnosis:
-            self.mistakes.setdefault(graded.diagnosis, []).append(author)
+            for mistake in graded.diagnosis.split(BOTH):
+                self.mistakes.setdefault(mistake, []).append(author)
         elif is_unexplained(graded):
             self.unexplained.append(Unexplained.of(author, number, graded))
 

@@ -41,7 +41,9 @@ def command(
         course, _ = course_and_exercises((), course_folder, whole=True)
         chosen = handin_of(course, handin)
         setup = read_setup(start, device, confinement)
-        made = release(course, chosen, setup, dest, zipped=zipped, notebooks=notebooks, say=say)
+        made = release(
+            course, chosen, setup, dest, zipped=zipped, notebooks=notebooks, say=say, meanwhile=say.meanwhile
+        )
         say(
             f"{made.files} files; none has any of {made.pieces} pieces of staff's files",
             f"{made.withheld} hidden checks stay here and decide {points_text(made.hidden_points)} of "

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from grader.cli.telling import Say, told_errors
+from grader.cli.telling import Say, terminal_width, told_errors
 
 
 @click.command()
@@ -22,11 +22,15 @@ def command(folder: Path) -> None:
         from grader.course.layout import bundled_course
         from grader.report.safe import for_terminal
         from grader.study.given import start
+        from grader.study.pages import prose
 
         course = start(bundled_course(), folder)
         here = folder.resolve() == Path.cwd()
         shown = for_terminal(str(folder), one_line=True)
-        say(f"{len(course.exercises)} exercises are in {'this folder' if here else shown}. Two commands to begin with:")
+        told = (
+            f"{len(course.exercises)} exercises are in {'this folder' if here else shown}. Two commands to begin with:"
+        )
+        say(*prose(told, terminal_width()))
         # Run by its path, out of an environment that is not active: the next command would not be found.
         if not shutil.which("grade"):
             own = Path(sys.argv[0]).absolute()

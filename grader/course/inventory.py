@@ -61,5 +61,5 @@ def _known_files(course: Course) -> Iterator[Path]:
     yield from _students_files(course)
     for exercise in course.exercises:
         places = Places.of(exercise)
-        yield from (places.reference, places.hidden_checks, places.probes[1])
+        yield from (places.reference, places.hidden_checks, places.probes[1], places.mistakes)
         yield from (path.relative_to(course.root) for path in (*exercise.wrong, *exercise.right))

@@ -21,6 +21,8 @@ STUDENTS_PAGE = Path("README.md")
 """In a released copy: where students begin."""
 ASSISTANTS_PAGE = Path("AGENTS.md")
 """In a released copy: what it asks of programs that help students to write code."""
+MISTAKES = "mistakes.json"
+"""In a released copy: the name of an exercise's file of known mistakes."""
 GIVEN = Path(".grade-given.json")
 """What `grade start` gave out, in the folder that it made."""
 
@@ -87,6 +89,11 @@ class Places:
         """Probe files, beside the shown and beside the hidden checks."""
         name = f"{_PROBES}{self.id}.py"
         return self.shown / name, self.staff / name
+
+    @property
+    def mistakes(self) -> Path:
+        """In a released copy: known mistakes, sealed."""
+        return self.shown / MISTAKES
 
     @property
     def reference(self) -> Path:

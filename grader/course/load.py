@@ -143,6 +143,7 @@ def _load_exercise(
         counters=file.counters,
         data=_data(root, places, file.files, problems),
         shared=shared_code(root),
+        mistakes=mistakes if (mistakes := root / places.mistakes).is_file() else None,
     )
 
 

@@ -83,6 +83,7 @@ class Exercise:
         counters: what was counted of the reference, by shown check, in a copy that does not have it.
         data: files that checks, references and students read, by their paths from the exercise's folder.
         shared: code of staff's that checks and references import, by its path from their folder of solutions.
+        mistakes: known mistakes, sealed, in a copy that has no wrong answers; None if there are none.
     """
 
     id: str
@@ -112,6 +113,7 @@ class Exercise:
     counters: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     data: Mapping[str, Path] = field(default_factory=dict)
     shared: Mapping[str, Path] = field(default_factory=dict)
+    mistakes: Path | None = None
 
     @property
     def file_name(self) -> str:

@@ -5,24 +5,27 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.course.layout import ASSISTANTS_PAGE, COURSE_FILE, STUDENTS_PAGE
+from grader.course.layout import ASSISTANTS_PAGE, COURSE_FILE, STUDENTS_PAGE, Places
 from grader.course.load import load_course
+from grader.diagnosis.sealed import as_file
 from grader.intake.archive import ZIP
 from grader.intake.zipped import EPOCH_SECONDS, zip_bytes
 from grader.jobs import Setup
+from grader.lanes.lane import Lane
 from grader.lanes.open import open_lane
-from grader.model import Course, HandIn
+from grader.model import Course, Exercise, HandIn
 from grader.model.errors import CourseError
 from grader.release.contents import Files, chosen, copied_files, read_mapping, yaml_files
 from grader.release.facts import Facts, facts_of
+from grader.release.mistakes import mistakes_of
 from grader.release.notebooks import notebooks_of
 from grader.release.pages import ASSISTANTS, IGNORED, students_page
-from grader.release.proof import prove, read_folder, read_zip
-from grader.release.secrets import pieces
+from grader.release.proof import prove, prove_sentences, read_folder, read_zip
+from grader.release.secrets import Piece, pieces
 
 
 @dataclass(frozen=True)
@@ -55,17 +58,19 @@ def release(
     zipped: bool,
     notebooks: bool = False,
     say: Callable[[str], None],
+    meanwhile: Callable[[str], None] = lambda line: None,
 ) -> Released:
     """Write a copy.
 
     Args:
         course: the whole course.
         handin: whose exercises it is to have; None for all.
-        setup: how the references are run.
+        setup: how known answers are run.
         place: the folder that it becomes; with `zipped` a file of that name, which ends in .zip.
         zipped: whether it becomes one file.
         notebooks: whether it has a notebook for each module, too.
         say: told what goes on, a line at a time.
+        meanwhile: told how far it is, as it goes on.
 
     Raises:
         CourseError: the place cannot be used, or the course is not ready to be given out.
@@ -78,19 +83,32 @@ def release(
     if not any(exercise.reference or exercise.hidden_checks for exercise in part.exercises):
         raise CourseError(f"{part.root} has no solutions and no hidden checks: it is a copy; go to the course")
     files = copied_files(part)
-    say(f"running the references of {len(part.exercises)} exercises on the shown checks")
+    say(f"running the known answers of {len(part.exercises)} exercises on the shown checks")
     facts: dict[str, Facts] = {}
+    secrets = tuple(pieces(course))
     with open_lane(part.exercises, setup) as lane:
-        for exercise in part.exercises:
+        for number, exercise in enumerate(part.exercises):
+            meanwhile(f"{number} of {len(part.exercises)} exercises")
             facts[exercise.id] = facts_of(exercise, lane, setup)
+            files |= _mistakes(exercise, lane, secrets)
     files |= yaml_files(part, facts)
     files |= _pages(part, facts, notebooks=notebooks)
-    secrets = tuple(pieces(course))
     _put(place, files, lambda found: prove(found, files, secrets), zipped=zipped)
     withheld = sum(found.withheld.checks for found in facts.values())
     hidden_points = sum(found.withheld.points for found in facts.values())
     points = sum(exercise.points for exercise in part.exercises)
     return Released(place, len(files), len(secrets), withheld, hidden_points, points)
+
+
+def _mistakes(exercise: Exercise, lane: Lane, secrets: Sequence[Piece]) -> Files:
+    """The file of an exercise's known mistakes, if shown checks tell any."""
+    sealed, sentences = mistakes_of(exercise, lane)
+    if not sealed:
+        return {}
+    path = Places.of(exercise).mistakes.as_posix()
+    # Once they are sealed nobody can search them.
+    prove_sentences(path, sentences, secrets)
+    return {path: as_file(sealed)}
 
 
 def _pages(part: Course, facts: dict[str, Facts], *, notebooks: bool) -> Files:

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import yaml
 
-from grader.course.layout import NOTEBOOK, Places, is_description, is_ours, notebook_of, page_of
+from grader.course.layout import MISTAKES, NOTEBOOK, Places, is_description, is_ours, notebook_of, page_of
+from grader.diagnosis.sealed import is_sealed
 from grader.intake.zipped import EPOCH, FILE_MODE
 from grader.model.errors import CourseError
 from grader.release.contents import Files
@@ -86,6 +87,11 @@ def prove(files: Files, planned: Collection[str], secrets: Sequence[Piece]) -> N
     """
     problems = [f"{path}: no file of that name belongs into a copy" for path in sorted(files.keys() - planned)]
     problems += [f"{path}: the copy lacks this file" for path in sorted(set(planned) - files.keys())]
+    problems += [
+        f"{path}: this is to have sealed sentences and nothing else; make the copy anew"
+        for path in sorted(files)
+        if Path(path).name == MISTAKES and not is_sealed(files[path])
+    ]
     problems += [found for path in sorted(files) for found in _canaries(path, files[path], secrets)]
     targets = [_Target.of(path, files[path]) for path in sorted(files)]
     there = frozenset[str]().union(*(target.starts for target in targets))
@@ -95,6 +101,22 @@ def prove(files: Files, planned: Collection[str], secrets: Sequence[Piece]) -> N
         problems += target.problems(suspects)
     if problems:
         raise LeakError(*problems)
+
+
+def prove_sentences(path: str, sentences: Sequence[str], secrets: Sequence[Piece]) -> None:
+    """Search sentences that are sealed later, as if they stood in the copy: there they could not be searched.
+
+    Raises:
+        LeakError: one of them has what only staff may have, besides being the text of a wrong answer.
+    """
+    data = "\n".join(sentences).encode()
+    # They are texts of wrong answers themselves.
+    others = [piece for piece in secrets if (piece.kind, piece.source) != (Kind.TEXT, Source.WRONG)]
+    problems = [*_canaries(path, data, others)]
+    target = _Target.of(path, data)
+    problems += target.problems([piece for piece in others if any(_windows(piece, target.starts))])
+    if problems:
+        raise LeakError(*(f"{problem}; it is to be sealed, and read by who makes that mistake" for problem in problems))
 
 
 def _canaries(path: str, data: bytes, secrets: Sequence[Piece]) -> Iterator[str]:

@@ -98,7 +98,7 @@ class Watch:
                 self._grade()
                 while True:
                     if typing and self._news:
-                        self._say(self._legend())
+                        self._say(*self._legend())
                     self._news = False
                     self._on(self._events.get())
             except _Leave:
@@ -246,13 +246,22 @@ class Watch:
     def _bar(self) -> str:
         rows = rows_of(self._course, read_progress(self._course))
         done = sum(row.state in ("done", "known") for row in rows)
-        full = _BAR * done // max(1, len(rows))
-        return f"[{'#' * full}{'.' * (_BAR - full)}] {done} of {len(rows)} exercises"
+        told = f"{done} of {len(rows)} exercises"
+        long = min(_BAR, self._screen.width() - len(f"[] {told}"))
+        full = long * done // max(1, len(rows))
+        return f"[{'#' * full}{'.' * (long - full)}] {told}"
 
-    def _legend(self) -> str:
-        words = [f"{click.style(key, bold=True)} {what}" for key, (what, _) in _KEYS.items()]
-        room = len(" ".join(what for what, _ in _KEYS.values())) + 30
-        return "  ".join(words) if self._screen.width() >= room else " ".join(_KEYS)
+    def _legend(self) -> Iterator[str]:
+        """What each key does, in as many lines as it takes."""
+        line, taken = "", 0
+        for key, (what, _) in _KEYS.items():
+            long = len(f"{key} {what}")
+            if line and taken + 2 + long > self._screen.width():
+                yield line
+                line, taken = "", 0
+            line += f"{'  ' if line else ''}{click.style(key, bold=True)} {what}"
+            taken += long + (2 if taken else 0)
+        yield line
 
     def _say(self, *lines: str) -> None:
         self._news = True

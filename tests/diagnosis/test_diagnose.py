@@ -121,6 +121,48 @@ def test_two_that_behave_alike_are_both_told(double: Exercise, fork_lane: Lane, 
         assert diagnosed(fork_lane, exercise, TRIPLES).diagnosis is None
 
 
+RIGHT = "def double(x):\n    return 2 * x\n\n\n"
+WRONG, WRONG_IN_PLACE = RIGHT.replace("2", "5"), IN_PLACE.replace("2", "7")
+TWO = (
+    f'"""Fives.\n\ncaught by: small\n"""\n\n{WRONG}{IN_PLACE}',
+    f'"""Sevens.\n\ncaught by: in_place\n"""\n\n{RIGHT}{WRONG_IN_PLACE}',
+)
+
+
+@pytest.mark.parametrize("seed", [0, 5])
+def test_two_at_once_are_both_told(double: Exercise, fork_lane: Lane, tmp_path: Path, seed: int) -> None:
+    """That which explains what is told in full comes first, whatever their files are called."""
+    with wrong_ones(double, tmp_path, *reversed(TWO)) as exercise:
+        assert diagnosed(fork_lane, exercise, WRONG + WRONG_IN_PLACE, seed=seed).diagnosis == "Fives. And: Sevens."
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        WRONG.replace("5", "6") + WRONG_IN_PLACE,  # one of both is another mistake
+        WRONG + WRONG_IN_PLACE.replace("mul_(7)", "add_(6 * x.abs())"),  # right for one element, and not for the other
+        f"{WRONG}def double_(x):\n    return 7 * x\n",
+    ],
+)
+def test_half_of_two_mistakes_is_not_told(double: Exercise, fork_lane: Lane, tmp_path: Path, text: str) -> None:
+    """Where no known mistake explains what is left, nothing is said of the other either."""
+    with wrong_ones(double, tmp_path, *TWO) as exercise:
+        assert diagnosed(fork_lane, exercise, text).diagnosis is None
+
+
+def test_of_two_pairs_what_is_certain_is_told(double: Exercise, fork_lane: Lane, tmp_path: Path) -> None:
+    """One of two that behave alike may not be it; the one beside it is."""
+    with wrong_ones(double, tmp_path, *TWO, TWO[1].replace("Sevens", "Seven times")) as exercise:
+        assert diagnosed(fork_lane, exercise, WRONG + WRONG_IN_PLACE).diagnosis == "Fives."
+
+
+def test_of_two_at_once_that_with_a_value_is_told(double: Exercise, fork_lane: Lane, tmp_path: Path) -> None:
+    """What shows no value is too little to name a mistake by; beside another one it explains what is left."""
+    kind = "def double_(x):\n    return None\n"
+    with wrong_ones(double, tmp_path, TWO[0], TWO[1].replace(WRONG_IN_PLACE, kind)) as exercise:
+        assert diagnosed(fork_lane, exercise, WRONG + kind).diagnosis == "Fives."
+
+
 def test_one_that_cannot_be_read_leaves_the_others(double: Exercise, fork_lane: Lane, tmp_path: Path) -> None:
     """What one file keeps is not in the reference: that is told by `grade verify`."""
     bad = '"""Bad.\n\ncaught by: small\nkeeps: nothing\n"""\n'

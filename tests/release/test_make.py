@@ -56,7 +56,9 @@ def test_copy_has_what_students_need(released: Path) -> None:
     written.add("notebooks/01_basics.ipynb")
     described = {f"exercises/01_basics/{id}/exercise.yaml" for id in ("double", "total")}
     given = {f"exercises/01_basics/{id}/{name}{id}.py" for id in ("double", "total") for name in ("", "check_")}
-    assert set(copy) == written | described | given | {"exercises/01_basics/README.md"}
+    mistakes = "exercises/01_basics/double/mistakes.json"
+    assert set(copy) == written | described | given | {"exercises/01_basics/README.md", mistakes}
+    assert not [path for path, data in copy.items() if b"tripled" in data]
     assert all(copy[path] == course[path] for path in given)
     assert not [path for path, data in copy.items() if CANARY.encode() in data]
     assert b"do not solve" in copy["AGENTS.md"]
@@ -105,6 +107,7 @@ def test_copy_works_by_itself(released: Path, tmp_path: Path) -> None:
     told = run_grade("double", cwd=copy)
     assert told.returncode == 1
     assert "the result has the wrong values: 3 of 3 elements are wrong" in told.stdout
+    assert "This looks like: You tripled it; double means two times." in told.stdout
 
 
 def test_hand_in_takes_its_exercises(released: Path, tmp_path: Path) -> None:

@@ -10,9 +10,10 @@ import pytest
 from support import COURSES
 
 from grader.course.load import load_course
+from grader.diagnosis.sealed import as_file, seal
 from grader.intake.zipped import zip_bytes
 from grader.release.contents import Files, chosen
-from grader.release.proof import LeakError, prove, read_folder, read_zip
+from grader.release.proof import LeakError, prove, prove_sentences, read_folder, read_zip
 from grader.release.secrets import Piece, pieces
 
 FOLDER = "exercises/01_basics/double"
@@ -96,6 +97,18 @@ def test_canary_in_bytes_and_in_a_name(copy: Files, secrets: tuple[Piece, ...]) 
     del copy["exercises/01_basics/picture.png"]
     copy["exercises/7d1f0c52-aa.txt"] = b""
     assert "7d1f0c52-aa.txt: its name has the canary" in found(copy, secrets)
+
+
+def test_mistakes_are_sealed_and_nothing_else(copy: Files, secrets: tuple[Piece, ...]) -> None:
+    """A file of mistakes in which something can be read is a leak, and so is a sentence with code of staff's in it."""
+    path = f"{FOLDER}/mistakes.json"
+    copy[path] = as_file({"0" * 32: [seal("double", [], ["You doubled what was doubled already."])]})
+    prove(copy, copy, secrets)
+    copy[path] = copy[path].replace(b'"version"', b'"note": "ask Jo", "version"')
+    assert found(copy, secrets) == f"{path}: this is to have sealed sentences and nothing else; make the copy anew"
+    prove_sentences(path, ["You doubled what was doubled already."], secrets)
+    with pytest.raises(LeakError, match=r"mistakes.json:1: a .* of a solution stands here"):
+        prove_sentences(path, ["Write return x.mul(2).to(x.dtype) here."], secrets)
 
 
 def test_what_the_starter_had_is_no_leak(root: Path, tmp_path: Path) -> None:

@@ -13,10 +13,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import click
 import pytest
-from support import COURSES
+from support import COURSES, FORK
 
 from grader.course.saves import saves
+from grader.model import Course
+from grader.study.watch import Screen, Watch
 
 DOUBLE = "exercises/01_basics/double/double.py"
 RIGHT = "def double(x):\n    return 2 * x\n\n\ndef double_(x):\n    return x.mul_(2)\n"
@@ -88,6 +91,16 @@ def watching(folder: Path, *arguments: str) -> Iterator[Watched]:
         process.wait()
         watched.close()
         os.close(master)
+
+
+@pytest.mark.parametrize(("width", "lines"), [(80, 1), (40, 2)])
+def test_keys_are_told_in_words(tiny: Course, width: int, lines: int) -> None:
+    """Also on a narrow terminal, where they take more lines, each of which fits."""
+    screen = Screen(lambda *lines: None, lambda what, seconds: None, lambda: width)
+    told = [click.unstyle(line) for line in Watch(tiny, tiny.exercises[0], FORK, screen)._legend()]
+    assert len(told) == lines
+    assert max(map(len, told)) <= width
+    assert "  ".join(told).split("  ")[2:4] == ["s show the task", "l list"]
 
 
 @posix
