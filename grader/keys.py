@@ -57,38 +57,44 @@ class Keys:
         self._setup = setup
         machine = describe_machine(setup, None)
         parts = (machine.grader, machine.torch, machine.numpy, machine.python, machine.device, machine.os.split()[-1])
-        self._machine = _digest("\0".join(parts).encode())
-        self._judges = {exercise.id: _judge_of(exercise) for exercise in exercises}
-        self._mistakes = {exercise.id: _digest(*map(_read, exercise.wrong)) for exercise in exercises}
+        self._machine = digest_of(*(part.encode() for part in parts))
+        self._judges = {exercise.id: judge_of(exercise) for exercise in exercises}
+        self._mistakes = {exercise.id: digest_of(*map(_read, exercise.wrong)) for exercise in exercises}
 
     def of(self, submission: Submission, exercise: Exercise) -> Key:
         """The key of an exercise of a submission."""
         files = submission.files.get(exercise.id)
         if files is None:
-            handed_in = _digest(b"none", submission.problems.get(exercise.id, "").encode("utf-8", "surrogateescape"))
+            handed_in = digest_of(b"none", submission.problems.get(exercise.id, "").encode("utf-8", "surrogateescape"))
         else:
             named = ((name.encode("utf-8", "surrogateescape"), data) for name, data in sorted(files.items()))
-            handed_in = _digest(*(part for pair in named for part in pair))
-        seed = _digest(str(self._setup.seed_of(submission.author)).encode())
+            handed_in = digest_of(*(part for pair in named for part in pair))
+        seed = digest_of(str(self._setup.seed_of(submission.author)).encode())
         return Key(handed_in, self._judges[exercise.id], seed, self._machine, self._mistakes[exercise.id])
 
     def judge(self, exercise: Exercise) -> str:
         """The part of it that is the course's."""
         return self._judges[exercise.id]
 
+    def judged(self, exercise: Exercise) -> str:
+        """The same, and what student code runs with."""
+        return digest_of(self._judges[exercise.id].encode(), self._machine.encode())
 
-def _judge_of(exercise: Exercise) -> str:
+
+def judge_of(exercise: Exercise) -> str:
+    """A digest of what judges an exercise, as its files are now: checks, probes, reference, data and limits."""
     planned = PlannedExercise.of(exercise)
     told = repr((exercise.id, asdict(planned.limits), dict(planned.contract), exercise.withheld.shares))
     starter = exercise.starter_digest or starter_digest(_read(exercise.starter))
-    return _digest(told.encode(), starter.encode(), *map(_read, planned.files))
+    return digest_of(told.encode(), starter.encode(), *map(_read, planned.files))
 
 
 def _read(path: Path | None) -> bytes:
     return path.read_bytes() if path is not None and path.is_file() else b""
 
 
-def _digest(*parts: bytes) -> str:
+def digest_of(*parts: bytes) -> str:
+    """A digest of several parts: it tells where each ends."""
     whole = hashlib.sha256()
     for part in parts:
         whole.update(f"{len(part)}:".encode())

@@ -37,7 +37,7 @@ FLOORS: dict[str, set[str]] = {
     "picture": {"picture", "model"},
     "report": {"report", "picture", "lanes", "course", "jobs", "confine", "model"},
     "export": {"export", "report", "model"},
-    "diagnosis": {"diagnosis", "lanes", "course", "report", "jobs", "model"},
+    "diagnosis": {"diagnosis", "keys", "lanes", "course", "report", "jobs", "model"},
     "engine": {"engine", "diagnosis", "graded", "grading", "lanes", "records", "model"},
     "batch": {
         *("batch", "diagnosis", "engine", "keys", "graded", "grading", "lanes", "intake", "report", "export"),
@@ -48,7 +48,7 @@ FLOORS: dict[str, set[str]] = {
     "notebook": {
         *("notebook", "diagnosis", "grading", "lanes", "course", "report", "jobs", "model", "process"),
     },
-    "verify": {"verify", "diagnosis", "grading", "lanes", "course", "report", "jobs", "model"},
+    "verify": {"verify", "diagnosis", "keys", "grading", "lanes", "course", "report", "jobs", "model"},
     "study": {
         *("study", "picture", "diagnosis", "keys", "graded", "grading", "intake", "lanes", "course", "report"),
         *("jobs", "model"),

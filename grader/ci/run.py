@@ -1,12 +1,16 @@
-"""A checkout graded: after each check every file is written anew, so that a time-out keeps what was earned."""
+"""A checkout graded: every file is written anew while checks end, so that a time-out keeps what was earned."""
 
 from __future__ import annotations
 
 import json
+import threading
+import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from pathlib import Path
+from types import TracebackType
+from typing import Self
 
 from grader.diagnosis.diagnose import explainer
 from grader.diagnosis.known import Known
@@ -23,6 +27,68 @@ from grader.report.from_json import ReadReport, from_json
 Formats = Sequence[tuple[str, str]]
 """Names of formats, each with its file or `-`."""
 
+_REST = 4
+"""So many times as long as a write took, none begins: a report of many exercises is not written all the time."""
+
+
+class LatestWriter:
+    """Writes the latest report of those that it is told, beside the grading, and soon even if none follows it.
+
+    Args:
+        write: told a report.
+    """
+
+    def __init__(self, write: Callable[[Report], None]) -> None:
+        self._write = write
+        self._turn = threading.Condition()
+        self._latest: Callable[[], Report] | None = None
+        self._error: Exception | None = None
+        self._ended = False
+        self._thread = threading.Thread(target=self._run, daemon=True)
+
+    def tell(self, latest: Callable[[], Report]) -> None:
+        """Have a report written, which is made only if it is.
+
+        Raises:
+            Exception: what an earlier write raised.
+        """
+        with self._turn:
+            if self._error is not None:
+                raise self._error
+            self._latest = latest
+            self._turn.notify()
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Write what is not written yet, without a rest."""
+        with self._turn:
+            self._ended = True
+            self._turn.notify()
+        self._thread.join()
+
+    def _run(self) -> None:
+        rest = 0.0
+        while True:
+            with self._turn:
+                self._turn.wait_for(lambda: self._ended, rest)
+                self._turn.wait_for(lambda: self._ended or self._latest is not None)
+                latest, self._latest = self._latest, None
+            if latest is None:
+                return
+            began = time.monotonic()
+            try:
+                self._write(latest())
+            # It is raised where the next report is told, or by the write that follows the grading.
+            except Exception as error:
+                self._error = error
+                return
+            rest = _REST * (time.monotonic() - began)
+
 
 def grade_checkout(
     sheet: Sheet, submission: Submission, write: Callable[[Report], None], on_exercise: Callable[[GradedExercise], None]
@@ -32,7 +98,7 @@ def grade_checkout(
     Args:
         sheet: what is to be graded.
         submission: the checkout.
-        write: told the report so far before anything ran, after each check, and after each exercise.
+        write: told the report so far before anything ran, and then, in a thread of its own, the latest that there is.
         on_exercise: told each exercise.
 
     Raises:
@@ -45,19 +111,23 @@ def grade_checkout(
     to_run = sheet.to_run(submission)
     hidden = (submission.root,) if submission.root else ()
     write(report_so_far(sheet, submission, None, done))  # a place that cannot be written is told before all else
-    with open_lane(to_run, sheet.setup, hidden=hidden) if to_run else nullcontext() as lane:
+    opened = open_lane(to_run, sheet.setup, hidden=hidden) if to_run else nullcontext()
+    with opened as lane, LatestWriter(write) as writer:
+
+        def tell_with(*running: GradedExercise) -> None:
+            rows = [*done, *running]
+            writer.tell(lambda: report_so_far(sheet, submission, lane, rows))
 
         def on_graded(graded: GradedExercise) -> None:
             done.append(graded)
             on_exercise(graded)
-            write(report_so_far(sheet, submission, lane, done))
+            tell_with()
 
         def on_check(exercise: Exercise, outcome: Outcome) -> None:
             assert lane is not None
             heard[exercise.id][outcome.check] = outcome
             outcomes = list(heard[exercise.id].values())
-            running = graded_so_far(exercise, submission, lane.checks_of(exercise), outcomes)
-            write(report_so_far(sheet, submission, lane, [*done, running]))
+            tell_with(graded_so_far(exercise, submission, lane.checks_of(exercise), outcomes))
 
         explain = explainer(submission, sheet.setup, lane, known)
         return grade_at_once(sheet, submission, lane, explain=explain, on_exercise=on_graded, on_check=on_check)

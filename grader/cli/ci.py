@@ -145,7 +145,7 @@ def _sheet(
 def _grade(
     checkout: Checkout, sheet: Sheet, handed_in: Submission, out: tuple[str | None, Formats, Options], say: Say
 ) -> Report:
-    """Grade, write the files after each check, and say what is graded with which checks."""
+    """Grade, write the files while checks end, and say what is graded with which checks."""
     from grader.ci.checkout import other_files
     from grader.ci.run import grade_checkout, write_files
     from grader.export.log import log_line

@@ -6,7 +6,6 @@ run serves for all students. Of what comes out digests are kept, which tell noth
 
 from __future__ import annotations
 
-import hashlib
 import json
 import threading
 from collections.abc import Collection
@@ -15,8 +14,8 @@ from typing import Any
 
 from grader.course.answers import Answer, as_submitted
 from grader.diagnosis.traces import Trace, Traces
-from grader.jobs import Part, PlannedExercise, Setup
-from grader.lanes.environment import describe_machine
+from grader.jobs import Part, Setup
+from grader.keys import Keys, digest_of
 from grader.lanes.lane import Lane
 from grader.model import Exercise, Verdict
 from grader.report.as_json import write_whole
@@ -44,7 +43,7 @@ class Known:
         self._setup = setup
         self._path = path
         self._found = _read(path)
-        self._judges: dict[str, bytes] = {}
+        self._keys: dict[str, Keys] = {}
         self._new = False
         self._lock = threading.Lock()
 
@@ -70,9 +69,9 @@ class Known:
 
     def _key(self, exercise: Exercise, answer: Answer, seed: int) -> str:
         """A digest of all that the traces hang on: what judges the answer, the answer, the seed."""
-        if exercise.id not in self._judges:
-            self._judges[exercise.id] = _judge_of(exercise, self._setup)
-        return hashlib.sha256(self._judges[exercise.id] + answer.source + f" {seed}".encode()).hexdigest()[:32]
+        if exercise.id not in self._keys:
+            self._keys[exercise.id] = Keys(self._setup, [exercise])
+        return digest_of(self._keys[exercise.id].judged(exercise).encode(), answer.source, str(seed).encode())
 
     def write(self) -> None:
         """Keep what was found out, if anything was.
@@ -90,16 +89,6 @@ class Known:
             }  # fmt: skip
             write_whole(self._path, json.dumps({"version": _VERSION, "traces": rows}) + "\n")
             self._new = False
-
-
-def _judge_of(exercise: Exercise, setup: Setup) -> bytes:
-    """A digest of an exercise's checks, of what they need, and of what runs them."""
-    planned, machine = PlannedExercise.of(exercise), describe_machine(setup, None)
-    parts = [machine.grader, machine.torch, machine.numpy, machine.python, machine.device, exercise.id]
-    whole = hashlib.sha256("\0".join([*parts, repr(planned.limits)]).encode())
-    for path in planned.files:
-        whole.update(hashlib.sha256(path.read_bytes() if path is not None else b"").digest())
-    return whole.digest()
 
 
 def _read(path: Path | None) -> _Found:

@@ -62,8 +62,10 @@ def items_of(report: ReadReport) -> list[Item]:
 
 def begun_or_not(report: ReadReport) -> tuple[list[ReadExercise], list[ReadExercise]]:
     """The exercises of which there is something to tell, and those that nobody has begun: a line for all of them."""
-    blank = [exercise for exercise in report.exercises if exercise.state == "not_started" and not exercise.checks]
-    return [exercise for exercise in report.exercises if exercise not in blank], blank
+    parts: tuple[list[ReadExercise], list[ReadExercise]] = ([], [])
+    for exercise in report.exercises:
+        parts[exercise.state == "not_started" and not exercise.checks].append(exercise)
+    return parts
 
 
 def _items(exercise: ReadExercise) -> Iterator[Item]:

@@ -13,7 +13,7 @@ from grader.export.items import Item, Kind, begun_or_not, items_of, total_text
 from grader.model.score import counted
 from grader.report.from_json import ReadExercise, ReadReport
 from grader.report.safe import for_terminal, for_workflow, for_workflow_message, for_workflow_property
-from grader.report.words import score_text
+from grader.report.words import hidden_text, score_text
 
 _MOST_TEXT = 4_000
 _MOST_ANNOTATIONS = 10
@@ -71,7 +71,7 @@ def _title(exercise: ReadExercise, options: Options) -> str:
 
 
 def _lines(item: Item, options: Options) -> Iterator[str]:
-    kind = "" if item.shown else " (hidden)"
+    kind = hidden_text(item.shown)
     points = f"  {score_text(item.score)}" if options.points else ""
     yield log_line(f"  {item.verdict:<13}{item.title}{kind}{points}")
     # Consequences of one mistake would be a wall of text; who wants all has the report.

@@ -8,7 +8,7 @@ from grader.export.checked import Options, cut
 from grader.export.items import Item, Kind, begun_or_not, items_of, total_text
 from grader.report.from_json import ReadExercise, ReadReport
 from grader.report.safe import for_markdown, for_markdown_block
-from grader.report.words import score_text
+from grader.report.words import hidden_text, score_text
 
 _LARGEST = 900_000
 """GitHub drops a summary of more than a mebibyte."""
@@ -53,7 +53,7 @@ def _mistake(item: Item, options: Options) -> str:
     file = options.path_of(exercise.file)
     place = f" in {for_markdown(file)}" if file else ""
     place += f", line {item.line}" if file and item.line else ""
-    kind = "" if item.shown else " (hidden)"
+    kind = hidden_text(item.shown)
     lines = [f"\n#### {for_markdown(exercise.name)}\n", f"{for_markdown(item.title)}{kind}{place}\n"]
     if item.text:
         lines.append(for_markdown_block(cut(item.text, _MOST_TEXT)))

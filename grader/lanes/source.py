@@ -33,12 +33,13 @@ from grader.confine.messages import (
     to_tree,
 )
 from grader.jobs import Start
+from grader.lanes.deadline import Late, until
 from grader.lanes.supply import Source, Supply
 from grader.lanes.walls import Reached, WallPlan, behind_wall, has_walls, try_out, unconfined
 from grader.model.errors import ConfinementError, StartError
 from grader.process.end import end, tail
 from grader.process.start import isolated, workers_environment
-from grader.wire.frames import Channel, ChannelClosed, Patience
+from grader.wire.frames import Channel, ChannelClosed
 from grader.wire.transport import PatientPipes
 
 START_S = 180.0
@@ -212,7 +213,7 @@ class FreshInterpreters:
         channel = Channel(PatientPipes(os.dup(self._trial.stdout.fileno()), os.dup(self._trial.stdin.fileno())))
         self._trial.stdin.close()
         self._trial.stdout.close()
-        patience = _until(time.monotonic() + START_S)
+        patience = until(time.monotonic() + START_S)
         limits = WorkerLimits(cpu_s=_CPU_S, memory_mb=asked.targets.memory_mb, file_mb=_FILE_MB, processes=1)
         try:
             awake = from_tree(channel.receive(patience).tree)
@@ -222,7 +223,7 @@ class FreshInterpreters:
             channel.receive(patience)  # it is confined
             told = from_tree(channel.receive(patience).tree)
             assert isinstance(told, Found)
-        except ChannelClosed:
+        except (ChannelClosed, Late):
             raise StartError(f"a worker did not start: {tail(self._log)}") from None
         finally:
             end(self._trial)
@@ -253,12 +254,3 @@ class FreshInterpreters:
                 if pipe is not None:
                     pipe.close()
             self._log.close()
-
-
-def _until(deadline: float) -> Patience:
-    def patience() -> float:
-        if time.monotonic() > deadline:
-            raise ChannelClosed("it did not answer")
-        return 1.0
-
-    return patience

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from grader.model import Verdict
-from grader.model.endings import WorkerLost
+from grader.model.endings import CannotJudge, WorkerLost
 from grader.model.public import Public, say
 from grader.wire.requests import FrameRow, KindRow, RaisedRow
 
@@ -142,3 +142,12 @@ def frame_lines(frames: Sequence[FrameRow], folder: str = "") -> list[str]:
         if text.strip():
             lines.append(f"        {text.strip()}")
     return lines
+
+
+def does_not_load(module: str, raised: Raised, folder: str, *, before: bool) -> CannotJudge:
+    """What a check ends with where a file does not load; `before`: though it has done so before."""
+    # Why may be told in full, as no hidden input is known yet. Where the file has loaded before, one may be.
+    story = load_message(module, raised, folder)
+    if before:
+        return CannotJudge(say("{} loaded once, and does not any more", f"your {module}.py"), story)
+    return CannotJudge(story, at_load=True, about="load")

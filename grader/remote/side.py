@@ -17,13 +17,14 @@ from grader.remote.errors import Errors
 from grader.remote.folder import Folder
 from grader.remote.handle import Handle, make_handle
 from grader.remote.journal import Call, Journal
-from grader.remote.raised import Raised, exception_of, load_message, raised_by_student
+from grader.remote.lent import Lent, copied
+from grader.remote.raised import Raised, does_not_load, exception_of, raised_by_student
 from grader.remote.sitting import Sitting
 from grader.wire import requests
 from grader.wire.exchange import Exchange
 from grader.wire.frames import Frame, ProtocolFault
 from grader.wire.handles import HandleRow, Origin, Remote, origin_of
-from grader.wire.incoming import Incoming, copies
+from grader.wire.incoming import Incoming
 from grader.wire.outgoing import Outgoing
 
 _MOST_REASON = 300
@@ -83,6 +84,7 @@ class Side:
         self._seeded = self._has_loaded = False
         self._unloadable: CannotJudge | None = None
         self._word = ""
+        self._lent: Lent | None = None
         self.journal, self._past = Journal(), Journal()
         self.errors = Errors()
 
@@ -105,6 +107,7 @@ class Side:
         self.sitting.begin_check(limits)
         self.leave = leave or self.leave
         self.exchange.reset()
+        self._lent = None if self.originals is None else Lent(self.originals.exchange)
         self.journal.begin_check()
         self.seed, self._seeded = seed, False
         self.recording, self.calls, self.counters, self.speed = recording, [], {}, []
@@ -165,7 +168,7 @@ class Side:
             raised = raised_by_student(error)
             if raised is None:
                 raise
-            self._unloadable = self._does_not_load(raised)
+            self._unloadable = does_not_load(sitting.module, raised, sitting.folder, before=self._has_loaded)
             self._unloadable.__dict__["_raised"] = raised  # whose file it is tells a fault of ours
             raise self._unloadable from None
         if not isinstance(names, dict) or not all(isinstance(part, str) for row in names.items() for part in row):
@@ -173,15 +176,8 @@ class Side:
             lost = WorkerLost(Verdict.CRASHED, gave, "no table of names")
             sitting.lose(lost, in_load=True)
             raise lost
-        self._names, self._has_loaded = names, True
+        self._names, self._has_loaded = dict(names), True  # a copy: the worker could change its own later
         self._past.ask_again(sitting)
-
-    def _does_not_load(self, raised: Raised) -> CannotJudge:
-        # Why may be told in full, as no hidden input is known yet. Where the file has loaded before, one may be.
-        story = load_message(self.sitting.module, raised, self.sitting.folder)
-        if self._has_loaded:
-            return CannotJudge(say("{} loaded once, and does not any more", f"your {self.sitting.module}.py"), story)
-        return CannotJudge(story, at_load=True, about="load")
 
     def call(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], what: str) -> Any:
         """Call something that lives in the worker; a path into the check's folder means the same file there."""
@@ -196,8 +192,17 @@ class Side:
             kwargs = {name: self.rewrite(value) for name, value in kwargs.items()}
         if self.copying:
             withhold(*args, *kwargs.values())
+        given, named = args, kwargs
         if self.originals is not None or self.copying:
-            args, kwargs = self._copied(args, kwargs)
+            given, named = copied(args, kwargs, None if self.originals is None else self.originals.exchange)
+        result = self._send(function, given, named, what)
+        if self._lent is not None:
+            probe = Remote(Origin(self, ["named", "probe:", "keeps"], "keeps"))
+            both = ([*args, *kwargs.values()], [*given, *named.values()])
+            self._lent.note(both, function, result, what, lambda *asked: self._send(probe, asked, {}, what))
+        return result
+
+    def _send(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], what: str) -> Any:
         out = Outgoing(self.exchange)
         request = requests.Call(
             out.value(function),
@@ -209,12 +214,6 @@ class Side:
         if self.recording and self.sitting.printed() > before:
             self.printing.add(what)
         return result
-
-    def _copied(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """The arguments as they were before student code changed them, in memory of their own."""
-        originals = None if self.originals is None else self.originals.exchange
-        copied = copies(*args, *kwargs.values(), originals=originals)
-        return copied[: len(args)], dict(zip(kwargs, copied[len(args) :], strict=True))
 
     def get(self, obj: Any, name: str, what: str) -> Any:
         """Read an attribute of something that lives in the worker."""
@@ -245,10 +244,13 @@ class Side:
         asked = requests.Asked(request, objects, seed, torch.is_grad_enabled())
         self.journal.take_down(asked, data, what)
         # A worker is loaded when it is new, which hangs on what ran before: inputs must not.
+        if self._lent is not None:
+            self._lent.before_call()
+        overwritten = len(self.exchange.overwritten)
         with self.not_counted(learns=not isinstance(request, requests.Load | requests.LoadProbe)):
             frame = self.sitting.ask(asked, data, seconds, what)
         try:
-            return self.read(frame, what)
+            result = self.read(frame, what)
         except ProtocolFault as fault:
             lost = WorkerLost(Verdict.CRASHED, say("{} gave the grader something it cannot take", what), fault)
             self.sitting.lose(lost)
@@ -257,6 +259,9 @@ class Side:
             out.release()
             self.exchange.end_call()
             self.exchange.hold()
+        if self._lent is not None:
+            self._lent.after_call(self.exchange.overwritten[overwritten:])
+        return result
 
     @contextmanager
     def not_counted(self, *, learns: bool = True) -> Iterator[None]:

@@ -23,6 +23,7 @@ from grader.report.words import (
     VERDICTS,
     counts_text,
     exercise_notes,
+    hidden_text,
     mistake_text,
     next_lines,
     passed_text,
@@ -98,7 +99,7 @@ class _Row:
     def of(cls, row: GradedCheck, **more: Any) -> _Row:
         """That of one check."""
         check, verdict = row.check, row.outcome.verdict
-        title = check.title if check.shown else f"{check.title} (hidden)"
+        title = check.title + hidden_text(check.shown)
         return cls(verdict.value, VERDICTS[verdict][0], check.contract, title, score_text(row.score), **more)
 
     @classmethod

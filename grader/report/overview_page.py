@@ -17,7 +17,7 @@ from grader.report.overview import (
     middle_text,
     spread,
 )
-from grader.report.words import VERDICTS, score_text
+from grader.report.words import VERDICTS, hidden_text, score_text
 
 _MOST_LINES = 40
 _MOST_NAMES = 12
@@ -89,6 +89,7 @@ def overview_page(overview: Overview) -> str:
     return rendered(
         "overview.html",
         overview=overview,
+        hidden_text=hidden_text,
         when=overview.at[:16].replace("T", " "),
         submissions=counted(len(overview.rows), "submission"),
         middle=middle_text(scores),
@@ -163,7 +164,7 @@ def _group(group: GroupTold, people: dict[str, _Person]) -> _Group:
 def _rows(rows: Sequence[GradedCheck]) -> Iterator[tuple[str, str, str, str, str]]:
     before = ""
     for row in rows:
-        title = row.check.title if row.check.shown else f"{row.check.title} (hidden)"
+        title = row.check.title + hidden_text(row.check.shown)
         verdict, message = row.outcome.verdict, row.outcome.message.split("\n")[0]
         # What a file that does not load is told of each check is read once.
         yield verdict.value, VERDICTS[verdict][0], row.check.contract, title, message if message != before else ""

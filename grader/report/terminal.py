@@ -20,6 +20,7 @@ from grader.report.words import (
     VERDICTS,
     counts_text,
     exercise_notes,
+    hidden_text,
     mistake_text,
     next_lines,
     passed_text,
@@ -171,7 +172,7 @@ class _Page:
 
     def check(self, row: GradedCheck) -> Iterator[str]:
         """One check: its verdict as a word, its rule, its title, its points."""
-        kind = "" if row.check.shown else " (hidden)"
+        kind = hidden_text(row.check.shown)
         title, rule = for_terminal(row.check.title, one_line=True), for_terminal(row.check.contract, one_line=True)
         yield from self._cells(_word(row.outcome.verdict), rule, title, kind, (row,))
 

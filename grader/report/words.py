@@ -53,6 +53,11 @@ def _by_number(rule: str) -> tuple[int, str]:
     return len(rule), rule  # C2 before C10
 
 
+def hidden_text(shown: bool) -> str:
+    """What stands behind the title of a check that students do not have, or ""."""
+    return "" if shown else " (hidden)"
+
+
 def state_text(graded: GradedExercise) -> str:
     """The state of an exercise."""
     return graded.state.replace("_", " ")

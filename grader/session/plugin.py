@@ -98,6 +98,10 @@ class CheckSession:
         # Shown ones first: what a student prints is kept up to the first hidden input, and no further.
         for rows in self._checks.values():
             rows.sort(key=lambda row: not row.check.shown)
+        self.tell_checks()
+
+    def tell_checks(self) -> None:
+        """Tell the host which checks there are; it waits for that."""
         checks = tuple(row.check for rows in self._checks.values() for row in rows)
         self._host.tell(Collected(checks, self._problems, self._accelerator.count))
 

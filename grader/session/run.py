@@ -134,6 +134,7 @@ def run_session(
             options.append("--continue-on-collection-errors")
             pytest.main([*options, f"--rootdir={top}", *paths], plugins=[session, fixtures])
         else:
+            session.tell_checks()
             session.run_jobs()
     finally:
         sides.close()

@@ -7,7 +7,6 @@ up. Inputs that lie in files of their own are not kept twice, so that an answer 
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -18,7 +17,7 @@ from grader.course.kept import kept_answers
 from grader.graded import from_told, to_told
 from grader.grading import Sheet
 from grader.intake.origin import as_handed_in
-from grader.keys import Key, Keys
+from grader.keys import Keys, digest_of
 from grader.model import Exercise, GradedExercise, Report, Submission, Verdict
 from grader.model.score import counted
 from grader.report.as_json import write_whole
@@ -52,12 +51,13 @@ class Answered:
         self._kept = _read(self._path)
         exercises = sheet.to_run(submission)
         keys, how = Keys(sheet.setup, exercises), _how(sheet)
-        self._keys = {exercise.id: _digest(keys.of(submission, exercise), how) for exercise in exercises}
+        self._exercises = exercises
+        self._keys = {item.id: digest_of(repr(keys.of(submission, item)).encode(), how) for item in exercises}
 
     def rows(self) -> dict[str, GradedExercise]:
         """The exercises whose answer is known, by id, in their order."""
         known = {}
-        for exercise in self._sheet.to_run(self._submission):
+        for exercise in self._exercises:
             answer = self._kept.get(exercise.id)
             if answer and answer.key == self._keys[exercise.id]:
                 known[exercise.id] = as_handed_in(from_told(exercise, answer.told), self._submission)
@@ -89,15 +89,12 @@ class Answered:
         )
 
 
-def _how(sheet: Sheet) -> str:
+def _how(sheet: Sheet) -> bytes:
     """How a run is set up, as far as what it tells hangs on that; lines to try name paths from where the student is."""
     setup = sheet.setup
     levels = (setup.least.word, setup.most.word)
-    return repr((setup.start, setup.accelerator, levels, sheet.runs_untouched, sheet.compiles, str(Path.cwd())))
-
-
-def _digest(key: Key, how: str) -> str:
-    return hashlib.sha256(f"{key}\0{how}".encode("utf-8", "surrogateescape")).hexdigest()[:32]
+    told = (setup.start, setup.accelerator, levels, sheet.runs_untouched, sheet.compiles, str(Path.cwd()))
+    return repr(told).encode("utf-8", "surrogateescape")
 
 
 def _read(path: Path) -> dict[str, _Answer]:

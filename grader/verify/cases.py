@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from grader.course.answers import UNWRITTEN, Answer, as_submitted, read_answer
 from grader.course.layout import Places
-from grader.jobs import PlannedExercise
 from grader.model import Check, Exercise, Submission
 from grader.model.errors import CourseError
 from grader.verify.proof import Proof
@@ -49,15 +48,6 @@ class Case:
         id, source = self.exercise.id, self.answer.source
         files = {id: as_submitted(self.exercise, source)}
         return Submission(self.kind, files, {id: self.answer.path}, {}, hashlib.sha256(source).hexdigest())
-
-
-def judge_of(exercise: Exercise) -> bytes:
-    """A digest of all that judges an exercise as its files are now: two runs of one text with one judge are alike."""
-    planned = PlannedExercise.of(exercise)
-    found = hashlib.sha256(repr((planned.limits, planned.contract, exercise.points, exercise.starter_digest)).encode())
-    for path in planned.files:
-        found.update(hashlib.sha256(path.read_bytes() if path is not None and path.is_file() else b"").digest())
-    return found.digest()
 
 
 def cases_of(proof: Proof, checks: Sequence[Check], seeds: int) -> Iterator[Case]:

@@ -64,7 +64,8 @@ def messages_page(runs: Runs, lane: Lane, exercises: Sequence[Exercise]) -> Iter
     for exercise in exercises:
         yield from _filled(f"## {exercise.number} {_plain(exercise.title)}")
         for answer in wrong_answers(exercise):
-            report = runs.run(Case(exercise, "wrong", answer, 0), lane)
+            case = Case(exercise, "wrong", answer, 0)
+            report = runs.repeat(case, runs.run(case, lane), lane)  # a student reads what was confirmed
             yield from _filled(f"### {answer.path.stem}", answer.sentence)
             yield "```text"
             for line in exercise_lines(report.exercises[0]):

@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 import ast
-import queue
 import subprocess
 import sys
+import weakref
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 
 from grader.course.inventory import stray_files
 from grader.course.layout import Places
 from grader.course.topics import Coverage
 from grader.grading import Sheet, grade_submission, repeats
-from grader.jobs import Setup
+from grader.jobs import Collected, Setup
+from grader.keys import judge_of
 from grader.lanes.lane import Lane
-from grader.lanes.open import open_lanes
-from grader.lanes.pool import cores
+from grader.lanes.pool import Pool, cores, open_pool
 from grader.model import Check, Course, Exercise, Report
 from grader.model.errors import CourseError
 from grader.model.score import counted
 from grader.verify.alike import alike_notes
-from grader.verify.cases import WRONG_SEEDS, Case, cases_of, judge_of
+from grader.verify.cases import WRONG_SEEDS, Case, cases_of
 from grader.verify.coverage import unknown_topics
 from grader.verify.judge import judge
 from grader.verify.losses import loss_problems, losses_of
@@ -37,7 +37,7 @@ from grader.verify.told import judge_messages
 
 _RUNS_FOR_A_LANE = 40
 
-_Key = tuple[str, bytes, str, bytes, int, bool]
+_Key = tuple[str, str, int, str, bytes, int, bool]
 
 
 def verify(
@@ -65,46 +65,53 @@ def verify(
         return []
     # A lane costs as much as many short runs: it has PyTorch to import.
     runs = sum(_runs_of(item, seeds) for item in exercises)
-    with open_lanes(exercises, setup, lanes_wanted or min(len(cores()), 1 + runs // _RUNS_FOR_A_LANE)) as lanes:
-        return prove(lanes, exercises, Runs(course, setup), seeds, say)
+    with open_pool(exercises, setup, lanes_wanted or min(len(cores()), 1 + runs // _RUNS_FOR_A_LANE)) as pool:
+        return prove(pool, exercises, Runs(course, setup), seeds, say)
 
 
 def prove(
-    lanes: Sequence[Lane], exercises: Sequence[Exercise], runs: Runs, seeds: int, say: Callable[[str], None]
+    pool: Pool,
+    exercises: Sequence[Exercise],
+    runs: Runs,
+    seeds: int,
+    say: Callable[[str], None],
+    *,
+    first: Callable[[list[Proof]], None] = lambda proofs: None,
+    stops: Callable[[], bool] = lambda: False,
 ) -> list[Proof]:
     """Prove exercises in lanes that are open; see `verify`.
 
     Args:
-        lanes: they have the checks of the exercises.
+        pool: its lanes have the checks of the exercises.
         exercises: those to prove.
         runs: what runs them, and knows what ran before.
         seeds: how many seeds a right answer must pass with.
         say: told what goes on, a line at a time.
+        first: told what the known answers show in quiet, if there is more to run: that takes longer.
+        stops: asked before each run whether nobody waits for this any more. Then what comes out is not all of it.
     """
-    proofs, course = [Proof(exercise) for exercise in exercises], runs.course
-    _read(course, proofs, lanes[0])
-    cases = [case for proof in proofs if proof.exercise.id not in lanes[0].collected.problems
-             for case in _cases(proof, lanes[0].checks_of(proof.exercise), seeds)]  # fmt: skip
-    quiet = [case for case in cases if not case.busy]
+    proofs = [Proof(exercise) for exercise in exercises]
+    collected = pool.submit(runs.collected).result()
+    _read(runs.course, proofs, collected)
+    cases = [case for proof in proofs if proof.exercise.id not in collected.problems
+             for case in _cases(proof, _checks_of(collected, proof), seeds)]  # fmt: skip
+    known = [case for case in cases if not case.busy and case.kind != "odd"]
+    odd = [case for case in cases if not case.busy and case.kind == "odd"]
     busy = [case for case in cases if case.busy]
-    if count := runs.new(quiet):
-        say(f"running {counted(count, 'submission')} on {counted(len(lanes), 'lane')}")
-    found = runs.run_all(lanes, quiet)
-    if busy:
-        if count := runs.new(busy):
-            say(f"running {counted(count, 'submission')} while all cores are busy")
-        with _busy_cores(len(cores()) if count else 0):
-            found += runs.run_all(lanes, busy)
-    # When all else is done, and so in quiet, as a batch does it.
-    found = [(case, runs.repeat(lanes[0], case, report)) for case, report in found]
-    for proof in proofs:
-        mine = [(case, report) for case, report in found if case.exercise.id == proof.exercise.id]
-        _conclude(proof, lanes[0].checks_of(proof.exercise), mine)
-    stray = [f"{path}: this file has no place in a course; remove it or mend its name" for path in stray_files(course)]
-    stray += unknown_topics(Coverage.of(course))
-    if stray and proofs:
-        proofs[0].problems += stray
-    return proofs
+    if count := runs.new([*known, *odd]):
+        say(f"running {counted(count, 'submission')} on {counted(pool.slots, 'lane')}")
+    found = runs.run_all(pool, known, stops)
+    if runs.new([*odd, *busy]) and not stops():
+        first(_concluded(proofs, collected, found))
+    found += runs.run_all(pool, odd, stops)
+    if count := runs.new(busy):
+        say(f"running {counted(count, 'submission')} while all cores are busy")
+    found += runs.run_all(pool, busy, stops, while_busy=count > 0)
+    return _concluded(proofs, collected, found)
+
+
+def _checks_of(collected: Collected, proof: Proof) -> list[Check]:
+    return [check for check in collected.checks if check.exercise == proof.exercise.id]
 
 
 def _runs_of(exercise: Exercise, seeds: int) -> int:
@@ -130,26 +137,33 @@ def _cases(proof: Proof, checks: Sequence[Check], seeds: int) -> list[Case]:
     return []
 
 
-def _conclude(proof: Proof, checks: Sequence[Check], found: Sequence[tuple[Case, Report]]) -> None:
-    """Judge what the runs of an exercise's files show."""
-    outcomes = [(case, [row.outcome for row in report.exercises[0].checks]) for case, report in found]
-    judge(proof, checks, outcomes)
-    judge_messages(proof, checks, outcomes)
-    proof.problems += margin_problems(proof.exercise, outcomes)
-    graded = [(case, report.exercises[0]) for case, report in found]
-    proof.losses += losses_of(graded)
-    proof.notes += alike_notes(proof, graded)
-    proof.problems += [*loss_problems(proof), *steady_problems(proof, graded)]
+def _concluded(proofs: Sequence[Proof], collected: Collected, found: Sequence[tuple[Case, Report]]) -> list[Proof]:
+    """Judge what the runs of exercises' files show; the proofs stay as reading left them."""
+    concluded = []
+    for read in proofs:
+        proof, checks = Proof(read.exercise, problems=[*read.problems]), _checks_of(collected, read)
+        graded = [(case, report.exercises[0]) for case, report in found if case.exercise.id == proof.exercise.id]
+        outcomes = [(case, [row.outcome for row in rows.checks]) for case, rows in graded]
+        judge(proof, checks, outcomes)
+        judge_messages(proof, checks, outcomes)
+        proof.problems += margin_problems(proof.exercise, outcomes)
+        proof.losses += losses_of(graded)
+        proof.notes += alike_notes(proof, graded)
+        proof.problems += [*loss_problems(proof), *steady_problems(proof, graded)]
+        concluded.append(proof)
+    return concluded
 
 
-def _read(course: Course, proofs: Sequence[Proof], lane: Lane) -> None:
+def _read(course: Course, proofs: Sequence[Proof], collected: Collected) -> None:
     """Find what reading finds, and what keeps checks from being collected."""
-    topics = Coverage.of(course).topics
+    coverage = Coverage.of(course)
     for proof in proofs:
         exercise = proof.exercise
-        if problem := lane.collected.problems.get(exercise.id):
+        if problem := collected.problems.get(exercise.id):
             proof.problems.append(unread(exercise, problem))
-        proof.problems += text_problems(exercise, lane.checks_of(exercise), topics)
+        proof.problems += text_problems(exercise, _checks_of(collected, proof), coverage.topics)
+    stray = [f"{path}: this file has no place in a course; remove it or mend its name" for path in stray_files(course)]
+    proofs[0].problems += [*stray, *unknown_topics(coverage)]
 
 
 class Runs:
@@ -166,7 +180,9 @@ class Runs:
         self._told = told
         self._setup = setup
         self._known: dict[_Key, Report] = {}
-        self._judges: dict[str, bytes] = {}
+        self._judges: dict[str, str] = {}
+        self._anew: Sequence[Exercise] | None = None
+        self._read: weakref.WeakKeyDictionary[Lane, Sequence[Exercise]] = weakref.WeakKeyDictionary()
 
     def _sheet(self, case: Case) -> Sheet:
         setup = replace(self._setup, seed=case.seed)
@@ -174,6 +190,7 @@ class Runs:
 
     def judged_by(self, exercises: Sequence[Exercise]) -> None:
         """Tell what judges exercises from now on: their files may have been changed since the last run."""
+        self._anew = exercises
         self._judges |= {exercise.id: judge_of(exercise) for exercise in exercises}
 
     def settle(self, exercises: Sequence[Exercise]) -> None:
@@ -183,42 +200,56 @@ class Runs:
 
     def _key(self, case: Case) -> _Key:
         if case.exercise.id not in self._judges:
-            self.judged_by([case.exercise])
-        judge = self._judges[case.exercise.id]
-        return case.exercise.id, judge, case.kind, case.answer.source, case.seed, case.busy
+            self._judges[case.exercise.id] = judge_of(case.exercise)
+        exercise = case.exercise
+        judge = self._judges[exercise.id]
+        return exercise.id, judge, exercise.points, case.kind, case.answer.source, case.seed, case.busy
 
     def new(self, cases: Sequence[Case]) -> int:
         """How many of the cases did not run before."""
         return sum(self._key(case) not in self._known for case in cases)
 
-    def run_all(self, lanes: Sequence[Lane], cases: Sequence[Case]) -> list[tuple[Case, Report]]:
-        """A report for each case, on all lanes at once."""
-        # As many threads as lanes, so a lane is always free for the thread that asks.
-        free: queue.Queue[Lane] = queue.Queue()
-        for lane in lanes:
-            free.put(lane)
+    def collected(self, lane: Lane) -> Collected:
+        """The checks of all exercises, as their files are now."""
+        if self._anew is not None and self._read.get(lane) is not self._anew:
+            lane.collect_anew(self._anew)
+            self._read[lane] = self._anew
+        return lane.collected
 
-        def run(case: Case) -> tuple[Case, Report]:
-            lane = free.get()
-            try:
-                return case, self.run(case, lane)
-            finally:
-                free.put(lane)
+    def run_all(
+        self, pool: Pool, cases: Sequence[Case], stops: Callable[[], bool], *, while_busy: bool = False
+    ) -> list[tuple[Case, Report]]:
+        """A report for each case, on all lanes at once; of those that began before it was to stop.
 
-        with ThreadPoolExecutor(len(lanes)) as threads:
-            return list(threads.map(run, cases))
+        Args:
+            pool: the lanes.
+            cases: what to run.
+            stops: asked before each.
+            while_busy: whether all cores are kept busy meanwhile.
+        """
+
+        def run(case: Case, lane: Lane) -> Report | None:
+            return None if stops() else self.run(case, lane)
+
+        with _busy_cores(len(cores()) if while_busy else 0):
+            futures = [pool.submit(partial(run, case)) for case in cases]
+            found = [(case, report) for case, future in zip(cases, futures, strict=True) if (report := future.result())]
+        # When the others are done, and so in quiet, as a batch does it.
+        return [(case, pool.submit(partial(self.repeat, case, report)).result()) for case, report in found]
 
     def run(self, case: Case, lane: Lane) -> Report:
         """The report of one case."""
         key = self._key(case)
         if key not in self._known:
+            self.collected(lane)
             self._known[key] = grade_submission(self._sheet(case), case.submission(), lane)
         return self._known[key]
 
-    def repeat(self, lane: Lane, case: Case, report: Report) -> Report:
+    def repeat(self, case: Case, report: Report, lane: Lane) -> Report:
         """What was inconclusive, repeated on a quiet machine, as for any submission."""
         if not repeats(report):
             return report
+        self.collected(lane)
         again = grade_submission(self._sheet(case), case.submission(), lane, earlier=report.exercises)
         self._known[self._key(case)] = again
         return again

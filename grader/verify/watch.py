@@ -1,7 +1,8 @@
 """`grade verify --watch`: an exercise is proved again each time one of its files is saved, in lanes that stay warm.
 
 Checks are read anew by the same process, and only what a saved file changes is run: a wrong answer alone, or all of an
-exercise whose checks or reference are others.
+exercise whose checks or reference are others. What the known answers show is told first. Odd answers and a busy machine
+take longer; whoever saves again meanwhile does not wait for them.
 """
 
 from __future__ import annotations
@@ -14,14 +15,13 @@ from pathlib import Path
 from grader.course.load import load_course
 from grader.course.saves import saves
 from grader.jobs import Setup
-from grader.lanes.lane import Lane
-from grader.lanes.open import open_lanes
-from grader.lanes.pool import cores
+from grader.lanes.pool import Pool, cores, open_pool
 from grader.model import Course, Exercise
 from grader.model.errors import CourseError
 from grader.model.score import counted
+from grader.verify.proof import Proof
 from grader.verify.run import Runs, prove
-from grader.verify.table import proof_lines
+from grader.verify.table import first_lines, later_lines, proof_lines
 
 SEEDS = 2
 """How many seeds are tried on each save, if nothing is said: one in quiet, one while all cores are busy."""
@@ -61,11 +61,13 @@ class Watch:
         exercises = [item for item in self._course.exercises if not self._named or item.id in self._named]
         with (
             saves(self._course.root, self._saved.put, poll=poll, kinds=_KINDS),
-            # At once, so that PyTorch is imported while the first line is typed.
-            open_lanes(exercises, self._setup, min(2, len(cores()))) as lanes,
+            open_pool(exercises, self._setup, min(2, len(cores()))) as pool,
         ):
+            # At once, so that PyTorch is imported while the first line is typed.
+            for _ in range(pool.slots):
+                pool.submit(lambda lane: lane.collected)
             if self._named:
-                self._prove(lanes, self._named)
+                self._prove(pool, self._named)
             else:
                 self._say("Save a file of an exercise, and it is verified.")
             while True:
@@ -73,7 +75,7 @@ class Watch:
                 while not self._saved.empty():  # what was saved meanwhile belongs to the same moment
                     paths |= self._saved.get()
                 if ids := self._touched(paths):
-                    self._prove(lanes, ids)
+                    self._prove(pool, ids)
 
     def _touched(self, paths: set[Path]) -> list[str]:
         """The exercises that saved files are of; those that are watched, where a file is of all of them."""
@@ -85,7 +87,7 @@ class Watch:
             found |= set(self._named)
         return [id for id in known if id in found and (not self._named or id in self._named)]
 
-    def _prove(self, lanes: Sequence[Lane], ids: Sequence[str]) -> None:
+    def _prove(self, pool: Pool, ids: Sequence[str]) -> None:
         """Read the course anew, and prove these exercises of it."""
         started = time.monotonic()
         self._say("", f"{time.strftime('%H:%M:%S')}  verifying {', '.join(ids)} ...")
@@ -97,11 +99,26 @@ class Watch:
         broken = [problem for item in self._course.broken if item.id in ids for problem in item.problems]
         exercises = [item for item in self._course.exercises if item.id in ids]
         self._runs.judged_by(exercises)
-        for lane in lanes if exercises else ():
-            lane.collect_anew(exercises)
-        proofs = prove(lanes, exercises, self._runs, self._seeds, lambda line: None) if exercises else []
+        before: list[Proof] | None = None
+
+        def first(proofs: list[Proof]) -> None:
+            nonlocal before
+            before = proofs
+            rest = "now odd answers, and a busy machine ..."
+            self._say(*first_lines(proofs, broken), f"So far ({time.monotonic() - started:.2f} s); {rest}")
+
+        def stops() -> bool:
+            return not self._saved.empty()
+
+        proofs: list[Proof] = []
+        if exercises:
+            runs = self._runs
+            proofs = prove(pool, exercises, runs, self._seeds, lambda line: None, first=first, stops=stops)
         self._runs.settle(exercises)
-        self._say(*proof_lines(proofs, broken), f"({time.monotonic() - started:.2f} s)")
+        if stops():
+            return  # what was saved meanwhile is told in a moment
+        lines = proof_lines(proofs, broken) if before is None else later_lines(proofs, broken, before)
+        self._say(*lines, f"({time.monotonic() - started:.2f} s)")
         self._warn(exercises)
 
     def _warn(self, exercises: Sequence[Exercise]) -> None:

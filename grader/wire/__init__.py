@@ -20,6 +20,7 @@ handles     objects that stay with a worker; special: the special methods that t
 claimed     what a worker says of tensors that are here now
 named       named tuples
 graphs      tensors here as parts of a graph in the worker
+held        lists, dicts and the like that both ends know
 exchange    what both ends know in common: objects by number, memory by block
 
 One message:

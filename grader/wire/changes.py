@@ -81,12 +81,19 @@ def change_container(exchange: Exchange, obj: Any, told: Any) -> None:
     kind = next((kind for kind in (list, dict, set) if isinstance(obj, kind) and isinstance(told, kind)), None)
     if kind is None:
         raise ProtocolFault("a container cannot change its kind")
+    if not exchange.asks:
+        _fill(obj, told)
+        return
     # The original is the oldest that this end has not changed since, however often the other end changes it.
     earlier = exchange.original_container(obj)
     before = obj.copy() if earlier is obj else earlier
-    if kind is list:
+    _fill(obj, told)
+    exchange.changed_containers[id(obj)] = Changed(obj, before, told)
+
+
+def _fill(obj: Any, told: Any) -> None:
+    if isinstance(obj, list):
         obj[:] = told
     else:  # not assigned: a Counter stays a Counter
         obj.clear()
         obj.update(told)
-    exchange.changed_containers[id(obj)] = Changed(obj, before, told)

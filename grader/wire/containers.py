@@ -10,7 +10,7 @@ import torch
 
 from grader.wire.bounds import Caps, ProtocolFault
 from grader.wire.checked import parts, whole
-from grader.wire.exchange import KnownContainer
+from grader.wire.held import KnownContainer
 from grader.wire.named import Key, build, kind_of
 from grader.wire.nesting import too_much
 from grader.wire.rows import MUTABLE, ContainerRow, ObjectRow

@@ -2,7 +2,8 @@
 
 Both ends hold an `Exchange`. The asking end (the check process) numbers with even numbers and holds its objects weakly:
 when a check drops a tensor, the worker is told to forget it. The answering end (the worker) numbers with odd ones and
-holds strongly, so that what a check still has is still there. Containers are known for one call.
+holds strongly, so that what a check still has is still there. A list or dict cannot be held weakly: the asking end
+holds it, and drops it when nobody else does.
 
 Every message carries the blocks whose bytes changed since both ends last agreed, new objects, and known objects whose
 rows changed. So the same object in gives the same object out, a changed argument is changed at the asking end (by
@@ -13,6 +14,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Iterable
+from collections.abc import Container as Holds
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
@@ -23,6 +25,7 @@ from grader.wire.blocks import Block, extent_of
 from grader.wire.bounds import Caps
 from grader.wire.describe import layout_of
 from grader.wire.handles import HandleRow, Remote
+from grader.wire.held import KnownContainer
 from grader.wire.named import Key
 from grader.wire.rows import ContainerRow, LeafRow, TensorRow
 
@@ -52,14 +55,6 @@ class Known:
     row: LeafRow | None = None
     base_version: int = 0
     before: Before | None = None
-
-
-@dataclass(slots=True)
-class KnownContainer:
-    """A container that has a number, and how it was when both ends last agreed."""
-
-    refer: Callable[[], Any]
-    row: ContainerRow
 
 
 class Changed(NamedTuple):
@@ -124,6 +119,7 @@ class Exchange:
         self.overwritten: list[tuple[int, int] | Callable[[], object]] = []
         self.given: set[int] = set()
         self.fresh = False
+        self.dropped: list[int] = []  # containers of which the other end was not yet told that they are
         self._next = 0 if asks else 1
 
     def new_number(self) -> int:
@@ -154,16 +150,24 @@ class Exchange:
         return known
 
     def register_container(self, number: int, obj: object, row: ContainerRow) -> None:
-        """Give a container its number, for this call. It is held at both ends: a list cannot be held weakly."""
-        self.containers[number] = KnownContainer(lambda: obj, row)
+        """Give a container its number. It is held at both ends: a list cannot be held weakly."""
+        known = self.containers[number] = KnownContainer(obj, row)
+        known.agree(row)
         self.numbers[id(obj)] = number
 
     def forget(self, numbers: Iterable[int]) -> None:
         """Drop objects."""
         for number in numbers:
             self.known.pop(number, None)
+            self.containers.pop(number, None)
         live = set(self.known) | set(self.containers)
         self.numbers = {identity: number for identity, number in self.numbers.items() if number in live}
+
+    def drop_containers(self, but: Holds[int]) -> None:
+        """Drop what nobody else holds, and what only that held; the other end is told with the next message."""
+        while gone := [n for n, known in self.containers.items() if n not in but and known.is_dropped()]:
+            self.forget(gone)
+            self.dropped += gone
 
     def drop_blocks(self) -> None:
         """Drop blocks in which nothing known lies: the other end has dropped them, too."""
@@ -171,10 +175,7 @@ class Exchange:
         self.blocks = {number: block for number, block in self.blocks.items() if number in used}
 
     def end_call(self) -> None:
-        """Drop the containers: they are known for one call. The asking end no longer holds any memory."""
-        if self.containers:
-            self.containers = {}
-            self.forget(())
+        """The asking end no longer holds any memory."""
         # During a call the memory is held, so that no address in the tables can become another object's. Between calls
         # it goes with the check's own tensors.
         if self.asks:
@@ -192,16 +193,16 @@ class Exchange:
         self.retired, self.named, self.held, self.kinds = {}, {}, [], set()
         self.graphs = weakref.WeakValueDictionary()
         self.changed_containers = {}
-        self.overwritten, self.given = [], set()
+        self.overwritten, self.given, self.dropped = [], set(), []
         self.fresh = self.asks
 
     def note_overwritten(self, number: int, what: Block | object) -> None:
         """The other end has changed a block, or an object. What it made, and was not handed again, is its own."""
         if not self.asks:
             return
-        given = {number for number in self.given if number in self.known}
+        given = {number for number in self.given if number in self.known or number in self.containers}
         if isinstance(what, Block):
-            given = {row.block for each in given if (row := self.known[each].row) is not None}
+            given = {row.block for each in given & self.known.keys() if (row := self.known[each].row) is not None}
         if not self.is_other_ends(number) or number in given:
             if isinstance(what, Block):
                 self.overwritten.append((what.start, what.start + what.size))

@@ -134,7 +134,7 @@ class Incoming:
             known = exchange.known.get(number)
             if known is None:
                 exchange.note_overwritten(number, obj)
-                self._change_container(obj, row)
+                self._change_container(number, obj, row)
             elif isinstance(row, TensorRow) and isinstance(obj, torch.Tensor):
                 was = known.row.grad if isinstance(known.row, TensorRow) else None
                 if isinstance(known.row, TensorRow) and known.row.not_claimed() != row.not_claimed():
@@ -152,10 +152,11 @@ class Incoming:
             else:
                 raise ProtocolFault("an object cannot change its kind")
 
-    def _change_container(self, obj: object, row: Row) -> None:
+    def _change_container(self, number: int, obj: object, row: Row) -> None:
         if isinstance(row, (TensorRow, ArrayRow, HandleRow)):
             raise ProtocolFault("an object cannot change its kind")
         change_container(self._exchange, obj, build_container(row, self.value))
+        self._exchange.containers[number].agree(row)
 
     def _set_grad(self, known: Known, number: int | None) -> None:
         tensor = known.refer()

@@ -78,10 +78,11 @@ class Outgoing:
 
     def _tell(self) -> tuple[Told, list[bytes]]:
         exchange = self._exchange
+        changed = self._changed_containers()
+        if exchange.asks:
+            exchange.drop_containers({number for number, _ in changed} | self._values.made)
         gone = (number for number, known in exchange.known.items() if known.refer() is None)
-        forgotten = [number for number in gone if number not in exchange.graphs]
-        # A check says its containers anew in each call. A worker is the one who may have changed those of the check.
-        changed = [] if exchange.asks else self._changed_containers()
+        forgotten = [*exchange.dropped, *(number for number in gone if number not in exchange.graphs)]
 
         # Every leaf that both ends know is looked at, not the arguments alone: an alias that student code kept from an
         # earlier call may have been written through.
@@ -107,17 +108,18 @@ class Outgoing:
         self._check_size(told, data)
 
         # Nothing is refused from here on, so both ends agree.
-        self._agree(rows, used, forgotten)
+        self._agree(rows, used, forgotten, changed)
         for block, current in blocks:
             block.last = current
             block.first = current if exchange.asks else None
         return told, data
 
-    def _agree(self, rows: dict[int, LeafRow], used: set[int], forgotten: list[int]) -> None:
+    def _agree(self, rows: dict[int, LeafRow], used: set[int], forgotten: list[int], changed: list[ObjectRow]) -> None:
         """The message is as good as sent: the other end will know what it tells."""
         exchange = self._exchange
         exchange.fresh = False
         exchange.forget(forgotten)
+        exchange.dropped = []
         for number, row in rows.items():
             known = exchange.known[number]
             was = known.row
@@ -125,6 +127,9 @@ class Outgoing:
             if moved:  # or changed by this end
                 known.before = None
             known.row = row
+        for number, container in changed:
+            if isinstance(container, ContainerRow) and number in exchange.containers:
+                exchange.containers[number].agree(container)
         # A block that holds an original is retired when nothing else lies in it: the other end drops its own, and here
         # it is kept with its first bytes for as long as a reference may be given them.
         kept = {known.before.block for known in exchange.known.values() if known.before} - used
@@ -153,7 +158,8 @@ class Outgoing:
         changed = []
         for number, known in list(self._exchange.containers.items()):
             obj = known.refer()
-            if isinstance(obj, (list, dict, set)):
+            mutable = isinstance(obj, (list, dict, set)) and number not in self._values.made
+            if mutable and not known.is_same():
                 row = self._values.described(obj)
                 if json.dumps(row) != json.dumps(known.row):  # as text, for 1 == 1.0 == True
                     changed.append(ObjectRow(number, row))

@@ -33,6 +33,7 @@ class Values:
         leaves: tensors and arrays that it does not know, by number.
         pinned: what must live until the reply was read.
         size: roughly the characters of all values.
+        made: the numbers of all that this message makes known.
     """
 
     def __init__(self, exchange: Exchange, originals: Exchange | None = None) -> None:
@@ -43,7 +44,7 @@ class Values:
         self._exchange = exchange
         self._originals = originals
         self._open: set[int] = set()
-        self._made: list[int] = []
+        self.made: set[int] = set()
 
     def value(self, obj: Any, depth: int = 0) -> Plain:
         """An object as a value of the tree, inside of so many containers.
@@ -66,6 +67,7 @@ class Values:
         number = self._exchange.number_of(obj)
         if number is not None:
             self._exchange.given.add(number)
+            self.pinned.append(obj)
             return ["known", number]
         if isinstance(obj, torch.Tensor):
             reason = odd_tensor(obj)
@@ -87,13 +89,13 @@ class Values:
     def withdraw(self) -> None:
         """Forget all that this message made known."""
         # A number that stayed here would be taken for known at the other end, which has never heard of it.
-        for number in self._made:
+        for number in self.made:
             self._exchange.containers.pop(number, None)
-        self._exchange.forget(self._made)
+        self._exchange.forget(self.made)
 
     def _new_number(self) -> int:
         number = self._exchange.new_number()
-        self._made.append(number)
+        self.made.add(number)
         return number
 
     def _remote(self, obj: Remote) -> Plain:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import builtins
 import copy
+import gc
 import inspect
 import math
 import operator
+import types
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -16,6 +18,7 @@ from grader.wire.special import BINARY
 
 _MOST_TEXT = 10_000
 _MOST_PARAMETERS = 100
+_MOST_PARTS = 100_000
 _WORDS = {"and": operator.and_, "or": operator.or_, "divmod": divmod}
 
 
@@ -113,6 +116,28 @@ def signature(function: Any) -> list[list[Any]]:
 
 def _plain(value: Any) -> Any:
     return None if value is inspect.Parameter.empty else value
+
+
+def keeps(objects: list[Any], values: list[Any]) -> list[bool]:
+    """Whether some objects lead to each of these values, or to a tensor over its memory."""
+    seen: dict[int, Any] = {}
+    places = set()
+    todo = [*objects]
+    while todo and len(seen) < _MOST_PARTS:
+        part = todo.pop()
+        if id(part) in seen or isinstance(part, (type, types.ModuleType)):
+            continue
+        seen[id(part)] = part
+        if isinstance(part, torch.Tensor):
+            places.add(part.untyped_storage().data_ptr())
+        if isinstance(part, types.FunctionType):  # not its module, in which anything may be
+            todo += [part.__closure__, part.__defaults__]
+        else:
+            todo += gc.get_referents(part)
+    return [
+        id(value) in seen or (isinstance(value, torch.Tensor) and value.untyped_storage().data_ptr() in places)
+        for value in values
+    ]
 
 
 def backward(tensor: torch.Tensor, gradient: torch.Tensor) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import threading
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +14,7 @@ from click.testing import CliRunner
 from support import COURSES, run_grade
 
 from grader.ci.platform import Platform, is_passed, is_unsettled
-from grader.ci.run import grade_checkout
+from grader.ci.run import LatestWriter, grade_checkout
 from grader.cli.ci import command
 from grader.cli.export import command as export
 from grader.export.checked import Options
@@ -22,7 +23,7 @@ from grader.intake.folder import read_submission
 from grader.jobs import Setup, Start
 from grader.lanes.lane import Lane
 from grader.model import Course, Report, Score
-from grader.model.errors import GraderError
+from grader.model.errors import CourseError, GraderError
 from grader.report.as_json import write_json
 from grader.report.from_json import read_report
 
@@ -106,8 +107,11 @@ def test_what_was_earned_is_kept_after_each_check(
     seen: list[Report] = []
     sheet = Sheet(tiny, tiny.exercises[:1], Setup(Start.FORK))
     whole = grade_checkout(sheet, submission, seen.append, lambda graded: None)
-    checks = len(fork_lane.checks_of(tiny.exercises[0]))
-    assert [len(report.exercises[0].checks) for report in seen] == [0, *range(1, checks + 1), checks]
+    counts = [len(report.exercises[0].checks) for report in seen]
+    assert counts == sorted(counts)
+    assert counts[0] == 0
+    assert counts[-1] == len(fork_lane.checks_of(tiny.exercises[0]))
+    assert len(seen) > 2
     earned = [report.score.earned for report in seen]
     assert earned == sorted(earned)
     lost = [report.score.possible - report.score.earned - report.score.undecided for report in seen]
@@ -117,6 +121,44 @@ def test_what_was_earned_is_kept_after_each_check(
     write_json(tmp_path / "r.json", seen[1])
     ran = CliRunner().invoke(export, [str(tmp_path / "r.json"), "--format", "gradescope=-"])
     assert "grading ended before these checks" in ran.output
+
+
+def test_the_latest_report_is_written_though_none_follows(tiny: Course, fork_lane: Lane, tmp_path: Path) -> None:
+    """What ended while another report was being written is written next, and what nobody needs any more is not made."""
+    sheet = Sheet(tiny, tiny.exercises[:1], Setup(Start.FORK))
+    blank = report_so_far(sheet, read_submission(tmp_path, [], "ada"), None, [])
+    begun, may_end, last, written = threading.Event(), threading.Event(), threading.Event(), []
+
+    def write(report: Report) -> None:
+        written.append(report.author)
+        begun.set()
+        may_end.wait()
+        if report.author == "last":
+            last.set()
+
+    with LatestWriter(write) as writer:
+        writer.tell(lambda: replace(blank, author="first"))
+        begun.wait()
+        writer.tell(lambda: pytest.fail("this report is out of date, and is not made"))
+        writer.tell(lambda: replace(blank, author="last"))
+        may_end.set()
+        assert last.wait(60)
+    assert written == ["first", "last"]
+
+
+def test_a_file_that_cannot_be_written_ends_the_grading(tiny: Course, tmp_path: Path) -> None:
+    """What a write raises beside the grading is raised where the next report is told."""
+    sheet = Sheet(tiny, tiny.exercises[:1], Setup(Start.FORK))
+    blank = report_so_far(sheet, read_submission(tmp_path, [], "ada"), None, [])
+
+    def write(report: Report) -> None:
+        raise CourseError("the disk is full")
+
+    writer = LatestWriter(write)
+    with writer:
+        writer.tell(lambda: blank)
+    with pytest.raises(CourseError, match="the disk is full"):
+        writer.tell(lambda: blank)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,9 @@ from pathlib import Path
 from support import COURSES, FORK, grader_of
 
 from grader.course.load import load_course
+from grader.lanes.lane import Lane
 from grader.lanes.open import open_lane
+from grader.model import Course
 
 LOUD = """
 import os, sys
@@ -33,3 +35,11 @@ def test_what_a_check_file_prints_at_import_is_not_the_protocol(tmp_path: Path) 
         graded = grader_of(course, lane, tmp_path)(RIGHT)
     assert graded.score.earned == graded.score.possible
     assert graded.output == ""
+
+
+def test_exercises_without_checks_are_told_at_once(tiny: Course, fork_lane: Lane) -> None:
+    """A plan in which no file has checks is answered, and so is the next one."""
+    fork_lane.collect_anew(())
+    assert fork_lane.collected.checks == ()
+    fork_lane.collect_anew(tiny.exercises)
+    assert fork_lane.checks_of(tiny.exercises[0])

@@ -239,7 +239,28 @@ def copied(student: Any) -> bool:
     return list(one) == [1, 2] and list(other) == [1, 2, 3]
 
 
+def through_attribute(student: Any) -> bool:
+    """What an attribute gives is the object's own list, also when it is held for long."""
+    s = student.Stack(1)
+    s.items.append(5)
+    held = s.items
+    s.push(6)
+    held[0] = 7
+    return list(s) == [7, 5, 6] == held and s.items is held
+
+
+def nested(student: Any) -> bool:
+    """A dict in a list is the object's own, too."""
+    s = student.Stack({"lr": 1.0}, (1, [2]))
+    s.items[0]["lr"] = 0.5
+    s.items[1][1].append(3)
+    items: list[Any] = s.items
+    return items == [{"lr": 0.5}, (1, [2, 3])]
+
+
 IDIOMS: dict[str, Any] = {
+    "a list of an attribute": through_attribute,
+    "a dict in a list": nested,
     "==": lambda s: s.Vector(1.0) == s.Vector(1.0) and not s.Vector(1.0) == s.Vector(2.0),  # noqa: SIM201
     "!=": lambda s: s.Vector(1.0) != s.Vector(2.0) and not s.Vector(1.0) != s.Vector(1.0),  # noqa: SIM202
     "order": lambda s: s.Vector(1.0, 3.0) < s.Vector(2.0, 3.0) and sorted([s.Vector(2.0), s.Vector(1.0)])[0].x == 1.0,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,11 @@ from support import COURSES, FORK
 
 from grader.course.load import load_course
 from grader.lanes.lane import Lane
+from grader.lanes.pool import Pool
 from grader.model import Course
+from grader.verify.odd import odd_cases
+from grader.verify.proof import Proof
+from grader.verify.run import Runs, prove
 from grader.verify.watch import Watch
 
 STAFF = "solutions/01_basics/double"
@@ -48,6 +52,27 @@ def test_checks_are_read_anew(lane: Lane, home: Path) -> None:
     assert seen == [(["random", "other"], ""), ([], nothing), (["random", "dtype"], "")]
 
 
+@pytest.fixture
+def pool(lane: Lane, monkeypatch: pytest.MonkeyPatch) -> Iterator[Pool]:
+    """A pool of that lane, which outlives it."""
+    monkeypatch.setattr(lane, "watch", lane.watch)
+    monkeypatch.setattr(lane, "close", lambda: None)
+    with closing(Pool(lambda: lane, 1)) as pool:
+        yield pool
+
+
+def test_known_answers_are_told_first(pool: Pool, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Odd answers come afterwards, and not at all where nobody waits for them any more."""
+    monkeypatch.setattr("grader.verify.run.odd_cases", lambda proof: [*odd_cases(proof)][:1])
+    course = load_course(home)
+    runs, told = Runs(course, FORK), list[Proof]()
+    known = {"starter": (1, 1), "reference": (1, 1), "right": (1, 1), "wrong": (2, 2)}
+    (left,) = prove(pool, course.exercises[:1], runs, 1, print, first=told.extend, stops=lambda: bool(told))
+    assert [told[0].counts, left.counts] == [known, known]
+    (whole,) = prove(pool, course.exercises[:1], runs, 1, print)
+    assert whole.counts == {**known, "odd": (1, 1)}
+
+
 class Author:
     """Edits files one after another, each when what the last one led to has been told; then leaves.
 
@@ -76,7 +101,7 @@ class Author:
         yield
 
 
-def test_a_save_is_proved(lane: Lane, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_save_is_proved(lane: Lane, pool: Pool, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A wrong answer is run alone; a check at fault is told with its line; a broken file is told and then mended."""
 
     def write(path: str, old: str, new: str) -> Callable[[], Path]:
@@ -107,17 +132,13 @@ def test_a_save_is_proved(lane: Lane, home: Path, monkeypatch: pytest.MonkeyPatc
         runs[-1] += 1
         return Lane.run(lane, *args, **named)
 
-    @contextmanager
-    def opened(*args: Any) -> Iterator[list[Lane]]:
-        yield [lane]
-
     def collect_anew(exercises: Any) -> None:
         runs.append(0)
         Lane.collect_anew(lane, exercises)
 
     monkeypatch.setattr(lane, "run", run)
     monkeypatch.setattr(lane, "collect_anew", collect_anew)
-    monkeypatch.setattr("grader.verify.watch.open_lanes", opened)
+    monkeypatch.setattr("grader.verify.watch.open_pool", lambda *arguments: nullcontext(pool))
     monkeypatch.setattr("grader.verify.watch.saves", author.saves)
     monkeypatch.setattr("grader.verify.run.odd_cases", lambda proof: ())
     with pytest.raises(KeyboardInterrupt):

@@ -1,22 +1,30 @@
 import torch
 
-from grader.check import check, is_instance, is_tensor, keeps_graph, no_loop, same_dtype, same_shape, same_values
+from grader.check import (
+    check,
+    is_instance,
+    is_tensor,
+    keeps_graph,
+    no_loop,
+    number,
+    same_dtype,
+    same_shape,
+    same_values,
+)
 
 
 @check("C1", share=1)
 def check_goes_on(student):
     """Goes on beyond 2048 in float16"""
     total = student.accurate_sum(torch.ones(3000, dtype=torch.float16))
-    is_tensor(total)
-    same_values(total.flatten(), torch.tensor([3000.0]), "the sum")
+    same_values(number(total), 3000.0, "the sum")
 
 
 @check("C1", share=1)
 def check_cancels(student):
     """Keeps the ones where 1e8 and -1e8 cancel"""
     total = student.accurate_sum(torch.tensor([1e8, 1.0, -1e8] * 1000))
-    is_tensor(total)
-    same_values(total.flatten(), torch.tensor([1000.0]), "the sum")
+    same_values(number(total), 1000.0, "the sum")
 
 
 @check("C2", category="dtype", share=1)

@@ -37,13 +37,13 @@ def check_tensor(student, rng):
     """The bytes of random shapes and dtypes"""
     for dtype in DTYPES:
         shape = rng.integers(2, 9, rng.integer(1, 4))
-        same_values(student.tensor_bytes(shape, dtype), math.prod(shape) * dtype.itemsize, "the bytes of a tensor")
+        same_values(student.tensor_bytes(shape, dtype), math.prod(shape) * dtype.itemsize, "the number of bytes")
 
 
 @check("C2", share=1, try_this="tensor_bytes((), torch.float32), and tensor_bytes((3, 0), torch.float32)")
 def check_tensor_edges(student):
     """One element of no dims, and no element at all"""
-    same_values(student.tensor_bytes((), torch.float64), 8, "the bytes of a 0-dim tensor")
+    same_values(student.tensor_bytes((), torch.float64), 8, "the number of bytes of a 0-dim tensor")
     same_values(student.tensor_bytes((4, 0, 2), torch.float64), 0, "the number of bytes of an empty tensor")
 
 

@@ -127,5 +127,6 @@ def check_only_looks(student, probe, rng):
         for a in (t.numpy(), t.numpy()[:, :2], t.numpy().T, other.numpy()):
             student.shares(a, t)
             changed(a)  # lies in the memory of t or other
-            same((changed(t), other), before, "an argument of shares", rtol=0.0, atol=0.0)
+            for side, kept in zip((changed(t), other), before, strict=True):
+                same(side, kept, "an argument, after `shares`,", rtol=0.0, atol=0.0)
             require(probe.still_writable(student.shares, a, t) is True, "the array is read-only afterwards")
