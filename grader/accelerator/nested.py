@@ -88,9 +88,9 @@ def _replace_attention() -> None:
         seen = (places < key.offsets().diff()[:, None])[:, None, None]
         if is_causal:
             seen = seen & (places <= torch.arange(query._get_max_seqlen(), device=key.device)[:, None])
-        padded = [one.transpose(1, 2).to_padded_tensor(0.0).transpose(1, 2) for one in (query, key, value)]
+        q, k, v = (one.transpose(1, 2).to_padded_tensor(0.0).transpose(1, 2) for one in (query, key, value))
         out = torch.nn.functional.scaled_dot_product_attention(
-            *padded, attn_mask=seen, dropout_p=dropout_p, scale=scale, enable_gqa=enable_gqa
+            q, k, v, attn_mask=seen, dropout_p=dropout_p, scale=scale, enable_gqa=enable_gqa
         )
         most, fewest = query._get_max_seqlen(), query._get_min_seqlen()
         total = query._values.shape[query._ragged_idx - 1]

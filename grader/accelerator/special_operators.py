@@ -18,9 +18,10 @@ from grader.accelerator.tensor import LEGACY, SimTensor, refresh, wrap
 
 def copy_between(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     """`copy_`: from any device to any other."""
-    to, source = args[0], args[1]
-    if not isinstance(source, torch.Tensor):
-        return to.fill_(source)
+    if not isinstance(args[1], torch.Tensor):
+        return args[0].fill_(args[1])
+    to: Any = args[0]
+    source: Any = args[1]
     non_blocking = bool(args[2] if len(args) > 2 else kwargs.get("non_blocking", False))
     machine = the_machine()
     ours, theirs = type(to) is SimTensor, type(source) is SimTensor

@@ -35,7 +35,7 @@ def test_devices_that_do_not_fit() -> None:
     """Memory, indices and names of another device are refused in CUDA's words; a plain number may be copied in."""
     x = torch.ones(3, device="cuda")
     with raises(RuntimeError, 'to a storage on different device "cuda:1"'):
-        x.set_(torch.ones(3, device="cuda:1"))
+        x.set_(torch.ones(3, device="cuda:1").untyped_storage())
     with raises(RuntimeError, "indices should be either on cpu or on the same device as the indexed tensor (cuda:0)"):
         x[torch.tensor([0], device="cuda:1")]
     with raises(RuntimeError, "Invalid device, must be cuda device"):
