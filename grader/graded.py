@@ -45,6 +45,13 @@ def broken(exercise: Exercise, problem: str) -> GradedExercise:
     return graded_from(exercise, [check], [Outcome(check.id, Verdict.BROKEN, message, problem)])
 
 
+def lost(exercise: Exercise, why: str) -> GradedExercise:
+    """An exercise of a submission that no machine could grade."""
+    check = Check("machine", exercise.id, "A machine grades this exercise", category="error")
+    message = "the machines that graded this exercise were lost; that is not your fault and costs you nothing"
+    return graded_from(exercise, [check], [Outcome(check.id, Verdict.BROKEN, message, why)])
+
+
 def to_told(graded: GradedExercise) -> dict[str, Any]:
     """An outcome as it is written down: no points, which come of the course."""
     return {

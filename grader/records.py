@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import json
 import types
 import typing
 from collections.abc import Mapping
@@ -18,6 +19,7 @@ from pathlib import Path
 from typing import TypeVar
 
 Record = TypeVar("Record")
+_LENGTH = 8
 
 
 def to_plain(value: object, data: list[bytes] | None = None) -> typing.Any:
@@ -75,6 +77,19 @@ def from_message(
     """
     ((name, fields),) = plain.items()
     return from_plain(kinds[name], fields, data)
+
+
+def to_bytes(record: object) -> bytes:
+    """A record with all that is in it as bytes: how long its data are, the data, then the bytes that are in it."""
+    data: list[bytes] = []
+    head = json.dumps(to_plain(record, data)).encode("ascii")
+    return b"".join([len(head).to_bytes(_LENGTH, "big"), head, *data])
+
+
+def from_bytes(kind: type[Record], sent: bytes) -> Record:
+    """The record of that kind that `to_bytes` made the bytes of."""
+    end = _LENGTH + int.from_bytes(sent[:_LENGTH], "big")
+    return from_plain(kind, json.loads(sent[_LENGTH:end]), memoryview(sent)[end:])
 
 
 @functools.cache

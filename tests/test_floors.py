@@ -38,7 +38,10 @@ FLOORS: dict[str, set[str]] = {
     "report": {"report", "picture", "lanes", "course", "jobs", "confine", "model"},
     "export": {"export", "report", "model"},
     "diagnosis": {"diagnosis", "keys", "lanes", "course", "report", "jobs", "model"},
-    "engine": {"engine", "diagnosis", "graded", "grading", "lanes", "records", "model"},
+    "engine": {
+        *("engine", "diagnosis", "graded", "grading", "lanes", "intake", "course", "records", "jobs", "confine"),
+        "model",
+    },
     "batch": {
         *("batch", "diagnosis", "engine", "keys", "graded", "grading", "lanes", "intake", "report", "export"),
         *("jobs", "confine", "model"),

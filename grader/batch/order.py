@@ -59,7 +59,7 @@ class Where:
     """Where a run has its work done. It changes nothing of what comes of it.
 
     Attributes:
-        engine: which; see `grader.engine.open`.
+        engine: which: this machine, or where a cluster is; see `grader.engine.open`.
         slots: how much is done at once.
     """
 

@@ -54,6 +54,7 @@ def grade_batch(
     where: Where = Where(),  # noqa: B008  frozen
     on_book: OnBook = _nobody,
     on_wait: OnWait = _nobody,
+    on_note: Callable[[str], None] = _nobody,
 ) -> Summary:
     """Grade what was handed in, and write the reports and the gradebook.
 
@@ -69,9 +70,10 @@ def grade_batch(
         where: the work is done.
         on_book: told at the end what counts of everybody, also of those who were graded earlier.
         on_wait: told while it goes on.
+        on_note: told what somebody should know of the machines at which it is done.
 
     Raises:
-        CourseError: another batch works in `out`, or it cannot be written.
+        CourseError: another batch works in `out`, or it cannot be written; or there is no such cluster.
         ConfinementError: student code cannot be confined as well as is asked for.
     """
     place = Out(out)
@@ -86,7 +88,7 @@ def grade_batch(
         hidden = (intake.root, intake.source, out)
         mistakes = mistakes_of(out, shard)
         work_of = replace(sheet, exercises=asked)
-        with open_engine(where.engine, work_of, where.slots, hidden=hidden, mistakes=mistakes) as opened:
+        with open_engine(where.engine, work_of, where.slots, hidden=hidden, mistakes=mistakes, note=on_note) as opened:
             batch = _Batch(sheet, intake, place, order, journal, opened, on_wait)
             try:
                 batch.run(on_report)

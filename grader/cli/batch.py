@@ -19,6 +19,7 @@ from grader.cli.telling import (
     broken_of,
     course_and_exercises,
     handin_of,
+    tell,
     tell_broken,
     terminal_width,
     told_errors,
@@ -45,11 +46,12 @@ _MINUTE_S = 60
 @click.option(
     "--attempts",
     type=click.Choice(["latest", "best"]),
-    default="latest",
-    show_default=True,
-    help="Which of several files of one exercise counts.",
+    help="Which of several files of one exercise counts; by default what course.yaml says, else the latest.",
 )
 @lanes_option
+@click.option(
+    "--cluster", metavar="ADDRESS", help="Grade on a Dask cluster: tls://HOST:PORT, a scheduler file, or local:N."
+)
 @click.option("--shard", metavar="I/N", help="Grade every N-th submission alone, from the I-th on.")
 @click.option("--layout", help="How DIR is laid out: canvas, moodle, gradescope, clones, nbgrader, plain.")
 @click.option("-q", "--quiet", is_flag=True, help="No line for each author, no table: only where things are.")
@@ -65,8 +67,9 @@ def command(
     authors: tuple[str, ...],
     rerun: str | None,
     never_lower: bool,
-    attempts: str,
+    attempts: str | None,
     lanes: int | None,
+    cluster: str | None,
     shard: str | None,
     layout: str | None,
     quiet: bool,
@@ -95,13 +98,13 @@ def command(
             tell_broken([item for item in broken if not item.module])
             exercises = [exercise for exercise in exercises if exercise.id in chosen.exercises]
         part = _shard(shard)
+        where = Where(_engine(cluster, lanes), lanes or len(cores()))
         named = _named(course, only, ids(exercises), handin)
         sheet = Sheet(course, exercises, read_setup(start, device, confinement), handin=handin)
         with taken_in(folder, course.exercises, layout, out) as intake:
             details(intake.told())
             asked = _authors(intake, authors)
-            order = Order(named, asked, rerun or "", never_lower, attempts == "best", part)
-            where = Where(slots=lanes or len(cores()))
+            order = Order(named, asked, rerun or "", never_lower, (attempts or course.attempts) == "best", part)
             summary = _graded(sheet, intake, out, (order, where), details)
         for told in _told(summary, order, out):
             say(*filled(told.split(), "", terminal_width()))
@@ -149,6 +152,10 @@ def _graded(sheet: Sheet, intake: Intake, out: Path, how: tuple[Order, Where], s
         done += 1
         say(author_line(report, number, total))
 
+    def on_note(told: str) -> None:
+        say()  # what stands there meanwhile goes
+        tell(told)
+
     def on_book(reports: Iterator[Report]) -> None:
         say("")
         for line in gradebook_lines(sheet.exercises, reports):
@@ -157,12 +164,31 @@ def _graded(sheet: Sheet, intake: Intake, out: Path, how: tuple[Order, Where], s
     try:
         order, where = how
         pace = _Pace(say)
-        return grade_batch(sheet, intake, out, order, on_report, where=where, on_book=on_book, on_wait=pace)
+        return grade_batch(
+            sheet, intake, out, order, on_report, where=where, on_book=on_book, on_wait=pace, on_note=on_note
+        )
     except KeyboardInterrupt:
         say()  # what stood there meanwhile goes
         click.echo(f"grade: interrupted after {counted(done, 'author')}; the same command goes on from there", err=True)
         click.echo(f"grade: the gradebook so far is in {out}", err=True)
         sys.exit(INTERRUPTED)
+
+
+def _engine(cluster: str | None, lanes: int | None) -> str:
+    """What does the work.
+
+    Raises:
+        CourseError: there is no cluster of that name, or lanes are asked of one that is there already.
+    """
+    from grader.engine.address import Address
+    from grader.engine.open import LOCAL
+    from grader.model.errors import CourseError
+
+    if cluster is None:
+        return LOCAL
+    if lanes and not Address.of(cluster).machines:
+        raise CourseError("-j says nothing of a cluster: each of its workers has a lane for each of its threads")
+    return cluster
 
 
 def _where_it_is(order: Order, out: Path) -> str:

@@ -74,7 +74,7 @@ class Say:
             self._running = 0
 
 
-def _tell(line: str) -> None:
+def tell(line: str) -> None:
     """One line about what is wrong, on standard error."""
     from grader.report.lines import filled
     from grader.report.safe import for_terminal
@@ -92,7 +92,7 @@ def told_errors() -> Iterator[None]:
         yield
     except GraderError as error:
         for line in str(error).split("\n"):
-            _tell(line)
+            tell(line)
         sys.exit(error.exit_status)
     except KeyboardInterrupt:
         click.echo("grade: interrupted", err=True)
@@ -132,7 +132,7 @@ def tell_broken(broken: Sequence[Broken]) -> None:
     """Name exercises that cannot be used, and what to mend, beside whatever a command prints."""
     for item in broken:
         for line in (*item.problems, f"{item.id} is left out until this is mended"):
-            _tell(line)
+            tell(line)
 
 
 def handin_of(course: Course, name: str | None) -> HandIn | None:

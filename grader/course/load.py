@@ -67,7 +67,7 @@ def load_course(root: Path, *, whole: bool = True) -> Course:
         )
         for entry in file.handins
     )
-    course = Course(file.title, root, tuple(modules), handins)
+    course = Course(file.title, root, tuple(modules), handins, attempts=file.attempts)
     # What no file can tell by itself: ids and numbers that must be unique, names that must exist.
     problems += _doubled(file)
     for key, told in _cross_problems(file, course):

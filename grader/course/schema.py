@@ -87,6 +87,7 @@ class CourseFile(_Strict):
     requires: str | None = None
     modules: list[ModuleEntry]
     handins: list[HandInEntry] = []
+    attempts: Literal["latest", "best"] = "latest"
     limits: LimitsEntry = LimitsEntry()
 
 

@@ -8,9 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from grader.model import Submission
-from grader.records import from_plain, to_plain
-
-_LENGTH = 8
+from grader.records import from_bytes, to_bytes
 
 
 @dataclass(frozen=True)
@@ -38,16 +36,13 @@ class Work:
         return cls(exercise, one, "" if before is None else json.dumps(before))
 
     def to_bytes(self) -> bytes:
-        """As it travels: how long the data are, the data, and then files."""
-        data: list[bytes] = []
-        head = json.dumps(to_plain(self, data)).encode("ascii")
-        return b"".join([len(head).to_bytes(_LENGTH, "big"), head, *data])
+        """As it travels."""
+        return to_bytes(self)
 
     @classmethod
     def from_bytes(cls, sent: bytes) -> Work:
         """The work that was sent."""
-        end = _LENGTH + int.from_bytes(sent[:_LENGTH], "big")
-        return from_plain(cls, json.loads(sent[_LENGTH:end]), memoryview(sent)[end:])
+        return from_bytes(cls, sent)
 
 
 @dataclass(frozen=True)

@@ -165,6 +165,7 @@ class Course:
         modules: with the exercises that can be used.
         handins: they may name exercises that cannot.
         broken: the exercises that cannot.
+        attempts: which of several files of one exercise counts: "latest" or "best".
     """
 
     title: str
@@ -172,6 +173,7 @@ class Course:
     modules: tuple[Module, ...]
     handins: tuple[HandIn, ...]
     broken: tuple[Broken, ...] = ()
+    attempts: str = "latest"
 
     @property
     def exercises(self) -> tuple[Exercise, ...]:

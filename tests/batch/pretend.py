@@ -12,6 +12,7 @@ from unittest import mock
 from grader.batch.order import Order, Summary, Where
 from grader.batch.run import grade_batch
 from grader.confine.levels import Level
+from grader.engine.open import LOCAL
 from grader.grading import Sheet
 from grader.intake.layouts import taken_in
 from grader.jobs import ALL, Collected, Part, Setup, Start
@@ -82,9 +83,16 @@ class PretendClass:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(f"{text} {author}\n", encoding="utf-8", errors="replace")
 
-    def grade(self, exercises: Sequence[Exercise] = (), seconds: float = 0, slots: int = 1, **order: Any) -> Summary:
-        """Grade; `jobs` then has what was run, and `told` whose reports were new."""
-        sheet = Sheet(self.course, exercises or self.course.exercises, Setup(Start.FORK))
+    def grade(
+        self,
+        exercises: Sequence[Exercise] = (),
+        seconds: float = 0,
+        slots: int = 1,
+        engine: str = LOCAL,
+        **order: Any,
+    ) -> Summary:
+        """Grade; `jobs` then has what was run here, and `told` whose reports were new."""
+        sheet = Sheet(self.course, exercises or self.course.exercises, Setup(Start.FORK, least=Level.FULL))
         self.jobs, self.told = [], []
 
         def on_report(report: Report, number: int, total: int) -> None:
@@ -101,7 +109,7 @@ class PretendClass:
             mock.patch.object(pool, "workers_for", lambda *args: nullcontext(mock.Mock())),
             taken_in(self.folder, self.course.exercises, out=self.out) as intake,
         ):
-            return grade_batch(sheet, intake, self.out, Order(**order), on_report, where=Where(slots=slots))
+            return grade_batch(sheet, intake, self.out, Order(**order), on_report, where=Where(engine, slots))
 
     def rows(self) -> dict[str, str]:
         """The gradebook's lines, by author."""

@@ -5,16 +5,20 @@ from __future__ import annotations
 import shutil
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from batch.pretend import PretendClass
+from click.testing import CliRunner
 from support import COURSES
 
 from grader.batch.diff import CheckChange, last_regrade
 from grader.batch.journal import open_journal
+from grader.batch.order import Order, Summary
+from grader.cli import main
 from grader.course.load import load_course
 from grader.intake.handed import Handed, Part
-from grader.model import Verdict
+from grader.model import Course, Verdict
 
 
 @pytest.fixture
@@ -123,6 +127,36 @@ def test_the_best_attempt(pretend: PretendClass) -> None:
     assert pretend.rows()["ada"].split(",")[:2] == ["0", "5"]
     pretend.grade(best=True)
     assert pretend.rows()["ada"].split(",")[:2] == ["10", "5"]
+
+
+@pytest.mark.parametrize(
+    ("policy", "options", "best"),
+    [
+        ("", [], False),
+        ("best", [], True),
+        ("best", ["--attempts", "latest"], False),
+        ("", ["--attempts", "best"], True),
+    ],
+)
+def test_which_attempt_counts_is_the_course_s_to_say(
+    policy: str, options: list[str], best: bool, tiny: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What course.yaml says holds where the option says nothing."""
+    shutil.copytree(tiny.root, tmp_path / "course")
+    with (tmp_path / "course" / "course.yaml").open("a", encoding="utf-8") as file:
+        file.write(f"attempts: {policy}\n" if policy else "")
+    asked: list[Order] = []
+
+    def grade_batch(*args: Any, **rest: Any) -> Summary:
+        asked.append(args[3])
+        return Summary()
+
+    monkeypatch.setattr("grader.batch.run.grade_batch", grade_batch)
+    (tmp_path / "in" / "ada").mkdir(parents=True)
+    (tmp_path / "in" / "ada" / "double.py").write_text("")
+    folders = [str(tmp_path / "in"), "--out", str(tmp_path / "out"), "--course", str(tmp_path / "course")]
+    ran = CliRunner().invoke(main, ["batch", *folders, *options])
+    assert (ran.exit_code, [order.best for order in asked]) == (0, [best])
 
 
 def test_a_group_has_a_row_for_each_of_its_authors(pretend: PretendClass, monkeypatch: pytest.MonkeyPatch) -> None:
