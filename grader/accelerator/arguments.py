@@ -10,7 +10,8 @@ import torch
 import torch.utils._device as device_mode
 
 from grader.accelerator.generators import SimGenerator
-from grader.accelerator.machine import Machine
+from grader.accelerator.machine import Device, Machine
+from grader.accelerator.nested import check_layout
 from grader.accelerator.pinning import pin_storage
 from grader.accelerator.sparse import parts_of, rebuilt
 from grader.accelerator.tensor import SimTensor, wrap
@@ -31,8 +32,6 @@ _METHODS = (
 )
 """Methods that take a device or a generator by name."""
 
-_NESTED = "nested tensors are not supported on the simulated device"
-
 # The type checker refuses assignments to functions of torch; through `Any` it lets them pass.
 put: Any = setattr
 
@@ -51,8 +50,6 @@ def replace_functions(machine: Machine) -> None:
     _replace("ctc_loss", _with_lengths(torch.ctc_loss))
     for name in ("fftfreq", "rfftfreq"):
         put(torch.fft, name, _translated(machine, getattr(torch.fft, name)))
-    for name in ("nested_tensor", "as_nested_tensor"):
-        put(torch.nested, name, _not_nested(machine, getattr(torch.nested, name)))
 
     # PyTorch's own fills in the default device under its public name. That must be the inner one: what is called from
     # here is the original function, for which nobody translates any more.
@@ -97,7 +94,7 @@ def replace_methods(machine: Machine) -> None:
     def cuda(
         self: torch.Tensor, device: Any = None, non_blocking: bool = False, memory_format: Any = torch.preserve_format
     ) -> Any:
-        place = machine.devices[machine.index_of(device)]
+        place = _place_of(machine, device)
         if _is_odd(self):
             return _sparse_moved(self, lambda part: original_to(part, place.inner, non_blocking=non_blocking))
         return original_to(self, place.inner, non_blocking=non_blocking, memory_format=memory_format)
@@ -132,11 +129,16 @@ def replace_methods(machine: Machine) -> None:
         put(torch.Tensor, name, _translated(machine, getattr(torch.Tensor, name)))
 
 
+def _place_of(machine: Machine, device: Any) -> Device:
+    if not (device is None or isinstance(device, int) or machine.is_ours(device)):
+        raise RuntimeError(f"Invalid device, must be {machine.kind} device")
+    return machine.devices[machine.index_of(device)]
+
+
 def _is_odd(tensor: torch.Tensor) -> bool:
-    """Whether a CPU tensor is sparse; raises for one that is nested."""
-    if tensor.is_nested:
-        raise NotImplementedError(_NESTED)
-    return tensor.layout is not torch.strided and type(tensor) is not SimTensor
+    """Whether a CPU tensor is sparse; raises for one that is nested and cannot go there."""
+    check_layout(tensor)
+    return tensor.layout not in (torch.strided, torch.jagged) and type(tensor) is not SimTensor
 
 
 def _sparse_moved(tensor: torch.Tensor, move: Callable[[torch.Tensor], Any]) -> torch.Tensor:
@@ -220,16 +222,6 @@ def _with_lengths(original: Any) -> Any:
             for lengths in (input_lengths, target_lengths)
         ]
         return original(log_probs, targets, *read, *args, **kwargs)
-
-    return call
-
-
-def _not_nested(machine: Machine, original: Any) -> Any:
-    @functools.wraps(original)
-    def call(*args: Any, **kwargs: Any) -> Any:
-        if machine.is_ours(kwargs.get("device")):
-            raise NotImplementedError(_NESTED)
-        return original(*args, **kwargs)
 
     return call
 

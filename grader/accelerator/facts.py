@@ -10,6 +10,7 @@ from typing import Any
 import torch
 from torch.utils.flop_counter import flop_registry
 
+from grader.accelerator.determinism import caller_of
 from grader.accelerator.sparse import LAYOUTS
 
 ATEN = torch.ops.aten
@@ -95,6 +96,8 @@ class Facts:
     indexing: bool
     no_integers: str
     """The kernel that it lacks for integers, or ""."""
+    alerts: str
+    """Who complains where only deterministic algorithms are wanted, or ""."""
     flops: Callable[..., int] | None
 
 
@@ -126,6 +129,7 @@ def facts_of(func: Any) -> Facts:
         decomposes=torch._C._dispatch_has_kernel_for_dispatch_key(func.name(), "CompositeImplicitAutograd"),
         indexing=name in _INDEXING,
         no_integers=_NO_INTEGERS.get(name, ""),
+        alerts=caller_of(name, len(schema.returns)),
         flops=flop_registry.get(func._overloadpacket),
     )
 

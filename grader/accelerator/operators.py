@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import sys
 from typing import Any
 
 import torch
@@ -14,7 +15,9 @@ from torch._C import DispatchKey, DispatchKeySet
 
 from grader.accelerator.amounts import amount_of, find_room
 from grader.accelerator.asserts import assertion_of, of_no_meaning
+from grader.accelerator.determinism import check_deterministic
 from grader.accelerator.facts import ATEN, Facts, facts_of
+from grader.accelerator.failures import NO_OUTCOME, keep
 from grader.accelerator.generators import OWNERS
 from grader.accelerator.machine import Device, Machine, the_machine
 from grader.accelerator.placement import check_devices, mask_of
@@ -42,12 +45,20 @@ def run(cls: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> 
     PyTorch calls this with the keys for conjugates switched off. Operators that are made of others would then take
     conjugate views for plain ones, and give wrong numbers, so the keys are switched on again.
     """
-    del cls, types
-    with _Keys(_included(), _excluded() - _CONJUGATES):
-        if RECORDERS:
-            with inside():
-                return _run(func, args, kwargs or {})
-        return _run(func, args, kwargs or {})
+    del cls
+    # A class that is made of other tensors, as nested ones are, takes itself apart first.
+    if len(types) > 1:
+        return NotImplemented
+    try:
+        with _Keys(_included(), _excluded() - _CONJUGATES):
+            if RECORDERS:
+                with inside():
+                    return _run(func, args, kwargs or {})
+            return _run(func, args, kwargs or {})
+    except BaseException as error:
+        if keep(error, sys._getframe(1)):
+            return NO_OUTCOME
+        raise
 
 
 def run_by_device(func: Any, *args: Any, **kwargs: Any) -> Any:
@@ -77,6 +88,8 @@ def _run(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     if hosts or len(shells) > 1:
         check_devices(facts, func, args, kwargs, shells, hosts)
         _check_dtype(facts, shells)
+    if facts.alerts:
+        check_deterministic(facts.alerts, facts.name, machine.kind, args, kwargs)
     target = _target(machine, facts, named, place)
     if target is not None:
         find_room(facts, inner, named, shells, target)

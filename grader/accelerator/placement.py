@@ -24,6 +24,9 @@ _FOR_THE_HOST = {
 }
 """Arguments that are read on the host, by operator: on CUDA they may be on the CPU."""
 
+_ANYWHERE = {"is_same_size"}
+"""Operators that look at no numbers."""
+
 _MADE_OF = {"embedding": ("index_select", {"indices": "index"})}
 """Operators in whose errors another one is named, with other names of its arguments."""
 
@@ -43,6 +46,10 @@ def check_devices(
     same = all(shell._place is first for shell in shells)
     if same and not hosts:
         return
+    if facts.name in _ANYWHERE:
+        return
+    if facts.indexing and not same and type(args[0]) is SimTensor:
+        _check_indices(args)
     # Indices may be on the CPU, as on CUDA, where PyTorch moves them first.
     if facts.indexing and same:
         _move_indices(machine, args, first)
@@ -70,6 +77,14 @@ def mask_of(facts: Facts, args: Any) -> str:
     masked = any(isinstance(index, torch.Tensor) and index.dtype in (torch.bool, torch.uint8) for index in args[1])
     fills = len(args) > 2 and isinstance(args[2], torch.Tensor) and args[2].numel() == 1
     return facts.name if masked and not fills else ""
+
+
+def _check_indices(args: Any) -> None:
+    """Raise for an index on another device than the tensor."""
+    if any(type(index) is SimTensor and index._place is not args[0]._place for index in args[1]):
+        raise RuntimeError(
+            f"indices should be either on cpu or on the same device as the indexed tensor ({args[0].device})"
+        )
 
 
 def _move_indices(machine: Machine, args: Any, place: Device) -> None:

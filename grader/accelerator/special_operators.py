@@ -18,7 +18,10 @@ from grader.accelerator.tensor import LEGACY, SimTensor, refresh, wrap
 
 def copy_between(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     """`copy_`: from any device to any other."""
-    to, source = args[0], args[1]
+    if not isinstance(args[1], torch.Tensor):
+        return args[0].fill_(args[1])
+    to: Any = args[0]
+    source: Any = args[1]
     non_blocking = bool(args[2] if len(args) > 2 else kwargs.get("non_blocking", False))
     machine = the_machine()
     ours, theirs = type(to) is SimTensor, type(source) is SimTensor
@@ -114,11 +117,12 @@ def _set(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     if type(shell) is not SimTensor:
         raise unsupported(func, "a CPU tensor cannot take the memory of the device")
     # C++ would find nothing wrong: it is given what is inside, and that is all on the CPU.
-    if any(isinstance(arg, torch.Tensor) and type(arg) is not SimTensor for arg in args):
-        raise RuntimeError(
-            f'Attempted to set the storage of a tensor on device "{shell.device}" to a storage on '
-            'different device "cpu".  This is no longer allowed; the devices must match.'
-        )
+    for given in args:
+        if isinstance(given, (torch.Tensor, torch.UntypedStorage)) and given.device != shell.device:
+            raise RuntimeError(
+                f'Attempted to set the storage of a tensor on device "{shell.device}" to a storage on '
+                f'different device "{given.device}".  This is no longer allowed; the devices must match.'
+            )
     func(*[arg._inner if type(arg) is SimTensor else arg for arg in args], **kwargs)
     refresh(shell)
     return shell

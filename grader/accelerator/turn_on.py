@@ -13,6 +13,7 @@ from grader.accelerator import (
     autocast,
     cuda_tools,
     graphs,
+    nested,
     operators,
     parallel,
     profiling,
@@ -114,6 +115,7 @@ def _replace_functions(machine: Machine, mode: Mode) -> None:
     queries.replace_timer()
     arguments.replace_functions(machine)
     arguments.replace_methods(machine)
+    nested.make_nested(machine)
     storages.replace_pinning()
     storages.replace_storages(machine)
     storages.replace_new_storages(machine)

@@ -1,0 +1,78 @@
+"""Operators that have no deterministic kernel on CUDA, as `torch.use_deterministic_algorithms` tells of them."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import torch
+
+_CALLERS = {
+    "avg_pool3d_backward": "avg_pool3d_backward_{}",
+    "_adaptive_avg_pool2d_backward": "adaptive_avg_pool2d_backward_{}",
+    "_adaptive_avg_pool3d_backward": "adaptive_avg_pool3d_backward_{}",
+    "max_pool3d_with_indices_backward": "max_pool3d_with_indices_backward_{}",
+    "adaptive_max_pool2d_backward": "adaptive_max_pool2d_backward_{}",
+    "fractional_max_pool2d_backward": "fractional_max_pool2d_backward_{}",
+    "fractional_max_pool3d_backward": "fractional_max_pool3d_backward_{}",
+    "upsample_linear1d_backward": "upsample_linear1d_backward_out_{}",
+    "upsample_bilinear2d_backward": "upsample_bilinear2d_backward_out_{}",
+    "upsample_bicubic2d_backward": "upsample_bicubic2d_backward_out_{}",
+    "upsample_trilinear3d_backward": "upsample_trilinear3d_backward_out_{}",
+    "reflection_pad1d_backward": "reflection_pad1d_backward_out_{}",
+    "reflection_pad2d_backward": "reflection_pad2d_backward_{}",
+    "reflection_pad3d_backward": "reflection_pad3d_backward_out_{}",
+    "replication_pad1d_backward": "replication_pad1d_backward_{}",
+    "replication_pad2d_backward": "replication_pad2d_backward_{}",
+    "replication_pad3d_backward": "replication_pad3d_backward_{}",
+    "nll_loss2d_forward": "nll_loss2d_forward_out_{}_template",
+    "_ctc_loss_backward": "ctc_loss_backward_gpu",
+    "_embedding_bag_dense_backward": "embedding_bag_backward_{}_max",
+    "put": "put_",
+    "put_": "put_",
+    "histc": "_histc_{} with floating point input",
+    "bincount": "_bincount_{}",
+    "grid_sampler_2d_backward": "grid_sampler_2d_backward_{}",
+    "grid_sampler_3d_backward": "grid_sampler_3d_backward_{}",
+    "median": "median {} with indices output",
+    "nanmedian": "nanmedian {} with indices output",
+    "kthvalue": "kthvalue {}",
+}
+"""Who complains, by operator, with the device's kind left open."""
+
+_TEXT = "{} does not have a deterministic implementation, but you set 'torch.use_deterministic_algorithms(True{})'. "
+_REPORT = (
+    "ile an issue at https://github.com/pytorch/pytorch/issues to help us prioritize adding deterministic support for "
+    "this operation."
+)
+_MAX = 2
+"""How `embedding_bag` calls its mode of the largest."""
+
+
+def caller_of(name: str, outcomes: int) -> str:
+    """Who complains of an operator, or ""."""
+    # Without a dim, the median has no indices, and is found in one way.
+    return "" if name in ("median", "nanmedian") and outcomes < 2 else _CALLERS.get(name, "")
+
+
+def check_deterministic(caller: str, name: str, kind: str, args: Any, kwargs: Any) -> None:
+    """Raise, or warn, as PyTorch was asked to, of an operator that CUDA has no deterministic kernel for."""
+    if not torch.are_deterministic_algorithms_enabled() or _is_exempt(name, args, kwargs):
+        return
+    # Sentences name the kind in capital letters, functions in small ones.
+    caller = caller.format(kind.upper() if " {}" in caller else kind)
+    if torch.is_deterministic_algorithms_warn_only_enabled():
+        warnings.warn(_TEXT.format(caller, ", warn_only=True") + "You can f" + _REPORT, UserWarning, stacklevel=4)
+        return
+    raise RuntimeError(
+        _TEXT.format(caller, "") + "You can turn off determinism just for this operation, or you can use the "
+        "'warn_only=True' option, if that's acceptable for your application. You can also f" + _REPORT
+    )
+
+
+def _is_exempt(name: str, args: Any, kwargs: Any) -> bool:
+    if name == "_embedding_bag_dense_backward":
+        return int(args[7] if len(args) > 7 else kwargs.get("mode", _MAX)) != _MAX
+    if name == "bincount":  # without weights, whole numbers are added
+        return (args[1] if len(args) > 1 else kwargs.get("weights")) is None
+    return name == "histc" and not args[0].is_floating_point()
