@@ -45,7 +45,7 @@ class Say:
     def __call__(self, *lines: str) -> None:
         """Print lines."""
         if not self._quiet:
-            self._erase()
+            self.clear()
             for line in lines:
                 click.echo(line)
             sys.stdout.flush()
@@ -62,12 +62,13 @@ class Say:
         from grader.report.safe import for_terminal
 
         text = f"  {for_terminal(what, one_line=True)[: terminal_width() - len(end) - 3]}{end}"
-        self._erase()
+        self.clear()
         click.echo(text, nl=False)
         sys.stdout.flush()
         self._running = len(text)
 
-    def _erase(self) -> None:
+    def clear(self) -> None:
+        """Take away the line that changes, if there is one."""
         # Blanks and no escape codes: any terminal understands a carriage return.
         if self._running:
             click.echo(f"\r{' ' * self._running}\r", nl=False)

@@ -47,6 +47,7 @@ def verify(
     seeds: int,
     say: Callable[[str], None],
     lanes_wanted: int | None = None,
+    ran: Callable[[int, int], None] = lambda count, of: None,
 ) -> list[Proof]:
     """Prove exercises of a course.
 
@@ -57,6 +58,7 @@ def verify(
         seeds: how many seeds a right answer must pass with.
         say: told what goes on, a line at a time.
         lanes_wanted: how many are run at once; by default as many as there are cores.
+        ran: told how many submissions ran, of how many that run now.
 
     Raises:
         StartError: a process of ours did not start.
@@ -66,7 +68,7 @@ def verify(
     # A lane costs as much as many short runs: it has PyTorch to import.
     runs = sum(_runs_of(item, seeds) for item in exercises)
     with open_pool(exercises, setup, lanes_wanted or min(len(cores()), 1 + runs // _RUNS_FOR_A_LANE)) as pool:
-        return prove(pool, exercises, Runs(course, setup), seeds, say)
+        return prove(pool, exercises, Runs(course, setup, ran=ran), seeds, say)
 
 
 def prove(
@@ -173,11 +175,20 @@ class Runs:
         course: whose exercises these are.
         setup: how they are run.
         told: whether somebody reads what students are told.
+        ran: told how many submissions ran, of how many that run now.
     """
 
-    def __init__(self, course: Course, setup: Setup, *, told: bool = False) -> None:
+    def __init__(
+        self,
+        course: Course,
+        setup: Setup,
+        *,
+        told: bool = False,
+        ran: Callable[[int, int], None] = lambda count, of: None,
+    ) -> None:
         self.course = course
         self._told = told
+        self._ran = ran
         self._setup = setup
         self._known: dict[_Key, Report] = {}
         self._judges: dict[str, str] = {}
@@ -233,7 +244,11 @@ class Runs:
 
         with _busy_cores(len(cores()) if while_busy else 0):
             futures = [pool.submit(partial(run, case)) for case in cases]
-            found = [(case, report) for case, future in zip(cases, futures, strict=True) if (report := future.result())]
+            found = []
+            for count, (case, future) in enumerate(zip(cases, futures, strict=True), 1):
+                if report := future.result():
+                    found.append((case, report))
+                self._ran(count, len(cases))
         # When the others are done, and so in quiet, as a batch does it.
         return [(case, pool.submit(partial(self.repeat, case, report)).result()) for case, report in found]
 
