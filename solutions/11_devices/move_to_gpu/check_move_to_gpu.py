@@ -71,10 +71,19 @@ def check_batch_stays(student, accelerator, rng):
 def check_device_given(student, accelerator, probe, rng):
     """Every tensor goes to the device that is given"""
     batch, first, second = _batch(rng), accelerator.device(0), accelerator.device(1)
-    for device in (second, torch.device(first), torch.device(second), "cpu", accelerator.type, torch.device("cpu")):
+    # Of derived classes, to the CPU, to another accelerator: the first that fails tells which mistake it is.
+    on_device(probe.of_parameter(student.to_device, torch.ones(3), second), second, "what was a parameter")
+    for device in (
+        second,
+        "cpu",
+        second,
+        torch.device(first),
+        torch.device(second),
+        torch.device("cpu"),
+        accelerator.type,
+    ):
         batch = student.to_device(batch, device)
         _on(batch, str(device))
-    on_device(probe.of_parameter(student.to_device, torch.ones(3), second), second, "what was a parameter")
 
 
 @check("C4", category="device", share=2, device="sim", try_this='to_device({"a": torch.ones(2)})["a"].device')
