@@ -101,7 +101,9 @@ class Reduced(Bare):
         """Go into the empty folder, with limits; then open files in it and the interpreter's, and start no process."""
         super().confine(limits, folder)
         # Landlock first, the filters last: they hold for every step after them.
-        self._landlock.apply(self._landlock.make_ruleset(self._readable, [folder, *self._devices]))
+        rules = self._landlock.make_ruleset(self._readable, [folder, *self._devices])
+        self._landlock.apply(rules)
+        os.close(rules)
         seccomp.apply([*self._filters, *self._alone, signals_to_itself_only(os.getpid())])
         return folder
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -186,6 +187,8 @@ class Incoming:
             return self._exchange.find(item[1], item[2])
         if item[0] == "remote" and len(item) == 2 and self._exchange.remotes is not None:
             return self._exchange.remotes[item[1]]
+        if item[0] == "path" and len(item) == 2 and not self._exchange.asks:
+            return Path(self.value(item[1]))
         return constant(item)
 
 

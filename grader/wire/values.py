@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import PurePath
 from typing import Any
 
 import numpy as np
@@ -124,6 +125,15 @@ class Values:
         self.size += obj.bit_length() // 4
         return ["int", hex(obj)]
 
+    def _path(self, obj: PurePath) -> Plain:
+        if obj.is_absolute():
+            raise Unsupported(
+                "an absolute path cannot be handed to a worker, which has folders of its own: hand one from the folder "
+                "of the student's file, such as Path('data/words.txt'), or one in tmp_path"
+            )
+        self.size += len(str(obj))
+        return ["path", plain_text(obj.as_posix())]
+
     def _leaf(self, obj: Leaf) -> Plain:
         if self._originals is not None and isinstance(obj, torch.Tensor):
             before = self._originals.original_tensor(obj)
@@ -140,6 +150,9 @@ class Values:
         # From a check nothing crosses that runs: a worker would have to import or unpickle it. What a worker cannot
         # hand over stays there, and a check may call it or pass it on by its number.
         if self._exchange.asks:
+            # Of a worker's paths handles are made: what a check opens is no student's choice.
+            if isinstance(obj, PurePath):
+                return self._path(obj)
             what = reason or f"a {type(obj).__name__}"
             raise Unsupported(f"{what} cannot be handed to a worker; what must run beside student code is a probe")
         number = self._new_number()

@@ -4,6 +4,7 @@ r"""Leaves another working folder, mask, limits and priority behind.
 exercise: double
 """
 
+import contextlib
 import os
 import resource
 
@@ -19,7 +20,8 @@ def double(x):
             resource.setrlimit(what, (limit, limit))
         except (OSError, ValueError):
             continue
-    os.nice(5)
+    with contextlib.suppress(PermissionError):  # refused without namespaces
+        os.nice(5)
     return 2 * x
 
 

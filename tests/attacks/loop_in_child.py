@@ -3,6 +3,7 @@ r"""Loops in a child process, where operations might not be counted.
 ---
 exercise: total
 verdicts: {counts: failed|over_limit, speed: failed|over_limit}
+level: reduced
 """
 
 import os

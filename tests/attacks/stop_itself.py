@@ -5,12 +5,14 @@ exercise: once
 verdicts: {more: timed_out|passed}
 """
 
+import contextlib
 import os
 import signal
 
 
 def more(x):
-    os.kill(os.getpid(), signal.SIGSTOP)
+    with contextlib.suppress(PermissionError):  # refused without namespaces
+        os.kill(os.getpid(), signal.SIGSTOP)
     return x + 1
 
 

@@ -4,15 +4,16 @@ r"""Leaves folders behind that their owner may not open.
 exercise: once
 """
 
+import contextlib
 import os
 
 
 def more(x):
     os.makedirs("closed/inner")
     open("closed/inner/file", "wb").close()
-    os.chmod("closed/inner", 0)
-    os.chmod("closed", 0)
-    os.chmod(".", 0)
+    for path in ("closed/inner", "closed", "."):
+        with contextlib.suppress(PermissionError):  # refused without namespaces
+            os.chmod(path, 0)
     return x + 1
 
 

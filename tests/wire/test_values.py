@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import math
+from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +13,10 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from wire.drawn import EXAMPLES, NESTED, PLAIN, arrays, tensors
-from wire.pair import Pair, same, there_and_back
+from wire.pair import Handle, Pair, same, there_and_back
+
+from grader.wire.frames import ProtocolFault, Unsupported
+from grader.wire.incoming import Incoming, copies
 
 
 @given(NESTED)
@@ -115,6 +119,21 @@ def test_identity_survives(values: list[Any], data: st.DataObject) -> None:
         assert same(value_back, ours)
         if isinstance(ours, (torch.Tensor, np.ndarray)):
             assert value_back is ours
+
+
+def test_a_path_from_the_students_folder_goes_to_the_worker_alone() -> None:
+    """A check hands a relative path; of a worker's it gets an object that stays there."""
+    path = Path("data/word list.txt")
+    pair = Pair()
+    given = (path, [path], {"at": PurePosixPath("x")})
+    assert pair.call(lambda *args: args == (path, [path], {"at": Path("x")}), *given) is True
+    theirs = pair.call(lambda: path)
+    assert isinstance(theirs, Handle)
+    assert copies(path, [path]) == (path, [path])
+    with pytest.raises(ProtocolFault):
+        Incoming(pair.asks, {}, memoryview(b"")).value(["path", "/etc/passwd"])
+    with pytest.raises(Unsupported, match=r"an absolute path cannot be handed.*data/words.txt"):
+        pair.call(len, Path.cwd() / "words.txt")
 
 
 def test_an_object_of_the_worker_comes_back_as_the_object_that_stood_for_it() -> None:

@@ -1,3 +1,5 @@
+from pathlib import Path
+
 from grader.check import check
 
 
@@ -17,3 +19,9 @@ def check_merge(student):
 def check_encode(student):
     """Two merges, the second of which uses the first"""
     assert student.encode("abab", [(97, 98), (256, 256)]) == [257]
+
+
+@check("C4")
+def check_file(student):
+    """The three merges of data/merges.txt"""
+    assert student.merges_of(Path("data/merges.txt")) == [(116, 104), (104, 101), (256, 101)]

@@ -23,3 +23,9 @@ def encode(text, merges):
     for new, pair in enumerate(merges, 256):
         ids = merge(ids, pair, new)
     return ids
+
+
+def merges_of(path):
+    lines = path.read_text(encoding="utf-8").splitlines()
+    pairs = (line.split() for line in lines if line and not line.startswith("#"))
+    return [(int(a), int(b)) for a, b in pairs]

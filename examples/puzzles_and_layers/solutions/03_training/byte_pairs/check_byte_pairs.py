@@ -19,3 +19,11 @@ def check_overlaps(student):
 def check_bytes(student):
     """Letters of several bytes, and no merges"""
     require(student.encode("aü", []) == [97, 195, 188], "letters do not become the bytes of UTF-8")
+
+
+@check("C4", share=2, try_this="merges_of(path), where path is a file of your own with one line")
+def check_other_file(student, tmp_path):
+    """A file that is written meanwhile, with gaps and comments"""
+    path = tmp_path / "learned.txt"
+    path.write_text("# first\n7 300\n\n#300 7\n255 0\n", encoding="utf-8")
+    require(student.merges_of(path) == [(7, 300), (255, 0)], "the pairs of another file are not what is asked")

@@ -19,3 +19,13 @@ def encode(text, merges):
     for place, pair in enumerate(merges):
         ids = merge(ids, pair, 256 + place)
     return ids
+
+
+def merges_of(path):
+    found = []
+    with open(path) as file:
+        for line in file:
+            words = [] if line[0] == "#" else line.split()
+            if words:
+                found.append((int(words[0]), int(words[1])))
+    return found

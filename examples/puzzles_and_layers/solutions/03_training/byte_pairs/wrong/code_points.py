@@ -1,7 +1,7 @@
 """You take a number for each letter; a letter may be several bytes of UTF-8.
 
 caught by: bytes
-keeps: commonest, merge
+keeps: commonest, merge, merges_of
 """
 
 def encode(text, merges):

@@ -1,7 +1,7 @@
 """Of equal pairs you take the one that was seen first; the larger one is asked.
 
 caught by: ties
-keeps: merge, encode
+keeps: merge, encode, merges_of
 """
 
 from collections import Counter

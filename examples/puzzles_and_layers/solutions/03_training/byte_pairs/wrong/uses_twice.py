@@ -1,7 +1,7 @@
 """You use an id for two pairs: go on behind both of them.
 
 caught by: overlaps
-keeps: commonest, encode
+keeps: commonest, encode, merges_of
 """
 
 def merge(ids, pair, new):
