@@ -55,9 +55,7 @@ class Keys:
 
     def __init__(self, setup: Setup, exercises: Iterable[Exercise]) -> None:
         self._setup = setup
-        machine = describe_machine(setup, None)
-        parts = (machine.grader, machine.torch, machine.numpy, machine.python, machine.device, machine.os.split()[-1])
-        self._machine = digest_of(*(part.encode() for part in parts))
+        self._machine = machine_of(setup)
         self._judges = {exercise.id: judge_of(exercise) for exercise in exercises}
         self._mistakes = {exercise.id: digest_of(*map(_read, exercise.wrong)) for exercise in exercises}
 
@@ -76,9 +74,12 @@ class Keys:
         """The part of it that is the course's."""
         return self._judges[exercise.id]
 
-    def judged(self, exercise: Exercise) -> str:
-        """The same, and what student code runs with."""
-        return digest_of(self._judges[exercise.id].encode(), self._machine.encode())
+
+def machine_of(setup: Setup) -> str:
+    """A digest of the grader, and of what student code runs with."""
+    machine = describe_machine(setup, None)
+    parts = (machine.grader, machine.torch, machine.numpy, machine.python, machine.device, machine.os.split()[-1])
+    return digest_of(*(part.encode() for part in parts))
 
 
 def judge_of(exercise: Exercise) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import signal
 import sys
-import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +14,7 @@ from grader.cli.grade import UNDECIDED
 from grader.cli.options import confinement_option, device_option, lanes_option, read_setup, start_option
 from grader.cli.telling import (
     INTERRUPTED,
+    Pace,
     Say,
     broken_of,
     course_and_exercises,
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from grader.model import Course, Report
 
 _SHOWN = 3
-_MINUTE_S = 60
 
 
 @click.command()
@@ -114,31 +113,6 @@ def command(
         sys.exit(UNDECIDED if summary.broken or summary.unread or broken else 0)
 
 
-class _Pace:
-    """How fast it goes, and how long it will take."""
-
-    def __init__(self, say: Say) -> None:
-        self._say = say
-        self._first: tuple[float, int] | None = None
-
-    def __call__(self, done: int, total: int) -> None:
-        """Tell it, in a line that changes."""
-        now = time.monotonic()
-        since, before = self._first = self._first or (now, done)
-        if done == total:
-            self._say.meanwhile("what was inconclusive is measured again, alone")
-            return
-        told = f"{done} of {total}"
-        if done > before:  # what was graded in an earlier run says nothing of the pace
-            pace = (done - before) / (now - since)
-            told += f", {pace * _MINUTE_S:.0f} a minute, {_time((total - done) / pace)} left"
-        self._say.meanwhile(told)
-
-
-def _time(seconds: float) -> str:
-    return f"{seconds:.0f} s" if seconds < 2 * _MINUTE_S else f"{seconds / _MINUTE_S:.0f} min"
-
-
 def _graded(sheet: Sheet, intake: Intake, out: Path, how: tuple[Order, Where], say: Say) -> Summary:
     """Grade, and tell each author as it comes, then the table."""
     from grader.batch.run import grade_batch
@@ -163,7 +137,7 @@ def _graded(sheet: Sheet, intake: Intake, out: Path, how: tuple[Order, Where], s
 
     try:
         order, where = how
-        pace = _Pace(say)
+        pace = Pace(say, "what was inconclusive is measured again, alone")
         return grade_batch(
             sheet, intake, out, order, on_report, where=where, on_book=on_book, on_wait=pace, on_note=on_note
         )

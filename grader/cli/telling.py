@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 INTERRUPTED = 130
 _QUICK_S = 1.0
+_MINUTE_S = 60
 _WIDEST, _NARROWEST = 80, 40
 
 
@@ -45,7 +47,7 @@ class Say:
     def __call__(self, *lines: str) -> None:
         """Print lines."""
         if not self._quiet:
-            self.clear()
+            self._erase()
             for line in lines:
                 click.echo(line)
             sys.stdout.flush()
@@ -62,17 +64,51 @@ class Say:
         from grader.report.safe import for_terminal
 
         text = f"  {for_terminal(what, one_line=True)[: terminal_width() - len(end) - 3]}{end}"
-        self.clear()
+        self._erase()
         click.echo(text, nl=False)
         sys.stdout.flush()
         self._running = len(text)
 
-    def clear(self) -> None:
-        """Take away the line that changes, if there is one."""
+    def _erase(self) -> None:
         # Blanks and no escape codes: any terminal understands a carriage return.
         if self._running:
             click.echo(f"\r{' ' * self._running}\r", nl=False)
             self._running = 0
+
+
+class Pace:
+    """How fast it goes, and how long it will take, in a line that changes.
+
+    Args:
+        say: prints it.
+        at_end: what is told where all is done; by default that.
+    """
+
+    def __init__(self, say: Say, at_end: str = "") -> None:
+        self._say = say
+        self._at_end = at_end
+        self._first: tuple[float, int] | None = None
+        self._last = 0
+
+    def __call__(self, done: int, total: int) -> None:
+        """Tell it; where less is done than before, something else began."""
+        now = time.monotonic()
+        if done < self._last:
+            self._first = None
+        self._last = done
+        since, before = self._first = self._first or (now, done)
+        if done == total and self._at_end:
+            self._say.meanwhile(self._at_end)
+            return
+        told = f"{done} of {total}"
+        if done > before and now > since:  # what was done in an earlier run says nothing of the pace
+            pace = (done - before) / (now - since)
+            told += f", {pace * _MINUTE_S:.0f} a minute, {_time((total - done) / pace)} left"
+        self._say.meanwhile(told)
+
+
+def _time(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 2 * _MINUTE_S else f"{seconds / _MINUTE_S:.0f} min"
 
 
 def tell(line: str) -> None:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 import sys
-import time
-from collections.abc import Callable
 
 import click
 
 from grader.cli.options import device_option, lanes_option, read_setup, start_option
-from grader.cli.telling import Say, broken_of, course_and_exercises, told_errors
+from grader.cli.telling import Pace, Say, broken_of, course_and_exercises, told_errors
 
 
 @click.command()
@@ -71,29 +69,14 @@ def command(
         broken = [problem for item in broken_of(course, names) for problem in item.problems]
         if not names:
             broken += [problem for item in course.broken if not item.module for problem in item.problems]
-        proofs = verify(
-            course, exercises, read_setup(start, device), seeds or SEEDS, details, lanes, _meanwhile(details)
-        )
-        details.clear()
+        proofs = verify(course, exercises, read_setup(start, device), seeds or SEEDS, details, lanes, Pace(details))
+        details()  # what stands there meanwhile goes
         if losses:
             say("", *loss_lines(proofs), "")
         say(*proof_lines(proofs, broken))
         if as_json:
             click.echo(json.dumps(proof_data(proofs, broken), indent=1))
     sys.exit(1 if broken or any(proof.problems for proof in proofs) else 0)
-
-
-def _meanwhile(say: Say) -> Callable[[int, int], None]:
-    """Tells on a terminal how many submissions ran, and about how long the others take."""
-    started: list[float] = []
-
-    def ran(count: int, of: int) -> None:
-        if count == 1:
-            started[:] = [time.monotonic()]
-        left = (time.monotonic() - started[0]) * (of - count) / max(1, count - 1)
-        say.meanwhile(f"{count:,} of {of:,} ran", f"; about {left / 60:.0f} min left" if left > 60 else "")
-
-    return ran
 
 
 def _show_coverage(say: Say) -> None:

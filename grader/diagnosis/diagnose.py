@@ -133,9 +133,9 @@ class _Task:
         if not self.graded.exercise.wrong:
             return " Or: ".join(self._unsealed())
         if answers := self._alike():
-            sentences = _sentences(answers)
+            sentences = sentences_of(answers)
             return " Or: ".join(sentences) if len(sentences) <= MOST else ""
-        return BOTH.join(_sentences(self._two_at_once()))
+        return BOTH.join(sentences_of(self._two_at_once()))
 
     def _unsealed(self) -> list[str]:
         """The sentences that what it does opens, in a copy that has them sealed."""
@@ -154,7 +154,7 @@ class _Task:
         Where more than one pair does, what they have in common; of a pair only that which a value shows.
         """
         failing = self._failing()
-        answers = [answer for answer in _wrong_answers(self.graded.exercise) if answer.caught_by in failing]
+        answers = [answer for answer in told_answers(self.graded.exercise) if answer.caught_by in failing]
         # What their files say sorts most of them out, before anything is run.
         answers = list(dict.fromkeys(answer for pair in self._likely(combinations(answers, 2)) for answer in pair))
         if len(failing) < MOST or not answers or not has_evidence(mine := self.first()):
@@ -192,7 +192,7 @@ class _Task:
     def _alike(self) -> list[Answer]:
         """The wrong answers that it behaves like."""
         failing = self._failing()
-        answers = [answer for answer in _wrong_answers(self.graded.exercise) if self._may_be(answer, failing)]
+        answers = [answer for answer in told_answers(self.graded.exercise) if self._may_be(answer, failing)]
         if not answers:
             return []
         mine = self.first()
@@ -247,11 +247,13 @@ class _Task:
         return passes and all(theirs[id] == trace for id, trace in mine.items())
 
 
-def _sentences(answers: Collection[Answer]) -> list[str]:
+def sentences_of(answers: Collection[Answer]) -> list[str]:
+    """What wrong answers say, each sentence once and in one line."""
     return list(dict.fromkeys(" ".join(answer.sentence.split()) for answer in answers))
 
 
-def _wrong_answers(exercise: Exercise) -> Iterator[Answer]:
+def told_answers(exercise: Exercise) -> Iterator[Answer]:
+    """The wrong answers of an exercise that have a sentence."""
     for path in exercise.wrong:
         # One that cannot be read is its author's to mend, whom `grade verify` tells; here the others still serve.
         with suppress(CourseError, OSError):

@@ -15,7 +15,7 @@ from typing import Any
 from grader.course.answers import Answer, as_submitted
 from grader.diagnosis.traces import Trace, Traces
 from grader.jobs import Part, Setup
-from grader.keys import Keys, digest_of
+from grader.keys import digest_of, judge_of, machine_of
 from grader.lanes.lane import Lane
 from grader.model import Exercise, Verdict
 from grader.report.as_json import write_whole
@@ -40,10 +40,10 @@ class Known:
     """
 
     def __init__(self, setup: Setup, path: Path | None = None) -> None:
-        self._setup = setup
         self._path = path
         self._found = _read(path)
-        self._keys: dict[str, Keys] = {}
+        self._machine = machine_of(setup)
+        self._judges: dict[str, str] = {}
         self._new = False
         self._lock = threading.Lock()
 
@@ -69,9 +69,10 @@ class Known:
 
     def _key(self, exercise: Exercise, answer: Answer, seed: int) -> str:
         """A digest of all that the traces hang on: what judges the answer, the answer, the seed."""
-        if exercise.id not in self._keys:
-            self._keys[exercise.id] = Keys(self._setup, [exercise])
-        return digest_of(self._keys[exercise.id].judged(exercise).encode(), answer.source, str(seed).encode())
+        if exercise.id not in self._judges:
+            self._judges[exercise.id] = judge_of(exercise)
+        told = (self._judges[exercise.id], self._machine, str(seed))
+        return digest_of(answer.source, *(part.encode() for part in told))
 
     def write(self) -> None:
         """Keep what was found out, if anything was.

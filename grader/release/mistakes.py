@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Mapping, Sequence
 
-from grader.course.answers import Answer, as_submitted, read_answer
-from grader.diagnosis.diagnose import MOST, all_seen
+from grader.course.answers import Answer, as_submitted
+from grader.diagnosis.diagnose import MOST, all_seen, sentences_of, told_answers
 from grader.diagnosis.sealed import SEALED_SEEDS, Sealed, name_of, seal
 from grader.diagnosis.traces import Trace, Traces, compared
 from grader.jobs import Part
 from grader.lanes.lane import Lane
 from grader.model import Exercise, Outcome
-from grader.model.errors import CourseError
 
 _Behaviour = tuple[Traces, ...]
 
@@ -31,7 +29,7 @@ def mistakes_of(exercise: Exercise, lane: Lane) -> tuple[Sealed, list[str]]:
         return {}, []
     # By what they do with the first seed, as a student's own run does; most are told apart by that.
     alike: dict[str, list[tuple[Answer, Traces]]] = {}
-    for answer in _told_answers(exercise):
+    for answer in told_answers(exercise):
         if first := _first(exercise, lane, answer, shown):
             alike.setdefault(name_of(exercise.id, first), []).append((answer, first))
     sealed: dict[str, list[str]] = {}
@@ -40,20 +38,11 @@ def mistakes_of(exercise: Exercise, lane: Lane) -> tuple[Sealed, list[str]]:
         if not any(_loses(first, answer) for answer, first in group):
             continue
         for behaviour, answers in _apart(exercise, lane, group):
-            sentences = list(dict.fromkeys(" ".join(answer.sentence.split()) for answer in answers))
+            sentences = sentences_of(answers)
             if len(sentences) <= MOST and any(_loses(behaviour[0], answer) for answer in answers):
                 told += sentences
                 sealed.setdefault(name, []).append(seal(exercise.id, behaviour, sentences))
     return sealed, told
-
-
-def _told_answers(exercise: Exercise) -> Iterator[Answer]:
-    for path in exercise.wrong:
-        # One that cannot be read is its author's to mend, whom `grade verify` tells.
-        with suppress(CourseError, OSError):
-            answer = read_answer(exercise, path)
-            if answer.sentence:
-                yield answer
 
 
 def _loses(traces: Traces, answer: Answer) -> bool:
