@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP_ARGS ?=
+ONCE_MORE = $(BIN)/python -m pytest --last-failed --last-failed-no-failures none
 
 .PHONY: demo test quick attacks compiled lint install install-dev clean
 
@@ -11,9 +12,11 @@ demo: install
 	@echo
 	@echo "Your shell finds the command grade once you have run:  source $(BIN)/activate"
 
+# Hundreds of tests wait for processes: where a busy machine made one wait too long, it passes when it is run alone. What
+# failed stays in the output, and fails the whole if it fails again.
 test: install-dev lint compiled
-	$(BIN)/python -m pytest -n auto --maxprocesses 4 --ignore tests/test_attacks.py
-	$(BIN)/python -m pytest tests/test_attacks.py
+	$(BIN)/python -m pytest -n auto --maxprocesses 4 --ignore tests/test_attacks.py || $(ONCE_MORE) --ignore tests/test_attacks.py
+	$(BIN)/python -m pytest tests/test_attacks.py || $(ONCE_MORE) tests/test_attacks.py
 
 # For every small step: what needs no lane, and one lane of the pretend course. Under 90 seconds on two cores.
 quick: install-dev compiled

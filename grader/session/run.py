@@ -29,6 +29,7 @@ from grader.session.plugin import Host as SessionHost
 from grader.session.self_test import self_test
 from grader.session.shared import share
 from grader.session.sides import Sides
+from grader.wire.light import leave_compiler_out
 
 _INI = Path(__file__).with_name("pytest.ini")
 # Each of these would do something of its own between checks: capture output, write files, install handlers or hooks,
@@ -60,6 +61,7 @@ def run(host: Host, plan: Plan, server: int | None) -> None:
     """
     # There is a check process for each lane; threads of theirs would take the cores from the workers.
     torch.set_num_threads(1)
+    leave_compiler_out()
     name_the_device()
     accelerator = Accelerator()
     if plan.accelerator is Device.CUDA:

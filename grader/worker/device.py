@@ -5,22 +5,14 @@ from __future__ import annotations
 import torch
 
 from grader import accelerator
-from grader.wire import devices
+from grader.wire import devices, light
 from grader.worker import cuda
 
 
 def preload() -> None:
     """Import what a simulated accelerator needs, in a process that forks."""
     accelerator.preload()
-    _leave_compiler_out()
-
-
-def _leave_compiler_out() -> None:
-    """Let an optimizer of a student's own begin without PyTorch's compiler, which takes two seconds to import."""
-    # Its methods import the compiler to tell it to pass over them, unless that is kept here already.
-    for method in vars(torch.optim.Optimizer).values():
-        if (plain := getattr(method, "__wrapped__", None)) is not None:
-            vars(plain).setdefault("__dynamo_disable", plain)
+    light.leave_compiler_out()
 
 
 def preload_operations() -> None:

@@ -1,0 +1,65 @@
+"""Keeps a process light: without PyTorch's compiler, which takes two seconds to import, until somebody compiles."""
+
+from __future__ import annotations
+
+import functools
+import gc
+import sys
+from collections.abc import Callable
+from types import CodeType, FunctionType
+from typing import Any
+
+import torch
+from torch import _compile
+from torch.optim import Optimizer, optimizer
+
+_COMPILER = "torch._dynamo"
+_KEPT = "__dynamo_disable"
+"""Where PyTorch keeps what to run in a function's place; found there, nothing is imported."""
+
+
+def leave_compiler_out() -> None:
+    """Let what only tells the compiler to pass over it run without importing it, as far as it is loaded by now.
+
+    That is what optimizers do, what operators on the meta device run in Python, checkpoints and more. Where the
+    compiler is loaded at the time of a call, all is as it was.
+    """
+    # PyTorch keeps no list of them; what they have in common is the code of what they are wrapped in.
+    if (wrapper := _code_within(_compile._disable_dynamo)) is not None:
+        for function in gc.get_referrers(wrapper):
+            if isinstance(function, FunctionType) and function.__closure__ is not None:
+                cells = dict(zip(wrapper.co_freevars, function.__closure__, strict=True))
+                plain, recursive = cells["fn"].cell_contents, cells["recursive"].cell_contents
+                vars(plain).setdefault(_KEPT, _passed_over(plain, recursive))
+    if (wrapper := _code_within(optimizer._use_grad_for_differentiable)) is not None:
+        for kind in Optimizer.__subclasses__():
+            step = vars(kind).get("step")
+            if isinstance(step, FunctionType) and step.__code__ is wrapper:
+                kind.step = _step(step)  # type: ignore[method-assign]
+
+
+def _code_within(decorator: Callable[..., Any]) -> CodeType | None:
+    return next((item for item in decorator.__code__.co_consts if isinstance(item, CodeType)), None)
+
+
+def _passed_over(plain: Callable[..., Any], recursive: bool) -> Callable[..., Any]:
+    def run(*args: Any, **kwargs: Any) -> Any:
+        if (compiler := sys.modules.get(_COMPILER)) is None:
+            return plain(*args, **kwargs)
+        chosen = vars(plain)[_KEPT] = compiler.disable(plain, recursive, wrapping=False)
+        return chosen(*args, **kwargs)
+
+    return run
+
+
+def _step(step: FunctionType) -> Callable[..., Any]:
+    """The step of an optimizer of PyTorch's, which asks the compiler for no more than not to look at it."""
+
+    @functools.wraps(step)
+    def run(self: Optimizer, *args: Any, **kwargs: Any) -> Any:
+        if _COMPILER in sys.modules:
+            return step(self, *args, **kwargs)
+        with torch.set_grad_enabled(self.defaults["differentiable"]):
+            return step.__wrapped__(self, *args, **kwargs)  # type: ignore[attr-defined]
+
+    return run
