@@ -75,8 +75,9 @@ def cases_of(exercise: Exercise, seeds: int) -> Iterator[Case]:
 
 
 def graded(course: Course, case: Case, lane: Lane, *, once_lost: bool = False) -> dict[str, Any]:
-    """The score of one run, and which checks were not passed; with `once_lost` nothing is repeated that has lost."""
-    sheet = Sheet(course, [case.exercise], Setup(Start.FORK, seed=case.seed), runs_untouched=True)
+    """The score of one run, and which checks were not passed; with `once_lost` it ends at the first."""
+    setup = Setup(Start.FORK, seed=case.seed)
+    sheet = Sheet(course, [case.exercise], setup, runs_untouched=True, stops=once_lost)
     started = time.monotonic()
     report = grade_submission(sheet, case.submission(), lane)
     # Of what has lost points already, nobody asks a second time whether it has full marks.
