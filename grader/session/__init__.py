@@ -3,7 +3,7 @@
 __main__   the entry: takes the channel over before anything else is imported
 host       what it says to the host, and hears
 plugin     the pytest plugin: collects, runs jobs
-given      the fixtures: what checks are given
+given      the fixtures: what checks are given; listener: the one that hears what is printed
 shared     staff's shared code, as a package that check files import
 pickles    none is read while a file of the student's is in a check's folder
 inputs     where a check's inputs come from: a keyed stream

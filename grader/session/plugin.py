@@ -242,6 +242,13 @@ class CheckSession:
         return self._timer.pause()
 
     @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_setup(self) -> None:
+        """Look at what is around a check before its fixtures are made: pytest listens to warnings of its own."""
+        for side in (self._student, self._reference):
+            if side is not None:
+                side.around.begin()
+
+    @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> pytest.TestReport:
         """Keep what a check raised, in whichever phase came first; tell pytest no more than that it did."""
         if call.excinfo is not None and self._excinfo is None:
