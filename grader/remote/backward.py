@@ -22,7 +22,10 @@ def go_on(
 
     Raises:
         CannotJudge: what comes back are no gradients of these tensors.
+        RuntimeError: there is no such graph any more.
     """
+    if side.sitting.worker is None:
+        raise RuntimeError("a graph is gone: its worker has ended")
     what = f"{side.sitting.owner} backward pass"
     probe = Remote(Origin(side, ["named", "probe:", "backward"], what))
     of = Remote(Origin(side, ["known", number], "the result"))

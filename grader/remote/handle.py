@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from grader.remote.side import Side
 
 _CLASSES = 1000
+_MOST_FIELDS = 100
 _MOST_ITEMS = 10_000
 _REPORTS = "_pytest._io.saferepr"
 _MOST_LENGTH = 10_000_000
@@ -201,7 +202,7 @@ class _Fields:
 
 
 def _fields(handle: Remote) -> dict[str, dataclasses.Field[Any]]:
-    rows = {name: (kind, default) for name, kind, default in ask(handle, "fields")}
+    rows = {name: (kind, default) for name, kind, default in ask(handle, "fields")[:_MOST_FIELDS]}
     fields = {field.name: field for field in dataclasses.fields(dataclasses.make_dataclass("Fields", rows))}
     for name, (kind, default) in rows.items():
         fields[name].type = class_named(kind) or kind

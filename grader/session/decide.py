@@ -22,9 +22,9 @@ from grader.model.public import NOT_ASKED, Public, say
 from grader.remote.raised import Raised, frame_lines, left_over, raised_by_student, refuses_arguments, told
 from grader.remote.side import Side
 from grader.remote.sitting import Sitting
+from grader.session.authors import Comparison, asks_for_nothing
 from grader.session.reading import is_stub, lines_of, may_lack_return, text_of
 from grader.session.words import ERRORS, Words
-from grader.wire.handles import Remote
 from grader.wire.requests import FrameRow
 
 _CANNOT_TELL = say("the result is not what is asked, and could not be compared with that")
@@ -34,10 +34,6 @@ _NOT_CALLABLE = re.compile(r"'\w+' object is not callable")
 _COSTS = ("performance", "gradient", "memory", "device")
 _ASKS_FOR_RETURN = " (is a `return` missing?)"
 _MAX_MESSAGE = 6000
-_NO_CLASS = (
-    "`type(...)` is no class of the student's for what lives in another process: ask  isinstance(x, student.Name)"
-)
-_GIVEN = ("student", "reference", "rng", "files", "tmp_path", "accelerator", "probe", "capsys")
 _FALLBACKS: Mapping[Verdict, Public] = {
     Verdict.SKIPPED: say("there is nothing to judge by"),
     Verdict.CRASHED: say("your code raised, or ended its process"),
@@ -47,15 +43,6 @@ _FALLBACKS: Mapping[Verdict, Public] = {
     Verdict.INCONCLUSIVE: say("the machine is too busy to tell"),
 }
 """What is said by verdict where a text has words that were not known beforehand."""
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """The two sides of a plain `assert a == b` that does not hold."""
-
-    op: str
-    left: object
-    right: object
 
 
 @dataclass(frozen=True)
@@ -198,27 +185,11 @@ def _ended_by_the_check(error: BaseException, ended: Ended, student: Side) -> _G
     # A name that should be a function and is a number: the check stumbles over it, but it is the student's doing.
     if isinstance(error, TypeError) and (name := _called_value(error, ended.statement, student)):
         return _Ground(Verdict.SKIPPED, say("`{}` in your file is a value, a function is asked", name))
+    if (there_is_none := asks_for_nothing(error, ended.comparison)) is not None:
+        return _Ground(Verdict.BROKEN, there_is_none)
     if isinstance(error, AssertionError):
-        if _compares_classes(ended.comparison):
-            return _Ground(Verdict.BROKEN, _NO_CLASS)
         return _Ground(Verdict.FAILED, NOT_ASKED, _plain_assert(ended))
-    if isinstance(error, pytest.FixtureLookupError):
-        return _Ground(Verdict.BROKEN, _no_fixture(error))
     return _Ground(Verdict.BROKEN, f"{type(error).__name__}: {error}")
-
-
-def _compares_classes(compared: Comparison | None) -> bool:
-    """Whether an assert compares `type(x)` of what lives in a worker, which is no class of anybody's."""
-    sides = () if compared is None else (compared.left, compared.right)
-    return any(issubclass(type(side), type) and issubclass(side, Remote) for side in sides)  # type: ignore[arg-type]
-
-
-def _no_fixture(error: pytest.FixtureLookupError) -> str:
-    given = ", ".join(_GIVEN)
-    return (
-        f"there is no fixture `{error.argname}`: a check is given {given}, those of its own file, and of pytest's what "
-        "needs no capturing; what must be seen beside student code, such as its log, a function of the probe file sees"
-    )
 
 
 def _called_value(error: TypeError, statement: str, student: Side) -> str:

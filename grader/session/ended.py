@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from grader.model.endings import CheckFailed
-from grader.session.decide import Comparison, Ended
+from grader.session.authors import Comparison
+from grader.session.decide import Ended
 
 _PYTESTS = {"_pytest", "pluggy"}
 

@@ -21,9 +21,10 @@ from grader.model import Check, Device, Outcome, Verdict
 from grader.remote import asked
 from grader.remote.side import Side
 from grader.session.again import Known, Runs
+from grader.session.authors import Comparison
 from grader.session.cause import cause_of
 from grader.session.checks import CollectedCheck, collected_check
-from grader.session.decide import Comparison, Decision, Ended, Telling, decide
+from grader.session.decide import Decision, Ended, Telling, decide
 from grader.session.ended import ended_of
 from grader.session.given import Given
 from grader.session.globals import Kept
