@@ -33,7 +33,7 @@ from grader.grading import Sheet, grade_submission, repeats
 from grader.jobs import Setup, Start
 from grader.lanes.lane import Lane
 from grader.lanes.open import open_lane
-from grader.model import Course, Exercise
+from grader.model import Course, Exercise, Report
 from grader.verify.cases import Case
 
 
@@ -59,7 +59,8 @@ def run(path: Path, names: list[str], options: argparse.Namespace) -> None:
                         if done[key] > number or time.monotonic() > until:
                             continue
                         row = dict(zip(("load", "exercise", "program", "seed"), key, strict=True))
-                        file.write(json.dumps(row | graded(course, case, lane)) + "\n")
+                        result = graded(course, case, lane, once_lost=options.kind == "wrong")
+                        file.write(json.dumps(row | result) + "\n")
                         file.flush()
             print(f"round {number + 1} of {options.times}", flush=True)
 
@@ -73,12 +74,14 @@ def cases_of(exercise: Exercise, seeds: int) -> Iterator[Case]:
             yield from (Case(exercise, kind, read_answer(exercise, path), seed) for path in paths)
 
 
-def graded(course: Course, case: Case, lane: Lane) -> dict[str, Any]:
-    """The score of one run, and which checks were not passed."""
-    sheet = Sheet(course, [case.exercise], Setup(Start.FORK, seed=case.seed), runs_untouched=True)
+def graded(course: Course, case: Case, lane: Lane, *, once_lost: bool = False) -> dict[str, Any]:
+    """The score of one run, and which checks were not passed; with `once_lost` it ends at the first."""
+    setup = Setup(Start.FORK, seed=case.seed)
+    sheet = Sheet(course, [case.exercise], setup, runs_untouched=True, stops=once_lost)
     started = time.monotonic()
     report = grade_submission(sheet, case.submission(), lane)
-    again = repeats(report)
+    # Of what has lost points already, nobody asks a second time whether it has full marks.
+    again = repeats(report) and not (once_lost and _has_lost(report))
     if again:
         report = grade_submission(sheet, case.submission(), lane, earlier=report.exercises)
     (found,) = report.exercises
@@ -91,6 +94,14 @@ def graded(course: Course, case: Case, lane: Lane) -> dict[str, Any]:
         "seconds": round(time.monotonic() - started, 2),
         "loadavg": round(os.getloadavg()[0], 1),
     }
+
+
+def _has_lost(report: Report) -> bool:
+    return any(
+        row.score.earned < row.score.possible and row.outcome.verdict.decided
+        for found in report.exercises
+        for row in found.checks
+    )
 
 
 def table(path: Path) -> None:
