@@ -13,6 +13,7 @@ from typing import Any
 import torch
 from torch._C import DispatchKey, DispatchKeySet
 
+from grader.accelerator import attention
 from grader.accelerator.amounts import amount_of, find_room
 from grader.accelerator.asserts import assertion_of, of_no_meaning
 from grader.accelerator.determinism import check_deterministic
@@ -182,8 +183,10 @@ def _with_numbers_of(place: Device, func: Any, inner: list[Any], named: dict[str
     try:
         return func(*inner, **named)
     finally:
-        place.generator.set_state(default.get_state())
+        # In this order: who gives both one stream wants it to go on.
+        after = default.get_state()
         default.set_state(before)
+        place.generator.set_state(after)
 
 
 def _give(
@@ -263,6 +266,7 @@ def register() -> torch.library.Library:
     empty = _overload("empty.memory_format")
     library.impl("empty.memory_format", functools.partial(run_by_device, empty), "SparsePrivateUse1")
     library.impl("_copy_from", _copy_from, "PrivateUse1")
+    attention.register(library)
     return library
 
 
