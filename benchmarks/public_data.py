@@ -12,9 +12,7 @@ _DIGITS = {
     "pytorch+examples": ("data/MNIST", "mnist_rnn/data/MNIST"),
     "eriklindernoren+PyTorch-GAN": ("data/mnist/MNIST", "implementations/data/MNIST"),
     "yunjey+pytorch-tutorial": ("tutorials/data/MNIST",),
-    "PyTorchKorea+tutorials-kr": (
-        *("beginner_source/basics/data/FashionMNIST", "intermediate_source/data/MNIST", "intermediate_source/MNIST"),
-    ),
+    "PyTorchKorea+tutorials-kr": (*("beginner_source/basics/data/FashionMNIST", "intermediate_source/MNIST"),),
 }
 """By repository: the folders where torchvision looks."""
 

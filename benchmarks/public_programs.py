@@ -106,8 +106,7 @@ PROGRAMS: list[tuple[Source, str, str]] = [
         (TUTORIALS, f"{path}.py", "")
         for path in (
             *("beginner_source/basics/quickstart_tutorial", "beginner_source/basics/buildmodel_tutorial"),
-            *("intermediate_source/spatial_transformer_tutorial", "intermediate_source/visualizing_gradients_tutorial"),
-            *("intermediate_source/pruning_tutorial", "intermediate_source/custom_function_conv_bn_tutorial"),
+            *("intermediate_source/spatial_transformer_tutorial", "intermediate_source/pruning_tutorial"),
         )
     ),
 ]
@@ -171,16 +170,8 @@ def checkout(clone: Path, folder: Path, commit: str) -> Path:
     if not folder.exists():
         folder.mkdir(parents=True)
         clone = clone if (clone / ".git").exists() else clone / "repo"
-        command = [
-            "git",
-            "-C",
-            clone,
-            "archive",
-            commit,
-            "--",
-            "*.py",
-            *(["names.txt"] if "makemore" in str(clone) else []),
-        ]
+        wanted = ["*.py", "names.txt"] if "makemore" in str(clone) else ["*.py"]
+        command = ["git", "-C", str(clone), "archive", commit, "--", *wanted]
         archive = subprocess.run(command, check=True, capture_output=True)
         subprocess.run(["tar", "-x", "-C", folder], input=archive.stdout, check=True)
         give_data(folder)

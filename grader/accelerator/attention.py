@@ -56,7 +56,7 @@ def _is_fused(
         type(one) is not SimTensor or one._place is not tensors[0]._place for one in tensors
     ):
         return False
-    inner = [one._inner for one in tensors[:3]]
+    q, k, v = (one._inner for one in tensors[:3])
     mask = None if attn_mask is None else attn_mask._inner
     if mask is not None and attn_mask.requires_grad:
         return False
@@ -66,7 +66,7 @@ def _is_fused(
     torch._C._set_sdp_use_math(True)
     try:
         choice = torch._fused_sdp_choice(
-            *inner, attn_mask=mask, dropout_p=dropout_p, is_causal=is_causal, scale=scale, enable_gqa=enable_gqa
+            q, k, v, attn_mask=mask, dropout_p=dropout_p, is_causal=is_causal, scale=scale, enable_gqa=enable_gqa
         )
     finally:
         torch._C._set_sdp_use_flash(flash)

@@ -16,7 +16,7 @@ from grader import accelerator
 def _attend(device: str, *, mask: bool = False, **options: Any) -> list[torch.Tensor]:
     """What comes out, and the gradients."""
     torch.manual_seed(0)
-    heads = [torch.rand(2, 3, 7, 8).to(device).requires_grad_() for _ in range(3)]
+    heads: Any = [torch.rand(2, 3, 7, 8).to(device).requires_grad_() for _ in range(3)]
     if mask:
         options["attn_mask"] = torch.ones(7, 7, dtype=torch.bool).tril().to(device)
     out = functional.scaled_dot_product_attention(*heads, **options)
