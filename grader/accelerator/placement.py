@@ -122,6 +122,13 @@ def _two_devices(
     if facts.name in _ADDCMUL and len(hosts) == 1 and hosts[0].dim() == 0:
         named = _named_arguments(facts, args, kwargs)
         return next(text for name, text in _NO_NUMBERS.items() if any(k == name and v is hosts[0] for k, v in named))
+    if facts.name == "block_diag":
+        places = [one.device for one in args[0]]
+        i = next(i for i, place in enumerate(places) if place != places[0])
+        return (
+            "torch.block_diag: input tensors must all be on the same device. "
+            f"Input 0 is on device {places[0]} and input {i} is on device {places[i]}"
+        )
     if facts.pointwise or facts.indexing:
         other = next((shell.device for shell in shells if shell._place is not first), torch.device("cpu"))
         return (
