@@ -4,9 +4,11 @@ The programs of an exercise are its starter, its reference, its right variants a
 any submission is, and what is inconclusive is repeated, while the loads of `speed_verdicts.py` run beside. A score
 differs if it is not the one that this program with this seed got most often under any load.
 
-Every run is a line in a file; what was interrupted goes on where it ended.
+Every run is a line in a file; what was interrupted goes on where it ended. The last line of the table tells whether any
+wrong answer had full marks with any seed.
 
     python benchmarks/same_score.py run scores.jsonl 02-1 07-1 --times 10 --seeds 3 --minutes 20
+    python benchmarks/same_score.py run wrong.jsonl --kind wrong --load idle --times 1 --seeds 50
     python benchmarks/same_score.py table scores.jsonl
 """
 
@@ -31,28 +33,36 @@ from grader.grading import Sheet, grade_submission, repeats
 from grader.jobs import Setup, Start
 from grader.lanes.lane import Lane
 from grader.lanes.open import open_lane
-from grader.model import Course, Exercise
+from grader.model import Course, Exercise, Report
 from grader.verify.cases import Case
 
 
-def run(path: Path, names: list[str], times: int, seeds: int, minutes: float) -> None:
+def run(path: Path, names: list[str], options: argparse.Namespace) -> None:
     """Grade all programs, a round of each load in turn, until each has enough runs or the time is over."""
     course = load_course(find_course(Path.cwd()))
     exercises = [item for name in names for item in find_exercises(course, name)] or list(course.exercises)
     done = collections.Counter((row["load"], row["exercise"], row["program"], row["seed"]) for row in read(path))
-    until = time.monotonic() + 60 * minutes
+    until = time.monotonic() + 60 * options.minutes
+    loads = {name: programs for name, programs in far_loads().items() if options.load in (None, name)}
+    cases = [
+        case
+        for exercise in exercises
+        for case in cases_of(exercise, options.seeds)
+        if options.kind in (None, case.kind)
+    ]
     with open_lane(exercises, Setup(Start.FORK)) as lane, path.open("a", encoding="utf-8") as file:
-        for number in range(times):
-            for load, programs in far_loads().items():
+        for number in range(options.times):
+            for load, programs in loads.items():
                 with busy(programs):
-                    for case in (case for exercise in exercises for case in cases_of(exercise, seeds)):
+                    for case in cases:
                         key = load, case.exercise.id, f"{case.kind} {case.answer.path.stem}", case.seed
                         if done[key] > number or time.monotonic() > until:
                             continue
                         row = dict(zip(("load", "exercise", "program", "seed"), key, strict=True))
-                        file.write(json.dumps(row | graded(course, case, lane)) + "\n")
+                        result = graded(course, case, lane, once_lost=options.kind == "wrong")
+                        file.write(json.dumps(row | result) + "\n")
                         file.flush()
-            print(f"round {number + 1} of {times}", flush=True)
+            print(f"round {number + 1} of {options.times}", flush=True)
 
 
 def cases_of(exercise: Exercise, seeds: int) -> Iterator[Case]:
@@ -64,12 +74,14 @@ def cases_of(exercise: Exercise, seeds: int) -> Iterator[Case]:
             yield from (Case(exercise, kind, read_answer(exercise, path), seed) for path in paths)
 
 
-def graded(course: Course, case: Case, lane: Lane) -> dict[str, Any]:
-    """The score of one run, and which checks were not passed."""
-    sheet = Sheet(course, [case.exercise], Setup(Start.FORK, seed=case.seed), runs_untouched=True)
+def graded(course: Course, case: Case, lane: Lane, *, once_lost: bool = False) -> dict[str, Any]:
+    """The score of one run, and which checks were not passed; with `once_lost` it ends at the first."""
+    setup = Setup(Start.FORK, seed=case.seed)
+    sheet = Sheet(course, [case.exercise], setup, runs_untouched=True, stops=once_lost)
     started = time.monotonic()
     report = grade_submission(sheet, case.submission(), lane)
-    again = repeats(report)
+    # Of what has lost points already, nobody asks a second time whether it has full marks.
+    again = repeats(report) and not (once_lost and _has_lost(report))
     if again:
         report = grade_submission(sheet, case.submission(), lane, earlier=report.exercises)
     (found,) = report.exercises
@@ -82,6 +94,14 @@ def graded(course: Course, case: Case, lane: Lane) -> dict[str, Any]:
         "seconds": round(time.monotonic() - started, 2),
         "loadavg": round(os.getloadavg()[0], 1),
     }
+
+
+def _has_lost(report: Report) -> bool:
+    return any(
+        row.score.earned < row.score.possible and row.outcome.verdict.decided
+        for found in report.exercises
+        for row in found.checks
+    )
 
 
 def table(path: Path) -> None:
@@ -102,7 +122,10 @@ def table(path: Path) -> None:
         again = sum(row["again"] for row in group)
         print(f"| {exercise} | {load} | {names} | {len(group)} | {counts[0]} | {counts[1]} | {again} |")
     print(f"\n{len(rows)} runs, {len(odd)} with another score, {os.cpu_count()} cores")
-    for row in odd:
+    wrong = [row for row in rows if row["program"].startswith("wrong ")]
+    passed = [row for row in wrong if not row["lost"]]
+    print(f"{len(wrong)} runs of wrong answers, {len(passed)} with full marks")
+    for row in odd + passed:
         print(f"{row['exercise']} {row['program']} seed {row['seed']}, {row['load']}: {score(row)} {row['lost']}")
 
 
@@ -128,10 +151,12 @@ def main() -> None:
     parser.add_argument("exercises", nargs="*")
     parser.add_argument("--times", type=int, default=10, help="for each program, seed and load")
     parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--kind", choices=["starter", "reference", "right", "wrong"], help="only these programs")
+    parser.add_argument("--load", choices=list(far_loads()), help="only this load")
     parser.add_argument("--minutes", type=float, default=1e6, help="then no further run is begun")
     options = parser.parse_args()
     if options.what == "run":
-        run(options.file, options.exercises, options.times, options.seeds, options.minutes)
+        run(options.file, options.exercises, options)
     table(options.file)
 
 

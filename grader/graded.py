@@ -71,6 +71,8 @@ def from_told(exercise: Exercise, told: dict[str, Any]) -> GradedExercise:
     checks = [from_plain(Check, row) for row in told["checks"]]
     outcomes = [from_plain(Outcome, row) for row in told["outcomes"]]
     graded = graded_from(exercise, checks, outcomes, told["output"]) if checks else GradedExercise.untouched(exercise)
+    if told["state"] == "not_started":
+        graded = graded.not_started()
     return replace(
         graded,
         state=told["state"],

@@ -253,11 +253,8 @@ class _Task:
         return self.lane.run(self.exercise, files, self._seed(), self._keep(), part, hear=hear)
 
     def _finished(self, graded: GradedExercise) -> GradedExercise:
-        """An untouched starter earns exactly 0, whatever its given code does."""
-        if not self.sheet.runs_untouched or not is_untouched(self.exercise, self.submission):
-            return graded
-        rows = tuple(replace(row, score=replace(row.score, earned=0)) for row in graded.checks)
-        return replace(graded, checks=rows, score=replace(graded.score, earned=0), state="not_started")
+        untouched = self.sheet.runs_untouched and is_untouched(self.exercise, self.submission)
+        return graded.not_started() if untouched else graded
 
     def _seed(self) -> int:
         return self.sheet.setup.seed_of(self.submission.author)

@@ -30,7 +30,7 @@ UNDECIDED = 3
 
 @click.command("run", hidden=True)
 @click.argument("names", metavar="[EXERCISE]... [RULE]...", nargs=-1, shell_complete=complete_grade)
-@click.option("--submission", type=click.Path(path_type=Path), help="A folder with the files to grade.")
+@click.option("--submission", type=click.Path(path_type=Path), help="A folder, zip or file to grade.")
 @click.option("--json", "json_path", metavar="FILE", help="Write the report as JSON; - for standard output.")
 @click.option("--html", "html_path", metavar="FILE", help="Write the report as a page for a browser.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of all random inputs.")
@@ -143,6 +143,7 @@ def _sheet(
     from grader.course.kept import kept_inputs
     from grader.course.names import split_rules
     from grader.grading import Sheet
+    from grader.intake.collect import collect_one
     from grader.intake.folder import read_submission
     from grader.report.like import exercises_like
 
@@ -152,8 +153,12 @@ def _sheet(
     check_rules(exercises, rules)
     if earlier is not None:
         exercises = exercises_like(earlier, exercises)
-    folder = submission or course.root
-    handed_in = read_submission(folder, exercises, earlier.author if earlier else folder.resolve().name)
+    place = (submission or course.root).resolve()
+    author = earlier.author if earlier else place.stem if place.is_file() else place.name
+    if submission is None:
+        handed_in = read_submission(course.root, exercises, author)
+    else:
+        handed_in = collect_one(submission, course.exercises, exercises, author)
     # A module stands for what was begun of it; an exercise by its own name is run also where it was not.
     alone = bool(names) and len(exercises) <= len(names)
     # In a report for programs each check has a row; a student reads one sentence, and at once.

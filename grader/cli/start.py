@@ -14,10 +14,13 @@ from grader.cli.telling import Say, terminal_width, told_errors
 
 
 @click.command()
-@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
-def command(folder: Path) -> None:
+@click.argument("words", metavar="DIR", nargs=-1, required=True)
+def command(words: tuple[str, ...]) -> None:
     """Lay the course out in DIR, which must be new or empty."""
-    say = Say()
+    if len(words) > 1:
+        meant = shlex.quote(" ".join(words))
+        raise click.UsageError(f"one folder is asked for; a name with blanks stands in quotes: grade start {meant}")
+    folder, say = Path(words[0]), Say()
     with told_errors():
         from grader.course.layout import bundled_course
         from grader.report.safe import for_terminal

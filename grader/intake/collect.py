@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
-from grader.course.layout import is_ours
+from grader.course.layout import is_course, is_ours
 from grader.course.starter import is_starter
 from grader.intake.archive import ZIP
 from grader.intake.contents import CANNOT_OPEN, Contents, contents_of
-from grader.intake.folder import digest_of
-from grader.intake.handed import Handed, Unmatched
+from grader.intake.folder import digest_of, read_submission
+from grader.intake.handed import Handed, Part, Unmatched
 from grader.intake.match import CODE, NOTEBOOK, attempt_of, by_contents, named
 from grader.intake.notebook import Module, modules_of
 from grader.intake.packages import with_packages
 from grader.model import Exercise, Submission
+from grader.model.errors import SubmissionError
 
 _MOST_SIBLINGS = 50
 _MOST_SIBLING_BYTES = 1 << 20  # all together
@@ -65,6 +66,42 @@ def collect(
     submissions = [_submission(handed, contents, asked, ordered, place) for place in range(min(most, _MOST_ATTEMPTS))]
     unmatched += _left(handed, contents, asked, nothing=not any(found.values()))
     return submissions, unmatched
+
+
+def collect_one(path: Path, course: Sequence[Exercise], asked: Sequence[Exercise], author: str) -> Submission:
+    """Read what lies at a path, which is one author's: a folder, a zip or a single file.
+
+    In a folder the files that are named and laid out as asked count; for what is missing then, whatever else is there.
+
+    Args:
+        path: where it lies.
+        course: all exercises of the course.
+        asked: those that are graded.
+        author: whose it is.
+
+    Raises:
+        SubmissionError: nothing is there.
+    """
+    if not path.exists():
+        raise SubmissionError(f"{path} is neither a folder with a submission nor a file")
+    whole = path.is_dir()
+    part = Part(path) if whole else Part(path, PurePosixPath(path.name))
+    found = read_submission(path, asked, author) if whole else Submission(author, {}, {}, {}, "")
+    missing = [exercise for exercise in asked if exercise.id not in found.paths]
+    if not missing or is_course(path):
+        return found
+    (others, *_), _ = collect(Handed(author, (author,), (part,)), course, missing)
+    files = {**found.files, **others.files}
+    return replace(
+        others,
+        files=files,
+        paths={**found.paths, **others.paths},
+        problems={**{id: why for id, why in found.problems.items() if id in found.paths}, **others.problems},
+        digest=digest_of(files),
+        unread=found.unread,
+        root=found.root,
+        authors=(),
+    )
 
 
 def _candidates(

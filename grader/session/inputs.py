@@ -8,7 +8,9 @@ that.
 
 from __future__ import annotations
 
+import functools
 import hashlib
+from typing import Any
 
 import numpy as np
 import torch
@@ -56,14 +58,21 @@ def twister_state(raw: bytes) -> torch.Tensor:
     Raises:
         RuntimeError: PyTorch keeps the state in another form than the one that it has had since version 1.
     """
-    state = torch.Generator().get_state().numpy().copy()
-    if state.nbytes != _STATE_BYTES:
-        raise RuntimeError(f"PyTorch {torch.__version__} keeps a generator's state in a form that is not known here")
+    state = _fresh_state().copy()
     words = np.frombuffer(raw, "<u4").astype("<u8")
     words[0] |= _UPPER_BIT  # all words zero is the one state that the twister never leaves
     state[_FIRST : _FIRST + 8 * _WORDS] = words.view(np.uint8)
+    return torch.from_numpy(state)
+
+
+@functools.cache
+def _fresh_state() -> np.ndarray[Any, np.dtype[np.uint8]]:
+    """A state that is seeded and nothing was drawn from, but for its words."""
+    state: np.ndarray[Any, np.dtype[np.uint8]] = torch.Generator().get_state().numpy().copy()
+    if state.nbytes != _STATE_BYTES:
+        raise RuntimeError(f"PyTorch {torch.__version__} keeps a generator's state in a form that is not known here")
     # One word is left to be used: the first draw stirs the whole state before it gives any of it.
     state[_LEFT] = np.array([1], "<i4").view(np.uint8)
     state[_SEEDED] = np.array([1], "<i4").view(np.uint8)
     state[_NEXT] = np.array([0], "<u8").view(np.uint8)
-    return torch.from_numpy(state)
+    return state

@@ -38,6 +38,8 @@ def weigh(known: dict[int, KnownContainer], told: Iterable[ObjectRow], caps: Cap
                 raise ProtocolFault("a container is told twice, or cannot change like that")
             seen.add(number)
             rows[number] = row
+    if not seen:  # all that there is was weighed when it was told
+        return
     if (reason := too_much(rows, caps)) is not None:
         raise ProtocolFault(reason)
 

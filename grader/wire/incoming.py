@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +53,7 @@ class Incoming:
         weigh(exchange.containers, (*rows.new, *rows.changed), exchange.caps)
         # Memory first, since new objects lie in it; changes last, since what is known may now hold what is new.
         # Whoever receives may be in inference mode: tensors made in it would have no version, and take no gradient.
-        with torch.inference_mode(False):
+        with torch.inference_mode(False) if torch.is_inference_mode_enabled() else nullcontext():
             self._take_blocks(rows.blocks)
             self._take_new(rows.new)
             self._take_changes(rows.changed)

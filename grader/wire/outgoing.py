@@ -145,10 +145,11 @@ class Outgoing:
             raise Unsupported(f"{len(told.new)} separate objects are too many to hand over")
         if (size := sum(map(len, data))) > caps.data_bytes:
             raise Unsupported(f"the values are too large to hand over ({size / 2**20:.0f} MB)")
-        containers = {number: known.row for number, known in self._exchange.containers.items()}
-        containers.update((number, row) for number, row in told.changed if isinstance(row, ContainerRow))
-        if (reason := too_much(containers, caps)) is not None:
-            raise Unsupported(f"{reason} to hand over")
+        if any(isinstance(row, ContainerRow) for _, row in (*told.new, *told.changed)):
+            containers = {number: known.row for number, known in self._exchange.containers.items()}
+            containers.update((number, row) for number, row in told.changed if isinstance(row, ContainerRow))
+            if (reason := too_much(containers, caps)) is not None:
+                raise Unsupported(f"{reason} to hand over")
         # Written a second time to be measured, unless it is small, as in most calls: a row has some 200 characters.
         if self._values.size + 200 * (len(told.new) + len(told.changed)) > _LARGE:
             tree = [self._items, told.plain(asks=self._exchange.asks)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 import signal
 import socket
 import sys
@@ -12,9 +13,12 @@ from grader.confine.messages import Confined, Message, StartWorker, from_text, t
 from grader.confine.wall import Wall
 from grader.wire.frames import Channel
 from grader.wire.transport import SocketTransport
+from grader.worker.rehearsal import rehearse
 from grader.worker.serve import serve
 
 _MESSAGE_BYTES = 1 << 16
+_IDLE_S = 0.25
+"""Who is not needed by then waits for a student to save, and has time."""
 
 
 def be_born(birth: socket.socket, wall: Wall) -> None:
@@ -31,6 +35,8 @@ def be_born(birth: socket.socket, wall: Wall) -> None:
     # no worker holds a lane's socket or another worker's.
     wall.give_up_rights()
     kernel.close_all_but(birth.fileno())
+    if not select.select([birth], [], [], _IDLE_S)[0]:
+        rehearse()
     message, descriptors = receive(birth)
     if not isinstance(message, StartWorker):  # the server is gone
         os._exit(0)

@@ -47,7 +47,7 @@ _READ_ONLY = 0o444
 
 def serve(channel: Channel, folder: str) -> None:
     """Answer requests until the channel closes."""
-    worker = _Submission(folder)
+    worker = Submission(folder)
     stops.prepare()
     channel.maps = True
     with contextlib.suppress(ChannelClosed):
@@ -65,12 +65,17 @@ def serve(channel: Channel, folder: str) -> None:
                 channel.send(frame.number, _unsupported(error).plain())
 
 
-class _Submission:
-    """The student's module, and the probes that run beside it."""
+class Submission:
+    """The student's module, and the probes that run beside it.
 
-    def __init__(self, folder: str) -> None:
+    Args:
+        folder: where its files go.
+        module: what is asked about until one is loaded.
+    """
+
+    def __init__(self, folder: str, module: Any = None) -> None:
         self._folder = os.path.realpath(folder)
-        self._module = types.ModuleType("not_loaded")
+        self._module = module or types.ModuleType("not_loaded")
         built_in = {
             name: getattr(own_probes, name) for name in own_probes.__all__
         }  # as they are before student code is loaded

@@ -165,7 +165,7 @@ def test_folder_that_cannot_be_written_to(type_grade: WarmGrade, home: Path) -> 
     ("arguments", "told"),
     [
         (["nosuch"], "grade: there is no exercise or command 'nosuch'"),
-        (["--submission", "nowhere"], "grade: nowhere is not a folder with a submission"),
+        (["--submission", "nowhere"], "grade: nowhere is neither a folder with a submission nor a file"),
         (["batch", "nowhere", "--out", "o"], "grade: nowhere is neither a folder with submissions nor a zip of one"),
         (
             ["batch", ".", "--out", "o", "--handin", "w"],

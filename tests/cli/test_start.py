@@ -8,8 +8,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from support import run_grade
 
+from grader.cli import main
 from grader.course.inventory import given_files
 from grader.course.layout import bundled_course
 from grader.course.load import load_course
@@ -79,6 +81,13 @@ def test_start_in_this_folder_and_from_a_checkout(tmp_path: Path) -> None:
     again = run_grade("start", ".", cwd=tmp_path)
     assert again.returncode == 2
     assert "the course is here already" in again.stderr
+
+
+def test_a_name_with_blanks_stands_in_quotes() -> None:
+    """Two words where one folder is asked for: the line to type is told."""
+    ran = CliRunner().invoke(main, ["start", "my", "stuff"])
+    assert ran.exit_code == 2
+    assert "grade start 'my stuff'" in ran.output
 
 
 @pytest.mark.parametrize("arguments", [["verify", "01-1"], ["new", "01_making/mine"]])

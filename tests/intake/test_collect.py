@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+import zipfile
 from pathlib import Path
 
 import pytest
 
 from grader.grading import is_untouched
-from grader.intake.collect import collect
+from grader.intake.collect import collect, collect_one
 from grader.intake.handed import Handed, Part, Unmatched
 from grader.model import Course, Submission
+from grader.model.errors import SubmissionError
 
 
 def collected(course: Course, folder: Path, files: dict[str, bytes]) -> tuple[list[Submission], list[Unmatched]]:
@@ -99,3 +101,28 @@ def test_a_folder_by_the_name_of_a_file(tiny: Course, tmp_path: Path) -> None:
     submissions, unmatched = collected(tiny, tmp_path, {})
     assert submissions[0].problems["double"] == "double.py cannot be read: it is a folder, not a regular file"
     assert [row.file for row in unmatched] == ["double.py"]
+
+
+def test_one_authors_folder_zip_or_file(tiny: Course, tmp_path: Path) -> None:
+    """A file of the asked name counts as it lies there; where it is missing, what else is there, in a zip as well."""
+    folder = tmp_path / "ada"
+    folder.mkdir()
+    (folder / "Double (1).py").write_bytes(b"x = 1")
+    asked = tiny.exercises
+    odd = collect_one(folder, tiny.exercises, asked, "ada")
+    assert (odd.files, odd.authors) == ({"double": {"double.py": b"x = 1"}}, ())
+    assert odd.notes["double"] == ("taken from Double (1).py, by its name",)
+    assert list(odd.problems) == [exercise.id for exercise in asked[1:]]
+
+    with zipfile.ZipFile(tmp_path / "bo.zip", "w") as file:
+        file.writestr("work/double.py", b"x = 2")
+    assert collect_one(tmp_path / "bo.zip", tiny.exercises, asked, "bo").files == {"double": {"double.py": b"x = 2"}}
+    single = collect_one(folder / "Double (1).py", tiny.exercises, asked[:1], "ada")
+    assert (single.files, single.problems) == (odd.files, {})
+
+    (folder / "double.py").write_bytes(b"x = 3")
+    named = collect_one(folder, tiny.exercises, asked, "ada")
+    assert named.files["double"]["double.py"] == b"x = 3"
+    assert named.paths["double"] == folder / "double.py"
+    with pytest.raises(SubmissionError, match="neither a folder with a submission nor a file"):
+        collect_one(tmp_path / "nowhere", tiny.exercises, asked, "ada")

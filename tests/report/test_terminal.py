@@ -92,6 +92,16 @@ def test_many_that_are_not_started_are_one_row() -> None:
     assert table[2].split() == ["4", "more", "exercises:", "grade", "list", "not", "started", "0", "/", "4"]
 
 
+def test_what_a_starter_passes_does_not_count() -> None:
+    """Checks that pass and earn nothing would be a riddle, so a line says why; not so where nothing passes."""
+    exercise = load_course(COURSES / "tiny").exercises[0]
+    passed, failed = row("one", "passed"), row("two", "failed", "values", "wrong")
+    for rows, told in (((passed, failed), True), ((failed,), False)):
+        graded = GradedExercise(exercise, "not_started", rows, Score(0, 100))
+        text = " ".join(" ".join(exercise_lines(graded)).split())
+        assert ("what passes counts once you have changed it" in text) is told
+
+
 @pytest.mark.parametrize("every", [False, True])
 def test_a_known_mistake_is_told_once(every: bool) -> None:
     """Below the message of what is explained, wrapped as that is."""

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from batch.pretend import PretendLane
 
+from grader import grading
 from grader.grading import Sheet, grade_at_once
 from grader.intake.folder import read_submission
 from grader.jobs import Setup, Start
@@ -68,6 +69,15 @@ def test_only_what_changed_is_run(home: Home) -> None:
     home.write(total="failed")
     assert home.grade() == first
     assert home.jobs == ["total"]
+
+
+def test_a_starter_earns_nothing_the_second_time_either(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What an untouched starter passes is told again as it was: for no points."""
+    monkeypatch.setattr(grading, "is_untouched", lambda *_: True)
+    first = home.grade(runs_untouched=True)
+    assert (first[0].state, first[0].score.earned) == ("not_started", 0)
+    assert home.grade(runs_untouched=True) == first
+    assert home.jobs == []
 
 
 @pytest.mark.parametrize("how", [{"runs_untouched": True}, {"compiles": True}, {"setup": replace(SETUP, seed=1)}])
