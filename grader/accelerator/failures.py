@@ -7,9 +7,7 @@ takes the error away first, and who called backward raises it.
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
-from collections.abc import Iterator
 from typing import Any
 
 import torch
@@ -51,17 +49,16 @@ def _keep() -> None:
     _KEPT.append(error.with_traceback(trace))
 
 
-@contextlib.contextmanager
-def raised_after() -> Iterator[None]:
+class RaisedAfter:
     """Within: backward runs. What Python code raised in it is raised at its end."""
-    if not _RUNNING:
-        _KEPT.clear()  # of a hook that caught what came of its error
-    _RUNNING.append(None)
-    try:
-        yield
-    except Exception:
-        if _KEPT:
-            raise _KEPT.pop() from None
-        raise
-    finally:
+
+    # A class: a generator's frame of contextlib would stand in what people read of their own errors.
+    def __enter__(self) -> None:
+        if not _RUNNING:
+            _KEPT.clear()  # of a hook that caught what came of its error
+        _RUNNING.append(None)
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: Any) -> None:
         _RUNNING.pop()
+        if isinstance(error, Exception) and _KEPT:
+            raise _KEPT.pop() from None

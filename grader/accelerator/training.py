@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch._C import TensorBase
 
-from grader.accelerator.failures import raised_after
+from grader.accelerator.failures import RaisedAfter
 from grader.accelerator.machine import INNER, Machine
 from grader.accelerator.refusals import LAZY
 from grader.accelerator.tensor import SimTensor, become, set_data
@@ -33,7 +33,7 @@ def replace_backward(machine: Machine) -> None:
             if type(grad) is SimTensor:
                 machine.use(grad._place, "backward", [grad._block], [])
         try:
-            with raised_after():
+            with RaisedAfter():
                 return original(*args, **kwargs)
         except RuntimeError as error:
             raise _by_known_name(machine, error) from None
