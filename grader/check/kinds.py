@@ -14,7 +14,8 @@ import torch
 from grader.check import show
 from grader.model.endings import CheckFailed
 from grader.model.public import say
-from grader.remote.handle import type_of, word_of
+from grader.remote.classes import type_of
+from grader.remote.handle import word_of
 from grader.remote.student import Student, side_behind
 from grader.wire.handles import is_remote
 

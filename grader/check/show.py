@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from grader.remote.handle import told_of, word_of
+from grader.remote.classes import told_of
+from grader.remote.handle import word_of
 from grader.wire.claimed import claims_of
 from grader.wire.describe import DTYPES
 from grader.wire.handles import is_remote, origin_of

@@ -64,6 +64,10 @@ class CannotJudge(Exception):
         super().__init__(self.story)
 
 
+class NoSuchName(CannotJudge, AttributeError):
+    """There is no such name in the student's module, so that `hasattr` is right about it."""
+
+
 class CannotRun(Exception):
     """A check needs what is not here.
 

@@ -2,6 +2,9 @@
 
 student   `student.total(x)`: names of a module, functions
 handle    what stands for a function, a class or an object that stays with the worker; `errors` for what it raises
+classes   what is known of their classes
+around    what is around a call in a check: seeds, warnings and prints cross, and what cannot is refused
+backward  goes on with a backward pass
 lent      what objects of the reference keep copies of
 journal   what a check asked, and how objects are made again in a fresh worker
 side      one side that a check talks to: a sitting, what it has in common with its worker, what was called

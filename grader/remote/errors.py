@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from grader.remote.handle import Handle, ask, public_class
+from grader.remote.classes import public_class
+from grader.remote.handle import Handle, ask
 from grader.wire.handles import is_remote
 from grader.wire.requests import KindRow
 
@@ -44,10 +45,15 @@ def _attribute(error: BaseException, name: str) -> Any:
 
 
 class Errors:
-    """The classes of one worker's module."""
+    """The classes of one worker's module.
+
+    Attributes:
+        classes: of what has a name in it, and was asked about: names of its classes.
+    """
 
     def __init__(self) -> None:
         self._kinds: dict[str, type[Exception]] = {}
+        self.classes: dict[str, tuple[str, ...]] = {}
 
     def named(self, remote: Handle) -> type[Exception]:
         """What stands for a class of exceptions of the student's."""

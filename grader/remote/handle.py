@@ -7,28 +7,28 @@ the worker told of its class. No attribute is this end's own: a student may give
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import inspect
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from grader.model.endings import CheckFailed
 from grader.model.public import Limit, say
+from grader.remote.classes import joined, public_class, told_of
+from grader.wire.bounds import Unsupported
 from grader.wire.handles import HandleRow, Origin, Remote, class_named, origin_of
 from grader.wire.special import ALWAYS
 
 if TYPE_CHECKING:
     from grader.remote.side import Side
 
-_MOST_ITEMS = 10_000
-_FUNCTIONS = ("function", "method", "builtin_function_or_method")
 _CLASSES = 1000
-_PUBLIC = frozenset((*sys.stdlib_module_names, "torch", "numpy"))
-_COME_AS_THEY_ARE = frozenset((bool, int, float, complex, str, bytes, list, tuple, dict, set, frozenset, object))
-_MIXED = ("torch.nn.", "torch.optim.", "torch.utils.data.", "collections.", "enum.")
-"""Where the classes are of which two may be the bases of one, which is made here."""
+_MOST_FIELDS = 100
+_MOST_ITEMS = 10_000
 _REPORTS = "_pytest._io.saferepr"
 _MOST_LENGTH = 10_000_000
 _OURS = frozenset(("__copy__", "__deepcopy__", "__reduce_ex__"))
@@ -40,6 +40,11 @@ class Handle(Remote):
 
     __slots__ = ()
 
+    def __init__(self, origin: Origin | None = None, **values: Any) -> None:
+        if origin is None or values:  # as `dataclasses.replace` would
+            raise Unsupported("an object of a student's class is made by the class: student.Name(...)")
+        super().__init__(origin)
+
     if TYPE_CHECKING:  # those that can be called have it
 
         def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -49,7 +54,18 @@ class Handle(Remote):
         """Read an attribute in the worker."""
         if name == "__class__":
             kind = type(self)
-            return _public_class(kind.__dict__.get("_bases_of_object", ())) or kind
+            return joined(kind.__dict__.get("_bases_of_object") or _bases_of(self)) or kind
+        if name == "__dataclass_fields__" and name in vars(type(self)):
+            return _fields(self)
+        if name == "send" and "__await__" in vars(type(self)):  # by which asyncio runs a coroutine
+            return partial(_run, self)
+        if name == "_torchdynamo_orig_callable":  # which torch.compile looks for first
+            raise Unsupported(f"`{word_of(self)}` lives in another process: let the probe file compile it there")
+        if name == "__mro_entries__":
+            raise Unsupported(
+                f"`{word_of(self)}` lives in another process and can be the base of no class in a check: write the "
+                "class in the probe file"
+            )
         if name in _OURS:
             return object.__getattribute__(self, name)
         if name == "__signature__":
@@ -169,6 +185,32 @@ def _exit(self: Remote, kind: type[BaseException] | None, error: BaseException |
     return bool(ask(self, "leave", told and [*told, str(error)]))
 
 
+def _run(self: Remote, _: None = None) -> Any:
+    raise StopIteration(ask(self, "awaited"))
+
+
+def _await(self: Remote) -> Generator[None, None, Any]:
+    yield from ()
+    return ask(self, "awaited")
+
+
+class _Fields:
+    """What tells `dataclasses` of an object's class that it is one of theirs."""
+
+    def __get__(self, handle: Remote | None, kind: type | None = None) -> Any:
+        return self if handle is None else _fields(handle)
+
+
+def _fields(handle: Remote) -> dict[str, dataclasses.Field[Any]]:
+    rows = {name: (kind, default) for name, kind, default in ask(handle, "fields")[:_MOST_FIELDS]}
+    fields = {field.name: field for field in dataclasses.fields(dataclasses.make_dataclass("Fields", rows))}
+    for name, (kind, default) in rows.items():
+        fields[name].type = class_named(kind) or kind
+        if default:
+            (fields[name].default,) = default
+    return fields
+
+
 class _Items:
     """The items of something in a worker, one by one, up to a bound: a generator may have no end."""
 
@@ -196,6 +238,8 @@ _METHODS: dict[str, Any] = {
     "__iter__": _iter,
     "__next__": _next,
     "__exit__": _exit,
+    "__await__": _await,
+    "__dataclass_fields__": _Fields(),
 }
 
 
@@ -225,43 +269,17 @@ def _handle_class(name: str, text: str, bases: tuple[str, ...], special: frozens
     return type(name if name.isidentifier() else "Object", (Handle,), {**space, **methods(special)})
 
 
-# -- classes ----------------------------------------------------------------------------------------------------------
-
-
-def told_of(handle: Remote) -> str:
-    """What it is, as far as the worker says, for staff and for shown checks."""
-    kind = type(handle)
-    text = getattr(kind, "_text_of_object", "")
-    if type_of(handle) in _FUNCTIONS:
-        return "a function (are its `()` missing?)"
-    return str(text) or f"an object of type {type_of(handle)}"
-
-
-def type_of(handle: Remote) -> str:
-    """The name of its class, as the worker says."""
-    return str(getattr(type(handle), "_type_of_object", type(handle).__name__))
-
-
-@functools.lru_cache(maxsize=_CLASSES)
-def _public_class(bases: tuple[str, ...]) -> type | None:
-    """A class of PyTorch's or Python's own that has all of those that an object's class derives from, if there is."""
-    found: list[type] = []
-    for base in map(public_class, bases):
-        if base is not None and not any(issubclass(near, base) for near in found):
-            found.append(base)
-    if len(found) > 1 and all(base.__module__.startswith(_MIXED) for base in found):
-        try:
-            return type("Object", tuple(found), {})
-        except TypeError:  # not every two can be the bases of one class
-            return found[0]
-    return found[0] if found else None
-
-
-def public_class(name: str) -> type | None:
-    """The class of that name, if it belongs to PyTorch, NumPy or Python, and its instances can stay with a worker."""
-    found = class_named(name) if name.split(".")[0] in _PUBLIC else None
-    # Of the others an instance comes as what it is: what stays in a worker is none, whatever it is said to be.
-    return None if found in _COME_AS_THEY_ARE else found
+def _bases_of(handle: Remote) -> tuple[str, ...]:
+    """The classes of what has a name in the module, as the worker says; none where that is gone."""
+    side, name = side_of(handle), origin_of(handle).name
+    if name is None or name[1] != "student" or not name[2] or side.sitting.worker is None:
+        return ()
+    word = str(name[2])
+    known = side.errors.classes
+    if word not in known:
+        told = ask(handle, "kinds")
+        known[word] = tuple(item for item in told if isinstance(item, str)) if isinstance(told, list) else ()
+    return known[word]
 
 
 def _signature(handle: Remote) -> inspect.Signature:

@@ -15,7 +15,6 @@ import numpy as np
 import torch
 
 from grader.wire.blocks import extent_of
-from grader.wire.claimed import claims_of
 from grader.wire.exchange import Exchange
 from grader.wire.handles import Remote, is_remote, origin_of
 from grader.wire.held import items_of
@@ -35,7 +34,6 @@ class _Lent:
     copy: Any
     what: str
     state: tuple[Any, ...]
-    by_graph: bool
 
 
 class Lent:
@@ -57,7 +55,7 @@ class Lent:
         what: str,
         keeps: Callable[[list[Remote], list[Any]], list[bool]],
     ) -> None:
-        """Note of which things of a call the reference keeps copies: in objects, or for a backward pass.
+        """Note of which things of a call objects of the reference keep copies.
 
         Args:
             given: the arguments, and the copies.
@@ -69,12 +67,11 @@ class Lent:
         pairs = [pair for one, other in zip(*given, strict=True) for pair in _pairs_of(one, other)]
         objects = [*_objects_in(function, *given[0], result)] if pairs else []
         kept = keeps(objects, [copy for _, copy in pairs]) if objects else [False] * len(pairs)
-        by_graph = bool(pairs) and _has_graph(result)
         for (original, copy), keeping in zip(pairs, kept, strict=True):
             weak = isinstance(original, (torch.Tensor, np.ndarray))
-            if keeping or (by_graph and isinstance(original, torch.Tensor) and original.requires_grad):
+            if keeping:
                 refer: Callable[[], Any] = weakref.ref(original) if weak else partial(_itself, original)
-                self._all.append(_Lent(refer, copy, what, self._state(original), not keeping))
+                self._all.append(_Lent(refer, copy, what, self._state(original)))
 
     def before_call(self) -> None:
         """Refuse to go on where the check has changed what the reference keeps a copy of.
@@ -85,7 +82,7 @@ class Lent:
         self._all = [each for each in self._all if each.refer() is not None]
         for each in self._all:
             original = each.refer()
-            if not each.by_graph and not _is_same(self._state(original), each.state):
+            if not _is_same(self._state(original), each.state):
                 text = f"{each.what} keeps a copy of {_kind(original)} which the check has changed since"
                 raise RuntimeError(f"{text}, and would not see that; {_REMEDY}")
 
@@ -102,9 +99,6 @@ class Lent:
             original = each.refer()
             if original is None or not any(_hits(place, each.copy) for place in overwritten):
                 continue
-            if each.by_graph:
-                text = f"a backward pass gives a gradient to a copy of what {each.what} was given"
-                raise RuntimeError(f"{text}, and not to the check's; `gradients` gives it")
             raise RuntimeError(f"{each.what} keeps a copy of {_kind(original)} and changes that, not yours; {_REMEDY}")
 
     def _state(self, value: Any) -> tuple[Any, ...]:
@@ -115,6 +109,12 @@ class Lent:
         if isinstance(value, np.ndarray):
             return (value.tobytes(),)
         return items_of(self._originals.original_container(value))
+
+
+def tensors_of(values: list[Any], copies: list[Any]) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
+    """Every tensor in some values, each with its copy."""
+    for value, copy in zip(values, copies, strict=True):
+        yield from (pair for pair in _pairs_of(value, copy) if isinstance(pair[0], torch.Tensor))
 
 
 def copied(
@@ -149,14 +149,6 @@ def _objects_in(*values: Any) -> Iterator[Remote]:
             yield from _objects_in(*value)
         elif isinstance(value, dict):
             yield from _objects_in(*value.values())
-
-
-def _has_graph(value: Any) -> bool:
-    """Whether a tensor of a worker's has a history there."""
-    if isinstance(value, (list, tuple)):
-        return any(map(_has_graph, value))
-    claims = claims_of(value) if isinstance(value, torch.Tensor) else None
-    return claims is not None and claims.requires_grad and not claims.is_leaf
 
 
 def _itself(value: Any) -> Any:

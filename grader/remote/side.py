@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import torch
@@ -12,12 +13,14 @@ import torch
 from grader.model import Device, Limits, Picture, Speed, Verdict
 from grader.model.endings import CannotJudge, WorkerLost
 from grader.model.public import say
+from grader.remote.around import Around, heard
 from grader.remote.asked import withhold
+from grader.remote.backward import go_on
 from grader.remote.errors import Errors
 from grader.remote.folder import Folder
 from grader.remote.handle import Handle, make_handle
 from grader.remote.journal import Call, Journal
-from grader.remote.lent import Lent, copied
+from grader.remote.lent import Lent, copied, tensors_of
 from grader.remote.raised import Raised, does_not_load, exception_of, raised_by_student
 from grader.remote.sitting import Sitting
 from grader.wire import requests
@@ -86,7 +89,7 @@ class Side:
         self._word = ""
         self._lent: Lent | None = None
         self.journal, self._past = Journal(), Journal()
-        self.errors = Errors()
+        self.errors, self.around = Errors(), Around()
 
     @property
     def device(self) -> Device:
@@ -109,6 +112,7 @@ class Side:
         self.exchange.reset()
         self._lent = None if self.originals is None else Lent(self.originals.exchange)
         self.journal.begin_check()
+        self.around.begin()
         self.seed, self._seeded = seed, False
         self.recording, self.calls, self.counters, self.speed = recording, [], {}, []
         self.called, self.cause, self.line, self.picture, self.folder = set(), "", 0, None, None
@@ -124,16 +128,11 @@ class Side:
         return fresh
 
     def _new_exchange(self) -> Exchange:
-        return Exchange(asks=True, make_handle=self.handle, owner=self, backward=self._backward)
+        return Exchange(asks=True, make_handle=self.handle, owner=self, backward=partial(go_on, self))
 
     def handle(self, _: int, row: HandleRow) -> Handle:
         """What stands here for an object that stays with the worker."""
         return make_handle(self, row, self._word)
-
-    def _backward(self, number: int, gradient: torch.Tensor) -> None:
-        """Go on in the worker with the backward pass of a tensor that it gave."""
-        of = Remote(Origin(self, ["known", number], "the result"))
-        self.own_probe("backward", (of, gradient), f"{self.sitting.owner} backward pass")
 
     def own_probe(self, name: str, args: tuple[Any, ...], what: str) -> Any:
         """Let a probe of ours run in the worker."""
@@ -195,31 +194,35 @@ class Side:
         given, named = args, kwargs
         if self.originals is not None or self.copying:
             given, named = copied(args, kwargs, None if self.originals is None else self.originals.exchange)
-        result = self._send(function, given, named, what)
+            both = ([*args, *kwargs.values()], [*given, *named.values()])
+            self.exchange.copied.update((copy, mine) for mine, copy in tensors_of(*both))
+        result = self.send(function, given, named, what)
         if self._lent is not None:
             probe = Remote(Origin(self, ["named", "probe:", "keeps"], "keeps"))
-            both = ([*args, *kwargs.values()], [*given, *named.values()])
-            self._lent.note(both, function, result, what, lambda *asked: self._send(probe, asked, {}, what))
+            self._lent.note(both, function, result, what, lambda *asked: self.send(probe, asked, {}, what))
         return result
 
-    def _send(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], what: str) -> Any:
-        out = Outgoing(self.exchange)
-        request = requests.Call(
-            out.value(function),
-            [out.value(arg) for arg in args],
-            {name: out.value(value) for name, value in kwargs.items()},
-        )
-        before = self.sitting.printed()
-        result = self._ask(request, out, self.sitting.limits.call_s, what)
-        if self.recording and self.sitting.printed() > before:
-            self.printing.add(what)
-        return result
+    def send(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], what: str) -> Any:
+        """Ask for a call with these very arguments, and what is around it in the check."""
+        with heard(self):
+            out = Outgoing(self.exchange)
+            request = requests.Call(
+                out.value(function),
+                [out.value(arg) for arg in args],
+                {name: out.value(value) for name, value in kwargs.items()},
+            )
+            before = self.sitting.printed()
+            result = self._ask(request, out, self.sitting.limits.call_s, what)
+            if self.recording and self.sitting.printed() > before:
+                self.printing.add(what)
+            return result
 
     def get(self, obj: Any, name: str, what: str) -> Any:
         """Read an attribute of something that lives in the worker."""
         self.names()
-        out = Outgoing(self.exchange)
-        return self._ask(requests.Get(out.value(obj), name), out, self.sitting.limits.call_s, what)
+        with heard(self):
+            out = Outgoing(self.exchange)
+            return self._ask(requests.Get(out.value(obj), name), out, self.sitting.limits.call_s, what)
 
     def load_probe(self, name: str, source: str) -> str:
         """Send a probe's source, once for each worker, and again where another file of that name was there last.
@@ -241,7 +244,7 @@ class Side:
         self._word = what.split("`")[1] if "`" in what else what
         seed = None if self._seeded else self.seed
         self._seeded = True
-        asked = requests.Asked(request, objects, seed, torch.is_grad_enabled())
+        asked = requests.Asked(request, objects, seed, torch.is_grad_enabled(), self.around.seeded())
         self.journal.take_down(asked, data, what)
         # A worker is loaded when it is new, which hangs on what ran before: inputs must not.
         if self._lent is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from typing import Any
 
-from grader.model.endings import CannotJudge
+from grader.model.endings import CannotJudge, NoSuchName
 from grader.remote.handle import Handle, methods, side_of, what_of, word_of
 from grader.remote.journal import Call
 from grader.remote.side import Side
@@ -14,7 +14,10 @@ from grader.wire.handles import Origin, Remote, origin_of
 from grader.wire.incoming import copies
 from grader.wire.special import SPECIAL
 
-_OF_OBJECTS = {"__next__", "__index__", "__int__", "__float__", "__complex__", "__enter__", "__exit__"}
+_OF_OBJECTS = {
+    *("__await__", "__dataclass_fields__", "__next__"),
+    *("__index__", "__int__", "__float__", "__complex__", "__enter__", "__exit__"),
+}
 _NAMED = SPECIAL - _OF_OBJECTS
 """What may be asked of a function or class by its name. Of a class, what its metaclass has: an Enum has items."""
 
@@ -73,17 +76,28 @@ class Student:
         """A function or class of the student's, or a copy of a value.
 
         Raises:
-            CannotJudge: there is no such name.
+            NoSuchName: there is no such name.
         """
         side: Side = object.__getattribute__(self, "_Student__side")
         kind = side.names().get(name)
         if kind is None:
-            raise CannotJudge(_missing(side, name), at_load=True, about="name")
+            raise NoSuchName(_missing(side, name), at_load=True, about="name")
         if kind == "callable":
             return RemoteFunction(side, name)
         if kind == "error":
             return side.errors.named(RemoteFunction(side, name))
         return side.get(RemoteFunction(side, ""), name, f"{side.sitting.owner} `{name}`")
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Set a name of the module, in the worker."""
+        side: Side = object.__getattribute__(self, "_Student__side")
+        side.own_probe("set_attribute", (RemoteFunction(side, ""), name, value), f"{side.sitting.owner} `{name}`")
+        side.names()[name] = "callable" if callable(value) else "value"
+
+    def __dir__(self) -> list[str]:
+        """The public names of the module."""
+        side: Side = object.__getattribute__(self, "_Student__side")
+        return sorted(side.names())
 
     def __repr__(self) -> str:
         """As in plain Python."""

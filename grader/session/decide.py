@@ -22,6 +22,7 @@ from grader.model.public import NOT_ASKED, Public, say
 from grader.remote.raised import Raised, frame_lines, left_over, raised_by_student, refuses_arguments, told
 from grader.remote.side import Side
 from grader.remote.sitting import Sitting
+from grader.session.authors import Comparison, asks_for_nothing
 from grader.session.reading import is_stub, lines_of, may_lack_return, text_of
 from grader.session.words import ERRORS, Words
 from grader.wire.requests import FrameRow
@@ -42,15 +43,6 @@ _FALLBACKS: Mapping[Verdict, Public] = {
     Verdict.INCONCLUSIVE: say("the machine is too busy to tell"),
 }
 """What is said by verdict where a text has words that were not known beforehand."""
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """The two sides of a plain `assert a == b` that does not hold."""
-
-    op: str
-    left: object
-    right: object
 
 
 @dataclass(frozen=True)
@@ -193,6 +185,8 @@ def _ended_by_the_check(error: BaseException, ended: Ended, student: Side) -> _G
     # A name that should be a function and is a number: the check stumbles over it, but it is the student's doing.
     if isinstance(error, TypeError) and (name := _called_value(error, ended.statement, student)):
         return _Ground(Verdict.SKIPPED, say("`{}` in your file is a value, a function is asked", name))
+    if (there_is_none := asks_for_nothing(error, ended.comparison)) is not None:
+        return _Ground(Verdict.BROKEN, there_is_none)
     if isinstance(error, AssertionError):
         return _Ground(Verdict.FAILED, NOT_ASKED, _plain_assert(ended))
     return _Ground(Verdict.BROKEN, f"{type(error).__name__}: {error}")

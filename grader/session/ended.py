@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import ast
 import linecache
+import traceback
+from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from grader.model.endings import CheckFailed
-from grader.session.decide import Comparison, Ended
+from grader.session.authors import Comparison
+from grader.session.decide import Ended
 
 _PYTESTS = {"_pytest", "pluggy"}
 
@@ -27,24 +31,44 @@ def ended_of(caught: pytest.ExceptionInfo[BaseException] | None, path: Path, com
     error = caught.value
     # The innermost line of the check file itself: what a helper of ours looks like is no help to a student. It is
     # looked for in the whole file, and explains only what Python itself raised.
-    own = [entry for entry in caught.traceback if Path(str(entry.path)) == path]
+    entries = [(frame.f_code, line) for frame, line in traceback.walk_tb(caught.tb)]
+    line = next((line for code, line in reversed(entries) if _is_same_path(code.co_filename, path)), 0)
     plain = isinstance(error, (AssertionError, TypeError)) and not isinstance(error, CheckFailed)
-    statement = _statement(own[-1]) if own and plain else ""
-    line = own[-1].lineno + 1 if own else 0
+    statement = _statement(linecache.getlines(str(path)), line) if line and plain else ""
     # What pytest and its plugins do on the way is nobody's fault; where it all ends in them there is no more to tell.
-    entries = [entry for entry in caught.traceback if not _PYTESTS & set(Path(str(entry.path)).parts)]
-    trace = "\n".join(f"{entry.path}:{entry.lineno + 1}: {entry.name}: {_first_line(entry)}" for entry in entries)
+    trace = "\n".join(
+        f"{code.co_filename}:{line}: {code.co_name}: {linecache.getline(code.co_filename, line).strip()}"
+        for code, line in entries
+        if not _is_pytests(code.co_filename)
+    )
     return Ended(error, statement, comparison if isinstance(error, AssertionError) else None, trace, line)
 
 
-def _statement(entry: Any) -> str:
-    """What stands in the file there."""
-    try:
-        return str(entry.statement)
-    except (IndexError, SyntaxError, ValueError):  # the file is another one by now: its author is at work
+@lru_cache(maxsize=1000)
+def _is_same_path(name: str, path: Path) -> bool:
+    return Path(name) == path
+
+
+@lru_cache(maxsize=1000)
+def _is_pytests(name: str) -> bool:
+    return not _PYTESTS.isdisjoint(Path(name).parts)
+
+
+def _statement(lines: Sequence[str], line: int) -> str:
+    """What stands in the file there; of a compound statement its head."""
+    starts = _starts("".join(lines))
+    start = max((each for each in starts if each <= line), default=0)
+    if not start:  # the file is another one by now: its author is at work
         return ""
+    end = min((each for each in starts if each > start), default=len(lines) + 1)
+    return "".join(lines[start - 1 : end - 1]).rstrip()
 
 
-def _first_line(entry: Any) -> str:
-    """The line alone: to find the whole statement a file is parsed, which takes longer than many a check."""
-    return linecache.getline(str(entry.path), entry.lineno + 1).strip()
+@lru_cache(maxsize=20)
+def _starts(text: str) -> frozenset[int]:
+    """The lines in which statements begin; to find them the file is parsed, which takes longer than many a check."""
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError):
+        return frozenset()
+    return frozenset(node.lineno for node in ast.walk(tree) if isinstance(node, (ast.stmt, ast.ExceptHandler)))

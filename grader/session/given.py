@@ -17,7 +17,9 @@ from grader.remote.probe import Probe
 from grader.remote.side import Side
 from grader.remote.student import Student
 from grader.session.inputs import InputStream
+from grader.session.listener import Listener
 from grader.session.pickles import refuse_pickles
+from grader.wire.bounds import Unsupported
 
 
 class Given(NamedTuple):
@@ -87,6 +89,20 @@ class Fixtures:
                 now.reference.folder = self._folder
             yield self._folder.path
         self._folder = None
+
+    @pytest.fixture
+    def capsys(self) -> Iterator[Listener]:
+        """What student code prints, as pytest's fixture has it."""
+        with Listener() as listener:
+            yield listener
+
+    @pytest.fixture
+    def monkeypatch(self) -> None:
+        """Nothing: it could change this process alone."""
+        raise Unsupported(
+            "`monkeypatch` changes the check's process, and student code runs in another: what is to be changed there "
+            "a function of the probe file changes; what must not be called is told by does_not_call and uses_only"
+        )
 
     @pytest.fixture
     def probe(self, request: pytest.FixtureRequest) -> Probe:

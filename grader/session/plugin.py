@@ -20,10 +20,11 @@ from grader.jobs import Collected, Done, Job, PlannedExercise
 from grader.model import Check, Device, Outcome, Verdict
 from grader.remote import asked
 from grader.remote.side import Side
-from grader.session.again import Runs
+from grader.session.again import Known, Runs
+from grader.session.authors import Comparison
 from grader.session.cause import cause_of
 from grader.session.checks import CollectedCheck, collected_check
-from grader.session.decide import Comparison, Decision, Ended, Telling, decide
+from grader.session.decide import Decision, Ended, Telling, decide
 from grader.session.ended import ended_of
 from grader.session.given import Given
 from grader.session.globals import Kept
@@ -68,7 +69,7 @@ class CheckSession:
         self._comparison: Comparison | None = None
         self._words: dict[Path, Words] = {}
         self._kept: dict[Path, Kept] = {}
-        self._wants_changes: dict[tuple[str, str], bool] = {}
+        self._found_out = Known()
         self._examples: dict[tuple[str, str], str] = {}
         self._tries = Tries(self._examples)
         self._timer = Timer()
@@ -171,7 +172,7 @@ class CheckSession:
         if check.id in job.part.traced:
             return traced(check, student, job.part.traced[check.id], attempt)
         started = time.monotonic()
-        decision = Runs(check, attempt, stand_in, self._telling(row.item), self._wants_changes).judge(student)
+        decision = Runs(check, attempt, stand_in, self._telling(row.item), self._found_out, job.seed).judge(student)
         seconds = time.monotonic() - started
         calls, outcome = student.calls, outcome_of(check, decision, student, seconds)
         if not job.part.told:
@@ -240,6 +241,13 @@ class CheckSession:
         if learns:
             self._inputs.renew()
         return self._timer.pause()
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_setup(self) -> None:
+        """Look at what is around a check before its fixtures are made: pytest listens to warnings of its own."""
+        for side in (self._student, self._reference):
+            if side is not None:
+                side.around.begin()
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> pytest.TestReport:

@@ -18,6 +18,7 @@ from grader.confine import cgroup
 from grader.jobs import Plan, PlannedExercise, Spawned
 from grader.model import Device
 from grader.process.sweep import sweep
+from grader.remote.around import note_patches, note_seeds
 from grader.remote.fork import ForkStarter
 from grader.remote.spawn import SpawnStarter
 from grader.remote.worker import Starter
@@ -62,6 +63,8 @@ def run(host: Host, plan: Plan, server: int | None) -> None:
     # There is a check process for each lane; threads of theirs would take the cores from the workers.
     torch.set_num_threads(1)
     leave_compiler_out()
+    note_seeds()
+    note_patches()
     name_the_device()
     accelerator = Accelerator()
     if plan.accelerator is Device.CUDA:

@@ -19,6 +19,7 @@ plain       dtypes, devices, scalars, bytes and text, and back
 handles     objects that stay with a worker; special: the special methods that they may have
 claimed     what a worker says of tensors that are here now
 named       named tuples
+public      functions and classes of PyTorch's, NumPy's and Python's, by their names
 graphs      tensors here as parts of a graph in the worker
 held        lists, dicts and the like that both ends know
 exchange    what both ends know in common: objects by number, memory by block

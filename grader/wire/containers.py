@@ -13,7 +13,7 @@ from grader.wire.checked import parts, whole
 from grader.wire.held import KnownContainer
 from grader.wire.named import Key, build, kind_of
 from grader.wire.nesting import too_much
-from grader.wire.rows import MUTABLE, ContainerRow, ObjectRow
+from grader.wire.rows import DICTS, MUTABLE, ContainerRow, ObjectRow
 from grader.wire.tree import Plain
 
 _SIZE = 1 << 63
@@ -79,10 +79,11 @@ def _built(kind: str, items: list[Plain], value: Callable[[Plain], Any]) -> Any:
             return set(_keys(items, value))
         case "frozenset":
             return frozenset(_keys(items, value))
-        case "dict":
+        case "dict" | "counter" | "ordered":
             pairs = [parts(item, 2) for item in items]
             keys = _keys([key for key, _ in pairs], value)
-            return dict(zip(keys, (value(item) for _, item in pairs), strict=True))
+            found = dict(zip(keys, (value(item) for _, item in pairs), strict=True))
+            return next(made for made, word in DICTS.items() if word == kind)(found)
     raise ProtocolFault("an object of an unknown kind")
 
 

@@ -13,13 +13,14 @@ copy), and what shares memory at one end shares it at the other.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Container as Holds
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import torch
+from torch.utils.weak import WeakIdKeyDictionary, WeakTensorKeyDictionary
 
 from grader.wire.blocks import Block, extent_of
 from grader.wire.bounds import Caps
@@ -30,6 +31,9 @@ from grader.wire.named import Key
 from grader.wire.rows import ContainerRow, LeafRow, TensorRow
 
 Leaf: TypeAlias = torch.Tensor | np.ndarray
+Backward: TypeAlias = Callable[[int, torch.Tensor, Sequence[torch.Tensor], bool], Sequence[torch.Tensor | None]]
+"""Goes on with a backward pass at the other end: of the tensor of this number, with this gradient; gives those of some
+tensors, and says whether all others are added up there."""
 Container: TypeAlias = list[Any] | dict[Any, Any] | set[Any]
 
 
@@ -74,7 +78,7 @@ class Exchange:
         make_handle: builds what stands here for an object that stays at the other end (at the asking end).
         find: gives the object behind a name such as ("student", "total") (at the answering end).
         owner: whose functions and objects may be named to the other end (at the asking end).
-        backward: of a tensor with a graph at the other end: told its number and a gradient (at the asking end).
+        backward: goes on where a tensor has a graph at the other end (at the asking end).
         remotes: what lives in workers and stays what it is, where a message is a copy.
 
     Attributes:
@@ -82,6 +86,7 @@ class Exchange:
         named: kinds of named tuples, by name and fields.
         held: tensors and arrays of the other end's, until the next message.
         kinds: what was told of the other end's objects.
+        copied: of tensors that are copies of others, which stay here: the originals.
     """
 
     def __init__(
@@ -92,7 +97,7 @@ class Exchange:
         make_handle: Callable[[int, HandleRow], object] | None = None,
         find: Callable[[str, str], object] | None = None,
         owner: object = None,
-        backward: Callable[[int, torch.Tensor], None] | None = None,
+        backward: Backward | None = None,
         remotes: list[Remote] | None = None,
     ) -> None:
         self.asks = asks
@@ -106,6 +111,7 @@ class Exchange:
         self.named: dict[Key, type] = {}
         self.held: list[Leaf] = []
         self.kinds: set[HandleRow] = set()
+        self.copied: WeakIdKeyDictionary = WeakTensorKeyDictionary()
         self.known: dict[int, Known] = {}
         self.containers: dict[int, KnownContainer] = {}
         self.numbers: dict[int, int] = {}  # by `id`, which may belong to another object by now: `number_of` looks again
@@ -173,6 +179,13 @@ class Exchange:
         """Drop blocks in which nothing known lies: the other end has dropped them, too."""
         used = {known.row.block for known in self.known.values() if known.row is not None}
         self.blocks = {number: block for number, block in self.blocks.items() if number in used}
+
+    def with_gradient(self) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
+        """Tensors that take a gradient and have no history at the other end, each with that of which it is a copy."""
+        for number, known in self.known.items():
+            obj = known.refer()
+            if isinstance(obj, torch.Tensor) and obj.requires_grad and (obj.is_leaf or not self.is_other_ends(number)):
+                yield obj, self.copied.get(obj, obj)
 
     def end_call(self) -> None:
         """The asking end no longer holds any memory."""

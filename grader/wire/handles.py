@@ -12,6 +12,11 @@ from grader.wire.special import SPECIAL
 from grader.wire.tree import Plain
 
 MAX_TEXT = 500
+_NAMELESS = {
+    f"{kind.__module__}.{kind.__qualname__}": kind
+    for kind in (types.FunctionType, types.MethodType, types.BuiltinFunctionType, types.GeneratorType)
+} | {"builtins.coroutine": types.CoroutineType, "builtins.async_generator": types.AsyncGeneratorType}
+"""Classes that say of themselves that they are built in, where they have no name."""
 _MAX_BASES = 40
 
 
@@ -67,6 +72,8 @@ def name_of_class(kind: type) -> str:
 
 def class_named(name: str) -> type | None:
     """The class of that name in a module that is loaded here."""
+    if name in _NAMELESS:
+        return _NAMELESS[name]
     parts = name.split(".")
     for cut in range(len(parts) - 1, 0, -1):
         found: Any = sys.modules.get(".".join(parts[:cut]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 import sys
+from collections import OrderedDict
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,6 +42,8 @@ class KnownContainer:
 
 def items_of(obj: Any) -> tuple[Any, ...]:
     """The items of a list or set, the keys and values of a dict; nothing of what cannot change."""
+    if type(obj) is OrderedDict:  # it keeps the order beside the dict that it is
+        return (*obj.keys(), *obj.values())
     if isinstance(obj, dict):
         return (*dict.keys(obj), *dict.values(obj))
     if isinstance(obj, (list, set)):

@@ -22,6 +22,7 @@ from grader.wire.graphs import with_graph
 from grader.wire.handles import HandleRow, Remote
 from grader.wire.outgoing import Outgoing
 from grader.wire.plain import constant
+from grader.wire.public import public_thing
 from grader.wire.rows import ArrayRow, BlockRow, Claims, ObjectRow, Row, TensorRow, Told
 
 _MOST_KINDS = 1000
@@ -188,6 +189,8 @@ class Incoming:
             return self._exchange.find(item[1], item[2])
         if item[0] == "remote" and len(item) == 2 and self._exchange.remotes is not None:
             return self._exchange.remotes[item[1]]
+        if item[0] == "public" and len(item) == 2 and not self._exchange.asks:
+            return public_thing(item[1])
         if item[0] == "path" and len(item) == 2 and not self._exchange.asks:
             return Path(self.value(item[1]))
         return constant(item)

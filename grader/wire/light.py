@@ -1,4 +1,7 @@
-"""Keeps a process light: without PyTorch's compiler, which takes two seconds to import, until somebody compiles."""
+"""Keeps a process light: without PyTorch's compiler, which takes two seconds to import, until somebody compiles.
+
+Nor does `torch.testing.assert_close` import tensors of many machines, which take as long, to see that there are none.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +15,11 @@ from typing import Any
 import torch
 from torch import _compile
 from torch.optim import Optimizer, optimizer
+from torch.testing import _comparison
 
 _COMPILER = "torch._dynamo"
+_DISTRIBUTED = "torch.distributed.tensor"
+_UNWRAP = "_unwrap_dtensor_for_comparison"
 _KEPT = "__dynamo_disable"
 """Where PyTorch keeps what to run in a function's place; found there, nothing is imported."""
 
@@ -36,6 +42,13 @@ def leave_compiler_out() -> None:
             step = vars(kind).get("step")
             if isinstance(step, FunctionType) and step.__code__ is wrapper:
                 kind.step = _step(step)  # type: ignore[method-assign]
+    _compare_what_is_here()
+
+
+def _compare_what_is_here() -> None:
+    unwrap = getattr(_comparison, _UNWRAP, None)
+    if unwrap is not None:
+        setattr(_comparison, _UNWRAP, lambda *both: unwrap(*both) if _DISTRIBUTED in sys.modules else both)
 
 
 def _code_within(decorator: Callable[..., Any]) -> CodeType | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from grader.wire.bounds import Caps
-from grader.wire.rows import HASHED, ContainerRow
+from grader.wire.rows import HASHED, PAIRED, ContainerRow
 
 _ENTRIES = 100_000
 
@@ -28,7 +28,7 @@ def too_much(containers: Mapping[int, ContainerRow], caps: Caps) -> str | None:
             kind, items = containers[number]
             if kind in HASHED and len(items) > _ENTRIES:
                 raise OverflowError("a dict or set has too many entries")
-            parts = items if kind != "dict" else [part for item in items if isinstance(item, list) for part in item]
+            parts = items if kind not in PAIRED else [part for item in items if isinstance(item, list) for part in item]
             depth, leaves = 0, 1 + len(parts)
             for part in parts:
                 if isinstance(part, list) and part[:1] == ["known"] and len(part) == 2 and isinstance(part[1], int):

@@ -94,17 +94,19 @@ class Asked(NamedTuple):
         objects: the objects and memory that it needs, as `rows.Told` writes them.
         seed: what student code's generators are seeded with first, or None.
         grad: whether gradients are recorded, as they are where the check asks.
+        states: of generators that the check has seeded, by name.
     """
 
     request: Request
     objects: Plain
     seed: int | None = None
     grad: bool = True
+    states: Mapping[str, Plain] = {}
 
     def plain(self) -> dict[str, Plain]:
         """The tree of a frame."""
         own: dict[str, Plain] = {"do": type(self.request).__name__, "objects": self.objects, "seed": self.seed}
-        own["grad"] = self.grad
+        own |= {"grad": self.grad, "states": dict(self.states)}
         return {**own, **self.request._asdict()}
 
     @classmethod
@@ -112,8 +114,8 @@ class Asked(NamedTuple):
         """A request as it arrived: from the check process, which a worker trusts."""
         fields = dict(tree)
         kind, objects, seed = _REQUESTS[str(fields.pop("do"))], fields.pop("objects"), fields.pop("seed")
-        grad = bool(fields.pop("grad"))
-        return cls(kind(**fields), objects, seed, grad)  # type: ignore[arg-type]
+        grad, states = bool(fields.pop("grad")), fields.pop("states")
+        return cls(kind(**fields), objects, seed, grad, states)  # type: ignore[arg-type]
 
 
 class FrameRow(NamedTuple):

@@ -6,6 +6,8 @@ when it is built.
 
 from __future__ import annotations
 
+from collections import Counter, OrderedDict
+from collections.abc import Mapping
 from typing import NamedTuple, TypeAlias
 
 from grader.wire.bounds import Caps, ProtocolFault
@@ -13,9 +15,12 @@ from grader.wire.checked import MAX_NUMBER, MAX_SIZE, flag, listed, name, parts,
 from grader.wire.handles import HandleRow
 from grader.wire.tree import Plain
 
-CONTAINERS = ("list", "tuple", "named", "dict", "set", "frozenset", "size", "slice", "range")
-MUTABLE = ("list", "dict", "set")
-HASHED = ("dict", "set", "frozenset")
+DICTS: Mapping[type, str] = {dict: "dict", Counter: "counter", OrderedDict: "ordered"}
+CONTAINERS = ("list", "tuple", "named", "set", "frozenset", "size", "slice", "range", *DICTS.values())
+MUTABLE = ("list", "set", *DICTS.values())
+HASHED = ("set", "frozenset", *DICTS.values())
+PAIRED = tuple(DICTS.values())
+"""Those whose items are pairs."""
 
 NO_BLOCK = -1
 """The block of what has no memory."""

@@ -15,7 +15,7 @@ SPECIAL = frozenset(
         *("__int__", "__float__", "__complex__", "__index__"),
         *("__len__", "__iter__", "__next__", "__reversed__", "__contains__"),
         *("__getitem__", "__setitem__", "__delitem__"),
-        *("__call__", "__enter__", "__exit__"),
+        *("__call__", "__enter__", "__exit__", "__await__", "__dataclass_fields__"),
     )
 )
 """What Python looks up in the class. What stands for an object at the asking end has those that its class has."""

@@ -15,7 +15,8 @@ from grader.wire.exchange import Exchange, Leaf
 from grader.wire.handles import Remote, describe_handle, origin_of
 from grader.wire.named import key_of
 from grader.wire.plain import MAX_INT_DIGITS, plain_constant, plain_text
-from grader.wire.rows import ContainerRow, ObjectRow
+from grader.wire.public import public_name
+from grader.wire.rows import DICTS, ContainerRow, ObjectRow
 from grader.wire.tree import Plain
 
 _INLINE_INT = 1 << 63
@@ -153,8 +154,17 @@ class Values:
             # Of a worker's paths handles are made: what a check opens is no student's choice.
             if isinstance(obj, PurePath):
                 return self._path(obj)
-            what = reason or f"a {type(obj).__name__}"
-            raise Unsupported(f"{what} cannot be handed to a worker; what must run beside student code is a probe")
+            if (name := public_name(obj)) is not None:
+                return ["public", name]
+            if isinstance(obj, type) and issubclass(obj, Remote):
+                raise Unsupported(
+                    "`type(...)` of what lives in another process is no class: ask  isinstance(x, student.Name)"
+                )
+            what = reason or f"what the check made, {_with_article(type(obj).__name__)},"
+            raise Unsupported(
+                f"{what} cannot be handed to student code, which runs in another process: let a function of the probe "
+                "file make it there and call the student's function (docs/writing-exercises.md, Fixtures)"
+            )
         number = self._new_number()
         self._exchange.register(number, obj)
         self.new.append(ObjectRow(number, describe_handle(obj, reason)))
@@ -182,7 +192,7 @@ class Values:
             pairs: list[Plain] = [
                 [self.value(key, depth + 1), self.value(item, depth + 1)] for key, item in obj.items()
             ]
-            return ContainerRow("dict", pairs)
+            return ContainerRow(DICTS.get(type(obj), "dict"), pairs)
         if isinstance(obj, (set, frozenset)):
             # Sorted: in whatever order a set gives its members, an unchanged one is not told as changed.
             items = [self.value(item, depth + 1) for item in obj]
@@ -194,3 +204,7 @@ class Values:
         kind = next(kind for kind, class_ in _ORDERED.items() if isinstance(obj, class_))
         parts = (obj.start, obj.stop, obj.step) if kind in ("slice", "range") else obj
         return ContainerRow(kind, [self.value(item, depth + 1) for item in parts])
+
+
+def _with_article(word: str) -> str:
+    return f"{'an' if word[:1].lower() in 'aeiou' else 'a'} {word}"

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import builtins
 import copy
+import dataclasses
 import gc
 import inspect
 import math
@@ -14,6 +16,7 @@ from typing import Any
 
 import torch
 
+from grader.wire.handles import name_of_class
 from grader.wire.special import BINARY
 
 _MOST_TEXT = 10_000
@@ -107,6 +110,31 @@ def bases(kind: Any) -> list[str]:
     return [f"{base.__module__}.{base.__qualname__}" for base in kind.__mro__[1:]]
 
 
+def kinds(obj: Any) -> list[str]:
+    """The class of an object and those that it derives from, where they are known by name."""
+    return [name for base in type(obj).__mro__ if (name := name_of_class(base))]
+
+
+def fields(obj: Any) -> list[list[Any]]:
+    """The fields of a dataclass: name, type, and the default in a list, if there is one."""
+    rows = dataclasses.fields(obj)[:_MOST_PARAMETERS]
+    nothing = dataclasses.MISSING
+    return [[row.name, _text_of(row.type), [] if row.default is nothing else [row.default]] for row in rows]
+
+
+def _text_of(kind: Any) -> str:
+    return f"{kind.__module__}.{kind.__qualname__}" if isinstance(kind, type) else str(kind)[:_MOST_TEXT]
+
+
+def awaited(obj: Any) -> Any:
+    """What comes of something that is awaited, in a loop of its own."""
+
+    async def wait() -> Any:
+        return await obj
+
+    return asyncio.run(wait())
+
+
 def signature(function: Any) -> list[list[Any]]:
     """The parameters of something that can be called: name, kind, whether there is a default, and the default."""
     rows = list(inspect.signature(function).parameters.values())[:_MOST_PARAMETERS]
@@ -140,6 +168,34 @@ def keeps(objects: list[Any], values: list[Any]) -> list[bool]:
     ]
 
 
-def backward(tensor: torch.Tensor, gradient: torch.Tensor) -> None:
-    """Go on with a backward pass that a check began. The graph stays: the check may have used the tensor twice."""
-    torch.autograd.backward([tensor], [gradient], retain_graph=True)
+def backward(
+    tensor: torch.Tensor, gradient: torch.Tensor, given: list[torch.Tensor], adds_up: bool
+) -> list[torch.Tensor | None]:
+    """Go on with a backward pass that a check began.
+
+    The graph stays: the check may have used the tensor twice.
+
+    Args:
+        tensor: where it goes on.
+        gradient: of the tensor.
+        given: tensors whose gradients the check adds up itself, where it does that.
+        adds_up: whether the gradients of others are added up here.
+
+    Returns:
+        Those of `given`, in this pass.
+    """
+    leaves = [each for each in given if each.is_leaf and each.requires_grad]
+    if not adds_up:
+        grads = torch.autograd.grad([tensor], leaves, [gradient], retain_graph=True, allow_unused=True)
+        asked = dict(zip(map(id, leaves), grads, strict=True))
+        return [asked.get(id(each)) for each in given]
+    before = [each.grad for each in leaves]
+    try:
+        for each in leaves:
+            each.grad = None
+        torch.autograd.backward([tensor], [gradient], retain_graph=True)
+        found = {id(each): each.grad for each in leaves}
+    finally:
+        for each, grad in zip(leaves, before, strict=True):
+            each.grad = grad
+    return [found.get(id(each)) for each in given]

@@ -17,15 +17,19 @@ import torch
 from grader.accelerator.clock import Span
 from grader.accelerator.machine import machine_or_none
 from grader.worker.counting import count, kept, poisoned
+from grader.worker.listening import heard, listen
 from grader.worker.objects import (
+    awaited,
     backward,
     bases,
     copied,
     delete_attribute,
+    fields,
     following,
     is_instance,
     is_subclass,
     keeps,
+    kinds,
     leave,
     operate,
     set_attribute,
@@ -36,21 +40,26 @@ from grader.worker.ranks import on_ranks
 from grader.worker.used import used
 
 __all__ = [
+    "awaited",
     "backward",
     "bases",
     "copied",
     "count",
     "delete_attribute",
     "family",
+    "fields",
     "following",
     "gradcheck",
     "gradients",
+    "heard",
     "is_instance",
     "is_subclass",
     "keeps",
     "kept",
+    "kinds",
     "last",
     "leave",
+    "listen",
     "moments",
     "on_ranks",
     "operate",

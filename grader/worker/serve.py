@@ -6,14 +6,12 @@ import contextlib
 import functools
 import importlib.util
 import os
-import random
 import sys
 import types
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 
 from grader.wire.exchange import Exchange
@@ -34,7 +32,7 @@ from grader.wire.requests import (
 )
 from grader.wire.rows import Told
 from grader.wire.tree import Plain
-from grader.worker import device, own_probes, stops
+from grader.worker import device, generators, own_probes, stops
 from grader.worker.files import Files
 from grader.worker.raising import cut, note_signature, raised_row
 
@@ -92,7 +90,8 @@ class Submission:
         try:
             incoming = Incoming(arriving, asked.objects, frame.data, mapped=frame.mapped)
             if asked.seed is not None:
-                _seed_everything(asked.seed)
+                generators.seed(asked.seed)
+            generators.restore(asked.states)
             with contextlib.nullcontext() if asked.grad else torch.no_grad():
                 if isinstance(asked.request, Go):
                     return self._go(asked.request, incoming)
@@ -236,12 +235,6 @@ def _kind(obj: Any) -> str:
     if callable(obj):
         return "callable"
     return "module" if issubclass(type(obj), types.ModuleType) else "value"
-
-
-def _seed_everything(seed: int) -> None:
-    random.seed(seed)
-    np.random.seed(seed % 2**32)
-    torch.manual_seed(seed)
 
 
 def _unsupported(error: Unsupported) -> Reply:

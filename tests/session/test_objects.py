@@ -421,7 +421,9 @@ def test_what_an_object_cannot_do_is_refused_in_words(sides: tuple[Side, Side]) 
         student.Stack(1).none  # noqa: B018
     assert raised_by_student(missing.value) is not None
     with pytest.raises(AttributeError):
-        student.CONFIG = 3
+        student.NONE  # noqa: B018
+    student.CONFIG = 3  # as of any module
+    assert student.CONFIG == 3
     with pytest.raises(CheckFailed, match="more than 10,000 items"):
         list(student.endless())
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import time
+from collections import Counter, OrderedDict
 from collections.abc import Callable
 from typing import Any
 
@@ -68,8 +70,8 @@ def test_what_is_too_much_is_unsupported_at_both_ends(name: str) -> None:
 
 @pytest.mark.parametrize(
     "value",
-    [len, lambda: 1, object(), int, np.datetime64("2020-01-01"), np.array(["a"]), iter([1])],
-    ids=["built-in", "lambda", "object", "class", "date", "text array", "iterator"],
+    [lambda: 1, object(), Pair, np.datetime64("2020-01-01"), np.array(["a"]), iter([1])],
+    ids=["lambda", "object", "class", "date", "text array", "iterator"],
 )
 def test_functions_and_objects_of_the_asking_side_are_unsupported(value: Any) -> None:
     """Functions, classes and objects of a check never cross; those of a worker become handles."""
@@ -79,6 +81,28 @@ def test_functions_and_objects_of_the_asking_side_are_unsupported(value: Any) ->
     assert isinstance(handle, Handle)
     assert handle.claims.type == type(value).__name__
     assert ("__call__" in handle.claims.special) == callable(value)
+
+
+@pytest.mark.parametrize("thing", [len, int, math.sqrt, torch.exp, torch.nn.ReLU, torch.nn.functional.gelu, np.sin])
+def test_public_functions_and_classes_cross_by_name(thing: Any) -> None:
+    """From a check to a worker, which has them too; a worker's own become handles."""
+    assert Pair().call(lambda value: value[0] is thing, [thing]) is True
+    assert isinstance(Pair().call(lambda: [thing])[0], Handle)
+
+
+@pytest.mark.parametrize("made", [Counter("aab"), OrderedDict(b=1, a=[2.0])])
+def test_kinds_of_dicts_stay_what_they_are(made: Any) -> None:
+    """With their order, also where the other end changes them."""
+    pair = Pair()
+
+    def change(given: Any) -> Any:
+        given["new"] = 3
+        if isinstance(given, OrderedDict):
+            given.move_to_end("b")
+        return type(given)(given)
+
+    found = pair.call(change, made)
+    assert type(found) is type(made) and list(found.items()) == list(made.items()) and found["new"] == 3
 
 
 class MyTensor(torch.Tensor):

@@ -53,6 +53,23 @@ def test_the_meta_device_needs_no_compiler(function: Function) -> None:
     assert function(META, "compared")() == ((3,), False)
 
 
+CLOSE = """
+import sys
+
+def close():
+    torch.testing.assert_close(torch.ones(2), torch.ones(2))
+    try:
+        torch.testing.assert_close(torch.ones(2), torch.zeros(2))
+    except AssertionError as error:
+        return "not close" in str(error), "torch.distributed.tensor" in sys.modules
+"""
+
+
+def test_a_comparison_needs_no_distributed_tensors(function: Function) -> None:
+    """`torch.testing.assert_close` imports them to ask whether it is given some: there are none before."""
+    assert function(CLOSE, "close")() == (True, False)
+
+
 COMPILED = """
 import torch
 from grader.wire.light import leave_compiler_out
