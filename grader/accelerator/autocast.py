@@ -180,7 +180,8 @@ def answer_autocast(machine: Machine) -> None:
     """Let what asks for the state of autocast on `cuda` get that of the device."""
 
     def inner(device_type: str) -> str:
-        return INNER if device_type == machine.kind else device_type
+        # With an index, too: `str(device)` is often given here.
+        return INNER if isinstance(device_type, str) and machine.is_ours(device_type) else device_type
 
     enabled, set_enabled = torch.is_autocast_enabled, torch.set_autocast_enabled
     dtype_of, set_dtype = torch.get_autocast_dtype, torch.set_autocast_dtype

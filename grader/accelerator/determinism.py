@@ -27,6 +27,7 @@ _CALLERS = {
     "replication_pad3d_backward": "replication_pad3d_backward_{}",
     "nll_loss2d_forward": "nll_loss2d_forward_out_{}_template",
     "_ctc_loss_backward": "ctc_loss_backward_gpu",
+    "_embedding_bag_backward": "embedding_bag_backward_{}_max",
     "_embedding_bag_dense_backward": "embedding_bag_backward_{}_max",
     "put": "put_",
     "put_": "put_",
@@ -47,6 +48,8 @@ _REPORT = (
 )
 _MAX = 2
 """How `embedding_bag` calls its mode of the largest."""
+_MODES = {"_embedding_bag_backward": 8, "_embedding_bag_dense_backward": 7}
+"""Where it stands among the arguments."""
 
 
 def caller_of(name: str, outcomes: int) -> str:
@@ -71,8 +74,9 @@ def check_deterministic(caller: str, name: str, kind: str, args: Any, kwargs: An
 
 
 def _is_exempt(name: str, args: Any, kwargs: Any) -> bool:
-    if name == "_embedding_bag_dense_backward":
-        return int(args[7] if len(args) > 7 else kwargs.get("mode", _MAX)) != _MAX
+    if name in _MODES:
+        place = _MODES[name]
+        return int(args[place] if len(args) > place else kwargs.get("mode", _MAX)) != _MAX
     if name == "bincount":  # without weights, whole numbers are added
         return (args[1] if len(args) > 1 else kwargs.get("weights")) is None
     return name == "histc" and not args[0].is_floating_point()

@@ -105,7 +105,8 @@ class Facts:
 def facts_of(func: Any) -> Facts:
     """The facts of an operator."""
     schema = func._schema
-    name = func._overloadpacket.__name__
+    # Attention has the CPU's kernel; a GPU's has the same name without this.
+    name = func._overloadpacket.__name__.replace("_for_cpu", "")
     arguments = schema.arguments
     names = tuple(argument.name for argument in arguments)
     # Python sees the types of arguments as text.
@@ -130,7 +131,7 @@ def facts_of(func: Any) -> Facts:
         indexing=name in _INDEXING,
         no_integers=_NO_INTEGERS.get(name, ""),
         alerts=caller_of(name, len(schema.returns)),
-        flops=flop_registry.get(func._overloadpacket),
+        flops=flop_registry.get(getattr(ATEN, name) if func.namespace == "aten" else func._overloadpacket),
     )
 
 

@@ -1,30 +1,64 @@
-"""Errors of operators in backward: PyTorch's engine ends the process if one comes out of Python there.
+"""Errors of Python code in backward: of operators, hooks and saved tensors. PyTorch's engine would end the process.
 
-While it unwinds, the engine goes back to a stream by asking Python, which cannot answer with an error under way. So the
-error is kept, C++ finds an outcome that is none and raises an error of its own, and who called backward gets ours.
+While an error of Python comes up through it, the engine goes back to the stream it was on, and for that asks Python
+what kind of device it is. Python does not answer with an error under way, and C++ ends the process. So the answer
+takes the error away first, and who called backward raises it.
 """
 
 from __future__ import annotations
 
-from types import FrameType
+import ctypes
+from typing import Any
 
 import torch
 
-NO_OUTCOME = object()
-"""What an operator that failed gives to the engine."""
+_KIND: Any = torch._C._autograd.DeviceType.PrivateUse1
+_PARTS = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_void_p()
+_REFERENCES = tuple(map(ctypes.byref, _PARTS))
+# Python code cannot clear an error that it did not catch. These need nothing of Python that stumbles over one.
+_fetch = ctypes.pythonapi.PyErr_Fetch
+_fetch.restype = None
+_normalize = ctypes.pythonapi.PyErr_NormalizeException
+_normalize.restype = None
 
-_ENGINE = torch.autograd.graph._engine_run_backward.__code__
 _KEPT: list[BaseException] = []
+_RUNNING: list[None] = []
+"""As long as backward runs, and as often as it runs within itself."""
 
 
-def keep(error: BaseException, caller: FrameType) -> bool:
-    """Whether an operator was called by the engine itself, not by Python code, and its error is kept."""
-    if caller.f_code is not _ENGINE:
-        return False
-    _KEPT.append(error)
-    return True
+class Guard(torch._C._acc.DeviceGuard):
+    """Tells C++ what kind of device there is."""
+
+    def type_(self) -> Any:
+        """The kind; asked at every node of a graph."""
+        if _RUNNING:
+            _fetch(*_REFERENCES)
+            if _PARTS[0].value:
+                _keep()
+        return _KIND
 
 
-def take() -> BaseException | None:
-    """The error that was kept."""
-    return _KEPT.pop() if _KEPT else None
+def _keep() -> None:
+    """Keep what was fetched."""
+    _normalize(*_REFERENCES)
+    _, error, trace = (ctypes.cast(part, ctypes.py_object).value if part.value else None for part in _PARTS)
+    for part in _PARTS:
+        if part.value:
+            ctypes.pythonapi.Py_DecRef(part)
+    assert error is not None  # it is made of its type where it was not
+    _KEPT.append(error.with_traceback(trace))
+
+
+class RaisedAfter:
+    """Within: backward runs. What Python code raised in it is raised at its end."""
+
+    # A class: a generator's frame of contextlib would stand in what people read of their own errors.
+    def __enter__(self) -> None:
+        if not _RUNNING:
+            _KEPT.clear()  # of a hook that caught what came of its error
+        _RUNNING.append(None)
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: Any) -> None:
+        _RUNNING.pop()
+        if isinstance(error, Exception) and _KEPT:
+            raise _KEPT.pop() from None

@@ -7,17 +7,16 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import sys
 from typing import Any
 
 import torch
 from torch._C import DispatchKey, DispatchKeySet
 
+from grader.accelerator import attention
 from grader.accelerator.amounts import amount_of, find_room
 from grader.accelerator.asserts import assertion_of, of_no_meaning
 from grader.accelerator.determinism import check_deterministic
 from grader.accelerator.facts import ATEN, Facts, facts_of
-from grader.accelerator.failures import NO_OUTCOME, keep
 from grader.accelerator.generators import OWNERS
 from grader.accelerator.machine import Device, Machine, the_machine
 from grader.accelerator.placement import check_devices, mask_of
@@ -49,16 +48,11 @@ def run(cls: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> 
     # A class that is made of other tensors, as nested ones are, takes itself apart first.
     if len(types) > 1:
         return NotImplemented
-    try:
-        with _Keys(_included(), _excluded() - _CONJUGATES):
-            if RECORDERS:
-                with inside():
-                    return _run(func, args, kwargs or {})
-            return _run(func, args, kwargs or {})
-    except BaseException as error:
-        if keep(error, sys._getframe(1)):
-            return NO_OUTCOME
-        raise
+    with _Keys(_included(), _excluded() - _CONJUGATES):
+        if RECORDERS:
+            with inside():
+                return _run(func, args, kwargs or {})
+        return _run(func, args, kwargs or {})
 
 
 def run_by_device(func: Any, *args: Any, **kwargs: Any) -> Any:
@@ -182,8 +176,10 @@ def _with_numbers_of(place: Device, func: Any, inner: list[Any], named: dict[str
     try:
         return func(*inner, **named)
     finally:
-        place.generator.set_state(default.get_state())
+        # In this order: who gives both one stream wants it to go on.
+        after = default.get_state()
         default.set_state(before)
+        place.generator.set_state(after)
 
 
 def _give(
@@ -263,6 +259,7 @@ def register() -> torch.library.Library:
     empty = _overload("empty.memory_format")
     library.impl("empty.memory_format", functools.partial(run_by_device, empty), "SparsePrivateUse1")
     library.impl("_copy_from", _copy_from, "PrivateUse1")
+    attention.register(library)
     return library
 
 

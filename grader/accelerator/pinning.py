@@ -15,8 +15,14 @@ def is_pinned(tensor: torch.Tensor) -> bool:
 def pin_storage(tensor: torch.Tensor) -> torch.Tensor:
     """Mark the storage of a CPU tensor; the tensor itself."""
     # Python keeps this object as long as the memory lives, so every tensor over the memory finds the mark.
-    tensor.untyped_storage()._pinned = True  # type: ignore[attr-defined]
+    pinned_bytes(tensor.untyped_storage())
     return tensor
+
+
+def pinned_bytes(storage: torch.UntypedStorage) -> torch.UntypedStorage:
+    """Mark a storage on the CPU; the storage itself."""
+    storage._pinned = True  # type: ignore[attr-defined]
+    return storage
 
 
 def pinned_copy(tensor: torch.Tensor) -> torch.Tensor:

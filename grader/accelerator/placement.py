@@ -24,8 +24,16 @@ _FOR_THE_HOST = {
 }
 """Arguments that are read on the host, by operator: on CUDA they may be on the CPU."""
 
-_ANYWHERE = {"is_same_size"}
+_ANYWHERE = {"is_same_size", "_has_same_storage_numel"}
 """Operators that look at no numbers."""
+
+_ADDCMUL = ("addcmul", "addcmul_")
+_NO_NUMBERS = {
+    "self": "CPU Scalar support for self argument is not supported when calling addcmul on CUDA tensors.",
+    "tensor1": "CPU Scalar support for tensor1 argument is not supported when calling addcmul on CUDA tensors. "
+    "However, CPU Scalar support for tensor2 is supported, please swap your tensor1 and tensor2 terms.",
+}
+"""Arguments of `addcmul` that its kernel does not take from the host, and what it says."""
 
 _MADE_OF = {"embedding": ("index_select", {"indices": "index"})}
 """Operators in whose errors another one is named, with other names of its arguments."""
@@ -62,7 +70,8 @@ def check_devices(
         if same and not hosts:
             return
     # A kernel can be given a 0-dim CPU tensor as a number to read, but cannot write to it.
-    written = [value for name, value in named if name in facts.writes]
+    tensors = _NO_NUMBERS if facts.name in _ADDCMUL else facts.writes
+    written = [value for name, value in named if name in tensors]
     scalars = [host for host in hosts if host.dim() == 0 and not any(host is value for value in written)]
     # `where` takes both its values as numbers; any other pointwise operator takes one.
     most = 2 if facts.name == "where" else 1
@@ -110,6 +119,16 @@ def _two_devices(
     # in the wrapper that is generated around a kernel.
     if facts.name in ("masked_fill", "masked_fill_") and len(shells) == 1 and type(args[0]) is SimTensor:
         return f"expected self and mask to be on the same device, but got mask on cpu and self on {first.public}"
+    if facts.name in _ADDCMUL and len(hosts) == 1 and hosts[0].dim() == 0:
+        named = _named_arguments(facts, args, kwargs)
+        return next(text for name, text in _NO_NUMBERS.items() if any(k == name and v is hosts[0] for k, v in named))
+    if facts.name == "block_diag":
+        places = [one.device for one in args[0]]
+        i = next(i for i, place in enumerate(places) if place != places[0])
+        return (
+            "torch.block_diag: input tensors must all be on the same device. "
+            f"Input 0 is on device {places[0]} and input {i} is on device {places[i]}"
+        )
     if facts.pointwise or facts.indexing:
         other = next((shell.device for shell in shells if shell._place is not first), torch.device("cpu"))
         return (

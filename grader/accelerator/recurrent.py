@@ -12,6 +12,9 @@ from typing import Any
 import torch
 
 _Maybe = torch.Tensor | None
+# The CPU's own: its rounding, too.
+_through_sigmoid: Any = torch.ops.aten.sigmoid_backward
+_through_tanh: Any = torch.ops.aten.tanh_backward
 
 
 def _plus(gates: torch.Tensor, *biases: _Maybe) -> torch.Tensor:
@@ -29,7 +32,7 @@ def lstm_cell(
     hidden_bias: _Maybe = None,
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """The next hidden state, the next cell state, and the gates for backward."""
-    i, f, g, o = _plus(from_input + from_hidden, input_bias, hidden_bias).chunk(4, 1)
+    i, f, g, o = (_plus(from_input, input_bias) + _plus(from_hidden, hidden_bias)).chunk(4, 1)
     i, f, g, o = i.sigmoid(), f.sigmoid(), g.tanh(), o.sigmoid()
     new = f * cell + i * g
     return o * new.tanh(), new, torch.cat([i, f, g, o], 1)
@@ -39,18 +42,18 @@ def lstm_cell_backward(
     grad_hidden: _Maybe, grad_cell: _Maybe, cell: torch.Tensor, new: torch.Tensor, gates: torch.Tensor, has_bias: bool
 ) -> tuple[torch.Tensor, torch.Tensor, _Maybe]:
     """The gradients of the gates, of the old cell state and of a bias."""
-    # `gates` are those after sigmoid and tanh, whose derivatives are s(1 - s) and 1 - t².
+    # `gates` are those after sigmoid and tanh.
     i, f, g, o = gates.chunk(4, 1)
     squashed = new.tanh()
     by_hidden = torch.zeros_like(new) if grad_hidden is None else grad_hidden
-    by_cell = by_hidden * o * (1 - squashed * squashed)
+    by_cell = _through_tanh(by_hidden * o, squashed)
     if grad_cell is not None:
         by_cell = by_cell + grad_cell
     parts = (
-        by_cell * g * i * (1 - i),
-        by_cell * cell * f * (1 - f),
-        by_cell * i * (1 - g * g),
-        by_hidden * squashed * o * (1 - o),
+        _through_sigmoid(by_cell * g, i),
+        _through_sigmoid(by_cell * cell, f),
+        _through_tanh(by_cell * i, g),
+        _through_sigmoid(by_hidden * squashed, o),
     )
     by_gates = torch.cat(parts, 1)
     return by_gates, by_cell * f, by_gates.sum(0) if has_bias else None
@@ -77,9 +80,9 @@ def gru_cell_backward(
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, _Maybe, _Maybe]:
     """The gradients of both sets of gates, of the old hidden state and of both biases."""
     reset, take, new, hidden, from_hidden = kept.chunk(5, 1)
-    by_take = grad * (hidden - new) * take * (1 - take)
-    by_new = grad * (1 - take) * (1 - new * new)
-    by_reset = by_new * from_hidden * reset * (1 - reset)
+    by_take = _through_sigmoid(grad * (hidden - new), take)
+    by_new = _through_tanh(grad - grad * take, new)
+    by_reset = _through_sigmoid(by_new * from_hidden, reset)
     by_input = torch.cat([by_reset, by_take, by_new], 1)
     # The reset gate stands before the hidden part of the new gate only, so the two sets of gates differ there.
     by_hidden = torch.cat([by_reset, by_take, by_new * reset], 1)

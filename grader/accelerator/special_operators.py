@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 
+from grader.accelerator.attention import attend
 from grader.accelerator.facts import refuse_odd, unsupported
 from grader.accelerator.machine import the_machine
 from grader.accelerator.pinning import is_pinned, pin_storage
@@ -182,5 +183,6 @@ SPECIAL: dict[str, Callable[..., Any]] = {
     "_efficientzerotensor": _zero_tensor,
     "_pack_padded_sequence": _pack,
     "linalg_matrix_rank": _rank_into,
+    "scaled_dot_product_attention": attend,
 }
 """By the names of the operators."""

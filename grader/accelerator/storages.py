@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from grader.accelerator.machine import Machine
-from grader.accelerator.pinning import is_pinned, pinned_copy
+from grader.accelerator.pinning import is_pinned, pinned_bytes, pinned_copy
 from grader.accelerator.sim_storage import SimStorage, as_storage, plain_copy
 from grader.accelerator.tally import DEVICE_TO_DEVICE, HOST_TO_DEVICE
 from grader.accelerator.tensor import SimTensor, refresh
@@ -27,6 +27,16 @@ def replace_pinning() -> None:
         del device
         return self.layout is torch.strided and self.device.type == "cpu" and is_pinned(self)
 
+    def of_storage(self: torch.UntypedStorage, device: Any = None) -> bool:
+        del device
+        return not isinstance(self, SimStorage) and getattr(self, "_pinned", False)
+
+    def pin_bytes(self: torch.UntypedStorage, device: Any = None) -> torch.UntypedStorage:
+        del device
+        if isinstance(self, SimStorage):
+            raise TypeError("cannot pin 'torch.storage.UntypedStorage' only CPU memory can be pinned")
+        return self if of_storage(self) else pinned_bytes(plain_copy(self))
+
     def to_dlpack(tensor: torch.Tensor) -> Any:
         return tensor.__dlpack__() if type(tensor) is SimTensor else original(tensor)
 
@@ -36,6 +46,8 @@ def replace_pinning() -> None:
         put(owner, "to_dlpack", to_dlpack)
     put(torch.Tensor, "pin_memory", pin_memory)
     put(torch.Tensor, "is_pinned", pinned)
+    put(torch.UntypedStorage, "pin_memory", pin_bytes)
+    put(torch.UntypedStorage, "is_pinned", of_storage)
 
 
 def replace_storages(machine: Machine) -> None:
@@ -57,7 +69,9 @@ def replace_storages(machine: Machine) -> None:
         if machine.is_ours(device):
             return moved(self, device)
         if isinstance(self, SimStorage):
-            return self.cpu()
+            made = self.cpu()
+            # As with tensors: such a copy goes to pinned memory.
+            return pinned_bytes(made) if non_blocking else made
         return original_to(self, device=device, non_blocking=non_blocking)
 
     def by_name(self: Any, device: Any = None, non_blocking: bool = False) -> SimStorage:

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch._C import TensorBase
 
-from grader.accelerator.failures import take
+from grader.accelerator.failures import RaisedAfter
 from grader.accelerator.machine import INNER, Machine
 from grader.accelerator.refusals import LAZY
 from grader.accelerator.tensor import SimTensor, become, set_data
@@ -33,11 +33,10 @@ def replace_backward(machine: Machine) -> None:
             if type(grad) is SimTensor:
                 machine.use(grad._place, "backward", [grad._block], [])
         try:
-            return original(*args, **kwargs)
-        except Exception as error:
-            if (ours := take()) is not None:
-                raise ours from None
-            raise (_by_known_name(machine, error) if isinstance(error, RuntimeError) else error) from None
+            with RaisedAfter():
+                return original(*args, **kwargs)
+        except RuntimeError as error:
+            raise _by_known_name(machine, error) from None
         finally:
             torch._C._set_multithreading_enabled(before)
 

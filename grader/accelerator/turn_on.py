@@ -23,6 +23,7 @@ from grader.accelerator import (
     training,
 )
 from grader.accelerator.device_module import default_generators, make_module
+from grader.accelerator.failures import Guard
 from grader.accelerator.machine import INNER, Machine, machine_or_none, set_machine
 from grader.accelerator.spec import Spec
 
@@ -91,7 +92,7 @@ def enable(mode: Mode = "sim", *, indices: int = 2, spec: Spec | None = None) ->
         raise RuntimeError("the simulated accelerator is on already; a process has one, and for good")
     # PrivateUse1 is the place that PyTorch keeps for devices that it does not know. It can be renamed once, and CUDA's
     # name is taken, so the device is `sim` for C++ in every mode.
-    _setup_privateuseone_for_python_backend(INNER, module := make_module(INNER), hook=_Hooks())
+    _setup_privateuseone_for_python_backend(INNER, module := make_module(INNER), hook=_Hooks(), device_guard=Guard())
     machine = Machine(mode, indices, spec or Spec())
     set_machine(machine)
     # After the machine is set, whose generators these are.

@@ -193,6 +193,11 @@ def test_zero_dim_cpu_tensors() -> None:
         a * torch.tensor(2.0, device="sim:1")
     with raises(RuntimeError, "found at least two devices"):
         torch.addcmul(a, x, x)
+    assert torch.addcmul(a, a, x).tolist() == [3, 3]
+    with raises(RuntimeError, "please swap your tensor1 and tensor2 terms."):
+        torch.addcmul(a, x, a)
+    with raises(RuntimeError, "CPU Scalar support for self argument is not supported"):
+        torch.addcmul(x, a, a)
 
 
 @in_mode("sim")
@@ -293,6 +298,15 @@ def test_pinned_memory() -> None:
     pinned = t.pin_memory()
     assert (t.is_pinned(), pinned.is_pinned(), pinned.pin_memory() is pinned) == (False, True, True)
     assert pinned[1:].is_pinned()
+    bytes_of, there = t.untyped_storage(), t.to("sim").untyped_storage()
+    assert (pinned.untyped_storage().is_pinned(), bytes_of.is_pinned(), bytes_of.pin_memory().is_pinned()) == (
+        True,
+        False,
+        True,
+    )
+    assert (there.to(device="cpu", non_blocking=True).is_pinned(), there.cpu().is_pinned()) == (True, False)
+    with raises(TypeError, "only CPU memory can be pinned"):
+        there.pin_memory()
     assert torch.zeros(2, pin_memory=True).is_pinned()
     with raises(RuntimeError, "cannot pin 'torch.sim.FloatTensor' only dense CPU tensors can be pinned"):
         t.to("sim").pin_memory()

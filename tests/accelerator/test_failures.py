@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import torch
 from accelerator.modes import in_mode, raises
 from torch import nn
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from grader import accelerator
 
@@ -28,6 +32,75 @@ def test_errors_in_backward() -> None:
     product.backward(start)
     assert x.grad is not None
     assert x.grad.flatten().tolist() == [2.25] * 16
+
+
+class _Fails(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
+        return x * 2
+
+    @staticmethod
+    def backward(ctx: Any, *grads: torch.Tensor) -> torch.Tensor:
+        raise KeyError("in backward")
+
+
+class _Refuses(TorchDispatchMode):
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        raise KeyError("in a mode")
+
+
+def _fails(x: torch.Tensor) -> torch.Tensor:
+    apply: Any = _Fails.apply
+    total: torch.Tensor = apply(x).sum()
+    return total
+
+
+def _fail(where: str) -> Callable[..., Any]:
+    def hook(*unused: Any) -> Any:
+        raise KeyError(where)
+
+    return hook
+
+
+@in_mode("cuda")
+def test_errors_of_hooks() -> None:
+    """What a hook raises in backward comes out of it: of tensors, modules, saved tensors, modes, one in another."""
+
+    def out() -> torch.Tensor:
+        total: torch.Tensor = layer(leaf * 2).pow(2).sum()
+        return total
+
+    layer, leaf = nn.Linear(2, 1).cuda(), torch.ones(2, device="cuda", requires_grad=True)
+    handles: list[Any] = []
+    mode: Any = _Refuses
+
+    def raised(text: str, total: torch.Tensor) -> None:
+        with raises(KeyError, text) as told:
+            total.backward()
+        assert told.value.__traceback__ is not None
+        assert told.traceback[-1].name in ("hook", "backward", "__torch_dispatch__")
+        while handles:
+            handles.pop().remove()
+        out().backward()
+
+    total = out()
+    handles.append(leaf.register_hook(_fail("of a tensor")))
+    raised("of a tensor", total)
+    handles.append(leaf.register_post_accumulate_grad_hook(_fail("of a leaf")))
+    raised("of a leaf", out())
+    handles.append(layer.register_full_backward_hook(_fail("of a module")))
+    raised("of a module", out())
+    with torch.autograd.graph.saved_tensors_hooks(lambda x: x, _fail("of saved tensors")):
+        total = out()
+    raised("of saved tensors", total)
+    raised("in backward", _fails(leaf))
+    nested = _fails(leaf.detach().requires_grad_())
+    handles.append(leaf.register_hook(lambda grad: nested.backward()))
+    raised("in backward", out())
+    total = out()
+    with mode(), raises(KeyError, "in a mode"):
+        total.backward()
+    out().backward()
 
 
 @in_mode("cuda")
