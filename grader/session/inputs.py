@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import random
 from typing import Any
 
 import numpy as np
@@ -41,8 +42,20 @@ class InputStream:
     def renew(self) -> None:
         """Go on with a state of which nothing that was drawn before tells anything."""
         self._counter += 1
-        raw = hashlib.shake_256(self._key + self._counter.to_bytes(8, "big")).digest(4 * _WORDS)
-        self.rng.set_state(twister_state(raw))
+        self.rng.set_state(twister_state(self._drawn(self._counter.to_bytes(8, "big"))))
+
+    def begin_others(self) -> None:
+        """Let this process's own generators, of PyTorch, NumPy and Python, begin anew from this stream.
+
+        So a check that draws from them has the same inputs with the same seed, whatever ran before.
+        """
+        # By their states: a seed has fewer bits, and that a check seeds one is noted.
+        torch.set_rng_state(twister_state(self._drawn(b"torch")))
+        np.random.set_state(("MT19937", np.frombuffer(self._drawn(b"numpy"), "<u4").astype(np.uint32), _WORDS, 0, 0.0))
+        random.setstate((3, (*np.frombuffer(self._drawn(b"python"), "<u4").tolist(), _WORDS), None))
+
+    def _drawn(self, name: bytes) -> bytes:
+        return hashlib.shake_256(self._key + name).digest(4 * _WORDS)
 
     def workers_seed(self) -> int:
         """What student code's own generators are seeded with: from it nobody can tell what the check draws."""

@@ -195,6 +195,7 @@ class CheckSession:
         check, self._student = row.check, student
         self._reference = self._sides.reference(self._exercise, student)
         self._inputs = InputStream(job.seed, check)
+        self._inputs.begin_others()
         seed = self._inputs.workers_seed()
         self._begin(student, seed, recording=check.shown, limit=row.call_s)
         student.copying = copying

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import random
+import shutil
 from dataclasses import replace
+from pathlib import Path
 
+import numpy as np
 import torch
-from support import FORK
+from support import COURSES, FORK, grader_of
 
+from grader.course.load import load_course
 from grader.jobs import Part
 from grader.lanes.lane import Lane
+from grader.lanes.open import open_lane
 from grader.model import Check, Course
 from grader.session.inputs import InputStream, twister_state
 
@@ -48,6 +53,48 @@ def test_everything_that_is_known_of_a_check_changes_its_inputs() -> None:
         InputStream(7, replace(CHECK, exercise="total")),
     ]
     assert len({tuple(draws(stream)) for stream in streams}) == 4
+
+
+def test_other_generators_go_by_the_seed_as_well() -> None:
+    """Who draws from PyTorch's, NumPy's or Python's own has the same inputs again, and others by another seed."""
+    kept = torch.get_rng_state(), np.random.get_state(), random.getstate()
+    try:
+        drawn = []
+        for seed in (7, 7, 8):
+            InputStream(seed, CHECK).begin_others()
+            drawn.append((torch.randn(4).tolist(), np.random.rand(4).tolist(), [random.random() for _ in range(4)]))
+    finally:
+        torch.set_rng_state(kept[0])
+        np.random.set_state(kept[1])
+        random.setstate(kept[2])
+    assert drawn[0] == drawn[1]
+    assert all(one != other for one, other in zip(drawn[0], drawn[2], strict=True))
+
+
+OWN = """
+import torch
+from grader.check import check, same_values
+
+
+@check("C1")
+def check_drawn(student):
+    \"\"\"Numbers of PyTorch's own generator\"\"\"
+    x = torch.randn(3)
+    same_values(student.double(x), 2 * x)
+"""
+
+
+def test_a_check_that_draws_by_itself_is_the_same_again(tmp_path: Path) -> None:
+    """Of two submissions with one seed both have the same inputs: what was drawn for the first moves nothing."""
+    root = Path(shutil.copytree(COURSES / "tiny", tmp_path / "course"))
+    (root / "solutions/01_basics/double/check_double.py").write_text(OWN)
+    course = load_course(root)
+    with open_lane(course.exercises[:1], FORK) as lane:
+        grade = grader_of(course, lane, tmp_path)
+        told = [grade("def double(x):\n    return 3 * x\n", seed=seed) for seed in (5, 5, 6)]
+    details = [next(row.outcome.detail for row in one.checks if row.check.id == "drawn") for one in told]
+    assert "yours" in details[0]
+    assert details[0] == details[1] != details[2]
 
 
 def test_what_was_drawn_decides_nothing_that_comes() -> None:
