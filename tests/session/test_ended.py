@@ -23,6 +23,14 @@ def plain(value):
 def compound(value):
     for item in value:
         pass
+
+def last(value):
+    assert value == 7
+
+
+@staticmethod
+def other():
+    pass
 """
 
 
@@ -43,6 +51,7 @@ def test_the_statement_is_told_whole(tmp_path: Path) -> None:
     assert (found.line, found.statement) == (4, "        assert value == (\n            3\n        ), file.name")
     assert f"{path}:4: helper: assert value == (" in found.trace
     assert ended(path, "plain", 0).statement == "    assert value"
+    assert ended(path, "last", 6).statement == "    assert value == 7"
     assert ended(path, "compound", 0).statement == "    for item in value:"
 
 

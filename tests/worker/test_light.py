@@ -57,11 +57,12 @@ CLOSE = """
 import sys
 
 def close():
+    before = "torch.distributed.tensor" in sys.modules  # where a simulated device needed them, they are there
     torch.testing.assert_close(torch.ones(2), torch.ones(2))
     try:
         torch.testing.assert_close(torch.ones(2), torch.zeros(2))
     except AssertionError as error:
-        return "not close" in str(error), "torch.distributed.tensor" in sys.modules
+        return "not close" in str(error), ("torch.distributed.tensor" in sys.modules) and not before
 """
 
 
