@@ -26,7 +26,7 @@ def judge(proof: Proof, checks: Sequence[Check], found: Sequence[tuple[Case, Seq
     """
     judges = {"starter": _judge_starter, "reference": _judge_right, "right": _judge_right, "wrong": _judge_wrong}
     judges["odd"] = _judge_odd
-    told: dict[tuple[Path | None, str], set[Path]] = {}
+    told: dict[tuple[Path | None, str], tuple[str, set[Path]]] = {}
     for case, outcomes in found:
         # The longest of its runs, those on a busy machine among them.
         if case.kind == "reference":
@@ -36,19 +36,15 @@ def judge(proof: Proof, checks: Sequence[Check], found: Sequence[tuple[Case, Seq
         proof.counts[case.kind] = (good + (problem is None), total + 1)
         if unproved and case.answer.path.name not in proof.unproved:
             proof.unproved.append(case.answer.path.name)
-        # Twenty seeds may show one problem twenty times; it is told with the first of them. A check that is at fault is
-        # so with many answers, and is one problem.
-        key = None if problem == _broken(case, outcomes) else case.answer.path, problem or ""
-        if problem and key not in told:
+        if problem:
+            # Twenty seeds may show one problem twenty times; it is told with the first of them. A check that is at
+            # fault is so with many answers, and is one problem.
+            whose = None if problem == _broken(case, outcomes) else case.answer.path
             seed = "" if case.kind == "starter" else f" (first with --seed {case.seed})"
-            proof.problems.append(f"{_place(case)}: {problem}{seed}")
-        told.setdefault(key, set()).add(case.answer.path)
-    for (path, problem), paths in told.items():
-        if path is None and problem and len(paths) > 1:
-            proof.problems = [
-                f"{line}; so it is with {len(paths) - 1} more answers" if f": {problem}" in line else line
-                for line in proof.problems
-            ]
+            _, paths = told.setdefault((whose, problem), (f"{_place(case)}: {problem}{seed}", set()))
+            paths.add(case.answer.path)
+    for line, paths in told.values():
+        proof.problems.append(line if len(paths) == 1 else f"{line}; so it is with {len(paths) - 1} more answers")
     proof.notes += _notes(found)
     if proof.seconds > LONGEST_S:
         text = f"the reference takes {proof.seconds:.1f} s; make inputs smaller, {LONGEST_S:g} s is the limit"
