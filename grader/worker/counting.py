@@ -17,6 +17,7 @@ import torch
 from grader.accelerator.clock import Clock
 from grader.accelerator.machine import machine_or_none
 from grader.wire.cost import Cost
+from grader.worker import unset
 from grader.worker.hooks import Operators, Uses, storages, tensors, watched
 
 _MOST_SPANS = 20
@@ -151,6 +152,7 @@ def poisoned(function: Callable[..., Any], args: list[Any], kwargs: dict[str, An
     """
     was = torch.are_deterministic_algorithms_enabled(), torch.is_deterministic_algorithms_warn_only_enabled()
     filled = torch.utils.deterministic.fill_uninitialized_memory  # type: ignore[attr-defined]
+    unset.fill(False)  # else this call would find there what all other calls find
     torch._C._set_deterministic_algorithms(True, warn_only=True)  # the public function imports PyTorch's compiler
     torch.utils.deterministic.fill_uninitialized_memory = True  # type: ignore[attr-defined]
     try:
@@ -163,6 +165,7 @@ def poisoned(function: Callable[..., Any], args: list[Any], kwargs: dict[str, An
     finally:
         torch._C._set_deterministic_algorithms(was[0], warn_only=was[1])
         torch.utils.deterministic.fill_uninitialized_memory = filled  # type: ignore[attr-defined]
+        unset.fill(True)
 
 
 def _fresh(value: Any) -> Any:

@@ -32,7 +32,7 @@ from grader.wire.requests import (
 )
 from grader.wire.rows import Told
 from grader.wire.tree import Plain
-from grader.worker import device, generators, own_probes, stops
+from grader.worker import device, generators, own_probes, stops, unset
 from grader.worker.files import Files
 from grader.worker.raising import cut, note_signature, raised_row
 
@@ -87,6 +87,7 @@ class Submission:
         """The answer to one request. Whatever student code raises is part of it."""
         asked = Asked.read(frame.tree)
         arriving, leaving = self._tables(asked.request)
+        unset.fill(not isinstance(asked.request, (Prepare, Go)))  # it would be part of the time
         try:
             incoming = Incoming(arriving, asked.objects, frame.data, mapped=frame.mapped)
             if asked.seed is not None:

@@ -18,9 +18,10 @@ def check_unset_memory(student):
 
 
 @check("C1", share=1)
-def check_small(student):
+def check_small(student, probe):
     """Adds up three hours of two gauges"""
-    totals = student.running_totals(torch.tensor([[1.0, 0.0], [2.0, 0.5], [0.0, 3.0]]))
+    # Memory that nobody has set is 0 here: what an answer takes from it is for the rule on that, not for luck.
+    totals = probe.with_luck(student.running_totals, torch.tensor([[1.0, 0.0], [2.0, 0.5], [0.0, 3.0]]))
     is_tensor(totals)
     same_shape(totals, (3, 2))
     same_values(totals, torch.tensor([[1.0, 0.0], [3.0, 0.5], [3.0, 3.5]]))

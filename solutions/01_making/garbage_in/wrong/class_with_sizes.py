@@ -1,4 +1,4 @@
-"""You call torch.Tensor with sizes, which is torch.empty under another name: it sets no number either.
+"""You add to what torch.empty, new_empty or torch.Tensor(sizes) gives: what its last user left. Begin with zeros.
 
 caught by: unset_memory
 """

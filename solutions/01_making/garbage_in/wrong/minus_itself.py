@@ -1,4 +1,4 @@
-"""You subtract the unset tensor from itself. Where it happens to hold NaN or infinity, that gives NaN, not 0.
+"""You make zeros by arithmetic on an unset tensor. Where it happens to hold NaN or infinity, that gives NaN, not 0.
 
 caught by: unset_memory
 """

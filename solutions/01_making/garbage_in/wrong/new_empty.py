@@ -1,4 +1,4 @@
-"""You take the dtype from rain with new_empty. Only the dtype comes along; the numbers are as unset as those of empty.
+"""You add to what torch.empty, new_empty or torch.Tensor(sizes) gives: what its last user left. Begin with zeros.
 
 caught by: unset_memory
 """

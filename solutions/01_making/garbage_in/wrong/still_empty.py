@@ -1,4 +1,4 @@
-"""You still add to what torch.empty gives. It holds what its last user left; begin with zeros.
+"""You add to what torch.empty, new_empty or torch.Tensor(sizes) gives: what its last user left. Begin with zeros.
 
 caught by: unset_memory
 """

@@ -1,4 +1,4 @@
-"""You multiply what torch.empty gives by 0. Where it happens to hold NaN or infinity, that gives NaN, not 0.
+"""You make zeros by arithmetic on an unset tensor. Where it happens to hold NaN or infinity, that gives NaN, not 0.
 
 caught by: unset_memory
 """

@@ -1,0 +1,28 @@
+"""What lies in memory that nobody has set: the same bytes each time. So no luck is in what student code makes of it.
+
+Large numbers rather than zeros: whoever forgets to set them shall not be right.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+
+_PERTURB = -6
+"""`M_PERTURB` of glibc's malloc.h: memory is filled when it is given, with the complement of this byte."""
+
+_FILL = 0x80
+"""Gives bytes of 0x7F: 3.4e38 in float32 and bfloat16, 1.4e306 in float64, NaN in float16, 2139062143 in int32."""
+
+_set = getattr(ctypes.CDLL(None), "mallopt", None) if sys.platform == "linux" else None
+"""None where the C library is no glibc: there, luck stays."""
+
+
+def fill(on: bool) -> None:
+    """Fill memory from now on when it is given, or leave it as it lies.
+
+    It takes about as long as writing zeros. What is small and was freed just now may be given to NumPy as it lies: it
+    keeps such memory itself.
+    """
+    if _set is not None:
+        _set(_PERTURB, _FILL if on else 0)
