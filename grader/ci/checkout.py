@@ -9,6 +9,8 @@ from pathlib import Path
 from grader.course.inventory import released_files
 from grader.course.layout import Places, bundled_course, find_course, find_given, is_given
 from grader.course.load import load_course
+from grader.intake.archive import ZIP
+from grader.intake.match import CODE
 from grader.model import Course, Exercise, Submission
 from grader.model.errors import CourseError, GraderError
 
@@ -86,7 +88,7 @@ def other_files(checkout: Checkout) -> list[str]:
 
 
 def changed_exercises(checkout: Checkout, submission: Submission, since: str) -> list[Exercise]:
-    """The exercises with a Python file, in their own file's folder, that was committed otherwise since a commit.
+    """The exercises in whose own file's folder Python, a notebook or a zip was committed since a commit.
 
     Raises:
         GraderError: git cannot tell.
@@ -99,7 +101,7 @@ def changed_exercises(checkout: Checkout, submission: Submission, since: str) ->
     names = _git(checkout.folder, "diff-tree", "-r", "--name-only", "--no-renames", "-z", "--relative", commit, "HEAD")
     if names is None:
         raise GraderError("--changed-since: git cannot compare here; leave it out to grade everything")
-    changed = [Path(name) for name in names.split("\0") if name.endswith(".py")]
+    changed = [Path(name) for name in names.split("\0") if Path(name).suffix.lower() in (*CODE, ZIP)]
     # With those above, as packages lie below; a file in the top folder itself has everything below it.
     folders = {folder for path in changed for folder in (path.parent, *path.parents[:-1])}
     own = {id: path.relative_to(checkout.folder).parent for id, path in submission.paths.items()}

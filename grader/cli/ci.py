@@ -128,14 +128,14 @@ def _sheet(
     from grader.ci.checkout import changed_exercises
     from grader.course.names import find_exercises
     from grader.grading import Sheet
-    from grader.intake.folder import read_submission
+    from grader.intake.collect import collect_one
 
     course = checkout.course
     wanted = {exercise.id for name in names for exercise in find_exercises(course, name)}
     exercises = [exercise for exercise in course.exercises if not wanted or exercise.id in wanted]
     if chosen := handin_of(course, handin):
         exercises = [exercise for exercise in exercises if exercise.id in chosen.exercises]
-    handed_in = read_submission(checkout.folder, exercises, author or checkout.folder.name)
+    handed_in = collect_one(checkout.folder, course.exercises, exercises, author or checkout.folder.name)
     if since is not None:
         changed = changed_exercises(checkout, handed_in, since)
         exercises = [exercise for exercise in exercises if exercise in changed]

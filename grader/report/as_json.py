@@ -83,8 +83,10 @@ def _line(row: GradedCheck, graded: GradedExercise) -> int | None:
     place, check = graded.place, row.check
     if place is None:
         return None
-    file = re.escape(Path(place.file).name)
-    raised = re.findall(rf"^ {{4}}(?:.*/)?{file}, line (\d{{1,9}})\b", row.outcome.message, re.MULTILINE)
+    # A module has the name that was asked for, whatever the file was called.
+    asked = [graded.exercise.file_name] if Path(place.file).suffix == ".py" else []
+    file = "|".join(map(re.escape, [Path(place.file).name, *asked]))
+    raised = re.findall(rf"^ {{4}}(?:.*/)?(?:{file}), line (\d{{1,9}})\b", row.outcome.message, re.MULTILINE)
     if raised and 1 <= int(raised[-1]) <= place.lines:
         return int(raised[-1])
     named = _NAMED.findall(f"{row.outcome.message}\n{graded.exercise.contract.get(check.contract, '')}")

@@ -69,6 +69,18 @@ def test_a_job(tmp_path: Path) -> None:
     assert (read.author, read.exercises[0].file) == ("hw-ada", "double.py")
 
 
+@pytest.mark.parametrize("name", ["Double (1).py", "week1/double-2.py"])
+def test_a_file_with_another_name_is_found(name: str, tmp_path: Path) -> None:
+    """As in a batch: what was downloaded twice, or lies elsewhere, is no zero."""
+    path = tmp_path / "student" / name
+    path.parent.mkdir(parents=True)
+    path.write_text(WRONG)
+    words = ("ci", "double", "--submission", "student", "--course", str(COURSES / "tiny"), "--confinement", "none")
+    ran = run_grade(*words, cwd=tmp_path, env={**os.environ, **environment(tmp_path)})
+    assert "::group::01-1 Double it: started, 8.3 / 10 points\n" in ran.stdout, ran.stdout + ran.stderr
+    assert f"::error file=student/{name},line=6,title=01-1 Double it%3A" in ran.stdout
+
+
 def test_a_report_so_far(tiny: Course, fork_lane: Lane, tmp_path: Path) -> None:
     """What is still to run is undecided, and what is known of the rest stays; all of it is read back the same."""
     (tmp_path / "double.py").write_text(WRONG)
