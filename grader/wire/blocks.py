@@ -7,6 +7,7 @@ A block is as large as it must be to hold every storage and array that overlaps 
 from __future__ import annotations
 
 import ctypes
+import sys
 import weakref
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
@@ -48,13 +49,19 @@ def storage_extent(storage: torch.UntypedStorage) -> Extent:
 def array_extent(array: Array) -> Extent:
     """The memory of the array that owns what this one is a view of."""
     # By the owner, not by what this view shows of it: two views that do not overlap may have a third across both.
-    root: Any = array
-    while isinstance(root.base, np.ndarray):
-        root = root.base
+    root = _root(array)
     if isinstance(root.base, torch.Tensor):
         return storage_extent(root.base.untyped_storage())
     start, size = array_bounds(root)
     return Extent(start, size, root, writable=root.flags.writeable)
+
+
+def _root(array: Array) -> Any:
+    """The array that owns what this one is a view of."""
+    root: Any = array
+    while isinstance(root.base, np.ndarray):
+        root = root.base
+    return root
 
 
 def extent_of(value: object) -> Extent | None:
@@ -64,6 +71,34 @@ def extent_of(value: object) -> Extent | None:
     if isinstance(value, torch.Tensor):
         return storage_extent(value.untyped_storage())
     return array_extent(value) if isinstance(value, np.ndarray) else None
+
+
+def memory_of(leaf: torch.Tensor | Array) -> tuple[int, int]:
+    """Where the memory begins that a tensor or an array is a window on, and which object owns it."""
+    owner = leaf.untyped_storage() if isinstance(leaf, torch.Tensor) else _root(leaf)
+    return (owner.data_ptr(), owner._cdata) if isinstance(owner, torch.UntypedStorage) else (0, id(owner))
+
+
+def is_shared(leaf: torch.Tensor | Array) -> bool:
+    """Whether anything else is a window on the memory of a tensor or an array, or holds it."""
+    if isinstance(leaf, torch.Tensor):
+        return _holders(leaf.untyped_storage()) > _HOLDERS_OF_ONE
+    root = _root(leaf)
+    return root is not leaf and sys.getrefcount(root) > _REFERENCES_TO_ONE
+
+
+def _holders(storage: torch.UntypedStorage) -> int:
+    """Of the memory and of the object that stands for it here: one number that grows with each."""
+    uses: int = torch._C._storage_Use_Count(storage._cdata)
+    return uses + sys.getrefcount(storage)
+
+
+_alone = torch.empty(1, device="cpu")
+_HOLDERS_OF_ONE = _holders(_alone.untyped_storage())
+"""What is counted where there is one tensor alone: that differs from one PyTorch to the next."""
+
+_REFERENCES_TO_ONE = 3
+"""To an array that another one is a view of: from there, from the local name, and from the question."""
 
 
 def array_bounds(array: Array) -> tuple[int, int]:

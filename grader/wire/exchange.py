@@ -22,7 +22,7 @@ import numpy as np
 import torch
 from torch.utils.weak import WeakIdKeyDictionary, WeakTensorKeyDictionary
 
-from grader.wire.blocks import Block, extent_of
+from grader.wire.blocks import Block, extent_of, is_shared, memory_of
 from grader.wire.bounds import Caps
 from grader.wire.describe import layout_of
 from grader.wire.handles import HandleRow, Remote
@@ -196,9 +196,16 @@ class Exchange:
                 block.release()
 
     def hold(self) -> None:
-        """Keep the other end's tensors until the next message: `layer.weight.zero_()` is told, though none holds it."""
+        """Keep the other end's tensors until the next message: `layer.weight.zero_()` is told, though none holds it.
+
+        Longer is kept what another is a window on, such as `w = layer.weight.detach()`: one for each memory.
+        """
+        windows = {memory_of(obj): obj for obj in self.held}
+        self.held = []  # the others have been told and go now, but for those that a check holds
+        kept = [obj for obj in windows.values() if is_shared(obj)]
+        windows.clear()
         mine = (known.refer() for number, known in self.known.items() if self.is_other_ends(number))
-        self.held = [obj for obj in mine if isinstance(obj, (torch.Tensor, np.ndarray))]
+        self.held = [*kept, *(obj for obj in mine if isinstance(obj, (torch.Tensor, np.ndarray)))]
 
     def reset(self) -> None:
         """Drop everything, at both ends: a new check begins."""
