@@ -76,24 +76,25 @@ def describe_tensor(tensor: torch.Tensor, block: Block | None, base_version: int
     behind = plain(tensor)
     storage = behind.untyped_storage()
     place = Place() if block is None else Place(block.number, storage.data_ptr() - block.start, storage.nbytes())
+    told = claims_of(tensor)  # at the asking end: what hangs on where a tensor is counted and made stays as it was told
+    grad_fn = None if tensor.grad_fn is None else type(tensor.grad_fn).__name__[:MAX_NAME]
     claims = Claims(
         tensor.requires_grad,
         tensor.is_leaf,
-        None if tensor.grad_fn is None else type(tensor.grad_fn).__name__[:MAX_NAME],
+        grad_fn if told is None else told.grad_fn,
         behind.is_conj(),
         behind.is_neg(),
-        # Counted from when the tensor came here: the number itself is another one at each end.
-        0 if tensor.is_inference() else tensor._version - base_version,
-        _device(tensor),
+        # Counted from when the tensor crossed: the number itself is another one at each end.
+        version_of(tensor) - base_version if told is None else told.version,
+        device_of(tensor) or (str(tensor.device) if told is None else told.device),
         "Parameter" if isinstance(tensor, torch.nn.Parameter) else "Tensor",
     )
     return TensorRow(layout_of(behind), place, claims, grad)
 
 
-def _device(tensor: torch.Tensor) -> str:
-    """Where a tensor is: at the asking end, where the worker says that it is."""
-    claims = claims_of(tensor)
-    return device_of(tensor) or (str(tensor.device) if claims is None else claims.device)
+def version_of(tensor: torch.Tensor) -> int:
+    """How often it was written to in place; a tensor of inference mode is not counted."""
+    return 0 if tensor.is_inference() else tensor._version
 
 
 def describe_array(array: Array, block: Block | None) -> ArrayRow:

@@ -24,8 +24,8 @@ from torch.utils.weak import WeakIdKeyDictionary, WeakTensorKeyDictionary
 
 from grader.wire.blocks import Block, extent_of, is_shared, memory_of
 from grader.wire.bounds import Caps
-from grader.wire.describe import layout_of
-from grader.wire.handles import HandleRow, Remote
+from grader.wire.describe import layout_of, version_of
+from grader.wire.handles import HandleRow, Remote, is_remote
 from grader.wire.held import KnownContainer
 from grader.wire.named import Key
 from grader.wire.rows import ContainerRow, LeafRow, TensorRow
@@ -51,7 +51,7 @@ class Known:
     Attributes:
         refer: gives it, or None if it is gone.
         row: how it was when both ends last agreed; None of a handle, which does not change.
-        base_version: of a tensor when it came here.
+        base_version: of a tensor when it got its number here.
         before: what a reference is given, if the other end changed more than elements.
     """
 
@@ -152,6 +152,8 @@ class Exchange:
         # A table that held a check's tensors would keep all that a loop over a hundred calls ever made. The worker's
         # must hold: what it returned may be garbage there, while the check still has it and hands it over again.
         known = self.known[number] = Known(weakref.ref(obj) if self.asks else lambda: obj)
+        if isinstance(obj, torch.Tensor) and not is_remote(obj):
+            known.base_version = version_of(obj)
         self.numbers[id(obj)] = number
         return known
 
@@ -204,8 +206,9 @@ class Exchange:
         self.held = []  # the others have been told and go now, but for those that a check holds
         kept = [obj for obj in windows.values() if is_shared(obj)]
         windows.clear()
-        mine = (known.refer() for number, known in self.known.items() if self.is_other_ends(number))
-        self.held = [*kept, *(obj for obj in mine if isinstance(obj, (torch.Tensor, np.ndarray)))]
+        # What has no row lives at the other end.
+        mine = (known for number, known in self.known.items() if self.is_other_ends(number) and known.row is not None)
+        self.held = [*kept, *(obj for known in mine if (obj := known.refer()) is not None)]
 
     def reset(self) -> None:
         """Drop everything, at both ends: a new check begins."""

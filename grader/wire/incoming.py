@@ -108,9 +108,7 @@ class Incoming:
                 tensor = with_graph(exchange, number, tensor, row.claims)
             else:
                 tensor = _as_told(tensor, row.claims)
-            known = exchange.register(number, tensor)
-            known.base_version = 0 if exchange.asks else tensor._version
-            known.row = row
+            exchange.register(number, tensor).row = row
             self._held.append(tensor)
         elif isinstance(row, ArrayRow):
             array = build_array(row, exchange.blocks, exchange.caps)

@@ -12,6 +12,7 @@ import torch
 from grader.wire.blocks import Block
 from grader.wire.bounds import Unsupported
 from grader.wire.checked import MAX_DIMS
+from grader.wire.claimed import claims_of, note_claims
 from grader.wire.describe import describe_array, describe_tensor, odd_array, odd_tensor
 from grader.wire.devices import plain
 from grader.wire.exchange import Exchange, Known, Leaf
@@ -127,6 +128,8 @@ class Outgoing:
             if moved:  # or changed by this end
                 known.before = None
             known.row = row
+            if row != was and isinstance(row, TensorRow) and claims_of(tensor := known.refer()) is not None:
+                note_claims(tensor, row.claims)  # this end has changed it: what was claimed holds no more
         for number, container in changed:
             if isinstance(container, ContainerRow) and number in exchange.containers:
                 exchange.containers[number].agree(container)
