@@ -24,8 +24,8 @@ from torch.utils.weak import WeakIdKeyDictionary, WeakTensorKeyDictionary
 
 from grader.wire.blocks import Block, extent_of, is_shared, memory_of
 from grader.wire.bounds import Caps
-from grader.wire.describe import layout_of, version_of
-from grader.wire.handles import HandleRow, Remote, is_remote
+from grader.wire.describe import layout_of
+from grader.wire.handles import HandleRow, Remote
 from grader.wire.held import KnownContainer
 from grader.wire.named import Key
 from grader.wire.rows import ContainerRow, LeafRow, TensorRow
@@ -51,7 +51,7 @@ class Known:
     Attributes:
         refer: gives it, or None if it is gone.
         row: how it was when both ends last agreed; None of a handle, which does not change.
-        base_version: of a tensor when it got its number here.
+        base_version: of a tensor when it crossed; 0 of what a worker made, whose changes count from then.
         before: what a reference is given, if the other end changed more than elements.
     """
 
@@ -152,8 +152,6 @@ class Exchange:
         # A table that held a check's tensors would keep all that a loop over a hundred calls ever made. The worker's
         # must hold: what it returned may be garbage there, while the check still has it and hands it over again.
         known = self.known[number] = Known(weakref.ref(obj) if self.asks else lambda: obj)
-        if isinstance(obj, torch.Tensor) and not is_remote(obj):
-            known.base_version = version_of(obj)
         self.numbers[id(obj)] = number
         return known
 

@@ -15,7 +15,7 @@ from grader.wire.changes import change_array, change_container, change_tensor, r
 from grader.wire.checked import MAX_NUMBER, whole
 from grader.wire.claimed import note_claims
 from grader.wire.containers import build_container, weigh
-from grader.wire.describe import build_array, build_tensor
+from grader.wire.describe import build_array, build_tensor, version_of
 from grader.wire.devices import arrived, placed
 from grader.wire.exchange import Exchange, Known
 from grader.wire.graphs import with_graph
@@ -108,7 +108,9 @@ class Incoming:
                 tensor = with_graph(exchange, number, tensor, row.claims)
             else:
                 tensor = _as_told(tensor, row.claims)
-            exchange.register(number, tensor).row = row
+            known = exchange.register(number, tensor)
+            known.base_version = version_of(tensor)
+            known.row = row
             self._held.append(tensor)
         elif isinstance(row, ArrayRow):
             array = build_array(row, exchange.blocks, exchange.caps)

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from grader.wire.bounds import Unsupported
-from grader.wire.describe import odd_array, odd_tensor
+from grader.wire.describe import odd_array, odd_tensor, version_of
 from grader.wire.exchange import Exchange, Leaf
 from grader.wire.handles import Remote, describe_handle, origin_of
 from grader.wire.named import key_of
@@ -142,7 +142,9 @@ class Values:
                 return self.value(before, 0)
         # Described when the message is finished: only then is it known what else lies in the same memory.
         number = self._new_number()
-        self._exchange.register(number, obj)
+        known = self._exchange.register(number, obj)
+        if self._exchange.asks and isinstance(obj, torch.Tensor):
+            known.base_version = version_of(obj)
         self.leaves[number] = obj
         self.pinned.append(obj)
         return ["known", number]
