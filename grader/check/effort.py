@@ -36,7 +36,7 @@ _CLEARLY = 1 / 2
 
 _WORKERS = 3
 _LOOPS, _TURNS = 8, 250
-_CALLS = 3
+_CALLS, _FEW_CALLS = 3, 2
 
 
 def borne_out(function: Handle, small: tuple[Any, ...], large: tuple[Any, ...], counts: Counts) -> None:
@@ -60,6 +60,10 @@ def borne_out(function: Handle, small: tuple[Any, ...], large: tuple[Any, ...], 
     if counts.cpu_s <= (_MUCH + _OPERATION * counts.ops.total()) * nothing_s:
         return
     theirs = RemoteFunction(reference, word_of(function))
+    # Of a call with much memory most may be the way there and back, which the reference's takes as well.
+    known_s = _MUCH * _least_s(theirs, large, _FEW_CALLS) + _OPERATION * nothing_s * counts.ops.total()
+    if counts.cpu_s <= _CLEARLY * known_s:
+        return
     # A student's own process could remember what it was asked. In a fresh one all of the work is to be done again.
     told_s = explained_s = float("inf")
     for _ in range(_WORKERS):
@@ -91,10 +95,13 @@ def _again(
         mine = RemoteFunction(side, word_of(function))
         count(mine, *small)
         found = count(mine, *large)
-    # More than once, as one may have been disturbed, which would explain anything.
-    reference_s = min(count(theirs, *large).cpu_s or 0.0 for _ in range(_CALLS))
-    work = max(_MUCH * reference_s, _LEAST_LOOP * _loop_s() * _elements(large))
+    work = max(_MUCH * _least_s(theirs, large, _CALLS), _LEAST_LOOP * _loop_s() * _elements(large))
     return found.cpu_s or 0.0, work + _OPERATION * nothing_s * found.ops.total()
+
+
+def _least_s(theirs: Handle, large: tuple[Any, ...], times: int) -> float:
+    """CPU seconds of a counted call: more than one, as one may have been disturbed, which would explain anything."""
+    return min(count(theirs, *large).cpu_s or 0.0 for _ in range(times))
 
 
 def _nothing_s(reference: Side) -> float:
