@@ -10,19 +10,27 @@ import numpy as np
 import torch
 
 
-def seed(number: int) -> None:
-    """Seed all of them."""
+def seed(number: int, *, devices: bool) -> None:
+    """Seed all of them; those of accelerators only where student code sees one."""
     random.seed(number)
     np.random.seed(number % 2**32)
-    torch.manual_seed(number)
+    _seed_torch(number, devices=devices)
 
 
-def restore(states: Mapping[str, Any]) -> None:
+def _seed_torch(number: int, *, devices: bool) -> None:
+    if devices:
+        torch.manual_seed(number)
+    else:
+        # The function above writes the lines of the stack down for a CUDA that may come: milliseconds in a new process.
+        torch.default_generator.manual_seed(number)
+
+
+def restore(states: Mapping[str, Any], *, devices: bool) -> None:
     """Let some go on from where those of the check are."""
     for name, state in states.items():
         match name, state:
             case "torch", [number, text]:
-                torch.manual_seed(number)  # those of devices, too
+                _seed_torch(number, devices=devices)
                 torch.set_rng_state(torch.frombuffer(bytearray(text, "latin-1"), dtype=torch.uint8))
             case "random", [version, numbers, rest]:
                 random.setstate((version, tuple(numbers), rest))

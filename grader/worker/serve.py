@@ -82,6 +82,7 @@ class Submission:
         self._probes: dict[str, Any] = {"": types.SimpleNamespace(**built_in)}
         self._exchange = Exchange(asks=False, find=self._find)
         self._timed = self._exchange
+        self._devices = False  # whether student code sees any
 
     def answer(self, frame: Frame) -> tuple[Reply | Replies, list[bytes]]:
         """The answer to one request. Whatever student code raises is part of it."""
@@ -90,9 +91,11 @@ class Submission:
         unset.fill(not isinstance(asked.request, (Prepare, Go)))  # it would be part of the time
         try:
             incoming = Incoming(arriving, asked.objects, frame.data, mapped=frame.mapped)
+            if isinstance(asked.request, Load):
+                self._devices = asked.request.device != "none"
             if asked.seed is not None:
-                generators.seed(asked.seed)
-            generators.restore(asked.states)
+                generators.seed(asked.seed, devices=self._devices)
+            generators.restore(asked.states, devices=self._devices)
             with contextlib.nullcontext() if asked.grad else torch.no_grad():
                 if isinstance(asked.request, Go):
                     return self._go(asked.request, incoming)
