@@ -41,6 +41,7 @@ def microseconds(statement: Callable[[], object]) -> float:
 
 def main() -> None:
     accelerator.preload()
+    accelerator.preload_operations()
     gc.collect()
     gc.freeze()
     for mode in ("none", "sim", "cuda"):

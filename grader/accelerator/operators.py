@@ -17,7 +17,7 @@ from grader.accelerator.asserts import assertion_of, of_no_meaning
 from grader.accelerator.attention import attend_whole
 from grader.accelerator.determinism import check_deterministic
 from grader.accelerator.facts import ATEN, Facts, facts_of
-from grader.accelerator.generators import OWNERS
+from grader.accelerator.generators import ALWAYS_DRAW, OWNERS, is_empty
 from grader.accelerator.machine import Device, Machine, the_machine
 from grader.accelerator.placement import check_devices, mask_of
 from grader.accelerator.profiling import RECORDERS, inside
@@ -157,7 +157,7 @@ def _compute(facts: Facts, func: Any, inner: list[Any], named: dict[str, Any], p
         # The operator gets another Python object for the same generator, so its address tells whose it is. One of the
         # CPU must not draw for the device.
         owner = OWNERS.get(given._cdata)
-        if owner is None:
+        if owner is None and not _draws_nothing(facts, func, inner, named):
             kind = place.public.type
             raise RuntimeError(f"Expected a '{kind}' device type for generator but found '{given.device}'")
     if name in facts.keywords or len(inner) <= facts.generator:
@@ -165,6 +165,13 @@ def _compute(facts: Facts, func: Any, inner: list[Any], named: dict[str, Any], p
     else:
         inner[facts.generator] = given
     return func(*inner, **named)
+
+
+def _draws_nothing(facts: Facts, func: Any, inner: list[Any], named: dict[str, Any]) -> bool:
+    """Whether an operator makes or fills an empty tensor; then PyTorch looks at no generator."""
+    if facts.name == "randperm":
+        return bool(inner[0] == 0)  # it comes with an `out`, which is empty before it has its size
+    return facts.name not in ALWAYS_DRAW and is_empty(func, inner, named)
 
 
 def _with_numbers_of(place: Device, func: Any, inner: list[Any], named: dict[str, Any]) -> Any:
@@ -243,16 +250,14 @@ _REGISTERED: dict[str, Any] = {
 """Operators that are not made of others and come without a tensor of ours, or would not come here by themselves."""
 
 
-_KEPT: list[Any] = []
-
-
-def register() -> torch.library.Library:
-    """Register the kernels that PyTorch looks for by device; they stay as long as what is given back."""
+@functools.cache
+def register() -> tuple[Any, ...]:
+    """Register the kernels that PyTorch looks for by device; once, and they stay as long as what is given back."""
     # What is given a tensor of ours comes to `run` by itself; `_REGISTERED` says what does not.
     library = torch.library.Library("aten", "IMPL")
     # Sparse tensors with compressed rows are asked for their layout by this operator, which C++ names and lacks.
-    _KEPT.append(torch._C._dispatch_library("FRAGMENT", "prim", ""))
-    _KEPT[0].define("layout(Tensor a) -> int", "")
+    layout = torch._C._dispatch_library("FRAGMENT", "prim", "")
+    layout.define("layout(Tensor a) -> int", "")
     for name, func in _REGISTERED.items():
         library.impl(name, functools.partial(run_by_device, func), "PrivateUse1")
     # Sparse tensors have a key of their own.
@@ -260,7 +265,7 @@ def register() -> torch.library.Library:
     library.impl("empty.memory_format", functools.partial(run_by_device, empty), "SparsePrivateUse1")
     library.impl("_copy_from", _copy_from, "PrivateUse1")
     library.impl("scaled_dot_product_attention", attend_whole, "AutogradPrivateUse1")
-    return library
+    return library, layout
 
 
 def _copy_from(source: torch.Tensor, to: torch.Tensor, non_blocking: bool = False) -> torch.Tensor:
