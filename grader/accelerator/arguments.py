@@ -41,6 +41,8 @@ def replace_functions(machine: Machine) -> None:
     device_mode._device_constructors()  # before they are replaced: it holds what PyTorch hands to modes
     for name in _FUNCTIONS:
         _replace(name, _translated(machine, getattr(torch, name)))
+    # It imported this one by name.
+    put(torch.utils.data.dataset, "randperm", torch.randperm)
     # After the loop above: these two are wrapped twice, for the device and for the numbers in a list.
     for name in ("tensor", "as_tensor"):
         _replace(name, _of_numbers(machine, getattr(torch, name)))

@@ -16,6 +16,7 @@ from grader.accelerator.amounts import amount_of, find_room
 from grader.accelerator.asserts import assertion_of, of_no_meaning
 from grader.accelerator.attention import attend_whole
 from grader.accelerator.determinism import check_deterministic
+from grader.accelerator.dtypes import check_dtypes
 from grader.accelerator.facts import ATEN, Facts, facts_of
 from grader.accelerator.generators import ALWAYS_DRAW, OWNERS, is_empty
 from grader.accelerator.machine import Device, Machine, the_machine
@@ -25,7 +26,7 @@ from grader.accelerator.recording import keep_before, written_by
 from grader.accelerator.recurrent import KERNELS
 from grader.accelerator.shells import blocks_of, follow, shells_of
 from grader.accelerator.special_operators import SPECIAL, copy_between
-from grader.accelerator.tensor import LEGACY, SimTensor
+from grader.accelerator.tensor import SimTensor
 
 # PyTorch keeps the sets of keys that are switched on or off for each thread; the guard sets both for a while.
 _Keys: Any = torch._C._ForceDispatchKeyGuard
@@ -81,7 +82,7 @@ def _run(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     place = shells[0]._place if shells else None
     if hosts or len(shells) > 1:
         check_devices(facts, func, args, kwargs, shells, hosts)
-        _check_dtype(facts, shells)
+        check_dtypes(facts, args, shells)
     if facts.alerts:
         check_deterministic(facts.alerts, facts.name, machine.kind, args, kwargs)
     target = _target(machine, facts, named, place)
@@ -117,13 +118,6 @@ def _target(machine: Machine, facts: Facts, named: dict[str, Any], place: Device
         named["device"] = "cpu"
         return target
     return machine.device(machine.current) if facts.has_device and place is None else place
-
-
-def _check_dtype(facts: Facts, shells: list[SimTensor]) -> None:
-    """Raise as CUDA does where it has no kernel for integers."""
-    dtype = shells[0].dtype if facts.no_integers and shells else torch.float32
-    if not (dtype.is_floating_point or dtype.is_complex):
-        raise RuntimeError(f"\"{facts.no_integers}\" not implemented for '{LEGACY[dtype]}'")
 
 
 def _strip(value: Any, shells: list[SimTensor], hosts: list[torch.Tensor]) -> Any:

@@ -25,6 +25,7 @@ from grader.accelerator import (
 )
 from grader.accelerator.device_module import default_generators, make_module
 from grader.accelerator.failures import Guard
+from grader.accelerator.forked import lose_in_children
 from grader.accelerator.machine import INNER, Machine, machine_or_none, set_machine
 from grader.accelerator.spec import Spec
 
@@ -102,6 +103,7 @@ def enable(mode: Mode = "sim", *, indices: int = 2, spec: Spec | None = None) ->
     # After the machine is set, whose generators these are.
     vars(module)["default_generators"] = default_generators()
     operators.register()
+    lose_in_children(machine)
     _replace_functions(machine, mode)
     return machine
 
