@@ -220,9 +220,10 @@ def _use(
 ) -> None:
     """Tell what memory is read, and what is written to."""
     place = target or shells[0]._place
-    into = written_by(facts, inner, named) if facts.writes else []
-    written = [shell._block for shell in shells if any(shell._inner is value for value in into)]
-    reads = [shell._block for shell in shells if not into or all(shell._inner is not value for value in into)]
+    # By number: an optimizer's operator is given all parameters at once, and to compare each with each would tell.
+    into = {id(value) for value in written_by(facts, inner, named)} if facts.writes else set()
+    written = [shell._block for shell in shells if id(shell._inner) in into]
+    reads = [shell._block for shell in shells if id(shell._inner) not in into]
     reads = [] if facts.shapes_only else reads
     writes = written + (blocks_of(given) if fresh else [])
     machine.use(place, facts.name, reads, writes)
