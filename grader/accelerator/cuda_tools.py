@@ -128,10 +128,10 @@ def _divide_memory(machine: Machine) -> None:
     def fraction_of(fraction: float, device: Any = None) -> None:
         if not 0 <= fraction <= 1:
             raise ValueError(f"Invalid fraction value: {fraction}. Allowed range: 0~1")
-        machine.devices[machine.index_of(device)].memory.capacity = int(fraction * machine.spec.memory)
+        machine.devices[machine.index_of(device)].memory.share = fraction
 
     def fraction(device: Any = None) -> float:
-        return machine.devices[machine.index_of(device)].memory.capacity / machine.spec.memory
+        return machine.devices[machine.index_of(device)].memory.share
 
     def backend() -> str:
         return "native"
