@@ -25,13 +25,20 @@ class Memory:
     current: int = 0
     peak: int = 0
     total: int = 0
+    share: float = 1.0
+    """What part of the capacity the program may take."""
     statistics: Statistics = field(default_factory=Statistics)
+
+    @property
+    def room(self) -> int:
+        """The bytes that may be taken still."""
+        return int(self.share * self.capacity) - self.current
 
     def room_for(self, nbytes: int) -> int:
         """The bytes that an allocation takes; raises `torch.OutOfMemoryError` if they are not there."""
         # Up to a multiple: `//` rounds down, and away from zero where the number is negative.
         nbytes = -(-nbytes // self.granularity) * self.granularity
-        if self.current + nbytes > self.capacity:
+        if nbytes > self.room:
             self.statistics.full += 1
             raise torch.OutOfMemoryError(self._no_room(nbytes))
         return nbytes
@@ -54,13 +61,14 @@ class Memory:
     def _no_room(self, nbytes: int) -> str:
         name = "GPU" if self.kind == "cuda" else self.kind
         used, whole, free = size_text(self.current), size_text(self.capacity), size_text(self.capacity - self.current)
+        allowed = f"{size_text(int(self.share * self.capacity))} allowed; " if self.share < 1 else ""
         return (
             f"{self.kind.upper()} out of memory. Tried to allocate {size_text(nbytes)}. {name} {self.index} has a "
-            f"total capacity of {whole} of which {free} is free. Including "
-            f"non-PyTorch memory, this process has {used} memory in use. Of the allocated memory {used} is allocated "
-            "by PyTorch, and 0 bytes is reserved by PyTorch but unallocated. If reserved but unallocated memory is "
-            "large try setting PYTORCH_ALLOC_CONF=expandable_segments:True to avoid fragmentation.  See documentation "
-            "for Memory Management  (https://pytorch.org/docs/stable/notes/cuda.html#environment-variables)"
+            f"total capacity of {whole} of which {free} is free. Including non-PyTorch memory, this process has {used} "
+            f"memory in use. {allowed}Of the allocated memory {used} is allocated by PyTorch, and 0 bytes is reserved "
+            "by PyTorch but unallocated. If reserved but unallocated memory is large try setting "
+            "PYTORCH_ALLOC_CONF=expandable_segments:True to avoid fragmentation.  See documentation for Memory "
+            "Management  (https://pytorch.org/docs/stable/notes/cuda.html#environment-variables)"
         )
 
 

@@ -25,7 +25,7 @@ def find_room(facts: Facts, inner: list[Any], named: dict[str, Any], shells: lis
         target.memory.room_for(math.prod(inner[0]) * (named.get("dtype") or torch.get_default_dtype()).itemsize)
     if not facts.writes:
         expected = _expected(facts, shells)
-        if expected > target.memory.capacity - target.memory.current:
+        if expected > target.memory.room:
             target.memory.room_for(expected)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 import torch.utils._device as device_mode
 
-from grader.accelerator.generators import SimGenerator
+from grader.accelerator.generators import ALWAYS_DRAW, SimGenerator, is_empty
 from grader.accelerator.machine import Device, Machine
 from grader.accelerator.nested import check_layout
 from grader.accelerator.pinning import pin_storage
@@ -41,6 +41,8 @@ def replace_functions(machine: Machine) -> None:
     device_mode._device_constructors()  # before they are replaced: it holds what PyTorch hands to modes
     for name in _FUNCTIONS:
         _replace(name, _translated(machine, getattr(torch, name)))
+    # It imported this one by name.
+    put(torch.utils.data.dataset, "randperm", torch.randperm)
     # After the loop above: these two are wrapped twice, for the device and for the numbers in a list.
     for name in ("tensor", "as_tensor"):
         _replace(name, _of_numbers(machine, getattr(torch, name)))
@@ -174,7 +176,7 @@ def _translated(machine: Machine, original: Any) -> Any:
         if kwargs.get("device") is not None:
             kwargs["device"] = machine.inner(kwargs["device"])
         if kwargs.get("generator") is not None:
-            _check_generator(machine, kwargs, args)
+            _check_generator(machine, original, args, kwargs)
         # PyTorch would ask a real accelerator for pinned memory.
         if kwargs.get("pin_memory"):
             return _pinned(original, args, kwargs)
@@ -226,13 +228,14 @@ def _with_lengths(original: Any) -> Any:
     return call
 
 
-def _check_generator(machine: Machine, kwargs: dict[str, Any], args: Any) -> None:
+def _check_generator(machine: Machine, original: Any, args: Any, kwargs: dict[str, Any]) -> None:
     """A generator of ours makes no numbers for the CPU; the other way round is refused where operators run."""
     generator = kwargs["generator"]
     if not isinstance(generator, SimGenerator) or any(type(arg) is SimTensor for arg in args):
         return
-    device = kwargs.get("device") or torch.get_default_device()
-    if not machine.is_ours(device):
+    if machine.is_ours(kwargs.get("device") or torch.get_default_device()):
+        return
+    if original.__name__ in ALWAYS_DRAW or not is_empty(original, args, kwargs):
         raise RuntimeError(f"Expected a 'cpu' device type for generator but found '{generator.device.type}'")
 
 

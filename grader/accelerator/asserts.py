@@ -61,6 +61,12 @@ class Fault:
     moment: float
     text: str
 
+    def error(self, *, first: bool) -> Exception:
+        """The error that the host meets; when it first does, it prints what the kernel printed."""
+        if first:
+            sys.stderr.write(f"{self.text}\n")
+        return cuda_error("device-side assert triggered", "cudaErrorAssert")
+
 
 def launches_block() -> bool:
     """Whether the host is to wait for each kernel, as CUDA is asked to by its variable."""
@@ -86,13 +92,6 @@ def of_no_meaning(facts: Facts, func: Any, inner: list[Any], named: dict[str, An
 
     made = func(*_pytree.tree_map(shape_of, inner), **_pytree.tree_map(shape_of, named))
     return _pytree.tree_map_only(torch.Tensor, lambda tensor: torch.zeros_like(tensor, device="cpu"), made)
-
-
-def asserted(fault: Fault, *, first: bool) -> Exception:
-    """The error that the host meets; when it first does, it prints what the kernel printed."""
-    if first:
-        sys.stderr.write(f"{fault.text}\n")
-    return cuda_error("device-side assert triggered", "cudaErrorAssert")
 
 
 def cuda_error(said: str, name: str) -> Exception:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import importlib
 import itertools
+import types
 from typing import Any
 
 import torch
 
+from grader.accelerator import device_module
 from grader.accelerator.clock import NOTHING
 from grader.accelerator.machine import Machine
 
@@ -68,6 +70,29 @@ class _Ranges:
         self._machine.clock.note(f"range {name}", "host", start, self._machine.clock.host)
 
 
+class _Runtime:
+    """What programs ask of CUDA's own runtime: profilers, which see nothing here, and how much memory is free."""
+
+    cudaError = types.SimpleNamespace(success=0)  # noqa: N815
+
+    def cudaProfilerStart(self) -> int:  # noqa: N802
+        """Success, which is 0."""
+        return 0
+
+    def cudaProfilerStop(self) -> int:  # noqa: N802
+        """Success."""
+        return 0
+
+    def cudaMemGetInfo(self, device: int) -> tuple[int, int]:  # noqa: N802
+        """The free and the total bytes."""
+        return device_module.mem_get_info(device)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise NotImplementedError(f"torch.cuda.cudart().{name} is not supported on the simulated device")
+
+
 def answer_tools(machine: Machine) -> None:
     """Let all of them answer for the machine."""
 
@@ -88,21 +113,33 @@ def answer_tools(machine: Machine) -> None:
     def set_mode(mode: int) -> None:
         machine.sync_debug = mode
 
-    def fraction_of(fraction: float, device: Any = None) -> None:
-        if not 0 <= fraction <= 1:
-            raise ValueError(f"Invalid fraction value: {fraction}. Allowed range: 0~1")
-        machine.devices[machine.index_of(device)].memory.capacity = int(fraction * machine.spec.memory)
-
     put(torch.cuda, "_sleep", sleep)
     put(torch._C, "_cuda_set_sync_debug_mode", set_mode)
     put(torch._C, "_cuda_get_sync_debug_mode", get_mode)
-    put(torch.cuda, "set_per_process_memory_fraction", fraction_of)
-    put(torch.cuda.memory, "set_per_process_memory_fraction", fraction_of)
     put(torch.cuda.nvtx, "_nvtx", _Ranges(machine))
     importlib.import_module("torch.cuda.comm")
+    _divide_memory(machine)
     _sanitize(machine)
-    _say_versions()
+    _say_versions(machine)
     _default_type(machine)
+
+
+def _divide_memory(machine: Machine) -> None:
+    def fraction_of(fraction: float, device: Any = None) -> None:
+        if not 0 <= fraction <= 1:
+            raise ValueError(f"Invalid fraction value: {fraction}. Allowed range: 0~1")
+        machine.devices[machine.index_of(device)].memory.share = fraction
+
+    def fraction(device: Any = None) -> float:
+        return machine.devices[machine.index_of(device)].memory.share
+
+    def backend() -> str:
+        return "native"
+
+    for owner in (torch.cuda, torch.cuda.memory):
+        put(owner, "set_per_process_memory_fraction", fraction_of)
+        put(owner, "get_per_process_memory_fraction", fraction)
+        put(owner, "get_allocator_backend", backend)
 
 
 def _sanitize(machine: Machine) -> None:
@@ -119,13 +156,18 @@ def _sanitize(machine: Machine) -> None:
     put(sanitizer, "enable_cuda_sanitizer", enable_cuda_sanitizer)
 
 
-def _say_versions() -> None:
+def _say_versions(machine: Machine) -> None:
     def available() -> bool:
         return True
 
     def version() -> int:
         return _CUDNN
 
+    def architectures() -> list[str]:
+        return ["sm_{}{}".format(*machine.spec.capability)]
+
+    put(torch.cuda, "_cudart", _Runtime())
+    put(torch.cuda, "get_arch_list", architectures)
     put(torch.version, "cuda", _CUDA)
     put(torch.backends.cuda, "is_built", available)
     put(torch.backends.cudnn, "is_available", available)

@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 
+from grader.accelerator.forked import is_lost
 from grader.accelerator.machine import Device, the_machine
 from grader.accelerator.streams import (
     Event,
@@ -62,17 +63,18 @@ def is_available() -> bool:
 
 
 def is_initialized() -> bool:
-    """True."""
-    return True
+    """True, but for a process that was forked from one that used the device."""
+    return not is_lost(the_machine())
 
 
 def init() -> None:
-    """Nothing is left to do."""
+    """Nothing is left to do; raises in such a process."""
+    the_machine().check(0)
 
 
 # `torch.manual_seed` asks for it by this name before it seeds the device.
 def _is_in_bad_fork() -> bool:
-    return False
+    return is_lost(the_machine())
 
 
 def device_count() -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import weakref
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -69,6 +70,20 @@ class SimGenerator(_Original):
         other._seed = self._seed
         other.set_state(self.get_state())
         return other
+
+
+ALWAYS_DRAW = {"poisson", "multinomial", "binomial", "_standard_gamma", "_sample_dirichlet"}
+"""Operators that look at their generator also where there is nothing to draw."""
+
+
+def is_empty(function: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> bool:
+    """Whether a function fills, or makes, an empty tensor; nothing is drawn to find out."""
+    if given := [arg for arg in args if isinstance(arg, torch.Tensor)]:
+        return all(tensor.numel() == 0 for tensor in given)
+    # Without memory a tensor has its sizes, and no numbers to draw.
+    named = {name: value for name, value in kwargs.items() if name != "out"}
+    made: torch.Tensor = function(*args, **{**named, "device": "meta", "generator": None})
+    return made.numel() == 0
 
 
 class _Kind(type):

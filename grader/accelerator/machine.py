@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from grader.accelerator.allocation import Block, Memory
-from grader.accelerator.asserts import Fault, asserted, launches_block
+from grader.accelerator.asserts import Fault, launches_block
 from grader.accelerator.clock import Clock, Queue
 from grader.accelerator.generators import SimGenerator
 from grader.accelerator.numbering import invalid_ordinal, visible_of
@@ -124,6 +124,7 @@ class Machine:
         known = self.blocks.get(storage._cdata)
         block = known() if known else None
         if block is None:
+            self.check(index)
             place = self.devices[index]
             block = Block(storage, place.memory, self.blocks, self.races, place.queue)
         elif block.memory.index != index:
@@ -170,7 +171,7 @@ class Machine:
         place = self.devices[index]
         if place.fault is not None and self.clock.host >= place.fault.moment:
             first, place.fault_is_told = not place.fault_is_told, True
-            raise asserted(place.fault, first=first)
+            raise place.fault.error(first=first)
 
     def transfer(
         self,

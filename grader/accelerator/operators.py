@@ -16,8 +16,9 @@ from grader.accelerator.amounts import amount_of, find_room
 from grader.accelerator.asserts import assertion_of, of_no_meaning
 from grader.accelerator.attention import attend_whole
 from grader.accelerator.determinism import check_deterministic
+from grader.accelerator.dtypes import check_dtypes
 from grader.accelerator.facts import ATEN, Facts, facts_of
-from grader.accelerator.generators import OWNERS
+from grader.accelerator.generators import ALWAYS_DRAW, OWNERS, is_empty
 from grader.accelerator.machine import Device, Machine, the_machine
 from grader.accelerator.placement import check_devices, mask_of
 from grader.accelerator.profiling import RECORDERS, inside
@@ -25,7 +26,7 @@ from grader.accelerator.recording import keep_before, written_by
 from grader.accelerator.recurrent import KERNELS
 from grader.accelerator.shells import blocks_of, follow, shells_of
 from grader.accelerator.special_operators import SPECIAL, copy_between
-from grader.accelerator.tensor import LEGACY, SimTensor
+from grader.accelerator.tensor import SimTensor
 
 # PyTorch keeps the sets of keys that are switched on or off for each thread; the guard sets both for a while.
 _Keys: Any = torch._C._ForceDispatchKeyGuard
@@ -81,7 +82,7 @@ def _run(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     place = shells[0]._place if shells else None
     if hosts or len(shells) > 1:
         check_devices(facts, func, args, kwargs, shells, hosts)
-        _check_dtype(facts, shells)
+        check_dtypes(facts, args, shells)
     if facts.alerts:
         check_deterministic(facts.alerts, facts.name, machine.kind, args, kwargs)
     target = _target(machine, facts, named, place)
@@ -119,13 +120,6 @@ def _target(machine: Machine, facts: Facts, named: dict[str, Any], place: Device
     return machine.device(machine.current) if facts.has_device and place is None else place
 
 
-def _check_dtype(facts: Facts, shells: list[SimTensor]) -> None:
-    """Raise as CUDA does where it has no kernel for integers."""
-    dtype = shells[0].dtype if facts.no_integers and shells else torch.float32
-    if not (dtype.is_floating_point or dtype.is_complex):
-        raise RuntimeError(f"\"{facts.no_integers}\" not implemented for '{LEGACY[dtype]}'")
-
-
 def _strip(value: Any, shells: list[SimTensor], hosts: list[torch.Tensor]) -> Any:
     # By exact type, which is quick: no code here runs more often. What is derived from our class is refused later on.
     kind = type(value)
@@ -157,7 +151,7 @@ def _compute(facts: Facts, func: Any, inner: list[Any], named: dict[str, Any], p
         # The operator gets another Python object for the same generator, so its address tells whose it is. One of the
         # CPU must not draw for the device.
         owner = OWNERS.get(given._cdata)
-        if owner is None:
+        if owner is None and not _draws_nothing(facts, func, inner, named):
             kind = place.public.type
             raise RuntimeError(f"Expected a '{kind}' device type for generator but found '{given.device}'")
     if name in facts.keywords or len(inner) <= facts.generator:
@@ -165,6 +159,13 @@ def _compute(facts: Facts, func: Any, inner: list[Any], named: dict[str, Any], p
     else:
         inner[facts.generator] = given
     return func(*inner, **named)
+
+
+def _draws_nothing(facts: Facts, func: Any, inner: list[Any], named: dict[str, Any]) -> bool:
+    """Whether an operator makes or fills an empty tensor; then PyTorch looks at no generator."""
+    if facts.name == "randperm":
+        return bool(inner[0] == 0)  # it comes with an `out`, which is empty before it has its size
+    return facts.name not in ALWAYS_DRAW and is_empty(func, inner, named)
 
 
 def _with_numbers_of(place: Device, func: Any, inner: list[Any], named: dict[str, Any]) -> Any:
@@ -219,9 +220,10 @@ def _use(
 ) -> None:
     """Tell what memory is read, and what is written to."""
     place = target or shells[0]._place
-    into = written_by(facts, inner, named) if facts.writes else []
-    written = [shell._block for shell in shells if any(shell._inner is value for value in into)]
-    reads = [shell._block for shell in shells if not into or all(shell._inner is not value for value in into)]
+    # By number: an optimizer's operator is given all parameters at once, and to compare each with each would tell.
+    into = {id(value) for value in written_by(facts, inner, named)} if facts.writes else set()
+    written = [shell._block for shell in shells if id(shell._inner) in into]
+    reads = [shell._block for shell in shells if id(shell._inner) not in into]
     reads = [] if facts.shapes_only else reads
     writes = written + (blocks_of(given) if fresh else [])
     machine.use(place, facts.name, reads, writes)
@@ -243,16 +245,14 @@ _REGISTERED: dict[str, Any] = {
 """Operators that are not made of others and come without a tensor of ours, or would not come here by themselves."""
 
 
-_KEPT: list[Any] = []
-
-
-def register() -> torch.library.Library:
-    """Register the kernels that PyTorch looks for by device; they stay as long as what is given back."""
+@functools.cache
+def register() -> tuple[Any, ...]:
+    """Register the kernels that PyTorch looks for by device; once, and they stay as long as what is given back."""
     # What is given a tensor of ours comes to `run` by itself; `_REGISTERED` says what does not.
     library = torch.library.Library("aten", "IMPL")
     # Sparse tensors with compressed rows are asked for their layout by this operator, which C++ names and lacks.
-    _KEPT.append(torch._C._dispatch_library("FRAGMENT", "prim", ""))
-    _KEPT[0].define("layout(Tensor a) -> int", "")
+    layout = torch._C._dispatch_library("FRAGMENT", "prim", "")
+    layout.define("layout(Tensor a) -> int", "")
     for name, func in _REGISTERED.items():
         library.impl(name, functools.partial(run_by_device, func), "PrivateUse1")
     # Sparse tensors have a key of their own.
@@ -260,7 +260,7 @@ def register() -> torch.library.Library:
     library.impl("empty.memory_format", functools.partial(run_by_device, empty), "SparsePrivateUse1")
     library.impl("_copy_from", _copy_from, "PrivateUse1")
     library.impl("scaled_dot_product_attention", attend_whole, "AutogradPrivateUse1")
-    return library
+    return library, layout
 
 
 def _copy_from(source: torch.Tensor, to: torch.Tensor, non_blocking: bool = False) -> torch.Tensor:

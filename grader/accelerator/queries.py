@@ -105,6 +105,13 @@ def answer_cuda() -> None:
             if owner is torch.cuda or hasattr(owner, name):
                 put(owner, name, function)
     put(torch.cuda, "default_generators", device_module.default_generators())
+    original_module = torch.get_device_module
+
+    def get_device_module(device: Any = None) -> Any:
+        # C++ knows the accelerator by its inner name.
+        return torch.cuda if device is None else original_module(device)
+
+    put(torch, "get_device_module", get_device_module)
     _legacy_types()
     _number_of_a_device()
     # These need no device, or are modules of their own.
@@ -112,13 +119,23 @@ def answer_cuda() -> None:
     kept = {"amp", "profiler", "nvtx", "tunable", "check_error", "cudaStatus", "has_half", "has_magma"}
     kept |= {"memory_summary", "set_sync_debug_mode", "get_sync_debug_mode", "set_per_process_memory_fraction"}
     kept |= {"CUDAGraph", "graph", "graph_pool_handle", "is_current_stream_capturing", "make_graphed_callables"}
-    kept |= {"max_memory_cached", "memory_cached", "reset_max_memory_cached", "is_tf32_supported"}
+    kept |= {
+        "CudaError",
+        "cudart",
+        "max_memory_cached",
+        "memory_cached",
+        "reset_max_memory_cached",
+        "is_tf32_supported",
+    }
     # Whatever is left would ask CUDA's driver, which is not there. An error that names the function is better than one
     # of the driver's, and far better than a wrong answer.
     for name in torch.cuda.__all__:
         value = getattr(torch.cuda, name, None)
         if callable(value) and name not in device_module.FUNCTIONS and name not in kept and not name.endswith("Tensor"):
             put(torch.cuda, name, _refusal(name))
+    for name in ("_record_memory_history", "_snapshot", "_dump_snapshot", "caching_allocator_alloc"):
+        put(torch.cuda.memory, name, _refusal(f"memory.{name}"))
+    put(torch.cuda.nccl, "version", _refusal("nccl.version"))
 
 
 def _name_the_device() -> None:

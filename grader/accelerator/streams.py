@@ -31,6 +31,11 @@ class Stream:
         self.stream_id = stream_id
         self.priority = priority
 
+    @staticmethod
+    def priority_range() -> tuple[int, int]:
+        """The least and the greatest priority, which change nothing here."""
+        return 0, -3
+
     @property
     def queue(self) -> Queue:
         """Its queue on the virtual clock."""
@@ -108,6 +113,7 @@ class Event:
     ) -> None:
         del device, blocking, interprocess
         self.enable_timing = enable_timing
+        self.device: torch.device | None = None  # that of the stream that it is recorded in
         self.moment: float | None = None
         self.seen: Known = {}
         self.capture: Capture | None = None
@@ -116,7 +122,8 @@ class Event:
         """Note when the work given so far will be done."""
         machine = the_machine()
         clock = machine.clock
-        queue = (stream or current_stream()).queue
+        stream = stream or current_stream()
+        self.device, queue = stream.device, stream.queue
         # An empty queue is done now, not when it did its last work.
         self.moment = max(clock.host, clock.ready.get(queue, 0.0))
         self.seen = machine.races.seen_by(queue)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from typing import Any, Literal
+from typing import Literal
 
 import torch
 from torch.utils.backend_registration import _setup_privateuseone_for_python_backend
@@ -21,9 +21,11 @@ from grader.accelerator import (
     refusals,
     storages,
     training,
+    warned,
 )
 from grader.accelerator.device_module import default_generators, make_module
 from grader.accelerator.failures import Guard
+from grader.accelerator.forked import lose_in_children
 from grader.accelerator.machine import INNER, Machine, machine_or_none, set_machine
 from grader.accelerator.spec import Spec
 
@@ -50,18 +52,21 @@ def preload() -> None:
     import torch.cuda.comm
     import torch.utils.benchmark
 
-    # Both tables are made at first use and kept; made here, every forked child has them.
+    # All three are made at first use and kept; made here, every forked child has them.
     torch.jit._builtins._get_builtin_table()
     torch.utils._device._device_constructors()
+    warned.names_of_ours()
 
 
 def preload_operations() -> None:
-    """Import what PyTorch asks for at the first operation on a subclass of its tensors: 500 modules in half a second.
+    """Do ahead what a first operation needs: import 500 modules in half a second, and register the device's kernels.
 
-    It looks there whether the subclass is a DTensor.
+    PyTorch looks in those modules whether a subclass of its tensors is a DTensor. The kernels are of a device that
+    nothing can name before `enable`.
     """
     if torch.distributed.is_available():
         importlib.import_module("torch.distributed.tensor")
+    operators.register()
 
 
 def enable(mode: Mode = "sim", *, indices: int = 2, spec: Spec | None = None) -> Machine | None:
@@ -97,7 +102,8 @@ def enable(mode: Mode = "sim", *, indices: int = 2, spec: Spec | None = None) ->
     set_machine(machine)
     # After the machine is set, whose generators these are.
     vars(module)["default_generators"] = default_generators()
-    _KEPT.append(operators.register())
+    operators.register()
+    lose_in_children(machine)
     _replace_functions(machine, mode)
     return machine
 
@@ -133,7 +139,4 @@ def _replace_functions(machine: Machine, mode: Mode) -> None:
     profiling.answer_profiler(machine)
     training.update_all_at_once()
     refusals.compile_nothing()
-
-
-_KEPT: list[Any] = []
-"""What must live as long as the process."""
+    warned.tell_at_the_caller()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import torch
-from accelerator.modes import in_mode
+from accelerator.modes import in_mode, raises
 from torch import nn
 from torch.nn import functional
 
@@ -71,3 +71,25 @@ def test_draws_are_those_of_the_cpu() -> None:
     for number, draw in enumerate(_operators()):
         for wanted, found in zip(_drawn("cpu", draw, given), _drawn("cuda", draw, given), strict=True):
             assert torch.equal(wanted, found), number
+
+
+@in_mode("cuda")
+def test_a_generator_of_another_device_is_refused_where_it_draws() -> None:
+    """What draws nothing looks at no generator, as on CUDA; `poisson` looks first."""
+    here, there = torch.Generator(), torch.Generator("cuda")
+    for generator, device in ((here, "cuda"), (there, "cpu")):
+        refused = f"Expected a '{device}' device type for generator but found '{generator.device.type}'"
+        draws: list[Callable[[int], torch.Tensor]] = [
+            lambda n, g=generator, d=device: torch.randperm(n, generator=g, device=d),  # type: ignore[misc]
+            lambda n, g=generator, d=device: torch.rand(n, generator=g, device=d),  # type: ignore[misc]
+            lambda n, g=generator, d=device: torch.empty(n, device=d).normal_(generator=g),  # type: ignore[misc]
+            lambda n, g=generator, d=device: torch.bernoulli(torch.ones(n, device=d), generator=g),  # type: ignore[misc]
+        ]
+        before = generator.get_state()
+        for draw in draws:
+            assert draw(0).shape == (0,)
+            with raises(RuntimeError, refused):
+                draw(2)
+        with raises(RuntimeError, refused):
+            torch.poisson(torch.ones(0, device=device), generator=generator)
+        assert torch.equal(generator.get_state(), before)

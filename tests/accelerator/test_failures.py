@@ -1,12 +1,14 @@
-"""Operators that fail: in backward, for want of a deterministic kernel, and with what is on another device."""
+"""What fails: in backward, for want of a deterministic kernel, with what is on another device, in a forked process."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Any
 
+import pytest
 import torch
-from accelerator.modes import in_mode, raises
+from accelerator.modes import CAN_FORK, in_mode, raises
 from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
@@ -114,3 +116,51 @@ def test_devices_that_do_not_fit() -> None:
     with raises(RuntimeError, "Invalid device, must be cuda device"):
         x.cuda("cpu")
     assert x.copy_(2.0).tolist() == [2, 2, 2]  # type: ignore[arg-type]
+
+
+def _forked(work: Callable[[], object]) -> str:
+    """What a piece of work gives in a forked process, or the text of its error."""
+    read, write = os.pipe()
+    if not (child := os.fork()):
+        try:
+            text = str(work())
+        except RuntimeError as error:
+            text = str(error)
+        os.write(write, text.encode())
+        os._exit(0)
+    os.waitpid(child, 0)
+    os.close(write)
+    with os.fdopen(read) as stream:
+        return stream.read()
+
+
+class _OnDevice(torch.utils.data.Dataset[torch.Tensor]):
+    def __len__(self) -> int:
+        return 4
+
+    def __getitem__(self, index: int) -> torch.Tensor:
+        return torch.ones(1, device="cuda")
+
+
+@pytest.mark.skipif(not CAN_FORK, reason="nothing is forked here")
+@in_mode("cuda")
+def test_a_forked_process_has_no_device_that_its_parent_used() -> None:
+    """As on CUDA: the workers of a loader raise, where they would work or hang, and may if nobody used it before."""
+    here, refused = torch.arange(4.0), "Cannot re-initialize CUDA in forked subprocess."
+
+    def first(data: Any) -> Any:
+        loader = torch.utils.data.DataLoader(data, batch_size=2, num_workers=1, multiprocessing_context="fork")
+        return next(iter(loader))
+
+    # Before the first use nothing is to be lost.
+    assert _forked(lambda: torch.ones(1, device="cuda").item()) == "1.0"
+    there = here.cuda()
+    for use in (lambda: there + 1, there.cpu, there.sum().item, here.cuda, torch.cuda.init, lambda: repr(there)):
+        assert _forked(use).startswith(refused)
+    # What has nothing to do with the device goes on, seeds of all devices among them.
+    assert _forked(lambda: torch.manual_seed(0).initial_seed()) == "0"
+    with raises(RuntimeError, refused):
+        first(torch.utils.data.TensorDataset(there))
+    with raises(RuntimeError, refused):
+        first(_OnDevice())
+    assert first(torch.utils.data.TensorDataset(here))[0].cuda().tolist() == [0.0, 1.0]

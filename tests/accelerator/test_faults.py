@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import io
 import warnings
+from collections.abc import Callable
 from typing import Any, cast
 
 import numpy as np
@@ -56,6 +57,42 @@ def test_a_list_for_several_indices_warns() -> None:
     """As PyTorch warns of it on any device."""
     with pytest.warns(UserWarning, match="non-tuple sequence"):
         torch.ones(2, 2, device="cuda")[[[0], [1]]]
+
+
+def _use_a_mask_of_bytes(x: torch.Tensor) -> None:
+    mask = torch.tensor([1, 0, 1], dtype=torch.uint8, device=x.device)
+    for _ in range(2):
+        x[mask]
+    x[mask] + x[mask]
+
+
+def _copy_a_tensor(x: torch.Tensor) -> None:
+    for _ in range(2):
+        torch.tensor(x)
+    x.new_tensor(x)
+
+
+def _make_a_range(x: torch.Tensor) -> None:
+    torch.range(0, 3, device=x.device)
+
+
+def _told(work: Callable[[torch.Tensor], None], x: torch.Tensor) -> list[tuple[str, str, int]]:
+    """The warnings of some work as Python shows them by default, once for each line."""
+    globals().pop("__warningregistry__", None)
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("default")
+        work(x)
+    return [(str(one.message), one.filename, one.lineno) for one in found]
+
+
+@in_mode("cuda")
+def test_warnings_stand_at_the_lines_of_the_program() -> None:
+    """What PyTorch warns of within a function of ours is told in its words, at each line of the program once."""
+    for work, lines in ((_use_a_mask_of_bytes, 2), (_copy_a_tensor, 2), (_make_a_range, 1)):
+        here, there = (_told(work, torch.ones(3, device=device)) for device in ("cpu", "cuda"))
+        assert len(here) == lines
+        assert there == here
+        assert {file for _, file, _ in there} == {work.__code__.co_filename}
 
 
 @in_mode("cuda")

@@ -1,0 +1,59 @@
+"""Warnings at lines of ours, where functions of ours stand for PyTorch's, are told at the line that called them."""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+import warnings
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+_OURS = str(Path(__file__).parent) + os.sep
+
+
+@functools.cache
+def names_of_ours() -> list[dict[str, Any]]:
+    """What the modules of this package define; to look for them touches all that are loaded, which a fork shares."""
+    return [vars(module) for name, module in list(sys.modules.items()) if name.startswith(f"{__package__}.")]
+
+
+def tell_at_the_caller() -> None:
+    """Let a warning that PyTorch's C++ gives within a function of ours be one of the line that called it.
+
+    Else a program would hear of it once, for all its lines, and be shown a line of ours.
+    """
+    # Without a registry Python does not look whether the line was warned of already: it comes here each time, and the
+    # caller's registry is asked.
+    for names in names_of_ours():
+        names["__warningregistry__"] = None
+    # This is what Python shows a warning with, whoever catches it: `catch_warnings` replaces other functions.
+    shown: Any = warnings
+    original = shown._showwarnmsg
+
+    def show(told: warnings.WarningMessage) -> None:
+        frame = _caller(sys._getframe(1), told.filename) if told.filename.startswith(_OURS) else None
+        if frame is None:
+            original(told)
+            return
+        warnings.warn_explicit(
+            told.message,
+            told.category,
+            frame.f_code.co_filename,
+            frame.f_lineno,
+            frame.f_globals.get("__name__"),
+            frame.f_globals.setdefault("__warningregistry__", {}),
+            source=told.source,
+        )
+
+    shown._showwarnmsg = show
+
+
+def _caller(frame: FrameType | None, filename: str) -> FrameType | None:
+    """The frame that called us into a file of ours."""
+    while frame is not None and frame.f_code.co_filename != filename:
+        frame = frame.f_back
+    while frame is not None and frame.f_code.co_filename.startswith(_OURS):
+        frame = frame.f_back
+    return frame
