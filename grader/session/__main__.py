@@ -26,7 +26,6 @@ def main() -> None:
     gc.disable()  # as in `grader.worker.__main__`
     from grader.session.run import run
 
-    gc.freeze()
     gc.enable()
     run(host, plan, int(sys.argv[1]) if len(sys.argv) > 1 else None)
     # All is told and closed. Python would now take torch apart, and whoever typed the command would wait for it.

@@ -31,7 +31,6 @@ def main() -> None:
     else:
         from grader.worker import spawned
 
-        gc.freeze()
         gc.enable()
         spawned.run(_launched(sys.argv[2]))
 
