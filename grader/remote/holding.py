@@ -23,7 +23,8 @@ import torch
 from torch import _tensor_str
 from torch.nn.modules import module as hooks
 
-_OWN_VARIABLE = "PYTEST_CURRENT_TEST"
+_OWN_VARIABLES = ("PYTEST_", "TORCH", "PYTORCH", "TRITON", "CUDA", "CUBLAS", "KINETO")
+"""How variables begin that pytest sets in each phase of a check, and PyTorch where it is used."""
 _MODULES = (
     *(torch, torch.nn, torch.nn.functional, torch.nn.init, torch.linalg, torch.fft, torch.special, torch.optim),
     *(np, np.linalg, np.random, random, math, time, os, builtins),
@@ -33,6 +34,9 @@ _patched: set[int] = set()
 """What `unittest.mock` has put something else in the place of, just now."""
 _replaced: dict[str, object] = {}
 """What an assignment has put something else in the place of, by its name: what was there."""
+_seen: dict[object, object] = {}
+_read: dict[str, str] = {}
+"""The variables when they were looked at last, as they are and as they count."""
 _handlers: set[tuple[int, int]] = set()
 """Handlers that loggers have got."""
 
@@ -121,8 +125,12 @@ def holding() -> dict[str, object]:
     }
 
 
-def _variables() -> dict[object, object]:
-    # The encoded ones: nothing need be decoded to see that they are the same.
-    found: dict[object, object] = dict(os.environ._data)  # type: ignore[attr-defined]
-    found.pop(os.environ.encodekey(_OWN_VARIABLE), None)  # pytest's, another one in each phase of a check
-    return found
+def _variables() -> dict[str, str]:
+    """What is set for all; PyTorch sets some of its own, as late as when an optimizer first steps."""
+    encoded = os.environ._data  # type: ignore[attr-defined]
+    if encoded != _seen:  # hardly ever: names are read only then
+        _seen.clear()
+        _seen.update(encoded)
+        _read.clear()
+        _read.update((name, value) for name, value in os.environ.items() if not name.startswith(_OWN_VARIABLES))
+    return dict(_read)
