@@ -94,7 +94,7 @@ _MORE_EXTREMES: list[Any] = [
         "<f16",
     ),
 ]
-_FLAGS = ("requires_grad", "is_leaf", "is_conj", "is_neg")
+_FLAGS = ("requires_grad", "is_leaf", "is_conj", "is_neg", "is_inference")
 
 
 class Harm(Exception):

@@ -28,9 +28,9 @@ from grader.course.load import load_course
 from grader.course.names import find_exercises
 from grader.lanes.lane import Lane
 from grader.lanes.open import open_lanes
-from grader.model import Exercise, GradedExercise, Verdict
+from grader.model import Exercise, Verdict
 from grader.verify.cases import Case
-from grader.verify.run import Runs
+from grader.verify.runs import Runs
 
 EQUIVALENT = Path(__file__).with_suffix(".yaml")
 
@@ -211,7 +211,7 @@ def fate_of(runs: Runs, lane: Lane, exercise: Exercise, mutant: Mutant, seeds: i
     assert exercise.reference is not None
     answer = Answer(exercise.reference, mutant.source.encode(), "", "")
     for seed in range(seeds):
-        graded: GradedExercise = runs.run(Case(exercise, "mutant", answer, seed), lane).exercises[0]
+        graded = runs.run(Case(exercise, "mutant", answer, seed), lane)
         if any(row.outcome.verdict is Verdict.BROKEN for row in graded.checks):
             return "broken"
         if graded.score.earned + graded.score.undecided < graded.score.possible:

@@ -51,7 +51,9 @@ FLOORS: dict[str, set[str]] = {
     "notebook": {
         *("notebook", "diagnosis", "grading", "lanes", "course", "report", "jobs", "model", "process"),
     },
-    "verify": {"verify", "diagnosis", "keys", "grading", "lanes", "course", "report", "jobs", "model"},
+    "verify": {
+        *("verify", "diagnosis", "keys", "graded", "grading", "lanes", "course", "report", "records", "jobs", "model"),
+    },
     "study": {
         *("study", "picture", "diagnosis", "keys", "graded", "grading", "intake", "lanes", "course", "report"),
         *("jobs", "model"),

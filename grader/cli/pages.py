@@ -26,7 +26,7 @@ def command(folder: Path, names: tuple[str, ...], map_only: bool, device: str, s
         from grader.course.topics import Coverage
         from grader.lanes.open import open_lanes
         from grader.verify.pages import map_page, messages_page
-        from grader.verify.run import Runs
+        from grader.verify.runs import Runs
 
         course, exercises = course_and_exercises(names, whole=True)
         folder.mkdir(parents=True, exist_ok=True)

@@ -19,6 +19,7 @@ from grader.cli.telling import Pace, Say, broken_of, course_and_exercises, told_
 @click.option("--coverage", is_flag=True, help="Show which topic is taught where, and run nothing.")
 @click.option("--watch", is_flag=True, help="Stay, and verify an exercise again when a file of it is saved; 2 seeds.")
 @click.option("--poll", is_flag=True, help="With --watch: look for saved files again and again, for network drives.")
+@click.option("--fresh", is_flag=True, help="Run also what has not changed since the last run; --json does so, too.")
 @click.option("-q", "--quiet", is_flag=True, help="Only the table and what is wrong.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @lanes_option
@@ -32,6 +33,7 @@ def command(
     coverage: bool,
     watch: bool,
     poll: bool,
+    fresh: bool,
     quiet: bool,
     as_json: bool,
     lanes: int | None,
@@ -49,6 +51,7 @@ def command(
         from grader.course.layout import refuse_given
         from grader.course.starter import write_digest
         from grader.verify.cases import SEEDS
+        from grader.verify.kept import Kept
         from grader.verify.losses import loss_lines
         from grader.verify.run import verify
         from grader.verify.table import proof_data, proof_lines
@@ -60,17 +63,21 @@ def command(
                 if write_digest(exercise):
                     say(f"wrote the digest of {exercise.id}")
             course, exercises = course_and_exercises(names, tells=False)
+        setup = read_setup(start, device)
         if watch:
             from grader.verify.watch import SEEDS as FEW
             from grader.verify.watch import Watch
 
             named = [exercise.id for exercise in exercises] if names else []
-            Watch(course, named, read_setup(start, device), seeds or FEW, say).run(poll=poll)
+            Watch(course, named, setup, seeds or FEW, say, fresh=fresh).run(poll=poll)
         broken = [problem for item in broken_of(course, names) for problem in item.problems]
         if not names:
             broken += [problem for item in course.broken if not item.module for problem in item.problems]
-        proofs = verify(course, exercises, read_setup(start, device), seeds or SEEDS, details, lanes, Pace(details))
+        seeds = seeds or SEEDS
+        kept = None if fresh or as_json else Kept(course, setup, seeds)
+        proofs = verify(course, exercises, setup, seeds, details, lanes, Pace(details), kept)
         details()  # what stands there meanwhile goes
+        say(*(kept.lines() if kept is not None else ()))
         if losses:
             say("", *loss_lines(proofs), "")
         say(*proof_lines(proofs, broken))

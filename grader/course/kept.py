@@ -1,4 +1,4 @@
-"""Where `grade` keeps what belongs to one student and to no course: progress, inputs, how known mistakes behave."""
+"""Where `grade` keeps what belongs to one folder and to no course: progress, inputs, what was found and still holds."""
 
 from __future__ import annotations
 
@@ -32,3 +32,8 @@ def kept_mistakes(course: Course) -> Path:
 def kept_answers(course: Course) -> Path:
     """The file of what a run found of exercises that have not changed since."""
     return kept_folder(course.root) / "answers.json"
+
+
+def kept_runs(course: Course, exercise: str, seeds: int) -> Path:
+    """The file of what runs of an exercise's own files showed, with so many seeds: for its author."""
+    return kept_folder(course.root) / "verified" / f"{exercise}.{seeds}.json"

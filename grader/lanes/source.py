@@ -129,6 +129,11 @@ class WorkerServer:
     def supply(self, lane: int) -> Supply:
         """A new socket to it, or to its successor."""
         with self._lock:
+            # Asked, and not waited for: most lanes are opened when it has just been started. One that ends just now
+            # refuses the socket.
+            if self._process.poll() is None:
+                with contextlib.suppress(StartError):
+                    return Supply(server=self.open_lane(lane), life=self._life)
             if self.was_lost(self._life):
                 self._before = self._reached
                 self.close()

@@ -13,12 +13,12 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
-from unittest import mock
 
 import numpy as np
 import torch
 
 from grader.remote.errors import public_error
+from grader.remote.holding import holding
 from grader.wire.bounds import ProtocolFault, Unsupported
 from grader.wire.handles import Origin, Remote
 from grader.wire.requests import KindRow
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from grader.remote.side import Side
 
 _MOST_WARNINGS = 100
-_patched: set[int] = set()
-"""What `unittest.mock` has put something else in the place of, just now."""
 _seeded: dict[str, int] = {}
 """How often each of the generators was seeded in this process."""
 
@@ -49,22 +47,6 @@ def note_seeds() -> None:
     """From now on, note when PyTorch's generator, Python's or NumPy's is seeded."""
     for name, module, word in _SEEDS:
         setattr(module, word, _noting(name, getattr(module, word)))
-
-
-def note_patches() -> None:
-    """From now on, note what `unittest.mock` puts something else in the place of."""
-    enter, leave = mock._patch.__enter__, mock._patch.__exit__
-
-    def entered(self: Any) -> Any:
-        _patched.add(id(self))
-        return enter(self)
-
-    def left(self: Any, *raised: Any) -> Any:
-        _patched.discard(id(self))
-        return leave(self, *raised)
-
-    mock._patch.__enter__ = entered  # type: ignore[method-assign]
-    mock._patch.__exit__ = left  # type: ignore[method-assign]
 
 
 def _noting(name: str, seed: Callable[..., Any]) -> Callable[..., Any]:
@@ -92,7 +74,7 @@ class Around:
         """A check begins."""
         self._seeded = dict(_seeded)
         self._filters, self._out, self._err = warnings.filters, sys.stdout, sys.stderr
-        self._modes = _modes()
+        self._holding = holding()
         self._thread = threading.get_ident()
 
     def seeded(self) -> dict[str, Any]:
@@ -113,7 +95,7 @@ class Around:
         """
         if threading.get_ident() != self._thread:
             raise Unsupported("student code is asked by one thread, the check's own: what runs at once is a probe")
-        for (what, now), before in zip(_modes().items(), self._modes.values(), strict=True):
+        for (what, now), before in zip(holding().items(), self._holding.values(), strict=True):
             if now != before:
                 raise Unsupported(
                     f"{what} holds in the check's process alone, and student code runs in another: let a function of "
@@ -131,20 +113,6 @@ class Around:
                 if warnings.filters is not self._filters:
                     for row in rows[:_MOST_WARNINGS]:
                         _warn(side, row)
-
-
-def _modes() -> dict[str, object]:
-    """What holds for all code of a process, by what messages call it."""
-    return {
-        "torch.autocast": torch.is_autocast_enabled("cpu"),
-        "torch.set_default_dtype": torch.get_default_dtype(),
-        "a TorchFunctionMode or `with torch.device(...)`": torch._C._len_torch_function_stack(),
-        "a TorchDispatchMode": torch._C._len_torch_dispatch_stack(),
-        "unittest.mock.patch": len(_patched),
-        "torch.jit.trace": torch._C._is_tracing(),
-        "a profiler": torch._C._autograd._profiler_enabled(),
-        "torch.use_deterministic_algorithms": torch.are_deterministic_algorithms_enabled(),
-    }
 
 
 def _warn(side: Side, row: Any) -> None:

@@ -15,6 +15,7 @@ import numpy as np
 import torch
 
 from grader.wire.blocks import extent_of
+from grader.wire.claimed import own_version
 from grader.wire.exchange import Exchange
 from grader.wire.handles import Remote, is_remote, origin_of
 from grader.wire.held import items_of
@@ -105,7 +106,7 @@ class Lent:
         if isinstance(value, torch.Tensor):
             value = self._originals.original_tensor(value)
             grad = value.grad if value.is_leaf else None
-            return value._version, grad, 0 if grad is None else grad._version
+            return own_version(value), grad, 0 if grad is None else own_version(grad)
         if isinstance(value, np.ndarray):
             return (value.tobytes(),)
         return items_of(self._originals.original_container(value))

@@ -5,16 +5,20 @@ from __future__ import annotations
 import builtins
 import contextlib
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+
+import torch
 
 from grader.model import Verdict
 from grader.model.endings import CannotJudge, WorkerLost
 from grader.model.public import Public, say
+from grader.wire.bounds import Unsupported
 from grader.wire.requests import FrameRow, KindRow, RaisedRow
 
 _NO_MEMORY = re.compile(r"can't allocate memory|not enough memory|Unable to allocate|out of memory", re.IGNORECASE)
 _ARGUMENTS = re.compile(r"takes .*argument|missing .*argument|unexpected keyword|multiple values for")
+_LEAF_CHANGED = "leaf Variable that requires grad is being used in an in-place operation"
 _SHOWN_FRAMES = 3
 _LONGEST = 400
 
@@ -151,3 +155,25 @@ def does_not_load(module: str, raised: Raised, folder: str, *, before: bool) -> 
     if before:
         return CannotJudge(say("{} loaded once, and does not any more", f"your {module}.py"), story)
     return CannotJudge(story, at_load=True, about="load")
+
+
+@contextlib.contextmanager
+def graph_stays(args: Sequence[object], named: Mapping[str, object]) -> Iterator[None]:
+    """Around a call: what is raised for the way in which student code is given arguments is no fault of its own.
+
+    Raises:
+        Unsupported: it wrote into a tensor that the check calculated from another one; where it runs that is a leaf.
+    """
+    try:
+        yield
+    except RuntimeError as error:
+        raised = raised_by_student(error)
+        if raised is None or _LEAF_CHANGED not in raised.text:
+            raise
+        if not any(isinstance(value, torch.Tensor) and value.grad_fn is not None for value in (*args, *named.values())):
+            raise
+        raise Unsupported(
+            "student code may not write in place into what the check calculated from a tensor that requires a gradient "
+            "(it gets a leaf): let a function of the probe file calculate that, call the student's function and give "
+            "the numbers"
+        ) from None

@@ -21,7 +21,7 @@ from grader.remote.folder import Folder
 from grader.remote.handle import Handle, make_handle
 from grader.remote.journal import Call, Journal
 from grader.remote.lent import Lent, copied, tensors_of
-from grader.remote.raised import Raised, does_not_load, exception_of, raised_by_student
+from grader.remote.raised import Raised, does_not_load, exception_of, graph_stays, raised_by_student
 from grader.remote.sitting import Sitting
 from grader.wire import requests
 from grader.wire.exchange import Exchange
@@ -99,7 +99,7 @@ class Side:
     def begin_check(
         self, seed: int, limits: Limits | None = None, leave: Leave | None = None, *, recording: bool
     ) -> None:
-        """A new check: its seed, nothing in common yet, nothing called.
+        """A new check: its seed, nothing in common yet, nothing called. What is `around` it begins by itself.
 
         Args:
             seed: of the check.
@@ -112,7 +112,6 @@ class Side:
         self.exchange.reset()
         self._lent = None if self.originals is None else Lent(self.originals.exchange)
         self.journal.begin_check()
-        self.around.begin()
         self.seed, self._seeded = seed, False
         self.recording, self.calls, self.counters, self.speed = recording, [], {}, []
         self.called, self.cause, self.line, self.picture, self.folder = set(), "", 0, None, None
@@ -196,7 +195,8 @@ class Side:
             given, named = copied(args, kwargs, None if self.originals is None else self.originals.exchange)
             both = ([*args, *kwargs.values()], [*given, *named.values()])
             self.exchange.copied.update((copy, mine) for mine, copy in tensors_of(*both))
-        result = self.send(function, given, named, what)
+        with graph_stays(args, kwargs):
+            result = self.send(function, given, named, what)
         if self._lent is not None:
             probe = Remote(Origin(self, ["named", "probe:", "keeps"], "keeps"))
             self._lent.note(both, function, result, what, lambda *asked: self.send(probe, asked, {}, what))

@@ -8,6 +8,7 @@ longer the channel: whatever they, or a check file, print at import does not rea
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 
@@ -22,8 +23,10 @@ def main() -> None:
     plan = host.plan()
     if plan is None:
         return
+    gc.disable()  # as in `grader.worker.__main__`
     from grader.session.run import run
 
+    gc.enable()
     run(host, plan, int(sys.argv[1]) if len(sys.argv) > 1 else None)
     # All is told and closed. Python would now take torch apart, and whoever typed the command would wait for it.
     sys.stderr.flush()

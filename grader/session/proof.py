@@ -152,6 +152,7 @@ def _tried(side: Side, check: Check) -> str:
     """What comes of an example: what it prints and gives, or the type of what it raises."""
     side.leave = None  # it is no check's time, and no check's inputs, that this is
     side.begin_check(0, _quick(side.sitting.limits), recording=False)
+    side.around.begin()
     tried = RemoteFunction(side, "tried", "probe:")
     try:
         told = tried(side.sitting.module, _as_lines(check.try_this))

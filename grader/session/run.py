@@ -18,9 +18,11 @@ from grader.confine import cgroup
 from grader.jobs import Plan, PlannedExercise, Spawned
 from grader.model import Device
 from grader.process.sweep import sweep
-from grader.remote.around import note_patches, note_seeds
+from grader.remote.around import note_seeds
 from grader.remote.fork import ForkStarter
+from grader.remote.holding import note_patches
 from grader.remote.spawn import SpawnStarter
+from grader.remote.tensors import answer_by_claims
 from grader.remote.worker import Starter
 from grader.session.given import Fixtures
 from grader.session.host import Host
@@ -30,7 +32,7 @@ from grader.session.plugin import Host as SessionHost
 from grader.session.self_test import self_test
 from grader.session.shared import share
 from grader.session.sides import Sides
-from grader.wire.light import leave_compiler_out
+from grader.wire.light import leave_slow_imports_out
 
 _INI = Path(__file__).with_name("pytest.ini")
 # Each of these would do something of its own between checks: capture output, write files, install handlers or hooks,
@@ -62,8 +64,9 @@ def run(host: Host, plan: Plan, server: int | None) -> None:
     """
     # There is a check process for each lane; threads of theirs would take the cores from the workers.
     torch.set_num_threads(1)
-    leave_compiler_out()
+    leave_slow_imports_out()
     note_seeds()
+    answer_by_claims()
     note_patches()
     name_the_device()
     accelerator = Accelerator()

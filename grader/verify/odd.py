@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from grader.course.answers import Answer, read_answer
 from grader.course.layout import Places
+from grader.model import Exercise
 from grader.verify.cases import Case
 from grader.verify.proof import Proof
 
@@ -127,12 +128,21 @@ def odd_cases(proof: Proof) -> Iterator[Case]:
         if odd not in MAY_BE_RIGHT:
             where = Places.of(exercise).reference.as_posix()
             proof.problems.append(f"{where}: odd but fine: {odd} is none of {', '.join(MAY_BE_RIGHT)}; mend the word")
-    # A function that only some checks ask for, and a class, would give what is odd for reasons of its own.
-    names = [node.name for node in ast.parse(text).body if isinstance(node, ast.FunctionDef) and node.name[0] != "_"]
-    asked = [name for name in names if any(f"`{name}" in line for line in exercise.contract.values())]
-    for name in asked:
+    for name in functions_asked_for(exercise):
         for odd, expression in ODD.items():
             source = text + _TEXT.format(name=name, odd=expression)
             path = exercise.reference.with_name(f"{name} gives {odd}")
             answer = Answer(path, source.encode(), "", "", fine=fine)
             yield Case(exercise, "odd", answer, 0, odd=odd, function=name)
+
+
+def functions_asked_for(exercise: Exercise) -> list[str]:
+    """The public functions of the reference that a rule names.
+
+    A function that only some checks ask for, and a class, would give what is odd for reasons of its own.
+    """
+    if exercise.reference is None:
+        return []
+    body = ast.parse(exercise.reference.read_text(encoding="utf-8")).body
+    names = [node.name for node in body if isinstance(node, ast.FunctionDef) and node.name[0] != "_"]
+    return [name for name in names if any(f"`{name}" in line for line in exercise.contract.values())]

@@ -15,7 +15,7 @@ from grader.report.safe import for_terminal
 from grader.report.terminal import exercise_lines
 from grader.verify.cases import Case, wrong_answers
 from grader.verify.coverage import places_of
-from grader.verify.run import Runs
+from grader.verify.runs import Runs
 
 _WIDTH = 118
 
@@ -65,10 +65,10 @@ def messages_page(runs: Runs, lane: Lane, exercises: Sequence[Exercise]) -> Iter
         yield from _filled(f"## {exercise.number} {_plain(exercise.title)}")
         for answer in wrong_answers(exercise):
             case = Case(exercise, "wrong", answer, 0)
-            report = runs.repeat(case, runs.run(case, lane), lane)  # a student reads what was confirmed
+            graded = runs.repeat(case, runs.run(case, lane), lane)  # a student reads what was confirmed
             yield from _filled(f"### {answer.path.stem}", answer.sentence)
             yield "```text"
-            for line in exercise_lines(report.exercises[0]):
+            for line in exercise_lines(graded):
                 yield click.unstyle(line).replace("```", "'''")
             yield "```"
             yield ""

@@ -3,41 +3,33 @@
 from __future__ import annotations
 
 import ast
-import subprocess
-import sys
-import weakref
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import replace
-from functools import partial
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 
 from grader.course.inventory import stray_files
 from grader.course.layout import Places
 from grader.course.topics import Coverage
-from grader.grading import Sheet, grade_submission, repeats
 from grader.jobs import Collected, Setup
-from grader.keys import judge_of
-from grader.lanes.lane import Lane
 from grader.lanes.pool import Pool, cores, open_pool
-from grader.model import Check, Course, Exercise, Report
+from grader.model import Check, Course, Exercise, GradedExercise
 from grader.model.errors import CourseError
 from grader.model.score import counted
 from grader.verify.alike import alike_notes
 from grader.verify.cases import WRONG_SEEDS, Case, cases_of
 from grader.verify.coverage import unknown_topics
 from grader.verify.judge import judge
+from grader.verify.kept import Kept
 from grader.verify.losses import loss_problems, losses_of
 from grader.verify.margins import margin_problems
-from grader.verify.odd import odd_cases
+from grader.verify.odd import ODD, functions_asked_for, odd_cases
 from grader.verify.places import unread
 from grader.verify.proof import Proof
+from grader.verify.runs import Runs
 from grader.verify.steady import steady_problems
 from grader.verify.text import text_problems
 from grader.verify.told import judge_messages
 
 _RUNS_FOR_A_LANE = 40
-
-_Key = tuple[str, str, int, str, bytes, int, bool]
 
 
 def verify(
@@ -48,6 +40,7 @@ def verify(
     say: Callable[[str], None],
     lanes_wanted: int | None = None,
     ran: Callable[[int, int], None] = lambda count, of: None,
+    kept: Kept | None = None,
 ) -> list[Proof]:
     """Prove exercises of a course.
 
@@ -59,6 +52,7 @@ def verify(
         say: told what goes on, a line at a time.
         lanes_wanted: how many are run at once; by default as many as there are cores.
         ran: told how many submissions ran, of how many that run now.
+        kept: what earlier commands showed, if that need not be run again.
 
     Raises:
         StartError: a process of ours did not start.
@@ -66,9 +60,10 @@ def verify(
     if not exercises:
         return []
     # A lane costs as much as many short runs: it has PyTorch to import.
-    runs = sum(_runs_of(item, seeds) for item in exercises)
-    with open_pool(exercises, setup, lanes_wanted or min(len(cores()), 1 + runs // _RUNS_FOR_A_LANE)) as pool:
-        return prove(pool, exercises, Runs(course, setup, ran=ran), seeds, say)
+    runs = sum(_runs_of(item, seeds) for item in exercises) - (kept.count(exercises) if kept is not None else 0)
+    lanes = min(len(cores()), 1 + max(0, runs) // _RUNS_FOR_A_LANE)
+    with open_pool(exercises, setup, lanes_wanted or lanes) as pool:
+        return prove(pool, exercises, Runs(course, setup, ran=ran, kept=kept), seeds, say)
 
 
 def prove(
@@ -93,7 +88,7 @@ def prove(
         stops: asked before each run whether nobody waits for this any more. Then what comes out is not all of it.
     """
     proofs = [Proof(exercise) for exercise in exercises]
-    collected = pool.submit(runs.collected).result()
+    collected = runs.checks(pool, exercises)
     _read(runs.course, proofs, collected)
     cases = [case for proof in proofs if proof.exercise.id not in collected.problems
              for case in _cases(proof, _checks_of(collected, proof), seeds)]  # fmt: skip
@@ -109,6 +104,8 @@ def prove(
     if count := runs.new(busy):
         say(f"running {counted(count, 'submission')} while all cores are busy")
     found += runs.run_all(pool, busy, stops, while_busy=count > 0)
+    if not stops():
+        runs.keep(exercises, found)
     return _concluded(proofs, collected, found)
 
 
@@ -118,7 +115,11 @@ def _checks_of(collected: Collected, proof: Proof) -> list[Check]:
 
 def _runs_of(exercise: Exercise, seeds: int) -> int:
     """About how many runs prove an exercise."""
-    return seeds * (1 + len(exercise.right)) + min(seeds, WRONG_SEEDS) * len(exercise.wrong)
+    functions: Sequence[str] = ()
+    with suppress(OSError, SyntaxError, ValueError):  # which is told as a problem
+        functions = functions_asked_for(exercise)
+    known = seeds * (1 + len(exercise.right)) + min(seeds, WRONG_SEEDS) * len(exercise.wrong)
+    return known + len(ODD) * len(functions)
 
 
 def _cases(proof: Proof, checks: Sequence[Check], seeds: int) -> list[Case]:
@@ -139,12 +140,14 @@ def _cases(proof: Proof, checks: Sequence[Check], seeds: int) -> list[Case]:
     return []
 
 
-def _concluded(proofs: Sequence[Proof], collected: Collected, found: Sequence[tuple[Case, Report]]) -> list[Proof]:
+def _concluded(
+    proofs: Sequence[Proof], collected: Collected, found: Sequence[tuple[Case, GradedExercise]]
+) -> list[Proof]:
     """Judge what the runs of exercises' files show; the proofs stay as reading left them."""
     concluded = []
     for read in proofs:
         proof, checks = Proof(read.exercise, problems=[*read.problems]), _checks_of(collected, read)
-        graded = [(case, report.exercises[0]) for case, report in found if case.exercise.id == proof.exercise.id]
+        graded = [(case, rows) for case, rows in found if case.exercise.id == proof.exercise.id]
         outcomes = [(case, [row.outcome for row in rows.checks]) for case, rows in graded]
         judge(proof, checks, outcomes)
         judge_messages(proof, checks, outcomes)
@@ -166,119 +169,3 @@ def _read(course: Course, proofs: Sequence[Proof], collected: Collected) -> None
         proof.problems += text_problems(exercise, _checks_of(collected, proof), coverage.topics)
     stray = [f"{path}: this file has no place in a course; remove it or mend its name" for path in stray_files(course)]
     proofs[0].problems += [*stray, *unknown_topics(coverage)]
-
-
-class Runs:
-    """Runs cases as any submission is graded, a starter too. What ran once with the same files is not run again.
-
-    Args:
-        course: whose exercises these are.
-        setup: how they are run.
-        told: whether somebody reads what students are told.
-        ran: told how many submissions ran, of how many that run now.
-    """
-
-    def __init__(
-        self,
-        course: Course,
-        setup: Setup,
-        *,
-        told: bool = False,
-        ran: Callable[[int, int], None] = lambda count, of: None,
-    ) -> None:
-        self.course = course
-        self._told = told
-        self._ran = ran
-        self._setup = setup
-        self._known: dict[_Key, Report] = {}
-        self._judges: dict[str, str] = {}
-        self._anew: Sequence[Exercise] | None = None
-        self._read: weakref.WeakKeyDictionary[Lane, Sequence[Exercise]] = weakref.WeakKeyDictionary()
-
-    def _sheet(self, case: Case) -> Sheet:
-        setup = replace(self._setup, seed=case.seed)
-        return Sheet(self.course, [case.exercise], setup, runs_untouched=True, told=self._told)
-
-    def judged_by(self, exercises: Sequence[Exercise]) -> None:
-        """Tell what judges exercises from now on: their files may have been changed since the last run."""
-        self._anew = exercises
-        self._judges |= {exercise.id: judge_of(exercise) for exercise in exercises}
-
-    def settle(self, exercises: Sequence[Exercise]) -> None:
-        """Forget what ran while its judge was changed: nobody knows by which of the two."""
-        changed = {item.id for item in exercises if self._judges[item.id] != judge_of(item)}
-        self._known = {key: report for key, report in self._known.items() if key[0] not in changed}
-
-    def _key(self, case: Case) -> _Key:
-        if case.exercise.id not in self._judges:
-            self._judges[case.exercise.id] = judge_of(case.exercise)
-        exercise = case.exercise
-        judge = self._judges[exercise.id]
-        return exercise.id, judge, exercise.points, case.kind, case.answer.source, case.seed, case.busy
-
-    def new(self, cases: Sequence[Case]) -> int:
-        """How many of the cases did not run before."""
-        return sum(self._key(case) not in self._known for case in cases)
-
-    def collected(self, lane: Lane) -> Collected:
-        """The checks of all exercises, as their files are now."""
-        if self._anew is not None and self._read.get(lane) is not self._anew:
-            lane.collect_anew(self._anew)
-            self._read[lane] = self._anew
-        return lane.collected
-
-    def run_all(
-        self, pool: Pool, cases: Sequence[Case], stops: Callable[[], bool], *, while_busy: bool = False
-    ) -> list[tuple[Case, Report]]:
-        """A report for each case, on all lanes at once; of those that began before it was to stop.
-
-        Args:
-            pool: the lanes.
-            cases: what to run.
-            stops: asked before each.
-            while_busy: whether all cores are kept busy meanwhile.
-        """
-
-        def run(case: Case, lane: Lane) -> Report | None:
-            return None if stops() else self.run(case, lane)
-
-        with _busy_cores(len(cores()) if while_busy else 0):
-            futures = [pool.submit(partial(run, case)) for case in cases]
-            found = []
-            for count, (case, future) in enumerate(zip(cases, futures, strict=True), 1):
-                if report := future.result():
-                    found.append((case, report))
-                self._ran(count, len(cases))
-        # When the others are done, and so in quiet, as a batch does it.
-        return [(case, pool.submit(partial(self.repeat, case, report)).result()) for case, report in found]
-
-    def run(self, case: Case, lane: Lane) -> Report:
-        """The report of one case."""
-        key = self._key(case)
-        if key not in self._known:
-            self.collected(lane)
-            self._known[key] = grade_submission(self._sheet(case), case.submission(), lane)
-        return self._known[key]
-
-    def repeat(self, case: Case, report: Report, lane: Lane) -> Report:
-        """What was inconclusive, repeated on a quiet machine, as for any submission."""
-        if not repeats(report):
-            return report
-        self.collected(lane)
-        again = grade_submission(self._sheet(case), case.submission(), lane, earlier=report.exercises)
-        self._known[self._key(case)] = again
-        return again
-
-
-@contextmanager
-def _busy_cores(count: int) -> Iterator[None]:
-    """Keep every core busy with processes that do nothing else."""
-    # Processes, as threads would wait for each other's lock and keep one core busy.
-    spin = [sys.executable, "-I", "-S", "-c", "while True: pass"]
-    spinners = [subprocess.Popen(spin, stdin=subprocess.DEVNULL) for _ in range(count)]
-    try:
-        yield
-    finally:
-        for spinner in spinners:
-            spinner.kill()
-            spinner.wait()

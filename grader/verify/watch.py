@@ -19,8 +19,10 @@ from grader.lanes.pool import Pool, cores, open_pool
 from grader.model import Course, Exercise
 from grader.model.errors import CourseError
 from grader.model.score import counted
+from grader.verify.kept import Kept
 from grader.verify.proof import Proof
-from grader.verify.run import Runs, prove
+from grader.verify.run import prove
+from grader.verify.runs import Runs
 from grader.verify.table import first_lines, later_lines, proof_lines
 
 SEEDS = 2
@@ -38,17 +40,26 @@ class Watch:
         setup: how runs are set up.
         seeds: how many seeds right answers must pass with.
         say: prints lines.
+        fresh: whether also that is run which has not changed since an earlier command.
     """
 
     def __init__(
-        self, course: Course, named: Sequence[str], setup: Setup, seeds: int, say: Callable[..., None]
+        self,
+        course: Course,
+        named: Sequence[str],
+        setup: Setup,
+        seeds: int,
+        say: Callable[..., None],
+        *,
+        fresh: bool = False,
     ) -> None:
         self._course = course
         self._named = named
         self._seeds = seeds
         self._say = say
         self._setup = setup
-        self._runs = Runs(course, setup)
+        self._kept = None if fresh else Kept(course, setup, seeds)
+        self._runs = Runs(course, setup, kept=self._kept)
         self._saved: queue.Queue[set[Path]] = queue.Queue()
         self._fresh = True
 
@@ -118,7 +129,8 @@ class Watch:
         if stops():
             return  # what was saved meanwhile is told in a moment
         lines = proof_lines(proofs, broken) if before is None else later_lines(proofs, broken, before)
-        self._say(*lines, f"({time.monotonic() - started:.2f} s)")
+        earlier = self._kept.lines() if self._kept is not None else ()
+        self._say(*lines, *earlier, f"({time.monotonic() - started:.2f} s)")
         self._warn(exercises)
 
     def _warn(self, exercises: Sequence[Exercise]) -> None:

@@ -15,6 +15,11 @@ def note_claims(tensor: torch.Tensor, claims: Claims) -> None:
     _claimed[tensor] = claims
 
 
+def own_version(tensor: torch.Tensor) -> int:
+    """How often a tensor was written to in place in this process."""
+    return int(torch._C.TensorBase._version.__get__(tensor))  # type: ignore[attr-defined]
+
+
 def claims_of(tensor: torch.Tensor) -> Claims | None:
     """What the worker claimed of a tensor that it returned, or None for a tensor of our own."""
     found = _claimed.get(tensor)

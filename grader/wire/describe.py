@@ -13,7 +13,7 @@ import torch
 from grader.wire.blocks import Array, Block, span
 from grader.wire.bounds import Caps, ProtocolFault
 from grader.wire.checked import MAX_NAME
-from grader.wire.claimed import claims_of
+from grader.wire.claimed import claims_of, own_version
 from grader.wire.devices import device_of, plain
 from grader.wire.rows import NO_BLOCK, ArrayRow, Claims, Layout, Place, TensorRow
 
@@ -88,13 +88,14 @@ def describe_tensor(tensor: torch.Tensor, block: Block | None, base_version: int
         version_of(tensor) - base_version if told is None else told.version,
         device_of(tensor) or (str(tensor.device) if told is None else told.device),
         "Parameter" if isinstance(tensor, torch.nn.Parameter) else "Tensor",
+        tensor.is_inference() if told is None else told.is_inference,
     )
     return TensorRow(layout_of(behind), place, claims, grad)
 
 
 def version_of(tensor: torch.Tensor) -> int:
     """How often it was written to in place; a tensor of inference mode is not counted."""
-    return 0 if tensor.is_inference() else tensor._version
+    return 0 if tensor.is_inference() else own_version(tensor)
 
 
 def describe_array(array: Array, block: Block | None) -> ArrayRow:

@@ -1,6 +1,7 @@
-"""Keeps a process light: without PyTorch's compiler, which takes two seconds to import, until somebody compiles.
+"""Keeps a process light: without what of PyTorch takes seconds to import, until it is used.
 
-Nor does `torch.testing.assert_close` import tensors of many machines, which take as long, to see that there are none.
+That is its compiler, until somebody compiles, and the tensors of many machines, which `torch.testing.assert_close`
+would import to see that there are none.
 """
 
 from __future__ import annotations
@@ -24,8 +25,10 @@ _KEPT = "__dynamo_disable"
 """Where PyTorch keeps what to run in a function's place; found there, nothing is imported."""
 
 
-def leave_compiler_out() -> None:
+def leave_slow_imports_out() -> None:
     """Let what only tells the compiler to pass over it run without importing it, as far as it is loaded by now.
+
+    It finds that through the garbage collector, and so must come before `gc.freeze`.
 
     That is what optimizers do, what operators on the meta device run in Python, checkpoints and more. Where the
     compiler is loaded at the time of a call, all is as it was.

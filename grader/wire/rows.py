@@ -41,6 +41,7 @@ class Claims(NamedTuple):
         version: in-place changes since it crossed, or since it was made.
         device: where it was, such as "cpu".
         type: "Tensor" or "Parameter".
+        is_inference: whether it was made in inference mode.
     """
 
     requires_grad: bool = False
@@ -51,6 +52,7 @@ class Claims(NamedTuple):
     version: int = 0
     device: str = "cpu"
     type: str = "Tensor"
+    is_inference: bool = False
 
     def plain(self) -> dict[str, Plain]:
         """The claims as an object of JSON."""
@@ -74,6 +76,7 @@ class Claims(NamedTuple):
             whole(value.get("version"), -MAX_SIZE, MAX_SIZE),
             name(value.get("device")),
             name(value.get("type")),
+            flag(value.get("is_inference")),
         )
 
 

@@ -1,9 +1,14 @@
 """`python -m grader.worker server FD LAUNCHED` or `… spawned LAUNCHED`, where `messages.Launched` is the launcher's.
 
-Threads are limited first: a fork after parallel work hangs.
+Threads are limited first: a fork after parallel work hangs. Imports are made without Python's garbage collector, which
+would go over PyTorch's objects again and again, a fifth of the time, and find hardly anything to free.
 """
 
-import torch
+import gc
+
+gc.disable()
+
+import torch  # noqa: E402
 
 torch.set_num_threads(1)
 
@@ -26,6 +31,7 @@ def main() -> None:
     else:
         from grader.worker import spawned
 
+        gc.enable()
         spawned.run(_launched(sys.argv[2]))
 
 

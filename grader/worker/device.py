@@ -12,7 +12,7 @@ from grader.worker import cuda
 def preload() -> None:
     """Import what a simulated accelerator needs, in a process that forks."""
     accelerator.preload()
-    light.leave_compiler_out()
+    light.leave_slow_imports_out()
 
 
 def preload_operations() -> None:

@@ -94,6 +94,7 @@ def run(host: socket.socket, launched: Launched) -> None:
     # page of theirs and so copy it.
     gc.collect()
     gc.freeze()
+    gc.enable()  # for the workers, which inherit that; the imports were made without
     _Server(host, wall, launched.refused).run()
 
 

@@ -25,7 +25,7 @@ from grader.model import Course, GradedExercise, Verdict
 from grader.verify.cases import cases_of
 from grader.verify.judge import judge
 from grader.verify.proof import Proof
-from grader.verify.run import Runs
+from grader.verify.runs import Runs
 
 IN_PLACE = "def double_(x):\n    return x.mul_(2)\n"
 FOUR_TIMES = f'"""Ada\'s."""\n\n\ndef double(x):\n    # by Ada\n    ada = x + x\n    return ada + ada\n\n\n{IN_PLACE}'
@@ -162,7 +162,7 @@ def problems(graded: Graded, draft: Path) -> list[str]:
     cases = list(cases_of(proof, graded.lane.checks_of(exercise), 1))
     runs = Runs(graded.course, FORK)
     mine = [(case, runs.run(case, graded.lane)) for case in cases if case.answer.path == draft]
-    rows = [(case, [row.outcome for row in report.exercises[0].checks]) for case, report in mine]
+    rows = [(case, [row.outcome for row in shown.checks]) for case, shown in mine]
     assert all(outcome.verdict is not Verdict.BROKEN for _, outcomes in rows for outcome in outcomes)
     judge(proof, graded.lane.checks_of(exercise), rows)
     return [problem for problem in proof.problems if draft.name in problem]

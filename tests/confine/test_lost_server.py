@@ -6,6 +6,7 @@ import os
 import signal
 import threading
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,8 @@ from grader.confine.levels import Level
 from grader.jobs import Setup, Start
 from grader.lanes.lane import Lane, Run
 from grader.lanes.open import open_lane
+from grader.lanes.source import WorkerServer
+from grader.lanes.walls import WallPlan
 from grader.model import Course
 
 RIGHT = "def double(x):\n    return 2 * x\n\n\ndef double_(x):\n    return x.mul_(2)\n"
@@ -98,3 +101,23 @@ def test_a_second_loss_is_told(own: OwnLane, monkeypatch: pytest.MonkeyPatch) ->
         patch.setattr(Lane, "_collect", collect_and_lose)
         assert set(verdicts(own.grade(SLOW)).values()) == {"broken"}
     assert verdicts(own.grade(RIGHT)) == right
+
+
+def test_lanes_of_a_new_server_are_not_kept_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether it ends just now is asked of one that refuses a lane, and then there is another."""
+    asked: list[int] = []
+    with closing(WorkerServer(WallPlan())) as source:
+
+        def was_lost(life: int) -> bool:
+            asked.append(life)
+            return WorkerServer.was_lost(source, life)
+
+        monkeypatch.setattr(source, "was_lost", was_lost)
+        supplies = [source.supply(number) for number in range(2)]
+        source._socket.close()
+        source._process.kill()
+        supplies.append(source.supply(2))
+    for supply in supplies:
+        assert supply.server is not None
+        supply.server.close()
+    assert ([supply.life for supply in supplies], asked) == ([0, 0, 1], [0])

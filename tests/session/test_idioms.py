@@ -121,6 +121,29 @@ def test_what_cannot_be_is_refused_in_words(name: str, outcomes: dict[str, dict[
     assert REFUSED[name].refused in outcome.detail
 
 
+LIGHT = """
+import sys
+w = nn.Parameter(torch.ones(2))
+optimizer = torch.optim.AdamW([w], lr=0.1)
+student.light(w).sum().backward()
+optimizer.step()
+torch.testing.assert_close(w.grad, torch.full((2,), 2.0))
+assert {"torch._dynamo", "torch.distributed.tensor"}.isdisjoint(sys.modules)
+"""
+
+
+def test_a_check_with_an_optimizer_imports_no_compiler(tmp_path: Path) -> None:
+    """A check process is kept light, as workers are; in one that has run other checks nobody could tell."""
+    root = Path(shutil.copytree(COURSES / "tiny", tmp_path / "course"))
+    idioms = {"light": Idiom({"right": "def light(x): return x * 2"}, LIGHT, "")}
+    rewritten(root, "double", idioms)
+    (item,) = find_exercises(load_course(root), "double")
+    (tmp_path / "double.py").write_text(module(idioms, "right"))
+    with open_lane([item], FORK) as lane:
+        (row,) = grade_one(item, read_submission(tmp_path, [item], "somebody"), lane).checks
+    assert (row.outcome.verdict.value, row.outcome.detail) == ("passed", "")
+
+
 def test_there_are_enough() -> None:
     """The issue asks for more than twenty."""
     assert len(IDIOMS) > 60

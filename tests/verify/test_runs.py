@@ -12,11 +12,11 @@ from support import FORK
 from grader.course.answers import Answer
 from grader.lanes.lane import Lane
 from grader.model import Course, Outcome, Verdict
-from grader.verify import run
+from grader.verify import runs as running
 from grader.verify.cases import Case
 from grader.verify.judge import judge
 from grader.verify.proof import Proof
-from grader.verify.run import Runs
+from grader.verify.runs import Runs
 
 SOURCE = b"def double(x):\n    return 2 * x\n\n\ndef double_(x):\n    return x.mul_(2)\n\n\ntotal = sum\n"
 ANSWER = Answer(Path("answer.py"), SOURCE, "", "")
@@ -34,14 +34,14 @@ def test_a_run_is_known_by_all_that_decides_it(tiny: Course, fork_lane: Lane, mo
         replace(case, seed=1),
         replace(case, busy=True),
     ]
-    report = runs.run(case, fork_lane)
+    graded = runs.run(case, fork_lane)
     assert [runs.new([each]) for each in (case, *others)] == [0, 1, 1, 1, 1, 1, 1]
-    assert runs.run(replace(case), fork_lane) is report
-    reports = [report, runs.run(others[0], fork_lane)]
-    assert [each.exercises[0].exercise.id for each in reports] == ["double", "total"]
+    assert runs.run(replace(case), fork_lane) is graded
+    found = [graded, runs.run(others[0], fork_lane)]
+    assert [each.exercise.id for each in found] == ["double", "total"]
 
     # Changed checks judge anew; the other exercise is not touched by that.
-    monkeypatch.setattr(run, "judge_of", lambda exercise: f"another judge of {exercise.id}")
+    monkeypatch.setattr(running, "judge_of", lambda exercise: f"another judge of {exercise.id}")
     runs.judged_by([double])
     assert [runs.new([case]), runs.new([others[0]])] == [1, 0]
 

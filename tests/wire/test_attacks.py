@@ -70,7 +70,7 @@ TAKEN = {"many blocks", "a tensor expanded many times"}
 
 
 def claims() -> dict[str, Any]:
-    flags = dict.fromkeys(["requires_grad", "is_conj", "is_neg"], False)
+    flags = dict.fromkeys(["requires_grad", "is_conj", "is_neg", "is_inference"], False)
     return {**flags, "is_leaf": True, "grad_fn": None, "version": 0, "device": "cpu", "type": "Tensor"}
 
 

@@ -143,7 +143,7 @@ def descriptions(draw: st.DrawFn) -> list[Any]:
         dtype = draw(st.sampled_from(["|b1", "<i2", ">i4", "<f8", "<c16", "|u1", "<f16"]))
         places = [draw(st.sampled_from([1, 1, 1, -1, 3])), draw(near), draw(st.booleans())]
         return [size, ["array", dtype, shape, [stride * draw(st.sampled_from([1, 8])) for stride in strides], *places]]
-    flags = {name: draw(st.booleans()) for name in ("requires_grad", "is_leaf", "is_conj", "is_neg")}
+    flags = {name: draw(st.booleans()) for name in ("requires_grad", "is_leaf", "is_conj", "is_neg", "is_inference")}
     claims = {**flags, "grad_fn": None, "version": draw(near), "device": "cpu", "type": "Tensor"}
     places = [
         draw(near),
