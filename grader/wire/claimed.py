@@ -16,7 +16,9 @@ def note_claims(tensor: torch.Tensor, claims: Claims) -> None:
 
 
 def own_version(tensor: torch.Tensor) -> int:
-    """How often a tensor was written to in place in this process."""
+    """How often a tensor was written to in place in this process; one of inference mode is not counted."""
+    if torch._C.TensorBase.is_inference(tensor):  # asked so, since a check's tensors answer from claims
+        return 0
     return int(torch._C.TensorBase._version.__get__(tensor))  # type: ignore[attr-defined]
 
 

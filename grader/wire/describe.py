@@ -85,17 +85,12 @@ def describe_tensor(tensor: torch.Tensor, block: Block | None, base_version: int
         behind.is_conj(),
         behind.is_neg(),
         # Counted from when the tensor crossed: the number itself is another one at each end.
-        version_of(tensor) - base_version if told is None else told.version,
+        own_version(tensor) - base_version if told is None else told.version,
         device_of(tensor) or (str(tensor.device) if told is None else told.device),
         "Parameter" if isinstance(tensor, torch.nn.Parameter) else "Tensor",
         tensor.is_inference() if told is None else told.is_inference,
     )
     return TensorRow(layout_of(behind), place, claims, grad)
-
-
-def version_of(tensor: torch.Tensor) -> int:
-    """How often it was written to in place; a tensor of inference mode is not counted."""
-    return 0 if tensor.is_inference() else own_version(tensor)
 
 
 def describe_array(array: Array, block: Block | None) -> ArrayRow:

@@ -13,9 +13,9 @@ from grader.wire.blocks import Block
 from grader.wire.bounds import ProtocolFault
 from grader.wire.changes import change_array, change_container, change_tensor, remember
 from grader.wire.checked import MAX_NUMBER, whole
-from grader.wire.claimed import note_claims
+from grader.wire.claimed import note_claims, own_version
 from grader.wire.containers import build_container, weigh
-from grader.wire.describe import build_array, build_tensor, version_of
+from grader.wire.describe import build_array, build_tensor
 from grader.wire.devices import arrived, placed
 from grader.wire.exchange import Exchange, Known
 from grader.wire.graphs import with_graph
@@ -109,7 +109,7 @@ class Incoming:
             else:
                 tensor = _as_told(tensor, row.claims)
             known = exchange.register(number, tensor)
-            known.base_version = version_of(tensor)
+            known.base_version = own_version(tensor)
             known.row = row
             self._held.append(tensor)
         elif isinstance(row, ArrayRow):

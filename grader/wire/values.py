@@ -10,7 +10,8 @@ import numpy as np
 import torch
 
 from grader.wire.bounds import Unsupported
-from grader.wire.describe import odd_array, odd_tensor, version_of
+from grader.wire.claimed import own_version
+from grader.wire.describe import odd_array, odd_tensor
 from grader.wire.exchange import Exchange, Leaf
 from grader.wire.handles import Remote, describe_handle, origin_of
 from grader.wire.named import key_of
@@ -144,7 +145,7 @@ class Values:
         number = self._new_number()
         known = self._exchange.register(number, obj)
         if self._exchange.asks and isinstance(obj, torch.Tensor):
-            known.base_version = version_of(obj)
+            known.base_version = own_version(obj)
         self.leaves[number] = obj
         self.pinned.append(obj)
         return ["known", number]
