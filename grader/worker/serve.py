@@ -161,6 +161,7 @@ class Submission:
             with open(path, "wb", opener=functools.partial(os.open, mode=mode)) as file:
                 file.write(text)
         sys.path.append(self._folder)
+        sys.argv[:] = [asked.module + ".py"]  # as if it had been started so: `parse_args()` finds no words of ours
         self._module = _import_file(asked.module, Path(self._folder, asked.module + ".py"))
         if asked.secret:  # the reference: nothing that another worker could find
             for name in files.keys() - data.keys():

@@ -111,6 +111,12 @@ def test_one_that_fails_in_a_call(grade_text: Grade, body: str, verdict: str, to
     assert verdicts(graded)["in_place"] == "passed"
 
 
+def test_command_line_of_its_own(grade_text: Grade) -> None:
+    """A module that reads arguments finds none, and none of ours."""
+    before = "import argparse\nimport sys\n\nargparse.ArgumentParser().parse_args()\nassert sys.argv == ['double.py']\n"
+    assert set(verdicts(grade_text(before + double("return 2 * x"))).values()) == {"passed"}
+
+
 def test_endless_loop_in_a_call(grade_text: Grade) -> None:
     """A function that ran out of its time is not called again: its checks lose, and the line is named where it was."""
     graded = grade_text(double("while True: pass"))
