@@ -20,9 +20,14 @@ _KEPT_ENVIRONMENT = (
 
 _TUNABLES = ":".join(
     f"glibc.malloc.{name}"
-    for name in ("hugetlb=1", "arena_max=4", f"mmap_threshold={32 << 20}", f"trim_threshold={1 << 30}")
+    for name in (
+        *("hugetlb=1", "arena_max=4", "tcache_count=0"),
+        *(f"mmap_threshold={32 << 20}", f"trim_threshold={1 << 30}"),
+    )
 )
 """Huge pages make a fork cheaper; with few arenas a thread does not take 64 MB of address space, which is limited.
+
+Without caches of its threads malloc gives no memory out but where it fills it, if it is asked to (`worker.unset`).
 
 The thresholds keep memory that a call gave back. Else a heap has moods: in some processes each result of 100 kB is
 asked of the kernel anew, page by page, and the same function takes twice the CPU time.

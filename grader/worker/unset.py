@@ -21,8 +21,8 @@ _set = getattr(ctypes.CDLL(None), "mallopt", None) if sys.platform == "linux" el
 def fill(on: bool) -> None:
     """Fill memory from now on when it is given, or leave it as it lies.
 
-    It takes about as long as writing zeros. What is small and was freed just now may be given to NumPy as it lies: it
-    keeps such memory itself.
+    It takes about as long as writing zeros. What a thread's own cache of malloc's gives is not filled: workers have
+    none (`process.start`). NumPy keeps small pieces itself, and gives them as they lie.
     """
     if _set is not None:
         _set(_PERTURB, _FILL if on else 0)
