@@ -73,10 +73,9 @@ def extent_of(value: object) -> Extent | None:
     return array_extent(value) if isinstance(value, np.ndarray) else None
 
 
-def memory_of(leaf: torch.Tensor | Array) -> tuple[int, int]:
-    """Where the memory begins that a tensor or an array is a window on, and which object owns it."""
-    owner = leaf.untyped_storage() if isinstance(leaf, torch.Tensor) else _root(leaf)
-    return (owner.data_ptr(), owner._cdata) if isinstance(owner, torch.UntypedStorage) else (0, id(owner))
+def memory_of(leaf: torch.Tensor | Array) -> int:
+    """The address of what owns the memory that a tensor or an array is a window on."""
+    return leaf.untyped_storage()._cdata if isinstance(leaf, torch.Tensor) else id(_root(leaf))
 
 
 def is_shared(leaf: torch.Tensor | Array) -> bool:

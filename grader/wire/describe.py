@@ -88,7 +88,7 @@ def describe_tensor(tensor: torch.Tensor, block: Block | None, base_version: int
         own_version(tensor) - base_version if told is None else told.version,
         device_of(tensor) or (str(tensor.device) if told is None else told.device),
         "Parameter" if isinstance(tensor, torch.nn.Parameter) else "Tensor",
-        tensor.is_inference() if told is None else told.is_inference,
+        torch._C.TensorBase.is_inference(tensor) if told is None else told.is_inference,  # as in `own_version`
     )
     return TensorRow(layout_of(behind), place, claims, grad)
 

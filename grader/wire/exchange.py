@@ -202,11 +202,11 @@ class Exchange:
         """
         windows = {memory_of(obj): obj for obj in self.held}
         self.held = []  # the others have been told and go now, but for those that a check holds
-        kept = [obj for obj in windows.values() if is_shared(obj)]
+        self.held = [obj for obj in windows.values() if is_shared(obj)]
         windows.clear()
-        # What has no row lives at the other end.
+        # Those that are left, and what has just come. What has no row lives at the other end.
         mine = (known for number, known in self.known.items() if self.is_other_ends(number) and known.row is not None)
-        self.held = [*kept, *(obj for known in mine if (obj := known.refer()) is not None)]
+        self.held = [obj for known in mine if (obj := known.refer()) is not None]
 
     def reset(self) -> None:
         """Drop everything, at both ends: a new check begins."""
