@@ -6,6 +6,7 @@ kinds, properties, values    what a value is: its kind; its shape, dtype, device
 sharing, memory              views and copies, arguments that stay as they are; memory that is needed and kept
 rules, torch_names           what may be used, by the names that PyTorch gives it
 mentions, bindings           which names a student's text mentions, and what they stand for
+each                         what a function answers in each of several cases
 calls, plain_python          what a call raises, accepts or answers; what a file imports, and answers without PyTorch
 modules                      parameters and buffers of an nn.Module, and whether they learn
 gradient                     gradients, and whether numbers stayed in PyTorch
@@ -31,6 +32,7 @@ from grader.check.costs import (
 )
 from grader.check.counts import count
 from grader.check.declare import check
+from grader.check.each import each
 from grader.check.generate import Rng, Sample
 from grader.check.gradient import gradcheck, gradients, keeps_graph
 from grader.check.kinds import is_array, is_instance, is_tensor, kind, public_names, require, type_name
@@ -78,6 +80,7 @@ __all__ = [
     "count",
     "count_ops",
     "does_not_call",
+    "each",
     "faster_than",
     "gradcheck",
     "gradients",

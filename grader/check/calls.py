@@ -29,7 +29,7 @@ def raises(function: Handle, *args: Any, error: type[Exception] = ValueError, ca
     Raises:
         CheckFailed: it raises nothing.
     """
-    call = _text(_function(function), args)
+    call = _text(function_asked(function), args)
     try:
         yours = function(*args)
     except error as raised:
@@ -55,7 +55,7 @@ def accepts(function: Handle, *args: Any, error: type[Exception] = ValueError, c
     Raises:
         CheckFailed: it raises the error.
     """
-    call = _text(_function(function), args)
+    call = _text(function_asked(function), args)
     try:
         return function(*args)
     except error as raised:
@@ -74,7 +74,7 @@ def answers(function: Handle, *args: Any, asked: bool, case: str) -> None:
         asked: what it must return.
         case: when, in words without hidden numbers, such as "for an empty tensor".
     """
-    yours = _function(function)(*args)
+    yours = function_asked(function)(*args)
     require(isinstance(yours, (bool, np.bool_)), say("`{}` must return True or False", function))
     require(bool(yours) == asked, say("`{}` returns {} {}; {} is asked", function, bool(yours), case, asked))
 
@@ -82,14 +82,19 @@ def answers(function: Handle, *args: Any, asked: bool, case: str) -> None:
 @contextmanager
 def calling(function: Handle, *args: Any) -> Iterator[Any]:
     """The result of a call. Where what runs inside fails, staff are told the call as well."""
-    call = _text(_function(function), args)
+    call = _text(function_asked(function), args)
     try:
         yield function(*args)
     except CheckFailed as failed:
         raise CheckFailed(failed.public, f"{call}\n{failed.story}") from None
 
 
-def _function(function: Any) -> Handle:
+def function_asked(function: Any) -> Handle:
+    """A function that lives in a worker.
+
+    Raises:
+        CannotJudge: it is something else.
+    """
     if is_remote(function) and callable(function):
         return function  # type: ignore[no-any-return]
     raise CannotJudge(say("your file has {} where a function is asked", show.kind(function, public=True)))

@@ -35,8 +35,8 @@ _patched: set[int] = set()
 _replaced: dict[str, object] = {}
 """What an assignment has put something else in the place of, by its name: what was there."""
 _seen: dict[object, object] = {}
-_read: dict[str, str] = {}
-"""The variables when they were looked at last, as they are and as they count."""
+_read: list[dict[str, str]] = [{}]
+"""The variables when they were looked at last, as they are and as they count: another dict when they differ."""
 _handlers: set[tuple[int, int]] = set()
 """Handlers that loggers have got."""
 
@@ -131,6 +131,5 @@ def _variables() -> dict[str, str]:
     if encoded != _seen:  # hardly ever: names are read only then
         _seen.clear()
         _seen.update(encoded)
-        _read.clear()
-        _read.update((name, value) for name, value in os.environ.items() if not name.startswith(_OWN_VARIABLES))
-    return dict(_read)
+        _read[0] = {name: value for name, value in os.environ.items() if not name.startswith(_OWN_VARIABLES)}
+    return _read[0]

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from grader.remote.handle import side_of, what_of, word_of
+from grader.remote.handle import side_of, what_of
 from grader.remote.side import Side
-from grader.remote.student import RemoteFunction, note
+from grader.remote.student import RemoteFunction, note, noted
 from grader.wire.handles import Remote, is_remote
 
 
@@ -62,8 +62,7 @@ class ProbeFunction:
         # A probe around a student's function is told, and noted, as that function.
         probe = RemoteFunction(side, self._name, space)
         called = args[0] if args and is_remote(args[0]) else probe
-        side.called.add(word_of(called))
-        note(called, args[1:] if called is not probe else args, kwargs)
+        note(called, noted(called, args[1:] if called is not probe else args, kwargs))
         return side.call(probe, args, kwargs, what_of(called))
 
     def __repr__(self) -> str:
@@ -93,9 +92,8 @@ def built_in(function: Remote, name: str, values: list[Any], args: tuple[Any, ..
         kwargs: of the call.
     """
     side = side_of_function(function, name)
-    side.called.add(word_of(function))
     # The lines that reproduce a failure are for students: they tell of the student's function, not of a probe.
-    note(function, args, kwargs)
+    note(function, noted(function, args, kwargs))
     return side.own_probe(name, (function, *values), what_of(function))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 import contextlib
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import torch
@@ -157,21 +157,16 @@ def does_not_load(module: str, raised: Raised, folder: str, *, before: bool) -> 
     return CannotJudge(story, at_load=True, about="load")
 
 
-@contextlib.contextmanager
-def graph_stays(args: Sequence[object], named: Mapping[str, object]) -> Iterator[None]:
-    """Around a call: what is raised for the way in which student code is given arguments is no fault of its own.
+def graph_stays(error: RuntimeError, args: Sequence[object], named: Mapping[str, object]) -> None:
+    """Where a call raised this for the way in which student code is given arguments, it is no fault of its own.
 
     Raises:
         Unsupported: it wrote into a tensor that the check calculated from another one; where it runs that is a leaf.
     """
-    try:
-        yield
-    except RuntimeError as error:
-        raised = raised_by_student(error)
-        if raised is None or _LEAF_CHANGED not in raised.text:
-            raise
-        if not any(isinstance(value, torch.Tensor) and value.grad_fn is not None for value in (*args, *named.values())):
-            raise
+    raised = raised_by_student(error)
+    if raised is None or _LEAF_CHANGED not in raised.text:
+        return
+    if any(isinstance(value, torch.Tensor) and value.grad_fn is not None for value in (*args, *named.values())):
         raise Unsupported(
             "student code may not write in place into what the check calculated from a tensor that requires a gradient "
             "(it gets a leaf): let a function of the probe file calculate that, call the student's function and give "

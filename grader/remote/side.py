@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -13,6 +13,7 @@ import torch
 from grader.model import Device, Limits, Picture, Speed, Verdict
 from grader.model.endings import CannotJudge, WorkerLost
 from grader.model.public import say
+from grader.remote.ahead import Ahead
 from grader.remote.around import Around, heard
 from grader.remote.asked import withhold
 from grader.remote.backward import go_on
@@ -34,6 +35,10 @@ _MOST_REASON = 300
 
 Leave = Callable[[bool], Callable[[], None]]
 """Told when a worker is asked, and whether it may learn of inputs by that; what it gives, when it has answered."""
+
+
+def _go_on() -> None:
+    """Where nobody was told to pause."""
 
 
 @dataclass
@@ -88,6 +93,7 @@ class Side:
         self._unloadable: CannotJudge | None = None
         self._word = ""
         self._lent: Lent | None = None
+        self._ahead: Ahead | None = None
         self.journal, self._past = Journal(), Journal()
         self.errors, self.around = Errors(), Around()
 
@@ -107,6 +113,7 @@ class Side:
             leave: see `Side`.
             recording: see `Side`.
         """
+        self.settle()
         self.sitting.begin_check(limits)
         self.leave = leave or self.leave
         self.exchange.reset()
@@ -184,7 +191,7 @@ class Side:
         return self.folder.around(self, self._call, function, args, kwargs, what)
 
     def _call(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], what: str) -> Any:
-        self.names()
+        self.ready()
         if self.rewrite is not None:
             args = tuple(arg if isinstance(arg, Remote) else self.rewrite(arg) for arg in args)
             kwargs = {name: self.rewrite(value) for name, value in kwargs.items()}
@@ -195,8 +202,11 @@ class Side:
             given, named = copied(args, kwargs, None if self.originals is None else self.originals.exchange)
             both = ([*args, *kwargs.values()], [*given, *named.values()])
             self.exchange.copied.update((copy, mine) for mine, copy in tensors_of(*both))
-        with graph_stays(args, kwargs):
+        try:
             result = self.send(function, given, named, what)
+        except RuntimeError as error:
+            graph_stays(error, args, kwargs)
+            raise
         if self._lent is not None:
             probe = Remote(Origin(self, ["named", "probe:", "keeps"], "keeps"))
             self._lent.note(both, function, result, what, lambda *asked: self.send(probe, asked, {}, what))
@@ -204,34 +214,88 @@ class Side:
 
     def send(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], what: str) -> Any:
         """Ask for a call with these very arguments, and what is around it in the check."""
+        return self._listening(self._send, function, args, kwargs, what)
+
+    def _send(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], what: str) -> Any:
+        out = self._message()
+        request = requests.Call(
+            out.value(function),
+            [out.value(arg) for arg in args],
+            {name: out.value(value) for name, value in kwargs.items()},
+        )
+        before = self.sitting.printed() if self.recording else 0
+        result = self._ask(request, out, self.sitting.limits.call_s, what)
+        if self.recording and self.sitting.printed() > before:
+            self.printing.add(what)
+        return result
+
+    def _listening(self, ask: Callable[..., Any], *asked: Any) -> Any:
+        """Ask, with what is around it in the check; what is printed and warned of is heard, if the check listens.
+
+        Raises:
+            Unsupported: there is something around it that would not reach student code.
+        """
+        self.around.refuse()
+        if not self.around.is_heard():
+            return ask(*asked)
         with heard(self):
-            out = Outgoing(self.exchange)
-            request = requests.Call(
-                out.value(function),
-                [out.value(arg) for arg in args],
-                {name: out.value(value) for name, value in kwargs.items()},
-            )
-            before = self.sitting.printed()
-            result = self._ask(request, out, self.sitting.limits.call_s, what)
-            if self.recording and self.sitting.printed() > before:
-                self.printing.add(what)
-            return result
+            return ask(*asked)
+
+    def goes_ahead(self) -> bool:
+        """Whether calls can be made ahead of the check: where arguments go as they are, and nobody listens."""
+        alone = self.originals is not None or self.copying or self.rewrite is not None or self.folder is not None
+        return not alone and not self.around.is_heard()
+
+    def ask_ahead(self, function: Any, cases: Sequence[tuple[Any, ...]], what: str) -> Ahead:
+        """Ask for calls of a function, one after the other, with one message; their answers are read one by one."""
+        self.around.refuse()
+        out = self._message()
+        request = requests.CallEach(out.value(function), [[out.value(arg) for arg in case] for case in cases])
+        asked, data = self._asked(request, out, what)
+        seconds = self.sitting.limits.call_s
+        ahead = Ahead(self, out, len(cases), seconds, what)
+        with self.not_counted():
+            self.sitting.tell(asked, data, seconds, what)
+        self._ahead = ahead
+        return ahead
+
+    def settle(self) -> None:
+        """Read what answers of calls made ahead are still to come."""
+        ahead, self._ahead = self._ahead, None
+        if ahead is not None:
+            ahead.settle()
+
+    def ready(self) -> None:
+        """Make the worker ready to be asked: all that it had to say was read, and the module is loaded.
+
+        Raises:
+            CannotJudge: it does not load.
+            WorkerLost: the worker was lost.
+        """
+        self.settle()  # first, as a worker may be lost by that
+        self.names()
+
+    def _message(self) -> Outgoing:
+        """A new message to the worker."""
+        self.ready()
+        return Outgoing(self.exchange)
 
     def get(self, obj: Any, name: str, what: str) -> Any:
         """Read an attribute of something that lives in the worker."""
-        self.names()
-        with heard(self):
-            out = Outgoing(self.exchange)
-            return self._ask(requests.Get(out.value(obj), name), out, self.sitting.limits.call_s, what)
+        return self._listening(self._get, obj, name, what)
+
+    def _get(self, obj: Any, name: str, what: str) -> Any:
+        out = self._message()
+        return self._ask(requests.Get(out.value(obj), name), out, self.sitting.limits.call_s, what)
 
     def load_probe(self, name: str, source: str) -> str:
         """Send a probe's source, once for each worker, and again where another file of that name was there last.
 
         Gives the space in which its functions have their names.
         """
-        self.names()
+        self.ready()
         if self._probes.get(name) != source:
-            out = Outgoing(self.exchange)
+            out = self._message()
             request = requests.LoadProbe(name, out.value(source))
             self._ask(request, out, self.sitting.limits.load_s, f"the probe {name}")
             self._probes[name] = source
@@ -239,6 +303,27 @@ class Side:
 
     def _ask(self, request: requests.Request, out: Outgoing, seconds: float, what: str) -> Any:
         """Send a request whose values were written; give what came of it, or raise what student code raised."""
+        asked, data = self._asked(request, out, what)
+        # A worker is loaded when it is new, which hangs on what ran before: inputs must not.
+        if self._lent is not None:
+            self._lent.before_call()
+        overwritten = len(self.exchange.overwritten)
+        resume = self._pause(learns=not isinstance(request, (requests.Load, requests.LoadProbe)))
+        try:
+            frame = self.sitting.ask(asked, data, seconds, what)
+        finally:
+            resume()
+        try:
+            result = self.taken(frame, what)
+        finally:
+            out.release()
+            self.agreed()
+        if self._lent is not None:
+            self._lent.after_call(self.exchange.overwritten[overwritten:])
+        return result
+
+    def _asked(self, request: requests.Request, out: Outgoing, what: str) -> tuple[requests.Asked, list[bytes]]:
+        """A request whose values were written, as it is sent, and its memory; it is taken down."""
         objects, data = out.finish()
         # What messages call an object that comes of it: a word of the check's.
         self._word = what.split("`")[1] if "`" in what else what
@@ -246,35 +331,33 @@ class Side:
         self._seeded = True
         asked = requests.Asked(request, objects, seed, torch.is_grad_enabled(), self.around.seeded())
         self.journal.take_down(asked, data, what)
-        # A worker is loaded when it is new, which hangs on what ran before: inputs must not.
-        if self._lent is not None:
-            self._lent.before_call()
-        overwritten = len(self.exchange.overwritten)
-        with self.not_counted(learns=not isinstance(request, requests.Load | requests.LoadProbe)):
-            frame = self.sitting.ask(asked, data, seconds, what)
+        return asked, data
+
+    def taken(self, frame: Frame, what: str) -> Any:
+        """What came of a request, taken into the table; or what student code raised is raised."""
         try:
-            result = self.read(frame, what)
+            return self.read(frame, what)
         except ProtocolFault as fault:
             lost = WorkerLost(Verdict.CRASHED, say("{} gave the grader something it cannot take", what), fault)
             self.sitting.lose(lost)
             raise lost from None
-        finally:
-            out.release()
-            self.exchange.end_call()
-            self.exchange.hold()
-        if self._lent is not None:
-            self._lent.after_call(self.exchange.overwritten[overwritten:])
-        return result
+
+    def agreed(self) -> None:
+        """Both ends have agreed, for now."""
+        self.exchange.end_call()
+        self.exchange.hold()
 
     @contextmanager
     def not_counted(self, *, learns: bool = True) -> Iterator[None]:
         """Time that a worker takes is not counted as the check's own; `learns`: it may learn of inputs meanwhile."""
-        resume = self.leave(learns) if self.leave else None
+        resume = self._pause(learns=learns)
         try:
             yield
         finally:
-            if resume:
-                resume()
+            resume()
+
+    def _pause(self, *, learns: bool) -> Callable[[], None]:
+        return self.leave(learns) if self.leave else _go_on
 
     def read(self, frame: Frame, what: str, exchange: Exchange | None = None) -> Any:
         """The value of a reply, or the exception that student code raised.

@@ -143,10 +143,28 @@ class Sitting:
         """
         self.refuse(what)
         worker = self.live_worker()
-        try:
+        with self._losing(what, seconds, in_load=isinstance(asked.request, Load)):
             return worker.ask(asked, data, seconds, what, shared)
+
+    def tell(self, asked: Asked, data: list[bytes], seconds: float, what: str) -> None:
+        """Ask for what has several replies, which are read with `more`. The arguments and errors are those of `ask`."""
+        self.refuse(what)
+        worker = self.live_worker()
+        with self._losing(what, seconds):
+            worker.send(asked, data, what, worker.patience(seconds, what))
+
+    def more(self, seconds: float, what: str) -> Frame:
+        """The next reply to the last request. The arguments and errors are those of `ask`."""
+        assert self.worker is not None
+        with self._losing(what, seconds):
+            return self.worker.more(seconds, what)
+
+    @contextmanager
+    def _losing(self, what: str, seconds: float, *, in_load: bool = False) -> Iterator[None]:
+        """Record the loss of the worker, if it is one."""
+        try:
+            yield
         except WorkerLost as lost:
-            in_load = isinstance(asked.request, Load)
             self.lose(lost, what, in_load=in_load)
             # A check may give less time than the others do; then it says nothing of them.
             if lost.verdict is Verdict.TIMED_OUT and not in_load and seconds >= self._usual_s:

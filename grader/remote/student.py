@@ -44,8 +44,7 @@ class RemoteFunction(Handle):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call it in the worker."""
-        side_of(self).called.add(word_of(self))
-        note(self, args, kwargs)
+        note(self, noted(self, args, kwargs))
         return side_of(self).call(self, args, kwargs, what_of(self))
 
 
@@ -54,13 +53,22 @@ for _name, _method in methods(_NAMED).items():
         setattr(RemoteFunction, _name, _method)
 
 
-def note(function: Remote, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-    """Take a call down, for the lines that reproduce it: of a function or class of the student's, by its name."""
-    side, name, word = side_of(function), origin_of(function).name, word_of(function)
-    if side.recording and name is not None and name[1] == "student":
-        # Copies, as the function may change its arguments before the call is told.
-        kept = dict(zip(kwargs, _kept(tuple(kwargs.values())), strict=True))
-        side.calls.append(Call(word, _kept(args), kept))
+def noted(function: Remote, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call | None:
+    """A call, for the lines that reproduce it: of a function or class of the student's by its name, else None."""
+    side, name = side_of(function), origin_of(function).name
+    if not side.recording or name is None or name[1] != "student":
+        return None
+    # Copies, as the function may change its arguments before the call is told.
+    values = _kept((*args, *kwargs.values()))
+    return Call(word_of(function), values[: len(args)], dict(zip(kwargs, values[len(args) :], strict=True)))
+
+
+def note(function: Remote, call: Call | None) -> None:
+    """Note that a check has made a call of a function."""
+    side = side_of(function)
+    side.called.add(word_of(function))
+    if call is not None:
+        side.calls.append(call)
 
 
 class Student:

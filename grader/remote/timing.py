@@ -165,7 +165,7 @@ class TimedSide:
         with self._side.not_counted():  # starting a worker is not the check's own time either
             started = time.monotonic()
             try:
-                self._side.names()
+                self._side.ready()
             finally:
                 self.left_out_s += time.monotonic() - started
             with self._side.sitting.alone():

@@ -45,7 +45,7 @@ def witnessed(
         CheckFailed: another thread ran.
     """
     side = side_of_function(function, name)
-    side.names()
+    side.ready()
     worker = side.sitting.live_worker()
     _settle(worker)
     others, cpu = worker.other_threads_ns(), worker.cpu_s()

@@ -17,7 +17,7 @@ from grader.model.endings import WorkerLost
 from grader.model.public import Limit, say
 from grader.process import clock
 from grader.process.sweep import sweep
-from grader.wire.frames import Channel, ChannelClosed, Frame, ProtocolFault
+from grader.wire.frames import Channel, ChannelClosed, Frame, Patience, ProtocolFault
 from grader.wire.requests import Asked, FrameRow, Reply
 
 GRACE_S = 2.0
@@ -69,6 +69,7 @@ class Worker:
 
     def __post_init__(self) -> None:
         self._numbers = itertools.count(1)
+        self._asked = 0
         self._last_look: tuple[float, float] | None = None
         self._printed = self.output.open("rb")  # from the start: a file can be made to be slow to open
 
@@ -92,21 +93,46 @@ class Worker:
         Raises:
             WorkerLost: there will be no reply.
         """
-        number = next(self._numbers)
-        patience = self._patience(seconds, what)
+        patience = self.patience(seconds, what)
+        self.send(asked, data, what, patience, shared)
+        return self._reply(what, patience)
+
+    def send(
+        self,
+        asked: Asked,
+        data: list[bytes],
+        what: str,
+        patience: Patience,
+        shared: tuple[int, int] | None = None,
+    ) -> None:
+        """Send a request, with the arguments of `ask`; its replies are read with `more`.
+
+        Raises:
+            WorkerLost: it does not take it.
+        """
+        self._asked = next(self._numbers)
         try:
             if shared is None:
-                self.channel.send(number, asked.plain(), data, patience)
+                self.channel.send(self._asked, asked.plain(), data, patience)
             else:
-                self.channel.send_mapped(number, asked.plain(), *shared, patience)
+                self.channel.send_mapped(self._asked, asked.plain(), *shared, patience)
+        except ChannelClosed:
+            raise self._died(what) from None
+        except WorkerLost as lost:
+            raise self._located(lost) from None
+
+    def more(self, seconds: float, what: str) -> Frame:
+        """Wait for the next reply to a request that has several. The arguments and errors are those of `ask`."""
+        return self._reply(what, self.patience(seconds, what))
+
+    def _reply(self, what: str, patience: Patience) -> Frame:
+        try:
             frame = self.channel.receive(patience)
-            # One reply to one request. A second one, kept ready, would be read as the answer to the next question.
-            if frame.number != number:
+            # No more replies to a request than it has. One kept ready would be read as the answer to the next question.
+            if frame.number != self._asked:
                 raise ProtocolFault("a reply to another request")
         except WorkerLost as lost:
-            if lost.verdict is Verdict.TIMED_OUT:
-                lost.frames = self._where_it_is()
-            raise
+            raise self._located(lost) from None
         except ChannelClosed:
             raise self._died(what) from None
         except ProtocolFault as error:
@@ -115,6 +141,11 @@ class Worker:
         if self.printed() > self.limits.output_kb * 1024:
             raise self._flooded(what)
         return frame
+
+    def _located(self, lost: WorkerLost) -> WorkerLost:
+        if lost.verdict is Verdict.TIMED_OUT:
+            lost.frames = self._where_it_is()
+        return lost
 
     def _where_it_is(self) -> tuple[FrameRow, ...]:
         """Lines of the submission that it was at when its time was over; none where it does not say."""
@@ -134,7 +165,7 @@ class Worker:
             return ()
         return raised.frames if raised is not None else ()
 
-    def _patience(self, seconds: float, what: str) -> Callable[[], float]:
+    def patience(self, seconds: float, what: str) -> Patience:
         """CPU time decides; wall time is a loose multiple of it, so that a busy machine ends nothing."""
         started, before = time.monotonic(), None
 

@@ -199,6 +199,9 @@ class Block:
             alive = [(start, size, refer(), writable) for start, size, refer, writable in self._released]
             self.extents = [Extent(*row) for row in alive if row[2] is not None]  # type: ignore[arg-type]
             self._released = None
+        if len(self.extents) == 1:  # as almost always
+            extent = self.extents[0]
+            return (extent.start, extent.size) == (self.start, self.size) and not self.stale()
         end = self.start
         for extent in sorted(self.extents, key=lambda extent: extent.start):
             end = max(end, extent.end) if extent.start <= end else end

@@ -28,19 +28,15 @@ def weigh(known: dict[int, KnownContainer], told: Iterable[ObjectRow], caps: Cap
     Raises:
         ProtocolFault: something is refused.
     """
-    rows = {number: container.row for number, container in known.items()}
-    seen: set[int] = set()
+    rows: dict[int, ContainerRow] = {}
     for number, row in told:
         if isinstance(row, ContainerRow):
             # Told a second time, as something small, it would hide from the scales what is built of the first.
-            ours = rows.get(number)
-            if number in seen or (ours is not None and (ours.kind != row.kind or row.kind not in MUTABLE)):
+            ours = known.get(number)
+            if number in rows or (ours is not None and (ours.row.kind != row.kind or row.kind not in MUTABLE)):
                 raise ProtocolFault("a container is told twice, or cannot change like that")
-            seen.add(number)
             rows[number] = row
-    if not seen:  # all that there is was weighed when it was told
-        return
-    if (reason := too_much(rows, caps)) is not None:
+    if rows and (reason := too_much(rows, known, caps, changes=not known.keys().isdisjoint(rows))) is not None:
         raise ProtocolFault(reason)
 
 

@@ -71,6 +71,20 @@ def layout_of(tensor: torch.Tensor) -> Layout:
     return Layout(NAMES.get(tensor.dtype, ""), tuple(tensor.shape), tensor.stride(), int(tensor.storage_offset()))
 
 
+def look_of(tensor: torch.Tensor) -> object:
+    """All that the row of an ordinary tensor tells of it, in few steps; None of one to be described each time."""
+    if type(tensor) not in (torch.Tensor, torch.nn.Parameter) or plain(tensor) is not tensor or tensor.is_inference():
+        return None
+    leaf = tensor.is_leaf
+    if leaf and tensor.grad is not None:  # by its number, which is not known here
+        return None
+    storage = tensor.untyped_storage()
+    where = tensor.data_ptr(), tensor.storage_offset(), storage.data_ptr(), storage.nbytes()
+    lies = tensor.dtype, tensor.shape, tensor.stride(), tensor.layout, tensor.device
+    told = tensor.is_conj(), tensor.is_neg(), own_version(tensor), tensor.requires_grad, type(tensor.grad_fn), leaf
+    return type(tensor), where, lies, told
+
+
 def describe_tensor(tensor: torch.Tensor, block: Block | None, base_version: int, grad: int | None) -> TensorRow:
     """A tensor as a row; `grad` is the number of its gradient, if it has one."""
     behind = plain(tensor)

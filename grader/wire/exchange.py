@@ -24,7 +24,7 @@ from torch.utils.weak import WeakIdKeyDictionary, WeakTensorKeyDictionary
 
 from grader.wire.blocks import Block, extent_of, is_shared, memory_of
 from grader.wire.bounds import Caps
-from grader.wire.describe import layout_of
+from grader.wire.describe import layout_of, look_of
 from grader.wire.handles import HandleRow, Remote
 from grader.wire.held import KnownContainer
 from grader.wire.named import Key
@@ -53,12 +53,19 @@ class Known:
         row: how it was when both ends last agreed; None of a handle, which does not change.
         base_version: of a tensor when it crossed; 0 of what a worker made, whose changes count from then.
         before: what a reference is given, if the other end changed more than elements.
+        look: of a tensor whose row this end wrote: that row, and how the tensor looked then (`describe.look_of`).
     """
 
     refer: Callable[[], Any]
     row: LeafRow | None = None
     base_version: int = 0
     before: Before | None = None
+    look: tuple[LeafRow, object] | None = None
+
+    def is_as_told(self, leaf: Leaf) -> bool:
+        """Whether a tensor is as its row says, but for its elements: then it need not be described again."""
+        look = self.look
+        return look is not None and look[0] is self.row and isinstance(leaf, torch.Tensor) and look[1] == look_of(leaf)
 
 
 class Changed(NamedTuple):
@@ -163,11 +170,13 @@ class Exchange:
 
     def forget(self, numbers: Iterable[int]) -> None:
         """Drop objects."""
-        for number in numbers:
+        gone = list(numbers)
+        for number in gone:
             self.known.pop(number, None)
             self.containers.pop(number, None)
-        live = set(self.known) | set(self.containers)
-        self.numbers = {identity: number for identity, number in self.numbers.items() if number in live}
+        if gone:
+            live = self.known.keys() | self.containers.keys()
+            self.numbers = {identity: number for identity, number in self.numbers.items() if number in live}
 
     def drop_containers(self, but: Holds[int]) -> None:
         """Drop what nobody else holds, and what only that held; the other end is told with the next message."""

@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 import struct
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from grader.wire.bounds import Caps, ChannelClosed, ProtocolFault, Unsupported, WireError
 from grader.wire.shared import check_shared, make_shared, map_shared, read_shared
@@ -54,8 +53,7 @@ class Transport(Protocol):
         """Close our end."""
 
 
-@dataclass(frozen=True)
-class Frame:
+class Frame(NamedTuple):
     """One message as it arrived.
 
     Attributes:

@@ -28,7 +28,7 @@ class KnownContainer:
 
     def is_same(self) -> bool:
         """Whether it has the very items that it had: then no row need be written to compare it."""
-        items = items_of(self.obj)
+        items = self.obj if type(self.obj) is list else items_of(self.obj)
         return len(items) == len(self._items) and all(map(operator.is_, items, self._items))
 
     def refer(self) -> Any:

@@ -13,12 +13,12 @@ from grader.wire.blocks import Block
 from grader.wire.bounds import Unsupported
 from grader.wire.checked import MAX_DIMS
 from grader.wire.claimed import claims_of, note_claims
-from grader.wire.describe import describe_array, describe_tensor, odd_array, odd_tensor
+from grader.wire.describe import describe_array, describe_tensor, look_of, odd_array, odd_tensor
 from grader.wire.devices import plain
 from grader.wire.exchange import Exchange, Known, Leaf
 from grader.wire.nesting import too_much
 from grader.wire.placing import place
-from grader.wire.rows import BlockRow, ContainerRow, LeafRow, ObjectRow, TensorRow, Told
+from grader.wire.rows import NO_BLOCK, BlockRow, ContainerRow, LeafRow, ObjectRow, TensorRow, Told
 from grader.wire.tree import Plain, check_tree
 from grader.wire.values import Values
 
@@ -87,10 +87,15 @@ class Outgoing:
 
         # Every leaf that both ends know is looked at, not the arguments alone: an alias that student code kept from an
         # earlier call may have been written through.
-        leaves = self._all_leaves()
+        leaves, as_told = self._all_leaves()
         self._values.pinned.extend(leaves.values())
-        placed = place(exchange, leaves)
-        rows = {number: self._describe(leaf, placed[number], exchange.known[number]) for number, leaf in leaves.items()}
+        placed = place(exchange, leaves, as_told)
+        rows: dict[int, LeafRow] = {}
+        for number, leaf in leaves.items():
+            known, block = exchange.known[number], placed[number]
+            row = known.row if number in as_told else None
+            stays = row is not None and row.block == (NO_BLOCK if block is None else block.number)
+            rows[number] = row if row is not None and stays else self._describe(leaf, block, known)
         new = [ObjectRow(number, rows[number]) for number in self._values.leaves] + self._values.new
         for number, row in rows.items():
             if number not in self._values.leaves and row != exchange.known[number].row:
@@ -124,11 +129,16 @@ class Outgoing:
         for number, row in rows.items():
             known = exchange.known[number]
             was = known.row
+            if row is was:
+                continue
             moved = isinstance(was, TensorRow) and isinstance(row, TensorRow) and was.not_claimed() != row.not_claimed()
             if moved:  # or changed by this end
                 known.before = None
             known.row = row
-            if row != was and isinstance(row, TensorRow) and claims_of(tensor := known.refer()) is not None:
+            tensor = known.refer()
+            if isinstance(tensor, torch.Tensor) and (look := look_of(tensor)) is not None:
+                known.look = row, look
+            if row != was and isinstance(row, TensorRow) and claims_of(tensor) is not None:
                 note_claims(tensor, row.claims)  # this end has changed it: what was claimed holds no more
         for number, container in changed:
             if isinstance(container, ContainerRow) and number in exchange.containers:
@@ -148,11 +158,10 @@ class Outgoing:
             raise Unsupported(f"{len(told.new)} separate objects are too many to hand over")
         if (size := sum(map(len, data))) > caps.data_bytes:
             raise Unsupported(f"the values are too large to hand over ({size / 2**20:.0f} MB)")
-        if any(isinstance(row, ContainerRow) for _, row in (*told.new, *told.changed)):
-            containers = {number: known.row for number, known in self._exchange.containers.items()}
-            containers.update((number, row) for number, row in told.changed if isinstance(row, ContainerRow))
-            if (reason := too_much(containers, caps)) is not None:
-                raise Unsupported(f"{reason} to hand over")
+        containers = {number: row for number, row in (*told.new, *told.changed) if isinstance(row, ContainerRow)}
+        known, changes = self._exchange.containers, bool(told.changed)
+        if containers and (reason := too_much(containers, known, caps, changes=changes)) is not None:
+            raise Unsupported(f"{reason} to hand over")
         # Written a second time to be measured, unless it is small, as in most calls: a row has some 200 characters.
         if self._values.size + 200 * (len(told.new) + len(told.changed)) > _LARGE:
             tree = [self._items, told.plain(asks=self._exchange.asks)]
@@ -169,18 +178,22 @@ class Outgoing:
                     changed.append(ObjectRow(number, row))
         return changed
 
-    def _all_leaves(self) -> dict[int, Leaf]:
-        """Every live tensor and array that both ends know, the gradients among them."""
+    def _all_leaves(self) -> tuple[dict[int, Leaf], set[int]]:
+        """Every live tensor and array that both ends know, the gradients among them; which of them are as was told."""
         leaves: dict[int, Leaf] = {}
+        as_told = set()
         for number, known in list(self._exchange.known.items()):
             obj = known.refer()
-            if isinstance(obj, torch.Tensor) and odd_tensor(obj) is None:
+            if known.is_as_told(obj):
+                leaves[number] = obj
+                as_told.add(number)
+            elif isinstance(obj, torch.Tensor) and odd_tensor(obj) is None:
                 leaves[number] = obj
                 if obj.is_leaf and obj.grad is not None and odd_tensor(obj.grad) is None:
                     self._values.value(obj.grad)
             elif isinstance(obj, np.ndarray) and odd_array(obj) is None:
                 leaves[number] = obj
-        return leaves | self._values.leaves
+        return leaves | self._values.leaves, as_told
 
     def _describe(self, leaf: Leaf, block: Block | None, known: Known) -> LeafRow:
         caps = self._exchange.caps

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bisect
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -11,14 +12,24 @@ from grader.wire.devices import plain
 from grader.wire.exchange import Exchange, Leaf
 
 
-def place(exchange: Exchange, leaves: dict[int, Leaf]) -> dict[int, Block | None]:
+def place(exchange: Exchange, leaves: dict[int, Leaf], as_told: Iterable[int] = ()) -> dict[int, Block | None]:
     """Find or make the block of each leaf: the same one for all that overlap, now or in an earlier message.
 
     Blocks whose memory is gone are dropped; those that are made are added to the exchange.
+
+    Args:
+        exchange: the table.
+        leaves: by number.
+        as_told: numbers of those that lie where both ends know that they do.
     """
     exchange.blocks = {number: block for number, block in exchange.blocks.items() if block.hold()}
     blocks = sorted(exchange.blocks.values(), key=lambda block: block.start)
-    extents = {number: _extent(leaf) for number, leaf in leaves.items()}
+    rows = {number: row for number in as_told if (row := exchange.known[number].row) is not None}
+    settled = {number: exchange.blocks.get(row.block) for number, row in rows.items()}
+    extents = {number: _extent(leaf) for number, leaf in leaves.items() if settled.get(number) is None}
+    # What links two blocks, or a block with what lies beside it, joins what lies in them, too.
+    if any(_crosses(blocks, extent) for extent in extents.values()):
+        settled, extents = {}, {number: _extent(leaf) for number, leaf in leaves.items()}
     sized = [extent for extent in extents.values() if extent.size]  # what has no bytes has nothing to share
     groups = {id(extent): group for group in merge(sized) for extent in group}
     homes: dict[int, Block] = {}
@@ -30,7 +41,18 @@ def place(exchange: Exchange, leaves: dict[int, Leaf]) -> dict[int, Block | None
             # that is too small is left, and dropped once nothing lies in it.
             block = _holding(blocks, start, end - start) or Block.of(exchange.new_number(), group)
             homes[id(group)] = exchange.blocks[block.number] = block
-    return {number: homes[id(groups[id(extent)])] if extent.size else None for number, extent in extents.items()}
+    placed = {number: homes[id(groups[id(extent)])] if extent.size else None for number, extent in extents.items()}
+    return {number: settled.get(number) or placed.get(number) for number in leaves}
+
+
+def _crosses(blocks: list[Block], extent: Extent) -> bool:
+    """Whether a range overlaps a block that does not hold it; blocks are sorted by where they begin."""
+    place = bisect.bisect_right(blocks, extent.start, key=lambda block: block.start)
+    before = blocks[place - 1] if place else None
+    if before is not None and before.holds(extent.start, extent.size):
+        return False
+    overlaps = before is not None and extent.start < before.start + before.size
+    return extent.size > 0 and (overlaps or (place < len(blocks) and blocks[place].start < extent.end))
 
 
 def _holding(blocks: list[Block], start: int, size: int) -> Block | None:

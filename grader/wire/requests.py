@@ -54,6 +54,18 @@ class Call(NamedTuple):
     kwargs: dict[str, Plain]
 
 
+class CallEach(NamedTuple):
+    """Call a function several times, one after the other; each call has a reply of its own.
+
+    Attributes:
+        function: what is called.
+        calls: the positional arguments of each.
+    """
+
+    function: Plain
+    calls: list[list[Plain]]
+
+
 class Get(NamedTuple):
     """Read an attribute of an object."""
 
@@ -81,9 +93,11 @@ class Go(NamedTuple):
     places: dict[str, int]
 
 
-Request: TypeAlias = Load | LoadProbe | Call | Get | Prepare | Go
+Request: TypeAlias = Load | LoadProbe | Call | CallEach | Get | Prepare | Go
 
-_REQUESTS: Mapping[str, type[Request]] = {kind.__name__: kind for kind in (Load, LoadProbe, Call, Get, Prepare, Go)}
+_REQUESTS: Mapping[str, type[Request]] = {
+    kind.__name__: kind for kind in (Load, LoadProbe, Call, CallEach, Get, Prepare, Go)
+}
 
 
 class Asked(NamedTuple):

@@ -14,7 +14,11 @@ from collections.abc import Sequence
 from grader.wire.frames import ChannelClosed, Patience
 
 _CHUNK = 1 << 18
+_AT_ONCE = 1 << 16
+"""As much is asked for at once as most messages have, so that one is read with one system call."""
 _PARTS_AT_ONCE = 64
+_ROOM_FOR_DESCRIPTORS = socket.CMSG_SPACE(4 * 4) if hasattr(socket, "CMSG_SPACE") else 0
+"""For a few, though one at most is expected: the system drops those that do not fit."""
 
 
 class SocketTransport:
@@ -26,6 +30,9 @@ class SocketTransport:
         sock.setblocking(False)
         self._sock = sock
         self._descriptors: list[int] = []
+        self._arrived = memoryview(bytearray(_AT_ONCE))
+        self._rest = self._arrived[:0]
+        self._waits = {event: _waiting_for(sock, event) for event in (select.POLLIN, select.POLLOUT)}
 
     def write(self, parts: Sequence[bytes | memoryview], descriptor: int | None, patience: Patience | None) -> None:
         """Send all parts, and a descriptor with the first byte."""
@@ -53,18 +60,31 @@ class SocketTransport:
     def read_into(self, view: memoryview, patience: Patience | None) -> None:
         """Fill the view, keeping the last descriptor that came along and closing any other."""
         while view:
-            # Room for a few descriptors, though one at most is expected: the system drops those that do not fit.
-            try:
-                count, ancillary, _, _ = self._sock.recvmsg_into([view], socket.CMSG_SPACE(4 * 4))
-            except BlockingIOError:
+            if not self._rest:
+                # What is asked for is hardly ever there yet, so it is waited for first. More than is wanted now is
+                # read with it, but not of large memory, which would be copied twice.
                 self._wait(select.POLLIN, patience)
-                continue
-            except OSError as error:
-                raise ChannelClosed(str(error)) from None
+                if len(view) >= _AT_ONCE:
+                    view = view[self._receive(view) :]
+                    continue
+                self._rest = self._arrived[: self._receive(self._arrived)]
+            count = min(len(view), len(self._rest))
+            view[:count] = self._rest[:count]
+            view, self._rest = view[count:], self._rest[count:]
+
+    def _receive(self, view: memoryview) -> int:
+        """Bytes that have come into the view: none, if others were quicker."""
+        try:
+            count, ancillary, _, _ = self._sock.recvmsg_into([view], _ROOM_FOR_DESCRIPTORS)
+        except BlockingIOError:
+            return 0
+        except OSError as error:
+            raise ChannelClosed(str(error)) from None
+        if ancillary:
             self._keep(ancillary)
-            if count == 0:
-                raise ChannelClosed("the other side closed the channel")
-            view = view[count:]
+        if count == 0:
+            raise ChannelClosed("the other side closed the channel")
+        return count
 
     def _keep(self, ancillary: Sequence[tuple[int, int, bytes]]) -> None:
         # All that came are open here now, whether anybody asked for them or not, and a worker may send any number.
@@ -80,9 +100,8 @@ class SocketTransport:
 
     def _wait(self, event: int, patience: Patience | None) -> None:
         # Asked again when it has run out: a deadline may be of the worker's CPU time, which lags behind the clock.
-        poll = select.poll()
-        poll.register(self._sock, event)
-        while not poll.poll(None if patience is None else max(0.0, patience()) * 1000):
+        poll = self._waits[event].poll
+        while not poll(None if patience is None else max(0.0, patience()) * 1000):
             pass
 
     def close_writing(self) -> None:
@@ -94,6 +113,12 @@ class SocketTransport:
         while self._descriptors:
             os.close(self._descriptors.pop())
         self._sock.close()
+
+
+def _waiting_for(sock: socket.socket, event: int) -> select.poll:
+    poll = select.poll()
+    poll.register(sock, event)
+    return poll
 
 
 class PipeTransport:

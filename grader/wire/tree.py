@@ -11,6 +11,9 @@ from grader.wire.bounds import Caps, ProtocolFault, Unsupported
 Plain: TypeAlias = "bool | int | float | str | list[Plain] | dict[str, Plain] | None"
 """What JSON can say."""
 
+_ENCODER = json.JSONEncoder(separators=(",", ":"))
+_DECODER = json.JSONDecoder()
+
 
 def write_tree(tree: Mapping[str, object], caps: Caps) -> bytes:
     """The tree of a frame as bytes.
@@ -18,7 +21,7 @@ def write_tree(tree: Mapping[str, object], caps: Caps) -> bytes:
     Raises:
         Unsupported: it is more than the other side would take.
     """
-    text = json.dumps(tree, separators=(",", ":")).encode("ascii")
+    text = _ENCODER.encode(tree).encode("ascii")
     check_tree(text, caps)
     return text
 
@@ -43,7 +46,7 @@ def parse_tree(text: bytes, caps: Caps) -> dict[str, Any]:
     if _parts(text) > caps.tree_nodes:
         raise ProtocolFault("a message has too many parts")
     try:
-        tree = json.loads(text)
+        tree = _DECODER.decode(text.decode("utf-8"))
     except (ValueError, RecursionError):
         raise ProtocolFault("a message is not valid JSON") from None
     if not isinstance(tree, dict):

@@ -8,7 +8,7 @@ import importlib.util
 import os
 import sys
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ from grader.wire.outgoing import Outgoing
 from grader.wire.requests import (
     Asked,
     Call,
+    CallEach,
     Get,
     Go,
     Load,
@@ -54,13 +55,13 @@ def serve(channel: Channel, folder: str) -> None:
                 frame = channel.receive()
             except (MemoryError, OSError):  # what student code keeps leaves no room for the next arguments
                 os._exit(NO_MEMORY)
-            reply, data = worker.answer(frame)
-            _flush()
-            stops.stop_timers()
-            try:
-                channel.send(frame.number, reply.plain(), data)
-            except Unsupported as error:
-                channel.send(frame.number, _unsupported(error).plain())
+            for reply, data in worker.answers(frame):
+                _flush()
+                stops.stop_timers()
+                try:
+                    channel.send(frame.number, reply.plain(), data)
+                except Unsupported as error:
+                    channel.send(frame.number, _unsupported(error).plain())
 
 
 class Submission:
@@ -84,11 +85,14 @@ class Submission:
         self._timed = self._exchange
         self._devices = False  # whether student code sees any
 
-    def answer(self, frame: Frame) -> tuple[Reply | Replies, list[bytes]]:
-        """The answer to one request. Whatever student code raises is part of it."""
+    def answers(self, frame: Frame) -> Iterator[tuple[Reply | Replies, list[bytes]]]:
+        """The answer to one request, or to each of its calls. Whatever student code raises is part of it."""
         asked = Asked.read(frame.tree)
         arriving, leaving = self._tables(asked.request)
         unset.fill(not isinstance(asked.request, (Prepare, Go)))  # it would be part of the time
+        parts: list[Request] = [asked.request]
+        if isinstance(asked.request, CallEach):
+            parts = [Call(asked.request.function, args, {}) for args in asked.request.calls]
         try:
             incoming = Incoming(arriving, asked.objects, frame.data, mapped=frame.mapped)
             if isinstance(asked.request, Load):
@@ -97,13 +101,18 @@ class Submission:
                 generators.seed(asked.seed, devices=self._devices)
             generators.restore(asked.states, devices=self._devices)
             with contextlib.nullcontext() if asked.grad else torch.no_grad():
-                if isinstance(asked.request, Go):
-                    return self._go(asked.request, incoming)
-                return self._reply(lambda: self._done(asked.request, incoming), leaving)
-        except Unsupported as error:
-            return _unsupported(error), []
+                for part in parts:
+                    yield self._answer(part, incoming, leaving)
+        except Unsupported as error:  # the arguments cannot be taken in
+            for _ in parts:
+                yield _unsupported(error), []
         finally:
             arriving.end_call()
+
+    def _answer(self, asked: Request, incoming: Incoming, leaving: Exchange) -> tuple[Reply | Replies, list[bytes]]:
+        if isinstance(asked, Go):
+            return self._go(asked, incoming)
+        return self._reply(lambda: self._done(asked, incoming), leaving)
 
     def _reply(self, do: Callable[[], Any], leaving: Exchange) -> tuple[Reply, list[bytes]]:
         """What comes of doing it, as a reply, and its memory."""

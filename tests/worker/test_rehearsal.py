@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 import torch
 
@@ -14,15 +16,15 @@ from grader.worker.serve import Submission
 def test_a_rehearsal_goes_the_whole_way(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its requests are answered as those of a check are: results with their memory, and an error with its line."""
     replies: list[tuple[Reply, list[bytes]]] = []
-    answer = Submission.answer
+    answers = Submission.answers
 
-    def noted(self: Submission, frame: Frame) -> tuple[Reply | Replies, list[bytes]]:
-        reply, data = answer(self, frame)
-        assert isinstance(reply, Reply)
-        replies.append((reply, data))
-        return reply, data
+    def noted(self: Submission, frame: Frame) -> Iterator[tuple[Reply | Replies, list[bytes]]]:
+        for reply, data in answers(self, frame):
+            assert isinstance(reply, Reply)
+            replies.append((reply, data))
+            yield reply, data
 
-    monkeypatch.setattr(Submission, "answer", noted)
+    monkeypatch.setattr(Submission, "answers", noted)
     state = torch.get_rng_state()
     rehearse()
     torch.set_rng_state(state)

@@ -1,6 +1,8 @@
+import itertools
+
 import torch
 
-from grader.check import check, is_tensor, no_loop, number, same_dtype, same_shape, same_values, stays_in_torch
+from grader.check import check, each, is_tensor, no_loop, number, same_dtype, same_shape, same_values, stays_in_torch
 
 
 @check("C1", share=1)
@@ -28,10 +30,11 @@ def check_none_above(student):
 @check("C3", category="dtype", share=1)
 def check_dtype(student):
     """Keeps the dtype of x"""
-    for dtype in (torch.float64, torch.float32, torch.float16, torch.bfloat16):
-        for samples in ([0.25, 0.75], [0.25], [], 0.75):
-            energy = student.energy_above(torch.tensor(samples, dtype=dtype), 0.5)
-            same_dtype(energy, dtype, f"the energy of torch.tensor({samples}, dtype={dtype})")
+    dtypes = (torch.float64, torch.float32, torch.float16, torch.bfloat16)
+    cases = list(itertools.product(([0.25, 0.75], [0.25], [], 0.75), dtypes))
+    energies = each(student.energy_above, [(torch.tensor(samples, dtype=dtype), 0.5) for samples, dtype in cases])
+    for (samples, dtype), energy in zip(cases, energies, strict=True):
+        same_dtype(energy, dtype, f"the energy of torch.tensor({samples}, dtype={dtype})")
 
 
 @check("C4", category="performance", share=2)

@@ -1,8 +1,6 @@
-from functools import partial
-
 import torch
 
-from grader.check import as_elsewhere, check, imports_no, plain, raises, require, runs_no_operation, same_values
+from grader.check import as_elsewhere, check, each, imports_no, plain, raises, require, runs_no_operation, same_values
 
 
 def real(shape, strides, a, b):
@@ -16,11 +14,11 @@ def asks(function, *args):
     return lambda: plain(function(*args))
 
 
-def same_transpose(student, case, what, part):
+def same_transposes(student, cases, what, part):
     """A part of the pair is what PyTorch has."""
-    pair = asks(student.transposed, *case)()
-    require(isinstance(pair, tuple) and len(pair) == 2, "`transposed` returns something else than a pair")
-    same_values(pair[part], real(*case)[part], what)
+    for case, pair in zip(cases, map(plain, each(student.transposed, cases)), strict=True):
+        require(isinstance(pair, tuple) and len(pair) == 2, "`transposed` returns something else than a pair")
+        same_values(pair[part], real(*case)[part], what)
 
 
 def sizes_of(rng, rank):
@@ -44,38 +42,42 @@ def contiguous_cases(rng):
 @check("C1", share=2, try_this="contiguous_strides((2, 3, 4, 5))")
 def check_random_shapes(student, rng):
     """Strides of random shapes of 0 to 5 dims"""
+    shapes = []
     for rank in (0, 1, 2, 3, 4, 5):
         sizes = sizes_of(rng, rank)
         ones = [with_size(sizes, place, 1) for place in range(rank)]
         same = [with_size(sizes, place, sizes[place - 1]) for place in range(rank)]
-        for shape in (tuple(sizes), *ones, *same):
-            same_values(asks(student.contiguous_strides, shape)(), torch.empty(shape).stride(), "the tuple of strides")
+        shapes += [tuple(sizes), *ones, *same]
+    for shape, yours in zip(shapes, each(student.contiguous_strides, zip(shapes)), strict=True):
+        same_values(plain(yours), torch.empty(shape).stride(), "the tuple of strides")
 
 
 @check("C2", share=2, try_this="contiguous_strides((2, 0, 3)), contiguous_strides((2, 1, 3))")
 def check_zero_sizes(student, rng):
     """Strides of shapes with a size of 0"""
+    shapes = []
     for rank in (1, 2, 3, 4, 5):
         sizes = sizes_of(rng, rank)
         for place in range(rank):
             also = rng.integer(0, rank - 1)
-            empty, one = (with_size(with_size(sizes, place, size), also, size) for size in (0, 1))
-            yours, same, other = (asks(student.contiguous_strides, shape) for shape in (empty, one, (9,) * rank))
-            as_elsewhere(yours(), torch.empty(empty).stride(), same, other, "the tuple of strides for a size of 0")
+            shapes.append([with_size(with_size(sizes, place, size), also, size) for size in (0, 1)])
+    for (empty, one), yours in zip(
+        shapes, each(student.contiguous_strides, [shape[:1] for shape in shapes]), strict=True
+    ):
+        same, other = (asks(student.contiguous_strides, shape) for shape in (one, (9,) * len(one)))
+        as_elsewhere(plain(yours), torch.empty(empty).stride(), same, other, "the tuple of strides for a size of 0")
 
 
 @check("C3", share=1, try_this="transposed((2, 3, 4), (12, 4, 1), 2, 0)[0]")
 def check_swapped_sizes(student, rng):
     """The shape after a transpose"""
-    for case in contiguous_cases(rng):
-        same_transpose(student, case, "the shape after the transpose", 0)
+    same_transposes(student, list(contiguous_cases(rng)), "the shape after the transpose", 0)
 
 
 @check("C3", share=1, try_this="transposed((2, 3, 4), (12, 4, 1), 2, 0)[1]")
 def check_swapped_strides(student, rng):
     """The strides after a transpose"""
-    for case in contiguous_cases(rng):
-        same_transpose(student, case, "the tuple of strides after the transpose", 1)
+    same_transposes(student, list(contiguous_cases(rng)), "the tuple of strides after the transpose", 1)
 
 
 @check("C3", share=1, try_this="transposed((4, 2, 3), (100, 0, 2), 0, 1)")
@@ -84,9 +86,10 @@ def check_any_strides(student, rng):
     rows, columns = sizes_of(rng, 2)
     sliced = torch.empty(rows, 2 * columns, 4)[:, ::2]
     wide = torch.empty(rows, 1, columns).expand(rows, 9, columns)
-    for t in (sliced, sliced.transpose(0, 2), wide, wide[:, None], wide[0].T, sliced[0, :, 0], torch.empty(rows)):
-        for a, b in {(0, t.dim() - 1), (t.dim() - 1, t.dim() // 2), (0, 0)}:
-            same_transpose(student, (tuple(t.shape), t.stride(), a, b), "the tuple of strides after the transpose", 1)
+    views = sliced, sliced.transpose(0, 2), wide, wide[:, None], wide[0].T, sliced[0, :, 0], torch.empty(rows)
+    pairs = ((t, dims) for t in views for dims in {(0, t.dim() - 1), (t.dim() - 1, t.dim() // 2), (0, 0)})
+    cases = [(tuple(t.shape), t.stride(), *dims) for t, dims in pairs]
+    same_transposes(student, cases, "the tuple of strides after the transpose", 1)
 
 
 @check("C6", share=3, try_this="read your imports, and what each function calls")
@@ -103,11 +106,13 @@ def check_negative(student, rng):
     """Negative dims count from the end"""
     for shape, strides, a, b in [*list(contiguous_cases(rng))[::3], ((5,), (1,), 0, 0)]:
         c, d = a - len(shape), b - len(shape)
-        yours, swap = partial(asks, student.transposed, shape, strides), real(shape, strides, a, b)
-        for dims in ((c, b), (a, d), (c, d)):
-            as_elsewhere(yours(*dims)(), swap, yours(a, b), yours(a, a), "the result for a negative dim")
-        for dims in ((a, c), (c, a)):
-            as_elsewhere(yours(*dims)(), (shape, strides), yours(a, a), yours(a, b), "the result for one dim, twice,")
+        swap, none = (asks(student.transposed, shape, strides, a, other) for other in (b, a))
+        dims = (c, b), (a, d), (c, d), (a, c), (c, a)
+        *swapped, first, second = map(plain, each(student.transposed, [(shape, strides, *pair) for pair in dims]))
+        for yours in swapped:
+            as_elsewhere(yours, real(shape, strides, a, b), swap, none, "the result for a negative dim")
+        for yours in (first, second):
+            as_elsewhere(yours, (shape, strides), none, swap, "the result for one dim, twice,")
 
 
 @check("C5", category="error", share=1, try_this="transposed((2, 3), (3, 1), 0, 2), transposed((2, 3), (3, 1), 2, 2)")

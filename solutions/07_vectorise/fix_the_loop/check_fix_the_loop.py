@@ -1,3 +1,4 @@
+import itertools
 import math
 
 import torch
@@ -7,6 +8,7 @@ from grader.check import (
     as_elsewhere,
     as_fast_as,
     check,
+    each,
     keeps_graph,
     no_loop,
     number,
@@ -26,10 +28,11 @@ def exact(x, thr):
     return math.fsum(value * value for value in x.double().flatten().tolist() if value > thr)
 
 
-def adds_up(student, x, thr, **tolerance):
-    """The energy is right; kind, shape and dtype are for checks of their own. What is asked is worked out first."""
-    asked = exact(x, thr)
-    same_values(number(student.energy_above(x, thr)), asked, "the energy", **(tolerance or CLOSE))
+def adds_up(student, *cases, **tolerance):
+    """The energies are right; kind, shape and dtype are for checks of their own. What is asked is worked out first."""
+    asked = [exact(*case) for case in cases]
+    for energy, right in zip(each(student.energy_above, cases), asked, strict=True):
+        same_values(number(energy), right, "the energy", **(tolerance or CLOSE))
 
 
 def ignores(student, x, thr, places):
@@ -44,9 +47,8 @@ def check_random(student, rng):
     """The energy of random samples"""
     for scale in (1.0, -1.0, 30.0, -30.0):
         x, thr = scale * rng.normal(rng.integer(90, 150)), scale * rng.integer(1, 5) / 10
-        adds_up(student, x, thr)
-        x[:2] = torch.tensor([-math.inf, scale * math.inf])
-        adds_up(student, x, thr)
+        infinite = torch.cat([torch.tensor([-math.inf, scale * math.inf]), x[2:]])
+        adds_up(student, (x, thr), (infinite, thr))
 
 
 @check("C1", share=1, try_this="energy_above(torch.randn(4, 3).T, 0.0)")
@@ -55,8 +57,7 @@ def check_any_layout(student, rng):
     x = rng.normal(*rng.integers(3, 7, 2), 4)
     views = x, x.transpose(0, 2), x[:, ::2, 1:3], x[:1].expand(3, -1, 4), x[0, 0, 0].abs(), x[0, :1, None]
     more = rng.uniform(1), rng.normal(2, 1, 3, 1, 2), -rng.uniform(), torch.empty(0, 3), torch.empty(3, 0)
-    for case in (*views, *more):
-        adds_up(student, case, 0.0)
+    adds_up(student, *((case, 0.0) for case in (*views, *more)))
 
 
 @check("C2", share=1, try_this="energy_above(torch.tensor([1.0, 2.0, 2.0, 3.0]), 2.0)")
@@ -79,9 +80,10 @@ def check_precise(student):
     """Is as precise as the dtype of x"""
     for dtype, large in DTYPES.items():
         eps = torch.finfo(dtype).eps
-        for steps, thr in ((2, 0.0), (3, 0.0), (2, -2048.0 * large), (3, -2048.0 * large)):
-            # The square of one sample is right to half an eps. A narrower dtype takes away four at least.
-            adds_up(student, torch.tensor([large * (1 + steps * eps)], dtype=dtype), thr, rtol=2.5 * eps, atol=0.0)
+        samples = [torch.tensor([large * (1 + steps * eps)], dtype=dtype) for steps in (2, 3)]
+        cases = itertools.product(samples, (0.0, -2048.0 * large))
+        # The square of one sample is right to half an eps. A narrower dtype takes away four at least.
+        adds_up(student, *cases, rtol=2.5 * eps, atol=0.0)
 
 
 @check("C4", category="performance", share=3, try_this="which line runs more often for a larger x?")
