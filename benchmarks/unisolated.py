@@ -54,6 +54,10 @@ class LocalSide(Side):
             raise self._fault
         return {name: "callable" if callable(value) else "value" for name, value in vars(self._module).items()}
 
+    def goes_ahead(self) -> bool:
+        """There is no way there and back."""
+        return False
+
     def call(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], what: str) -> Any:
         found = [self._find(item) if is_remote(item) else item for item in (function, *args)]
         try:
