@@ -19,7 +19,7 @@ show                         values as text, for messages
 Each raises `endings.CheckFailed`, whose text teaches. Student code is asked through `grader.remote`.
 """
 
-from grader.check.calls import accepts, answers, calling, raises
+from grader.check.calls import accepts, answers, calling, each_raises, raises
 from grader.check.costs import (
     count_ops,
     no_loop,
@@ -81,6 +81,7 @@ __all__ = [
     "count_ops",
     "does_not_call",
     "each",
+    "each_raises",
     "faster_than",
     "gradcheck",
     "gradients",

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
 from grader.check import show
+from grader.check.each import each, function_asked
 from grader.check.kinds import require
-from grader.model.endings import CannotJudge, CheckFailed
+from grader.model.endings import CheckFailed
 from grader.model.public import say
 from grader.remote.handle import Handle, word_of
 from grader.remote.raised import another_asked, raised_by_student
-from grader.wire.handles import is_remote
 
 
 def raises(function: Handle, *args: Any, error: type[Exception] = ValueError, case: str) -> None:
@@ -29,9 +29,33 @@ def raises(function: Handle, *args: Any, error: type[Exception] = ValueError, ca
     Raises:
         CheckFailed: it raises nothing.
     """
-    call = _text(function_asked(function), args)
+    _raises(lambda: function(*args), _text(function_asked(function), args), function, error, case)
+
+
+def each_raises(
+    function: Handle, cases: Iterable[tuple[Any, ...]], *, error: type[Exception] = ValueError, case: str
+) -> None:
+    """The call raises an error in each case, as `raises` asks of one; asked for together, as by `each`.
+
+    Args:
+        function: a function of the student's.
+        cases: the positional arguments of each call, as a tuple.
+        error: the builtin error that is asked.
+        case: what is refused, in words without hidden numbers, such as "an empty tensor".
+
+    Raises:
+        CheckFailed: one raises nothing.
+    """
+    cases = list(cases)
+    calls = [_text(function_asked(function), args) for args in cases]
+    answers = each(function, cases)
+    for call in calls:
+        _raises(lambda: next(answers), call, function, error, case)
+
+
+def _raises(ask: Callable[[], Any], call: str, function: Handle, error: type[Exception], case: str) -> None:
     try:
-        yours = function(*args)
+        yours = ask()
     except error as raised:
         if raised_by_student(raised) is None:
             raise
@@ -87,17 +111,6 @@ def calling(function: Handle, *args: Any) -> Iterator[Any]:
         yield function(*args)
     except CheckFailed as failed:
         raise CheckFailed(failed.public, f"{call}\n{failed.story}") from None
-
-
-def function_asked(function: Any) -> Handle:
-    """A function that lives in a worker.
-
-    Raises:
-        CannotJudge: it is something else.
-    """
-    if is_remote(function) and callable(function):
-        return function  # type: ignore[no-any-return]
-    raise CannotJudge(say("your file has {} where a function is asked", show.kind(function, public=True)))
 
 
 def _text(function: Handle, args: tuple[Any, ...]) -> str:

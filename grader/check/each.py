@@ -8,13 +8,15 @@ from typing import Any
 import numpy as np
 import torch
 
-from grader.check.calls import function_asked
+from grader.check import show
+from grader.model.endings import CannotJudge
+from grader.model.public import say
 from grader.remote.ahead import Ahead
 from grader.remote.handle import Handle, side_of, what_of
 from grader.remote.journal import Call
 from grader.remote.raised import graph_stays
 from grader.remote.student import note, noted
-from grader.wire.handles import origin_of
+from grader.wire.handles import is_remote, origin_of
 
 _SIZES = (4, 16, 64)
 """Calls of the first messages, and of all others: a check that ends early has let few be made for nothing."""
@@ -37,6 +39,17 @@ def each(function: Handle, cases: Iterable[tuple[Any, ...]]) -> Iterator[Any]:
         cases: the positional arguments of each call, as a tuple.
     """
     return Each(function_asked(function), cases)
+
+
+def function_asked(function: Any) -> Handle:
+    """A function that lives in a worker.
+
+    Raises:
+        CannotJudge: it is something else.
+    """
+    if is_remote(function) and callable(function):
+        return function  # type: ignore[no-any-return]
+    raise CannotJudge(say("your file has {} where a function is asked", show.kind(function, public=True)))
 
 
 class Each(Iterator[Any]):

@@ -1,6 +1,16 @@
 import torch
 
-from grader.check import as_elsewhere, check, each, imports_no, plain, raises, require, runs_no_operation, same_values
+from grader.check import (
+    as_elsewhere,
+    check,
+    each,
+    each_raises,
+    imports_no,
+    plain,
+    require,
+    runs_no_operation,
+    same_values,
+)
 
 
 def real(shape, strides, a, b):
@@ -118,7 +128,9 @@ def check_negative(student, rng):
 @check("C5", category="error", share=1, try_this="transposed((2, 3), (3, 1), 0, 2), transposed((2, 3), (3, 1), 2, 2)")
 def check_out_of_range(student, rng):
     """A dim that does not exist raises IndexError"""
+    cases = []
     for n in (1, 2, 4):
         case = tuple(sizes_of(rng, n)), (1,) * n
-        for dims in ((n, 0), (0, n), (-n - 1, 0), (0, -n - 1), (n, n), (-n - 1, -n - 1), (n, -n - 1), (0, 3 * n)):
-            raises(student.transposed, *case, *dims, error=IndexError, case="a dim that does not exist")
+        pairs = (n, 0), (0, n), (-n - 1, 0), (0, -n - 1), (n, n), (-n - 1, -n - 1), (n, -n - 1), (0, 3 * n)
+        cases += [(*case, *dims) for dims in pairs]
+    each_raises(student.transposed, cases, error=IndexError, case="a dim that does not exist")
