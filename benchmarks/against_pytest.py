@@ -1,15 +1,15 @@
 """How much the separate processes cost: the same checks and submissions, three ways, side by side in one run.
 
-ours          a lane: a check process, a forked worker for each exercise of each submission
+ours          lanes, each a check process, and a forked worker for each exercise of each submission
 unisolated    one pytest session whose checks call the student's module directly: no isolation at all
 process each  a fresh interpreter with such a session for each submission
 
 The three take turns, round by round, so that a slow moment of the machine hits all of them. Ratios are taken within a
 round; their median is printed with the smallest and largest. Checks that measure speed are left out, as they need
-workers; as many checks must pass here as there.
+workers; as many checks must pass here as there. The last ratio has our start-up in it, for as many submissions.
 
-    python benchmarks/against_pytest.py --rounds 5 --submissions 20
-    taskset -c 0 python benchmarks/against_pytest.py        # on one core
+    python benchmarks/against_pytest.py --rounds 5 --submissions 20 [--lanes 2]
+    taskset -c 0 python benchmarks/against_pytest.py --rounds 1 --submissions 200       # on one core
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 
 from grader.course.answers import read_answer
@@ -42,36 +44,41 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--submissions", type=int, default=20, help="in each round")
     parser.add_argument("--processes", type=int, default=3, help="of them, how many get a process each")
+    parser.add_argument("--lanes", type=int, default=1)
     options = parser.parse_args()
     exercises = [exercise for exercise in load_course(ROOT).exercises if exercise.id in IDS]
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, ExitStack() as opened:
         submissions = make_submissions(exercises, Path(folder), options.submissions)
+        threads = opened.enter_context(ThreadPoolExecutor(options.lanes))
         started = time.perf_counter()
-        with open_lane(exercises, Setup(Start.FORK)) as lane:
-            _ = lane.collected
-            start_up = time.perf_counter() - started
-            only = without_measures(lane, exercises)
-            inside = Unisolated()
-            rounds = []
-            for number in range(options.rounds):
-                began = time.perf_counter()
-                passed = sum(grade(lane, exercises, path, only) for path in submissions)
-                ours = (time.perf_counter() - began) / len(submissions)
-                seconds, also_passed = inside.run(submissions, only)
-                plain = seconds / len(submissions)
-                if passed != also_passed:
-                    sys.exit(f"{passed} checks pass here, and {also_passed} without isolation")
-                few = submissions[: options.processes]
-                began = time.perf_counter()
-                for path in few:
-                    one_process(path, only)
-                each = (time.perf_counter() - began) / len(few)
-                rounds.append((ours, plain, each))
-                print(f"round {number + 1}: ours {ours:.3f} s, unisolated {plain:.3f} s, process each {each:.3f} s")
-            inside.close()
-    print(f"start-up of ours {start_up:.2f} s; {len(exercises)} exercises a submission")
+        lanes = [opened.enter_context(open_lane(exercises, Setup(Start.FORK))) for _ in range(options.lanes)]
+        list(threads.map(lambda lane: lane.collected, lanes))
+        start_up = time.perf_counter() - started
+        only = without_measures(lanes[0], exercises)
+        inside = Unisolated()
+        rounds = []
+        for number in range(options.rounds):
+            began = time.perf_counter()
+            shares = [submissions[place :: options.lanes] for place in range(options.lanes)]
+            passed = sum(threads.map(lambda lane, own: grade_all(lane, exercises, own, only), lanes, shares))
+            ours = (time.perf_counter() - began) / len(submissions)
+            seconds, also_passed = inside.run(submissions, only)
+            plain = seconds / len(submissions)
+            if passed != also_passed:
+                sys.exit(f"{passed} checks pass here, and {also_passed} without isolation")
+            few = submissions[: options.processes]
+            began = time.perf_counter()
+            for path in few:
+                one_process(path, only)
+            each = (time.perf_counter() - began) / len(few)
+            rounds.append((ours, plain, each))
+            print(f"round {number + 1}: ours {ours:.3f} s, unisolated {plain:.3f} s, process each {each:.3f} s")
+        inside.close()
+    count = len(submissions)
+    print(f"start-up of ours {start_up:.2f} s; {len(exercises)} exercises a submission; lanes: {options.lanes}")
     tell("ours / unisolated", [ours / plain for ours, plain, _ in rounds])
     tell("process each / ours", [each / ours for ours, _, each in rounds])
+    tell("the same with our start-up", [count * each / (start_up + count * ours) for ours, _, each in rounds])
 
 
 def make_submissions(exercises: Sequence[Exercise], folder: Path, count: int) -> list[Path]:
@@ -96,6 +103,11 @@ def without_measures(lane: Lane, exercises: Sequence[Exercise]) -> Only:
         files = {f"{exercise.id}.py": exercise.reference.read_bytes()}
         only[exercise.id] = [row.check for row in lane.run(exercise, files, 0).outcomes if not row.speed]
     return only
+
+
+def grade_all(lane: Lane, exercises: Sequence[Exercise], paths: Sequence[Path], only: Only) -> int:
+    """How many checks of some submissions passed."""
+    return sum(grade(lane, exercises, path, only) for path in paths)
 
 
 def grade(lane: Lane, exercises: Sequence[Exercise], path: Path, only: Only) -> int:
