@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import platform
 import shutil
 import struct
@@ -479,3 +480,49 @@ def test_memory_of_all_processes_together_is_capped(places: Callable[[Level], Pl
     with pytest.raises(WorkerLost, match="used more than 256 MB of memory"):
         Student(side).main()
     side.sitting.close()
+
+
+@pytest.mark.parametrize("entering", [True, False])
+def test_a_worker_is_in_its_group_before_it_is_asked(
+    places: Callable[[Level], Place], monkeypatch: pytest.MonkeyPatch, entering: bool
+) -> None:
+    """It enters by itself; where that fails, it is put there."""
+    groups = cgroup.find()
+    if groups is None or (entering and groups.version != 1):
+        pytest.skip("no such control groups can be made here")
+    if entering:
+        monkeypatch.setattr(cgroup.Group, "take_in", lambda *_: None)
+    else:
+        monkeypatch.setattr(cgroup.Group, "doors", lambda _: [])
+    worker = places(Level.FULL).starter.start_worker(Limits())
+    life: Any = worker.life
+    inside = [(folder / "cgroup.procs").read_text().split() for folder in life.group.folders]
+    worker.close()
+    assert inside == [[str(life.pid)]] * len(life.group.folders)
+
+
+def test_a_worker_that_dies_at_birth_leaves_no_group(places: Callable[[Level], Place]) -> None:
+    """It is lost as ever, and what was made for it is removed."""
+    groups = cgroup.find()
+    if groups is None:
+        pytest.skip("no control groups can be made here")
+    starter = places(Level.FULL).starter
+    pattern = f"*-{os.getpid()}-*"
+    before = {*groups.memory.glob(pattern), *groups.pids.glob(pattern)}
+    with pytest.raises(WorkerLost, match="before it was confined"):
+        starter.start_worker(Limits(exercise_s=1e30))  # more than the kernel can be told
+    assert {*groups.memory.glob(pattern), *groups.pids.glob(pattern)} <= before  # others may have ended meanwhile
+
+
+def test_a_worker_that_ended_is_in_no_group(tmp_path: Path) -> None:
+    """The one who would put it there is told, and removes the group."""
+    groups = cgroup.find()
+    if groups is None:
+        pytest.skip("no control groups can be made here")
+    done = subprocess.Popen([sys.executable, "-c", ""], cwd=tmp_path)
+    done.wait()
+    group = groups.make(64, 4)
+    with pytest.raises(ProcessLookupError):
+        group.take_in(done.pid)
+    group.remove()
+    assert not any(folder.exists() for folder in group.folders)
