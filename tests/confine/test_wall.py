@@ -438,6 +438,21 @@ def test_doctor_shows_every_probe() -> None:
     assert max(len(line) for line in ran.stdout.splitlines()) <= 80
 
 
+HUGE_PAGES = """
+    def main():
+        with open("/sys/kernel/mm/transparent_hugepage/enabled") as file:
+            return file.read()
+"""
+
+
+def test_the_c_library_learns_of_huge_pages(places: Callable[[Level], Place]) -> None:
+    """Behind the wall the file that it asks says what it says outside; there are forks that cost less for it."""
+    outside = Path("/sys/kernel/mm/transparent_hugepage/enabled")
+    if not outside.exists():
+        pytest.skip("this kernel has no huge pages")
+    assert places(Level.FULL).run(HUGE_PAGES) == outside.read_text()
+
+
 def test_groups_are_found_where_they_can_be_written(tmp_path: Path) -> None:
     """Both versions of control groups are understood; what cannot be written is not used."""
     own = tmp_path / "own"
