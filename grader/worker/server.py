@@ -40,6 +40,7 @@ from grader.confine.wall import Bare, Full, Reduced, Wall
 from grader.worker import counting, device
 from grader.worker.forked import be_born, receive
 from grader.worker.rehearsal import warm_up
+from grader.worker.settle import fill_holes, settle
 from grader.worker.wall_trial import try_wall
 
 _SELF_CHECK_S = 20.0
@@ -92,10 +93,7 @@ def run(host: socket.socket, launched: Launched) -> None:
     counting.warm_up()
     warm_up()
     wall = _wall(launched)
-    # Frozen, the objects of the server are passed over by collections in workers, which would otherwise write to every
-    # page of theirs and so copy it.
-    gc.collect()
-    gc.freeze()
+    settle()
     gc.enable()  # for the workers, which inherit that; the imports were made without
     _Server(host, wall, launched.refused).run()
 
@@ -212,6 +210,7 @@ class _Server:
         # each worker.
         if asked.simulates and not self._simulates:
             device.preload_operations()
+            fill_holes()
             gc.freeze()
             self._simulates = True
             if self._spare is not None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import platform
 import shutil
 import struct
@@ -451,93 +450,3 @@ def test_the_c_library_learns_of_huge_pages(places: Callable[[Level], Place]) ->
     if not outside.exists():
         pytest.skip("this kernel has no huge pages")
     assert places(Level.FULL).run(HUGE_PAGES) == outside.read_text()
-
-
-def test_groups_are_found_where_they_can_be_written(tmp_path: Path) -> None:
-    """Both versions of control groups are understood; what cannot be written is not used."""
-    own = tmp_path / "own"
-    own.write_text("4:memory:/a/b\n3:cpu,pids:/\n0::/x\n")
-    one, two = tmp_path / "one", tmp_path / "two"
-    mounts = tmp_path / "mounts"
-    mounts.write_text(
-        f"30 1 0:1 / {one}/memory rw - cgroup cgroup rw,memory\n31 1 0:2 / {one}/pids rw - cgroup cgroup rw,pids\n"
-    )
-    assert cgroup.find(str(mounts), str(own)) is None
-    (one / "memory" / "a" / "b").mkdir(parents=True)
-    (one / "pids").mkdir()
-    found = cgroup.find(str(mounts), str(own))
-    assert found == cgroup.Groups(one / "memory" / "a" / "b", one / "pids", 1)
-    mounts.write_text(f"30 1 0:1 / {two} rw - cgroup2 cgroup2 rw,nsdelegate\n")
-    two.mkdir()
-    assert cgroup.find(str(mounts), str(own)) is None
-    (two / "cgroup.subtree_control").write_text("cpu memory pids\n")
-    assert cgroup.find(str(mounts), str(own)) == cgroup.Groups(two, two, 2)
-
-
-MEMORY_OF_MANY = """
-    import os, time
-    def main():
-        for _ in range(6):
-            if os.fork() == 0:
-                kept = bytearray(b"x") * (200 << 20)
-                time.sleep(30)
-                os._exit(0)
-        os.wait()
-        os._exit(1)
-"""
-
-
-def test_memory_of_all_processes_together_is_capped(places: Callable[[Level], Place]) -> None:
-    """Processes that each keep their limit, and together do not, are ended for it."""
-    if cgroup.find() is None:
-        pytest.skip("no control groups can be made here")
-    side = places(Level.FULL).side(MEMORY_OF_MANY, memory_mb=256, processes=8)
-    with pytest.raises(WorkerLost, match="used more than 256 MB of memory"):
-        Student(side).main()
-    side.sitting.close()
-
-
-@pytest.mark.parametrize("entering", [True, False])
-def test_a_worker_is_in_its_group_before_it_is_asked(
-    places: Callable[[Level], Place], monkeypatch: pytest.MonkeyPatch, entering: bool
-) -> None:
-    """It enters by itself; where that fails, it is put there."""
-    groups = cgroup.find()
-    if groups is None or (entering and groups.version != 1):
-        pytest.skip("no such control groups can be made here")
-    if entering:
-        monkeypatch.setattr(cgroup.Group, "take_in", lambda *_: None)
-    else:
-        monkeypatch.setattr(cgroup.Group, "doors", lambda _: [])
-    worker = places(Level.FULL).starter.start_worker(Limits())
-    life: Any = worker.life
-    inside = [(folder / "cgroup.procs").read_text().split() for folder in life.group.folders]
-    worker.close()
-    assert inside == [[str(life.pid)]] * len(life.group.folders)
-
-
-def test_a_worker_that_dies_at_birth_leaves_no_group(places: Callable[[Level], Place]) -> None:
-    """It is lost as ever, and what was made for it is removed."""
-    groups = cgroup.find()
-    if groups is None:
-        pytest.skip("no control groups can be made here")
-    starter = places(Level.FULL).starter
-    pattern = f"*-{os.getpid()}-*"
-    before = {*groups.memory.glob(pattern), *groups.pids.glob(pattern)}
-    with pytest.raises(WorkerLost, match="before it was confined"):
-        starter.start_worker(Limits(exercise_s=1e30))  # more than the kernel can be told
-    assert {*groups.memory.glob(pattern), *groups.pids.glob(pattern)} <= before  # others may have ended meanwhile
-
-
-def test_a_worker_that_ended_is_in_no_group(tmp_path: Path) -> None:
-    """The one who would put it there is told, and removes the group."""
-    groups = cgroup.find()
-    if groups is None:
-        pytest.skip("no control groups can be made here")
-    done = subprocess.Popen([sys.executable, "-c", ""], cwd=tmp_path)
-    done.wait()
-    group = groups.make(64, 4)
-    with pytest.raises(ProcessLookupError):
-        group.take_in(done.pid)
-    group.remove()
-    assert not any(folder.exists() for folder in group.folders)
