@@ -85,7 +85,13 @@ class ForkStarter:
                 os.close(descriptor)
         # The socket also tells of the ends of earlier workers, in any order; `_listen` sorts that out.
         while number not in self._pidfds:
-            self._listen(WARM_UP_S)
+            try:
+                self._listen(WARM_UP_S)
+            except (WorkerLost, OSError):
+                ours.close()
+                with contextlib.suppress(OSError):  # it is not empty: whoever runs next sweeps
+                    _remove(group)
+                raise
             if number in self._refused:
                 ours.close()
                 folder.rmdir()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import subprocess
 import sys
 import textwrap
@@ -125,3 +126,25 @@ def test_a_worker_that_ended_is_in_no_group(groups: cgroup.Groups, tmp_path: Pat
         group.take_in(done.pid)
     group.remove()
     assert not any(folder.exists() for folder in group.folders)
+
+
+def test_a_server_that_is_lost_leaves_no_group(
+    groups: cgroup.Groups, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether it is gone when it is asked, or before it answers, what was made for the worker is removed."""
+    pattern = f"*-{os.getpid()}-*"
+    before = {*groups.memory.glob(pattern), *groups.pids.glob(pattern)}
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    starter = ForkStarter(ours, tmp_path, groups)
+    listen = starter._listen
+
+    def hang_up(seconds: float) -> None:
+        theirs.close()
+        listen(seconds)
+
+    monkeypatch.setattr(starter, "_listen", hang_up)
+    for _ in range(2):
+        with pytest.raises(WorkerLost, match="server is gone"):
+            starter.start_worker(Limits())
+    assert {*groups.memory.glob(pattern), *groups.pids.glob(pattern)} <= before
+    ours.close()
