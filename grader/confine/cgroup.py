@@ -11,6 +11,7 @@ import contextlib
 import os
 import secrets
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -37,11 +38,10 @@ class Groups:
                     with contextlib.suppress(OSError):  # another grader was quicker, or something still lives in it
                         left.rmdir()
 
-    def enclose(self, pid: int, memory_mb: int, tasks: int) -> Group:
-        """Put a process into a new group.
+    def make(self, memory_mb: int, tasks: int) -> Group:
+        """A new group, with limits and nobody in it.
 
         Args:
-            pid: of the process.
             memory_mb: MiB that all its processes and private files may take together.
             tasks: processes and threads that it may be.
 
@@ -50,22 +50,13 @@ class Groups:
         """
         name = f"{_PREFIX}-{os.getpid()}-{secrets.token_hex(4)}"
         group = Group(self.memory / name, self.pids / name, self.version)
-        for folder in dict.fromkeys((group.memory, group.pids)):
-            folder.mkdir()
-        # Limits first, the process last: at no time is it in a group without them.
-        size = str(memory_mb * _MIB)
-        if self.version == 1:
-            (group.memory / "memory.limit_in_bytes").write_text(size)
-            # Without swap, memory is what was allowed and not a multiple of it.
-            with contextlib.suppress(FileNotFoundError):  # swap is not accounted for here
-                (group.memory / "memory.memsw.limit_in_bytes").write_text(size)
-        else:
-            (group.memory / "memory.max").write_text(size)
-            with contextlib.suppress(FileNotFoundError):
-                (group.memory / "memory.swap.max").write_text("0")
-        (group.pids / "pids.max").write_text(str(tasks))
-        for folder in dict.fromkeys((group.memory, group.pids)):
-            (folder / "cgroup.procs").write_text(str(pid))
+        try:
+            for folder in group.folders:
+                folder.mkdir()
+            group.limit(memory_mb, tasks)
+        except OSError:
+            group.remove()
+            raise
         return group
 
 
@@ -77,6 +68,58 @@ class Group:
     pids: Path
     version: int
 
+    @property
+    def folders(self) -> list[Path]:
+        """One or two."""
+        return list(dict.fromkeys((self.memory, self.pids)))
+
+    def limit(self, memory_mb: int, tasks: int) -> None:
+        """Set what all that will be in it may take together, as in `Groups.make`."""
+        size = str(memory_mb * _MIB)
+        if self.version == 1:
+            (self.memory / "memory.limit_in_bytes").write_text(size)
+            # Without swap, memory is what was allowed and not a multiple of it.
+            with contextlib.suppress(FileNotFoundError):  # swap is not accounted for here
+                (self.memory / "memory.memsw.limit_in_bytes").write_text(size)
+        else:
+            (self.memory / "memory.max").write_text(size)
+            with contextlib.suppress(FileNotFoundError):
+                (self.memory / "memory.swap.max").write_text("0")
+        (self.pids / "pids.max").write_text(str(tasks))
+
+    def doors(self) -> list[int]:
+        """Descriptors by which a thread gets in by itself, see `enter`; none where that saves no time. Close them."""
+        if self.version != 1:
+            return []
+        doors: list[int] = []
+        # Opened here: in version 1 the kernel asks what whoever opened it may do, so a worker without rights can enter.
+        with contextlib.suppress(OSError):
+            for folder in self.folders:
+                doors.append(os.open(folder / "tasks", os.O_WRONLY | os.O_CLOEXEC))
+        return doors
+
+    def take_in(self, pid: int) -> None:
+        """See to it that a process is in it, whether it entered by itself or not.
+
+        Raises:
+            OSError: the kernel refuses; `ProcessLookupError` if it has ended.
+        """
+        # Looked at from here: what a worker says of itself would be a claim.
+        for folder in self.folders:
+            if not self._has(folder, pid):
+                # Not at once: the kernel first waits, for milliseconds, until nothing forks or ends anywhere.
+                (folder / "cgroup.procs").write_text(str(pid))
+
+    def _has(self, folder: Path, pid: int) -> bool:
+        """Whether all threads of a process are in; False where that was not looked for."""
+        if self.version != 1:
+            return False
+        try:
+            threads = {str(pid), *os.listdir(f"/proc/{pid}/task")}
+        except FileNotFoundError:  # it has ended
+            return False
+        return threads <= set((folder / "tasks").read_text().split())
+
     def was_killed(self) -> bool:
         """Whether the kernel ended something in it for want of memory."""
         counts = self.memory / ("memory.oom_control" if self.version == 1 else "memory.events")
@@ -85,7 +128,7 @@ class Group:
 
     def remove(self) -> None:
         """Remove it, once its processes have ended."""
-        for folder in dict.fromkeys((self.memory, self.pids)):
+        for folder in self.folders:
             until = time.monotonic() + _REMOVAL_S
             while folder.exists():
                 try:
@@ -94,6 +137,15 @@ class Group:
                     if time.monotonic() > until:
                         raise
                     time.sleep(0.002)
+
+
+def enter(doors: Sequence[int]) -> None:
+    """Move the one thread of this process into a group, by its `doors`; whoever made it looks whether that was done."""
+    for door in doors:
+        # A thread that moves itself can neither end nor start others meanwhile, so the kernel (5.14) waits for nobody.
+        with contextlib.suppress(OSError):
+            os.write(door, b"0")
+        os.close(door)
 
 
 def find(mounts: str = "/proc/self/mountinfo", own: str = "/proc/self/cgroup") -> Groups | None:

@@ -4,7 +4,7 @@ host   -> launcher       `LaunchPlan`, as an argument
 launcher -> its command  `Launched`, as an argument
 host   -> server         `OpenLane` with a descriptor: a lane's socket; `EndWorkers`; `TryWall`
 server -> host           `Ready`, then `Found` for each `TryWall`
-lane   -> server         `StartWorker` with two descriptors: channel and output; `EndWorker`
+lane   -> server         `StartWorker` with descriptors: channel, output, the doors of its group; `EndWorker`
 server -> lane           `Started` with a pidfd, or `Refused`; `Ended` when it has ended
 worker -> lane           `Awake`, if it was spawned; `Confined`, before it is told anything of a submission
 lane   -> spawned worker `Birth`; from the host also with targets, which the worker tries to reach: then `Found`

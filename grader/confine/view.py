@@ -35,8 +35,13 @@ _SYSTEM: tuple[str, ...] = (
 _SYSTEM += ("/usr/share/zoneinfo", "/nix/store", "/gnu/store")
 _SKELETON = "mode=755,size=4m,nr_inodes=10000"
 _PROCESSOR = ("/sys/devices/system/cpu",)
-COPIED = ("/proc/cpuinfo",)
-"""What PyTorch reads to learn which instructions it may use."""
+_HUGE_PAGES = "/sys/kernel/mm/transparent_hugepage"
+COPIED = tuple(
+    path
+    for path in ("/proc/cpuinfo", f"{_HUGE_PAGES}/enabled", f"{_HUGE_PAGES}/hpage_pmd_size")
+    if os.path.exists(path)
+)
+"""What PyTorch reads to learn which instructions it may use, and the C library whether there are huge pages."""
 
 _SETTINGS = ("/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime", "/etc/timezone")
 # Programs ask for the user's name and home; without these files that raises in honest code.

@@ -57,50 +57,50 @@ class ForkStarter:
             number = next(self._numbers)
             worker = self._start(number, limits, spared=spared, simulates=simulates)
             if worker is not None:
-                return once_confined(worker)
+                return _in_its_group(once_confined(worker))
             why = self._refused.pop(number)
             # Fewer at once: what is kept for later makes room for what is needed now.
             if not self.make_room():
                 raise WorkerLost(Verdict.BROKEN, f"this machine has no room for one more worker: {why}")
 
     def _start(self, number: int, limits: Limits, *, spared: bool, simulates: bool) -> Worker | None:
+        # Made from here: control groups are not seen behind the wall.
+        memory, own = limits.memory_mb + _SLACK_MB, worker_limits(limits)
+        group = None if self._groups is None else self._groups.make(memory, own.tasks)
         folder, output = new_places(self._root, number)
         ours, theirs = socket.socketpair()
         sink = os.open(output, os.O_WRONLY | os.O_APPEND)
-        asked = StartWorker(number, str(folder), worker_limits(limits), spared, simulates)
+        doors = [] if group is None else group.doors()
+        asked = StartWorker(number, str(folder), own, spared, simulates)
         try:
-            socket.send_fds(self._server, [to_text(asked).encode()], [theirs.fileno(), sink])
+            socket.send_fds(self._server, [to_text(asked).encode()], [theirs.fileno(), sink, *doors])
         except OSError:
             ours.close()
-            theirs.close()
-            os.close(sink)
+            _remove(group)
             raise _server_lost() from None
-        # The server has its copies. With ours gone the channel closes when the worker ends, whatever it did.
-        theirs.close()
-        os.close(sink)
+        finally:
+            # The server has its copies. With ours gone the channel closes when the worker ends, whatever it did.
+            theirs.close()
+            for descriptor in (sink, *doors):
+                os.close(descriptor)
         # The socket also tells of the ends of earlier workers, in any order; `_listen` sorts that out.
         while number not in self._pidfds:
-            self._listen(WARM_UP_S)
+            try:
+                self._listen(WARM_UP_S)
+            except (WorkerLost, OSError):
+                ours.close()
+                with contextlib.suppress(OSError):  # it is not empty: whoever runs next sweeps
+                    _remove(group)
+                raise
             if number in self._refused:
                 ours.close()
                 folder.rmdir()
                 output.unlink()
+                _remove(group)
                 return None
         pidfd = self._pidfds.pop(number)
-        life = _Forked(_pid_of(pidfd), pidfd, number, self)
-        worker = Worker(Channel(SocketTransport(ours), caps_of(limits)), life, folder, output, limits)
-        # Set from here: control groups are not seen behind the wall. Nothing of a submission has been sent yet, so the
-        # cap holds before any of it runs.
-        if self._groups is not None:
-            life.group = self._enclosed(self._groups, life, limits)
-        return worker
-
-    def _enclosed(self, groups: cgroup.Groups, life: _Forked, limits: Limits) -> cgroup.Group | None:
-        memory = limits.memory_mb + _SLACK_MB
-        try:
-            return groups.enclose(life.pid, memory, worker_limits(limits).tasks)
-        except ProcessLookupError:  # it has ended already, which is told when it is asked
-            return None
+        life = _Forked(_pid_of(pidfd), pidfd, number, self, group)
+        return Worker(Channel(SocketTransport(ours), caps_of(limits)), life, folder, output, limits)
 
     def end_of(self, number: int) -> Ended | None:
         """Wait a moment for a worker's end."""
@@ -155,6 +155,26 @@ class ForkStarter:
             with contextlib.suppress(OSError):
                 clean_up()
         self._server.close()
+
+
+def _in_its_group(worker: Worker) -> Worker:
+    """The worker, once it is where its limits hold: nothing of a submission has been sent to it yet."""
+    life = worker.life
+    assert isinstance(life, _Forked)
+    if life.group is not None:
+        try:
+            life.group.take_in(life.pid)
+        except ProcessLookupError:  # it has ended already, which is told when it is asked
+            pass
+        except OSError:
+            worker.close()
+            raise
+    return worker
+
+
+def _remove(group: cgroup.Group | None) -> None:
+    if group is not None:
+        group.remove()
 
 
 def _server_lost() -> WorkerLost:

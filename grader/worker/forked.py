@@ -8,7 +8,7 @@ import signal
 import socket
 import sys
 
-from grader.confine import kernel
+from grader.confine import cgroup, kernel
 from grader.confine.messages import Confined, Message, StartWorker, from_text, to_tree
 from grader.confine.wall import Wall
 from grader.wire.frames import Channel
@@ -40,7 +40,8 @@ def be_born(birth: socket.socket, wall: Wall) -> None:
     message, descriptors = receive(birth)
     if not isinstance(message, StartWorker):  # the server is gone
         os._exit(0)
-    channel_fd, output_fd = descriptors
+    channel_fd, output_fd, *doors = descriptors
+    cgroup.enter(doors)
     null = os.open(os.devnull, os.O_RDONLY)
     os.dup2(null, 0)
     os.dup2(output_fd, 1)

@@ -39,6 +39,8 @@ from grader.confine.messages import (
 from grader.confine.wall import Bare, Full, Reduced, Wall
 from grader.worker import counting, device
 from grader.worker.forked import be_born, receive
+from grader.worker.rehearsal import warm_up
+from grader.worker.settle import fill_holes, settle
 from grader.worker.wall_trial import try_wall
 
 _SELF_CHECK_S = 20.0
@@ -89,11 +91,9 @@ def run(host: socket.socket, launched: Launched) -> None:
         importlib.import_module(name)
     device.preload()
     counting.warm_up()
+    warm_up()
     wall = _wall(launched)
-    # Frozen, the objects of the server are passed over by collections in workers, which would otherwise write to every
-    # page of theirs and so copy it.
-    gc.collect()
-    gc.freeze()
+    settle()
     gc.enable()  # for the workers, which inherit that; the imports were made without
     _Server(host, wall, launched.refused).run()
 
@@ -210,6 +210,7 @@ class _Server:
         # each worker.
         if asked.simulates and not self._simulates:
             device.preload_operations()
+            fill_holes()
             gc.freeze()
             self._simulates = True
             if self._spare is not None:

@@ -437,45 +437,16 @@ def test_doctor_shows_every_probe() -> None:
     assert max(len(line) for line in ran.stdout.splitlines()) <= 80
 
 
-def test_groups_are_found_where_they_can_be_written(tmp_path: Path) -> None:
-    """Both versions of control groups are understood; what cannot be written is not used."""
-    own = tmp_path / "own"
-    own.write_text("4:memory:/a/b\n3:cpu,pids:/\n0::/x\n")
-    one, two = tmp_path / "one", tmp_path / "two"
-    mounts = tmp_path / "mounts"
-    mounts.write_text(
-        f"30 1 0:1 / {one}/memory rw - cgroup cgroup rw,memory\n31 1 0:2 / {one}/pids rw - cgroup cgroup rw,pids\n"
-    )
-    assert cgroup.find(str(mounts), str(own)) is None
-    (one / "memory" / "a" / "b").mkdir(parents=True)
-    (one / "pids").mkdir()
-    found = cgroup.find(str(mounts), str(own))
-    assert found == cgroup.Groups(one / "memory" / "a" / "b", one / "pids", 1)
-    mounts.write_text(f"30 1 0:1 / {two} rw - cgroup2 cgroup2 rw,nsdelegate\n")
-    two.mkdir()
-    assert cgroup.find(str(mounts), str(own)) is None
-    (two / "cgroup.subtree_control").write_text("cpu memory pids\n")
-    assert cgroup.find(str(mounts), str(own)) == cgroup.Groups(two, two, 2)
-
-
-MEMORY_OF_MANY = """
-    import os, time
+HUGE_PAGES = """
     def main():
-        for _ in range(6):
-            if os.fork() == 0:
-                kept = bytearray(b"x") * (200 << 20)
-                time.sleep(30)
-                os._exit(0)
-        os.wait()
-        os._exit(1)
+        with open("/sys/kernel/mm/transparent_hugepage/enabled") as file:
+            return file.read()
 """
 
 
-def test_memory_of_all_processes_together_is_capped(places: Callable[[Level], Place]) -> None:
-    """Processes that each keep their limit, and together do not, are ended for it."""
-    if cgroup.find() is None:
-        pytest.skip("no control groups can be made here")
-    side = places(Level.FULL).side(MEMORY_OF_MANY, memory_mb=256, processes=8)
-    with pytest.raises(WorkerLost, match="used more than 256 MB of memory"):
-        Student(side).main()
-    side.sitting.close()
+def test_the_c_library_learns_of_huge_pages(places: Callable[[Level], Place]) -> None:
+    """Behind the wall the file that it asks says what it says outside; there are forks that cost less for it."""
+    outside = Path("/sys/kernel/mm/transparent_hugepage/enabled")
+    if not outside.exists():
+        pytest.skip("this kernel has no huge pages")
+    assert places(Level.FULL).run(HUGE_PAGES) == outside.read_text()
