@@ -10,7 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from grader.course.files import suggestion
-from grader.intake.archive import ZIP, is_junk, unpack
+from grader.course.suffixes import ZIP
+from grader.intake.archive import is_junk, unpack
 from grader.intake.canvas import CANVAS
 from grader.intake.clones import CLONES
 from grader.intake.gradescope import GRADESCOPE
