@@ -21,7 +21,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
@@ -31,12 +31,13 @@ from grader.course.load import load_course
 from grader.jobs import Part, Setup, Start
 from grader.lanes.lane import Lane
 from grader.lanes.open import open_lane
-from grader.model import Exercise, Verdict
+from grader.model import Exercise, Outcome, Verdict
 
 ROOT = Path(__file__).resolve().parents[1]
 IDS = ("predict_strides", "fix_the_loop")
 
 Only = dict[str, list[str]]
+Found = dict[str, list[Outcome]]
 
 
 def main() -> None:
@@ -60,11 +61,15 @@ def main() -> None:
         for number in range(options.rounds):
             began = time.perf_counter()
             shares = [submissions[place :: options.lanes] for place in range(options.lanes)]
-            passed = sum(threads.map(lambda lane, own: grade_all(lane, exercises, own, only), lanes, shares))
+            found: Found = {}
+            for share in threads.map(lambda lane, own: grade_all(lane, exercises, own, only), lanes, shares):
+                found |= share
             ours = (time.perf_counter() - began) / len(submissions)
+            passed = sum(row.verdict is Verdict.PASSED for rows in found.values() for row in rows)
             seconds, also_passed = inside.run(submissions, only)
             plain = seconds / len(submissions)
             if passed != also_passed:
+                tell_others(found)
                 sys.exit(f"{passed} checks pass here, and {also_passed} without isolation")
             few = submissions[: options.processes]
             began = time.perf_counter()
@@ -105,19 +110,26 @@ def without_measures(lane: Lane, exercises: Sequence[Exercise]) -> Only:
     return only
 
 
-def grade_all(lane: Lane, exercises: Sequence[Exercise], paths: Sequence[Path], only: Only) -> int:
-    """How many checks of some submissions passed."""
-    return sum(grade(lane, exercises, path, only) for path in paths)
+def grade_all(lane: Lane, exercises: Sequence[Exercise], paths: Sequence[Path], only: Only) -> Found:
+    """What came of all checks, by author."""
+    return {path.name: grade(lane, exercises, path, only) for path in paths}
 
 
-def grade(lane: Lane, exercises: Sequence[Exercise], path: Path, only: Only) -> int:
-    """How many checks passed."""
-    passed = 0
+def grade(lane: Lane, exercises: Sequence[Exercise], path: Path, only: Only) -> list[Outcome]:
+    """What came of all checks."""
+    found: list[Outcome] = []
     for exercise in exercises:
         files = {f"{exercise.id}.py": (path / f"{exercise.id}.py").read_bytes()}
-        outcomes = lane.run(exercise, files, 0, part=Part(frozenset(only[exercise.id]), again=True)).outcomes
-        passed += sum(outcome.verdict is Verdict.PASSED for outcome in outcomes)
-    return passed
+        found += lane.run(exercise, files, 0, part=Part(frozenset(only[exercise.id]), again=True)).outcomes
+    return found
+
+
+def tell_others(found: Mapping[str, Sequence[Outcome]]) -> None:
+    """Print the checks that did not pass, and why: one of them is not as it should be."""
+    for author, rows in found.items():
+        for row in rows:
+            if row.verdict is not Verdict.PASSED:
+                print(f"{author} {row.check} {row.verdict.value}: {row.detail or row.message}")
 
 
 class Unisolated:

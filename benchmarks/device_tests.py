@@ -11,9 +11,7 @@ FILE is given a line for each test that failed. It needs expecttest; some tests 
 from __future__ import annotations
 
 import argparse
-import contextlib
 import importlib
-import json
 import os
 import re
 import signal
@@ -27,6 +25,8 @@ import warnings
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+
+from grader.accelerator.children import answer_of
 
 _LONGEST = 60
 """Seconds that a test may take."""
@@ -73,35 +73,22 @@ def tests_of(path: Path) -> Iterator[unittest.TestCase]:
 
 def run(test: unittest.TestCase) -> Outcome:
     """Run a test in a child."""
-    read, write = os.pipe()
-    child = os.fork()
-    if not child:
-        signal.alarm(_LONGEST)
-        outcome: Outcome = ("failed", "nothing")
-        with contextlib.suppress(BaseException):
-            silence = os.open(os.devnull, os.O_WRONLY)
-            os.dup2(silence, 1)
-            os.dup2(silence, 2)
-            outcome = _outcome(test)
-        os.write(write, json.dumps(outcome).encode()[:4000])
-        os._exit(0)
-    os.close(write)
-    with os.fdopen(read, "rb") as stream:
-        text = stream.read()
-    _, status = os.waitpid(child, 0)
-    code = os.waitstatus_to_exitcode(status)
+    answer, code = answer_of(lambda: _outcome(test))
     if code == -signal.SIGALRM:
         return "failed", f"more than {_LONGEST} s"
-    if not text:
-        return "failed", f"the process died with {code}"
-    how, why = json.loads(text)
+    how, why = answer or ("failed", f"the process died with {code}")
     return how, why
 
 
 def _outcome(test: unittest.TestCase) -> Outcome:
+    """Run it, in silence and for so long."""
+    signal.alarm(_LONGEST)
+    silence = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(silence, 1)
+    os.dup2(silence, 2)
     result = unittest.TestResult()
-    type(test).setUpClass()
     try:
+        type(test).setUpClass()
         test.run(result)
     except BaseException:
         return "failed", traceback.format_exc().strip().splitlines()[-1]

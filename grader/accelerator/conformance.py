@@ -25,6 +25,7 @@ from typing import Any
 
 import torch
 
+from grader.accelerator.children import answer_of
 from grader.accelerator.comparison import Wrong, compare, first_line
 from grader.accelerator.generators import SimGenerator
 from grader.accelerator.turn_on import enable, preload
@@ -122,29 +123,19 @@ def _enable() -> None:
 
 
 def _isolated(op: Any, samples: int) -> tuple[str, str]:
-    # An operator that crashes in C++ takes no more than its own process along, and `enable` is new in each.
-    read, write = os.pipe()
-    child = os.fork()
-    if not child:
-        os.close(read)
+    """What `try_operator` gives in a process in which the device was just enabled."""
+
+    def tried() -> tuple[str, str]:
         try:
             warnings.simplefilter("ignore")
             _enable()
-            answer = try_operator(op, samples)
+            return try_operator(op, samples)
         except BaseException as error:
-            answer = (FAILS, f"{type(error).__name__}: {first_line(error)}")
-        os.write(write, json.dumps(answer).encode()[:60_000])
-        # Not `sys.exit`: the clean-up that is due at the end belongs to the parent.
-        os._exit(0)
-    os.close(write)
-    with os.fdopen(read, "rb") as stream:
-        text = stream.read()
-    _, status = os.waitpid(child, 0)
-    # A process that died said nothing.
-    if not text:
-        return WRONG, f"the process died with status {status}"
-    status_text, reason = json.loads(text)
-    return status_text, reason
+            return FAILS, f"{type(error).__name__}: {first_line(error)}"
+
+    answer, code = answer_of(tried)
+    status, reason = answer or (WRONG, f"the process died with {code}")
+    return status, reason
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -9,6 +9,7 @@ from pathlib import Path
 from grader.course.inventory import released_files
 from grader.course.layout import Places, bundled_course, find_course, find_given, is_given
 from grader.course.load import load_course
+from grader.course.suffixes import HANDED_IN
 from grader.model import Course, Exercise, Submission
 from grader.model.errors import CourseError, GraderError
 
@@ -17,9 +18,6 @@ _GIT = ("git", "--no-pager", "-c", "core.fsmonitor=false", "-c", "protocol.allow
 
 _LARGEST = 1 << 20
 """No check is that large; a file of data may be."""
-
-_HANDED_IN = (".py", ".ipynb", ".zip")
-"""What submissions are read from, by how names end."""
 
 
 @dataclass(frozen=True)
@@ -102,7 +100,7 @@ def changed_exercises(checkout: Checkout, submission: Submission, since: str) ->
     names = _git(checkout.folder, "diff-tree", "-r", "--name-only", "--no-renames", "-z", "--relative", commit, "HEAD")
     if names is None:
         raise GraderError("--changed-since: git cannot compare here; leave it out to grade everything")
-    changed = [Path(name) for name in names.split("\0") if Path(name).suffix.lower() in _HANDED_IN]
+    changed = [Path(name) for name in names.split("\0") if name.lower().endswith(HANDED_IN)]
     # With those above, as packages lie below; a file in the top folder itself has everything below it.
     folders = {folder for path in changed for folder in (path.parent, *path.parents[:-1])}
     own = {id: path.relative_to(checkout.folder).parent for id, path in submission.paths.items()}

@@ -144,7 +144,8 @@ def _graded(sheet: Sheet, intake: Intake, out: Path, how: tuple[Order, Where], s
     except KeyboardInterrupt:
         say()  # what stood there meanwhile goes
         click.echo(f"grade: interrupted after {counted(done, 'author')}; the same command goes on from there", err=True)
-        click.echo(f"grade: the gradebook so far is in {out}", err=True)
+        left = "a run without --shard writes the gradebook" if order.shard else f"the gradebook so far is in {out}"
+        click.echo(f"grade: {left}", err=True)
         sys.exit(INTERRUPTED)
 
 

@@ -40,12 +40,12 @@ def make_ruleset(readable: Sequence[str], writable: Sequence[str]) -> int:
     """A descriptor of rules that allow nothing but this.
 
     Args:
-        readable: folders and files that may be read.
+        readable: folders and files that may be read; those that are gone by now are left out.
         writable: folders in which everything may be done but executing; files that may be written.
 
     Raises:
         RulesetError: the kernel refuses.
-        FileNotFoundError: there is no such path.
+        FileNotFoundError: there is nothing of that name to write to.
     """
     # What this version of Landlock does not know cannot be asked of it; what it knows is refused unless allowed below.
     version = get_abi_version()
@@ -53,7 +53,12 @@ def make_ruleset(readable: Sequence[str], writable: Sequence[str]) -> int:
     rules = create_ruleset(RulesetAttr(handled_access_fs=supported, scoped=get_supported_scope(version)))
     for paths, access in ((readable, _READ), (writable, supported & ~_NEVER)):
         for path in paths:
-            descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
+            try:
+                descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
+            except FileNotFoundError:
+                if paths is readable:
+                    continue
+                raise
             try:
                 # The kernel refuses a rule that gives a file rights which only folders have.
                 allowed = access if os.path.isdir(path) else access & _OF_FILES

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
 from collections.abc import Iterator
@@ -106,7 +107,8 @@ def build(view: View) -> None:
     kernel.mount("", "/", "", kernel.MS_REC | kernel.MS_PRIVATE)
     kernel.mount("tmpfs", root, "tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV, _SKELETON)
     for path in folders:
-        _show(root, path)
+        with contextlib.suppress(FileNotFoundError):  # it went since its folder was listed
+            _show(root, path)
     _furnish(root)
     for path, content in copies.items():
         os.makedirs(os.path.dirname(root + path), exist_ok=True)

@@ -1,6 +1,7 @@
 """A course folder → Course.
 
 layout    where things lie: the one module that knows a course's paths
+suffixes  how names end of what is handed in: Python, notebooks, zips
 inventory which files a course has, and which of them students get
 kept      where things lie that belong to one student
 schema    what may stand in course.yaml and exercise.yaml

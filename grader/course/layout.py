@@ -10,6 +10,7 @@ from pathlib import Path
 
 import grader
 from grader.course.kept import kept_folder
+from grader.course.suffixes import NOTEBOOK
 from grader.model import Course, Exercise
 from grader.model.errors import CourseError
 
@@ -31,7 +32,6 @@ BUNDLED = "bundled"
 
 _SHOWN, _STAFF = "exercises", "solutions"
 _NOTEBOOKS = "notebooks"
-NOTEBOOK = ".ipynb"
 _CHECKS, _PROBES = "check_", "probe_"
 SHARED = "shared"
 """The package of staff's own code, which checks and references import by that name."""

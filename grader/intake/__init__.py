@@ -7,6 +7,7 @@ canvas, moodle, gradescope, clones, nbgrader, plain
             one platform's layout each
 contents    what one author handed in, in memory, with zips in zips
 archive     a zip, as its files
+unpacked    a private folder for what is in a zip
 notebook    a notebook, as the modules in it
 match       which exercise a file is of
 collect     what one author handed in, as a Submission

@@ -15,8 +15,6 @@ from pathlib import Path, PurePosixPath
 
 from grader.model.errors import SubmissionError
 
-ZIP = ".zip"
-
 DEEPEST = 12
 _UNREADABLE = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, NotImplementedError, ValueError)
 """What reading a broken, cut, encrypted or exotic zip raises."""

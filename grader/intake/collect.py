@@ -8,11 +8,11 @@ from pathlib import Path, PurePosixPath
 
 from grader.course.layout import is_course, is_ours
 from grader.course.starter import is_starter
-from grader.intake.archive import ZIP
+from grader.course.suffixes import NOTEBOOK, ZIP
 from grader.intake.contents import CANNOT_OPEN, Contents, contents_of
 from grader.intake.folder import digest_of, read_submission
 from grader.intake.handed import Handed, Part, Unmatched
-from grader.intake.match import CODE, NOTEBOOK, attempt_of, by_contents, named
+from grader.intake.match import CODE, attempt_of, by_contents, named
 from grader.intake.notebook import Module, modules_of
 from grader.intake.packages import with_packages
 from grader.model import Exercise, Submission
@@ -184,7 +184,7 @@ def _submission(
             if place == 0:
                 problems[exercise.id], unread = _problem(exercise, contents)
                 if unread is not None:
-                    paths[exercise.id] = Path(unread)
+                    paths[exercise.id] = contents.disk[unread]
             continue
         one = own[place]
         siblings = _siblings(contents, one.path, one.source, {other.path for other in own})

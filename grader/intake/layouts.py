@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
 from grader.course.files import suggestion
-from grader.intake.archive import ZIP, is_junk, unpack
+from grader.course.suffixes import ZIP
+from grader.intake.archive import is_junk, unpack
 from grader.intake.canvas import CANVAS
 from grader.intake.clones import CLONES
 from grader.intake.gradescope import GRADESCOPE
@@ -19,6 +18,7 @@ from grader.intake.match import named
 from grader.intake.moodle import MOODLE
 from grader.intake.nbgrader import NBGRADER, SUBMITTED
 from grader.intake.plain import PLAIN
+from grader.intake.unpacked import private_folder
 from grader.model import Exercise
 from grader.model.errors import SubmissionError
 
@@ -47,25 +47,21 @@ def taken_in(
         SubmissionError: nothing can be read there, or nobody's submission is.
     """
     chosen = None if name is None else _layout(name)
-    folder = None
-    try:
+    with ExitStack() as kept:
         root, source = path, path
         if path.is_file() and path.suffix.lower() == ZIP:
-            root = folder = Path(tempfile.mkdtemp(prefix="grade-class-"))
+            root = folder = kept.enter_context(private_folder())
             unpack(path, folder)
         elif not path.is_dir():
             raise SubmissionError(f"{path} is neither a folder with submissions nor a zip of one")
         elif only := _only_zip(path, out):
-            folder = Path(tempfile.mkdtemp(prefix="grade-class-"))
+            folder = kept.enter_context(private_folder())
             unpack(only, folder)
             # A class's download in a folder of its own, or the one author whose zip it is.
             inner, items = _inner(folder, exercises, out)
             if (chosen or _recognized(items)) is not PLAIN or _is_class(items, exercises):
                 root, source = inner, only
         yield _taken(root, source, exercises, chosen, out)
-    finally:
-        if folder is not None:
-            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _layout(name: str) -> Layout:

@@ -14,10 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from grader.course.layout import is_ours
+from grader.course.suffixes import NOTEBOOK, PYTHON
 from grader.model import Exercise
 
-PYTHON = (".py", ".py.txt")
-NOTEBOOK = ".ipynb"
 CODE = (".py", NOTEBOOK)
 _LONGEST_NAME = 255
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 
-from grader.intake.archive import ZIP
+from grader.course.suffixes import ZIP
 from grader.intake.handed import Handed, Item, Layout, Part, Taken, Unmatched, grouped
 from grader.intake.match import CODE, attempt_of, named, owner_in, without_downloads
 from grader.model import Exercise

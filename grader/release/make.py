@@ -11,8 +11,8 @@ from pathlib import Path
 
 from grader.course.layout import ASSISTANTS_PAGE, COURSE_FILE, STUDENTS_PAGE, Places
 from grader.course.load import load_course
+from grader.course.suffixes import ZIP
 from grader.diagnosis.sealed import as_file
-from grader.intake.archive import ZIP
 from grader.intake.zipped import EPOCH_SECONDS, zip_bytes
 from grader.jobs import Setup
 from grader.lanes.lane import Lane

@@ -10,6 +10,7 @@ import pytest
 from batch.pretend import PretendClass
 from batch.test_journal import results
 
+from grader.batch import run
 from grader.batch.journal import FILE, open_journal
 from grader.batch.order import Shard
 from grader.batch.shards import waiting_shards
@@ -112,3 +113,24 @@ def test_a_shard_that_is_none(text: str, tiny: Course, tmp_path: Path, capsys: p
         main(["batch", str(tmp_path), "--out", str(tmp_path / "out"), "--course", str(tiny.root), "--shard", text])
     assert ended.value.code == 2
     assert "write 2/4 for the second of four" in capsys.readouterr().err
+
+
+def test_a_shard_that_is_interrupted(
+    tiny: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It leaves no gradebook, and says who writes it; a whole batch leaves the one so far."""
+
+    def interrupted(*asked: object, **how: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(run, "grade_batch", interrupted)
+    (tmp_path / "in" / "ada").mkdir(parents=True)
+    words = ["batch", str(tmp_path / "in"), "--out", str(tmp_path / "out"), "--course", str(tiny.root)]
+    for shard, told in (
+        (["--shard", "1/2"], "a run without --shard writes the gradebook"),
+        ([], "the gradebook so far is"),
+    ):
+        with pytest.raises(SystemExit) as ended:
+            main([*words, *shard])
+        assert ended.value.code == 130
+        assert told in capsys.readouterr().err

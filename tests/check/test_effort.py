@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import suppress
+
 import pytest
 import torch
 from support import Function
@@ -76,6 +79,27 @@ def test_hidden_loops_take_time(function: Function, name: str) -> None:
 def test_slow_answers_are_believed(function: Function, text: str) -> None:
     """What an answer takes that runs as many operations for any input is its own affair; speed is for other checks."""
     no_loop(judged(function, text), SMALL, LARGE)
+
+
+def test_a_doubt_changes_no_input(function: Function) -> None:
+    """A check's later inputs are the same whether times raise a doubt or not: how often is asked then is not heard."""
+    heard: list[list[bool]] = []
+    for text in (REFERENCE, _LOOP.replace("HIDDEN", _HIDDEN["stacks emptied"])):
+        total = judged(function, text)
+        reference = side_of(total).reference
+        assert reference is not None
+        asked: list[bool] = []
+        heard.append(asked)
+
+        def leave(learns: bool, asked: list[bool] = asked) -> Callable[[], None]:
+            asked.append(learns)
+            return lambda: None
+
+        side_of(total).leave = reference.leave = leave
+        with suppress(CheckFailed):
+            no_loop(total, SMALL, LARGE)
+    assert [asked.count(True) for asked in heard] == [2, 2]
+    assert len(heard[1]) > len(heard[0])
 
 
 def test_without_a_reference_counts_stand_alone(function: Function) -> None:

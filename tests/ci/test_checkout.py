@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
+import zipfile
 from pathlib import Path
 
 import pytest
 from support import COURSES
 
 from grader.ci.checkout import Checkout, changed_exercises, open_checkout, other_files
-from grader.intake.folder import read_submission
+from grader.intake.collect import collect_one
 from grader.model import Course
 from grader.model.errors import CourseError, GraderError
 from grader.study.given import start
@@ -40,7 +42,8 @@ def commit(folder: Path) -> None:
 
 
 def changed(checkout: Checkout, since: str = "HEAD") -> list[str]:
-    submission = read_submission(checkout.folder, checkout.course.exercises, "a")
+    exercises = checkout.course.exercises
+    submission = collect_one(checkout.folder, exercises, exercises, "a")
     return [exercise.id for exercise in changed_exercises(checkout, submission, since)]
 
 
@@ -96,6 +99,46 @@ def test_what_changed(home: Path, tiny: Course) -> None:
     commit(home)
     assert changed(checkout, "HEAD~1") == ["total"]
     assert changed(checkout, "HEAD~2") == ["double", "total"]
+
+
+def test_a_notebook_and_a_zip_that_changed(home: Path, tiny: Course) -> None:
+    """Are of their exercises, also where the zip has folders, and where a browser named the file."""
+    text = "def {}(x): return 0\n"
+    for path in (DOUBLE, DOUBLE.parents[1] / "total/total.py"):
+        (home / path).unlink()
+    commit(home)
+    cell = {"cell_type": "code", "metadata": {}, "outputs": [], "source": text.format("double")}
+    (home / "week1.ipynb").write_text(json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4}))
+    commit(home)
+    (home / "week2").mkdir()
+    with zipfile.ZipFile(home / "week2" / "hw.zip", "w") as archive:
+        archive.writestr("my work/total.py", text.format("total"))
+    commit(home)
+    checkout = open_checkout(home / "week2", tiny.root)
+    assert changed(checkout, "HEAD~1") == ["total"]
+    (home / "course.yaml").unlink()
+    checkout = open_checkout(home, tiny.root)
+    assert [changed(checkout, since) for since in ("HEAD", "HEAD~1", "HEAD~2")] == [[], ["total"], ["double", "total"]]
+    (home / "week1.ipynb").rename(home / "notes.ipynb.bak")
+    (home / "Double.py.txt").write_text(text.format("double"))
+    commit(home)
+    assert changed(checkout, "HEAD~1") == ["double"]
+
+
+def test_what_changed_and_cannot_be_read(home: Path, tiny: Course) -> None:
+    """Is graded, so that its author is told why: a zip that is none, a file that is too large."""
+    shutil.rmtree(home / "exercises")
+    (home / "course.yaml").unlink()
+    commit(home)
+    checkout = open_checkout(home, tiny.root)
+    (home / "hw.zip").write_bytes(b"no zip")
+    commit(home)
+    assert "double" in changed(checkout, "HEAD~1")
+    (home / "hw.zip").unlink()
+    (home / "week1").mkdir()
+    (home / "week1" / "double.py").write_bytes(b"#" * (2 << 20))
+    commit(home)
+    assert changed(checkout, "HEAD~1") == ["double"]
 
 
 def test_a_repository_runs_nothing(home: Path, tiny: Course) -> None:

@@ -1,0 +1,93 @@
+"""What measuring speed takes: the same class with its checks of speed and without them, in turns, whole commands.
+
+    python benchmarks/speed_share.py [--authors 10] [--handin first] [--lanes 1] [--rounds 3]
+
+A check counts as one of speed where an outcome of the first run has a comparison of times. Prints the seconds of each
+run, their ratio, and which share of the seconds of all outcomes those of such checks are, by exercise.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sqlite3
+import statistics
+import tempfile
+from collections import defaultdict
+from contextlib import closing
+from pathlib import Path
+
+from lanes import COMMAND, ROOT, hand_in, run
+
+from grader.batch.journal import FILE
+from grader.course.load import load_course
+from grader.graded import from_told
+from grader.model import Course, GradedExercise
+
+WITHOUT = """
+from dataclasses import replace
+from grader import grading
+
+grade = grading._Task.grade
+
+def without(task):
+    skipped = {speed}.get(task.exercise.id, ())
+    ids = [check.id for check in task.lane.checks_of(task.exercise) if check.id not in skipped]
+    return grade(replace(task, sheet=replace(task.sheet, checks=ids)))
+
+grading._Task.grade = without
+"""
+
+
+def graded(course: Course, out: Path) -> list[GradedExercise]:
+    """All that was graded in a run, what was graded again as well."""
+    exercises = {exercise.id: exercise for exercise in course.exercises}
+    with closing(sqlite3.connect(out / FILE)) as journal:
+        rows = journal.execute("SELECT exercise, told FROM outcomes ORDER BY id").fetchall()
+    return [from_told(exercises[id], json.loads(told)) for id, told in rows]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--authors", type=int, default=10)
+    parser.add_argument("--handin", default="first")
+    parser.add_argument("--lanes", type=int, default=1)
+    parser.add_argument("--rounds", type=int, default=3)
+    asked = parser.parse_args()
+    course = load_course(ROOT)
+    speed: dict[str, list[str]] = {}
+    ratios: list[float] = []
+    with tempfile.TemporaryDirectory() as root:
+        hand_in(course, asked.handin, Path(root, "in"), asked.authors)
+        for number in range(asked.rounds):
+            seconds: list[float] = []
+            for name in ("with", "without"):
+                code = COMMAND if name == "with" else WITHOUT.format(speed=speed) + COMMAND
+                out = Path(root, f"{name}{number}")
+                seconds.append(run(code, asked.lanes, asked.handin, Path(root, "in"), out))
+                if not speed:
+                    speed = tell(graded(course, out))
+                print(f"{number} {name:8} {seconds[-1]:6.1f} s  load {os.getloadavg()[0]:.1f}", flush=True)
+            ratios.append(seconds[0] / seconds[1])
+    print(f"{statistics.median(ratios):.2f} times as long with speed ({min(ratios):.2f} to {max(ratios):.2f})")
+
+
+def tell(found: list[GradedExercise]) -> dict[str, list[str]]:
+    """Print the share of the seconds that checks of speed took; give their ids by exercise."""
+    rows = [(item.exercise.id, row.check.id, row.outcome) for item in found for row in item.checks]
+    speed = {(exercise, check) for exercise, check, outcome in rows if outcome.speed}
+    whole: dict[str, float] = defaultdict(float)
+    measured: dict[str, float] = defaultdict(float)
+    for exercise, check, outcome in rows:
+        whole[exercise] += outcome.seconds
+        measured[exercise] += outcome.seconds if (exercise, check) in speed else 0
+    for exercise, seconds in sorted(whole.items()):
+        print(f"{exercise:30} {seconds:6.1f} s, {measured[exercise] / seconds:4.0%} for speed")
+    all_s = sum(whole.values())
+    print(f"{'all':30} {all_s:6.1f} s, {sum(measured.values()) / all_s:4.0%} for speed")
+    return {exercise: sorted(check for id, check in speed if id == exercise) for exercise in whole}
+
+
+if __name__ == "__main__":
+    main()
