@@ -48,10 +48,10 @@ def witnessed(
     side.ready()
     worker = side.sitting.live_worker()
     _settle(worker)
-    others, cpu = worker.other_threads_ns(), worker.cpu_s()
+    others, cpu = _others(worker), worker.cpu_s()
     with side.sitting.alone():
         answer = built_in(function, name, values, args, kwargs)
-    others_after, cpu_after = worker.other_threads_ns(), worker.cpu_s()
+    others_after, cpu_after = _others(worker), worker.cpu_s()
     # The most that it can have been before, the least that it can be now.
     if others and others_after and others_after[0] > others[1]:
         public = say(
@@ -60,6 +60,19 @@ def witnessed(
         milliseconds = (others_after[0] - others[1]) / 1e6
         raise CheckFailed(public, f"{public}\nother threads took {milliseconds:.3f} ms of CPU time meanwhile")
     return Witnessed(answer, None if cpu is None or cpu_after is None else cpu_after - cpu)
+
+
+def _others(worker: Worker) -> tuple[int, int] | None:
+    """Between which two the CPU nanoseconds of the other threads lie, read while no clock of the worker's moves.
+
+    The kernel writes the clock of a thread and that of its process one after the other. Who reads between the two, as
+    the worker falls asleep, would take the difference for another thread's.
+    """
+    until = time.monotonic() + _SETTLE_S
+    found, before = worker.other_threads_ns(), None
+    while found is not None and (found != before or found[0] != found[1]) and time.monotonic() < until:
+        found, before = worker.other_threads_ns(), found
+    return found
 
 
 def _settle(worker: Worker) -> None:

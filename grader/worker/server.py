@@ -16,6 +16,7 @@ import signal
 import socket
 import sys
 import time
+import traceback
 from dataclasses import dataclass
 
 import torch
@@ -281,6 +282,8 @@ class _Server:
         if pid == 0:
             try:
                 be_born(birth, self._wall)
+            except BaseException:
+                traceback.print_exc()
             # Whatever happens in there, the child must not come back into the server's loop.
             finally:
                 os._exit(70)
