@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import errno
 import os
@@ -39,6 +40,7 @@ _SYS_MOUNT_SETATTR = 442  # the same on every architecture
 _PR_SET_PDEATHSIG = 1
 _PR_SET_DUMPABLE = 4
 _PR_SET_SECCOMP = 22
+_PR_SET_THP_DISABLE = 41
 _PR_SET_NO_NEW_PRIVS = 38
 _SECCOMP_MODE_FILTER = 2
 _CAPABILITY_VERSION_3 = 0x20080522
@@ -145,6 +147,12 @@ def hear_of_ends_alone() -> None:
     _check(_LIBC.sigaction(int(signal.SIGCHLD), None, ctypes.byref(action)), "sigaction")
     action.flags |= _SA_NOCLDSTOP
     _check(_LIBC.sigaction(int(signal.SIGCHLD), ctypes.byref(action), None), "sigaction")
+
+
+def take_small_pages() -> None:
+    """Keep the huge pages that were inherited, and get no more: see PR_SET_THP_DISABLE in prctl(2)."""
+    with contextlib.suppress(OSError):  # a kernel without huge pages
+        _prctl(_PR_SET_THP_DISABLE, 1)
 
 
 def die_with_parent() -> None:

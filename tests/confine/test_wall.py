@@ -450,3 +450,12 @@ def test_the_c_library_learns_of_huge_pages(places: Callable[[Level], Place]) ->
     if not outside.exists():
         pytest.skip("this kernel has no huge pages")
     assert places(Level.FULL).run(HUGE_PAGES) == outside.read_text()
+
+
+@pytest.mark.parametrize("level", Level)
+def test_a_worker_takes_small_pages(places: Callable[[Level], Place], level: Level) -> None:
+    """What it has inherited may lie in huge ones; it gets no more, as one may take long to be had."""
+    worker = places(level).starter.start_worker(Limits())
+    rows = Path(f"/proc/{worker.life.pid}/status").read_text().splitlines()
+    worker.close()
+    assert "THP_enabled:\t1" not in rows
