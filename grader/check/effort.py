@@ -19,7 +19,7 @@ from grader.check.counts import Counts, count
 from grader.model.endings import CheckFailed
 from grader.model.public import say
 from grader.remote.handle import Handle, side_of, word_of
-from grader.remote.side import Side
+from grader.remote.side import Counting, Side
 from grader.remote.student import RemoteFunction
 from grader.wire.handles import origin_of
 
@@ -37,6 +37,7 @@ _CLEARLY = 1 / 2
 
 _WORKERS = 3
 _LOOPS, _TURNS = 8, 250
+_WAY_BYTES = 1 << 20
 _CALLS, _FEW_CALLS = 3, 2
 
 
@@ -65,11 +66,14 @@ def _judge(
     function: Handle, reference: Side, small: tuple[Any, ...], large: tuple[Any, ...], operations: int, cpu_s: float
 ) -> None:
     nothing_s = _nothing_s(reference)
-    if cpu_s <= (_MUCH + _OPERATION * operations) * nothing_s:
+    counting_s = _OPERATION * nothing_s * operations
+    if cpu_s <= _MUCH * nothing_s + counting_s:
+        return
+    # Of a call with much memory most is the way there and back.
+    if cpu_s <= _CLEARLY * (_MUCH * _way_s(reference, large) + counting_s):
         return
     theirs = RemoteFunction(reference, word_of(function))
-    # Of a call with much memory most may be the way there and back, which the reference's takes as well.
-    known_s = _MUCH * _least_s(theirs, large, _FEW_CALLS) + _OPERATION * nothing_s * operations
+    known_s = _MUCH * _least_s(theirs, large, _FEW_CALLS) + counting_s
     if cpu_s <= _CLEARLY * known_s:
         return
     # A student's own process could remember what it was asked. In a fresh one all of the work is to be done again.
@@ -127,10 +131,27 @@ def _least_s(theirs: Handle, large: tuple[Any, ...], times: int) -> float:
 def _nothing_s(reference: Side) -> float:
     """CPU seconds that counting takes, by a call that does nothing: once for each worker of the reference's."""
     life = reference.sitting.lives
-    if reference.counting is None or reference.counting[0] != life:
-        nothing = RemoteFunction(reference, "last", "probe:")
-        reference.counting = life, min(count(nothing, 0).cpu_s or 0.0 for _ in range(_CALLS))
-    return reference.counting[1]
+    if reference.counting is None or reference.counting.life != life:
+        reference.counting = Counting(life, _least_s(_nothing(reference), (0,), _CALLS))
+    return reference.counting.nothing_s
+
+
+def _way_s(reference: Side, args: tuple[Any, ...]) -> float:
+    """CPU seconds that counting a call with these arguments takes that does nothing: less than the reference's takes.
+
+    By their memory, and what a tensor takes on its way: measured once for each worker of the reference's.
+    """
+    nothing_s = _nothing_s(reference)
+    assert reference.counting is not None
+    if reference.counting.byte_s is None:
+        large = torch.zeros(_WAY_BYTES, dtype=torch.uint8)
+        took_s = _least_s(_nothing(reference), (large,), _CALLS)
+        reference.counting.byte_s = max(0.0, took_s - nothing_s) / _WAY_BYTES
+    return nothing_s + reference.counting.byte_s * _bytes(args)
+
+
+def _nothing(reference: Side) -> RemoteFunction:
+    return RemoteFunction(reference, "last", "probe:")
 
 
 def _loop_s() -> float:
@@ -148,6 +169,15 @@ def _one_loop_s() -> float:
     for value in values:
         total += value
     return (time.thread_time() - started) / _TURNS
+
+
+def _bytes(value: Any) -> int:
+    """Bytes of the tensors and arrays that a call is given: no more than travel."""
+    if isinstance(value, torch.Tensor):
+        return min(value.nbytes, value.untyped_storage().nbytes())
+    if isinstance(value, np.ndarray):
+        return value.nbytes if value.base is None else 0
+    return sum(map(_bytes, value)) if isinstance(value, (list, tuple)) else 0
 
 
 def _elements(value: Any) -> int:

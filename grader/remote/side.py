@@ -37,6 +37,21 @@ Leave = Callable[[bool], Callable[[], None]]
 """Told when a worker is asked, and whether it may learn of inputs by that; what it gives, when it has answered."""
 
 
+@dataclass
+class Counting:
+    """What counting a call that does nothing takes in a worker.
+
+    Attributes:
+        life: in which of the sitting's workers.
+        nothing_s: CPU seconds of one with a number.
+        byte_s: CPU seconds more for each byte of a tensor; None where that was not measured.
+    """
+
+    life: int
+    nothing_s: float
+    byte_s: float | None = None
+
+
 def _go_on() -> None:
     """Where nobody was told to pause."""
 
@@ -50,7 +65,7 @@ class Side:
         seed: what student code's generators are seeded with, in each check.
         originals: of the reference: the student's side, whose arguments it is given as they were before the call.
         reference: of the student's: the reference's side, if there is one.
-        counting: of the reference: the CPU seconds of a counted call that does nothing, and in which of its workers.
+        counting: of the reference: what counting a call takes in its worker, once that was measured.
         rewrite: makes each argument anew before student code is given it; None where it is given them as they are.
         copying: whether student code is given copies, so that nothing it does to them reaches the check.
         recording: whether calls are taken down, for the lines that reproduce them.
@@ -69,7 +84,7 @@ class Side:
     seed: int = 0
     originals: Side | None = None
     reference: Side | None = None
-    counting: tuple[int, float] | None = None
+    counting: Counting | None = None
     rewrite: Callable[[Any], Any] | None = None
     copying: bool = False
     recording: bool = False
