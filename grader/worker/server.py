@@ -41,7 +41,7 @@ from grader.confine.wall import Bare, Full, Reduced, Wall
 from grader.worker import counting, device
 from grader.worker.forked import be_born, receive
 from grader.worker.rehearsal import warm_up
-from grader.worker.settle import fill_holes, settle
+from grader.worker.holes import fill_holes, freeze
 from grader.worker.wall_trial import try_wall
 
 _SELF_CHECK_S = 20.0
@@ -94,7 +94,7 @@ def run(host: socket.socket, launched: Launched) -> None:
     counting.warm_up()
     warm_up()
     wall = _wall(launched)
-    settle()
+    freeze()
     gc.enable()  # for the workers, which inherit that; the imports were made without
     _Server(host, wall, launched.refused).run()
 

@@ -42,7 +42,7 @@ class _Heap(ctypes.Structure):
     )
 
 
-def settle() -> None:
+def freeze() -> None:
     """Free what can be freed, fill the holes, and let collections pass over all that is there by now."""
     gc.collect()
     fill_holes()

@@ -12,7 +12,7 @@ from grader.process.start import workers_environment
 
 FILLED = """
 import ctypes, gc, sys
-from grader.worker import settle
+from grader.worker import holes
 
 libc = ctypes.CDLL(None)
 libc.malloc.restype, libc.free.argtypes = ctypes.c_void_p, [ctypes.c_void_p]
@@ -26,7 +26,7 @@ for size in (64, 144, 400):
     for block in blocks[::40]:
         libc.free(block)
     kept = items, blocks, globals().get("kept")  # their holes stay
-settle.fill_holes()
+holes.fill_holes()
 for size in (64, 144, 400):
     items = [bytes(size - 33) for _ in range(100)]
     blocks = [libc.malloc(size) for _ in range(100)]
