@@ -40,8 +40,8 @@ from grader.confine.messages import (
 from grader.confine.wall import Bare, Full, Reduced, Wall
 from grader.worker import counting, device
 from grader.worker.forked import be_born, receive
-from grader.worker.rehearsal import warm_up
 from grader.worker.holes import fill_holes, freeze
+from grader.worker.rehearsal import warm_up
 from grader.worker.wall_trial import try_wall
 
 _SELF_CHECK_S = 20.0
