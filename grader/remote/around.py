@@ -21,7 +21,7 @@ from grader.remote.errors import public_error
 from grader.remote.holding import holding
 from grader.wire.bounds import ProtocolFault, Unsupported
 from grader.wire.handles import Origin, Remote
-from grader.wire.requests import KindRow
+from grader.wire.raised_rows import KindRow
 
 if TYPE_CHECKING:
     from grader.remote.side import Side

@@ -12,7 +12,7 @@ from typing import Any
 from grader.remote.classes import public_class
 from grader.remote.handle import Handle, ask
 from grader.wire.handles import is_remote
-from grader.wire.requests import KindRow
+from grader.wire.raised_rows import KindRow
 
 _PUBLIC = ("builtins.", "torch.", "numpy.", "json.")
 _MOST_KINDS = 200

@@ -14,7 +14,7 @@ from grader.model import Verdict
 from grader.model.endings import CannotJudge, WorkerLost
 from grader.model.public import Public, say
 from grader.wire.bounds import Unsupported
-from grader.wire.requests import FrameRow, KindRow, RaisedRow
+from grader.wire.raised_rows import FrameRow, KindRow, RaisedRow
 
 _NO_MEMORY = re.compile(r"can't allocate memory|not enough memory|Unable to allocate|out of memory", re.IGNORECASE)
 _ARGUMENTS = re.compile(r"takes .*argument|missing .*argument|unexpected keyword|multiple values for")

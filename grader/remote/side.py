@@ -2,39 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
-
-import torch
 
 from grader.model import Device, Limits, Picture, Speed, Verdict
 from grader.model.endings import CannotJudge, WorkerLost
 from grader.model.public import say
 from grader.remote.ahead import Ahead
-from grader.remote.around import Around, heard
+from grader.remote.around import heard
 from grader.remote.asked import withhold
+from grader.remote.asker import Asker, Leave
 from grader.remote.backward import go_on
 from grader.remote.errors import Errors
 from grader.remote.folder import Folder
 from grader.remote.handle import Handle, make_handle
 from grader.remote.journal import Call, Journal
 from grader.remote.lent import Lent, copied, tensors_of
-from grader.remote.raised import Raised, does_not_load, exception_of, graph_stays, raised_by_student
-from grader.remote.sitting import Sitting
+from grader.remote.raised import does_not_load, graph_stays, raised_by_student
 from grader.wire import requests
 from grader.wire.exchange import Exchange
-from grader.wire.frames import Frame, ProtocolFault
 from grader.wire.handles import HandleRow, Origin, Remote, origin_of
-from grader.wire.incoming import Incoming
 from grader.wire.outgoing import Outgoing
-
-_MOST_REASON = 300
-
-Leave = Callable[[bool], Callable[[], None]]
-"""Told when a worker is asked, and whether it may learn of inputs by that; what it gives, when it has answered."""
 
 
 @dataclass
@@ -52,17 +42,11 @@ class Counting:
     byte_s: float | None = None
 
 
-def _go_on() -> None:
-    """Where nobody was told to pause."""
-
-
 @dataclass
-class Side:
-    """One side that a check talks to: a sitting, what it has in common with its worker, and what was called.
+class Side(Asker):
+    """One side that a check talks to: whose worker is asked, for what, and what was called.
 
     Attributes:
-        sitting: whose worker is asked.
-        seed: what student code's generators are seeded with, in each check.
         originals: of the reference: the student's side, whose arguments it is given as they were before the call.
         reference: of the student's: the reference's side, if there is one.
         counting: of the reference: what counting a call takes in its worker, once that was measured.
@@ -73,15 +57,12 @@ class Side:
         printing: of functions that printed while calls were taken down, what they are called in messages.
         called: names of the functions that the check called.
         counters, speed: for the report, counts by name, and what was measured.
-        leave: told when a worker is asked; gives what is told when it has answered.
         cause, line: what ended the check, as one of `CAUSES`, or "", and in which line of the check file, or 0.
         picture: the facts of a picture of what ended it, or None.
         folder: of the check, if it has one: paths into it mean the same files in the worker.
         provisional: whether a verdict about speed that fails is taken again later, and decides nothing now.
     """
 
-    sitting: Sitting
-    seed: int = 0
     originals: Side | None = None
     reference: Side | None = None
     counting: Counting | None = None
@@ -93,7 +74,6 @@ class Side:
     called: set[str] = field(default_factory=set)
     counters: dict[str, int] = field(default_factory=dict)
     speed: list[Speed] = field(default_factory=list)
-    leave: Leave | None = None
     cause: str = ""
     line: int = 0
     picture: Picture | None = None
@@ -101,16 +81,12 @@ class Side:
     folder: Folder | None = None
 
     def __post_init__(self) -> None:
-        self.exchange = self._new_exchange()
+        super().__post_init__()
         self._names: dict[str, str] | None = None
         self._probes: dict[str, str] = {}
-        self._seeded = self._has_loaded = False
+        self._has_loaded = False
         self._unloadable: CannotJudge | None = None
-        self._word = ""
-        self._lent: Lent | None = None
-        self._ahead: Ahead | None = None
-        self.journal, self._past = Journal(), Journal()
-        self.errors, self.around = Errors(), Around()
+        self._past = Journal()
 
     @property
     def device(self) -> Device:
@@ -274,27 +250,6 @@ class Side:
         self._ahead = ahead
         return ahead
 
-    def settle(self) -> None:
-        """Read what answers of calls made ahead are still to come."""
-        ahead, self._ahead = self._ahead, None
-        if ahead is not None:
-            ahead.settle()
-
-    def ready(self) -> None:
-        """Make the worker ready to be asked: all that it had to say was read, and the module is loaded.
-
-        Raises:
-            CannotJudge: it does not load.
-            WorkerLost: the worker was lost.
-        """
-        self.settle()  # first, as a worker may be lost by that
-        self.names()
-
-    def _message(self) -> Outgoing:
-        """A new message to the worker."""
-        self.ready()
-        return Outgoing(self.exchange)
-
     def get(self, obj: Any, name: str, what: str) -> Any:
         """Read an attribute of something that lives in the worker."""
         return self._listening(self._get, obj, name, what)
@@ -315,84 +270,3 @@ class Side:
             self._ask(request, out, self.sitting.limits.load_s, f"the probe {name}")
             self._probes[name] = source
         return f"probe:{name}"
-
-    def _ask(self, request: requests.Request, out: Outgoing, seconds: float, what: str) -> Any:
-        """Send a request whose values were written; give what came of it, or raise what student code raised."""
-        asked, data = self._asked(request, out, what)
-        # A worker is loaded when it is new, which hangs on what ran before: inputs must not.
-        if self._lent is not None:
-            self._lent.before_call()
-        overwritten = len(self.exchange.overwritten)
-        resume = self._pause(learns=not isinstance(request, (requests.Load, requests.LoadProbe)))
-        try:
-            frame = self.sitting.ask(asked, data, seconds, what)
-        finally:
-            resume()
-        try:
-            result = self.taken(frame, what)
-        finally:
-            out.release()
-            self.agreed()
-        if self._lent is not None:
-            self._lent.after_call(self.exchange.overwritten[overwritten:])
-        return result
-
-    def _asked(self, request: requests.Request, out: Outgoing, what: str) -> tuple[requests.Asked, list[bytes]]:
-        """A request whose values were written, as it is sent, and its memory; it is taken down."""
-        objects, data = out.finish()
-        # What messages call an object that comes of it: a word of the check's.
-        self._word = what.split("`")[1] if "`" in what else what
-        seed = None if self._seeded else self.seed
-        self._seeded = True
-        asked = requests.Asked(request, objects, seed, torch.is_grad_enabled(), self.around.seeded())
-        self.journal.take_down(asked, data, what)
-        return asked, data
-
-    def taken(self, frame: Frame, what: str) -> Any:
-        """What came of a request, taken into the table; or what student code raised is raised."""
-        try:
-            return self.read(frame, what)
-        except ProtocolFault as fault:
-            lost = WorkerLost(Verdict.CRASHED, say("{} gave the grader something it cannot take", what), fault)
-            self.sitting.lose(lost)
-            raise lost from None
-
-    def agreed(self) -> None:
-        """Both ends have agreed, for now."""
-        self.exchange.end_call()
-        self.exchange.hold()
-
-    @contextmanager
-    def not_counted(self, *, learns: bool = True) -> Iterator[None]:
-        """Time that a worker takes is not counted as the check's own; `learns`: it may learn of inputs meanwhile."""
-        resume = self._pause(learns=learns)
-        try:
-            yield
-        finally:
-            resume()
-
-    def _pause(self, *, learns: bool) -> Callable[[], None]:
-        return self.leave(learns) if self.leave else _go_on
-
-    def read(self, frame: Frame, what: str, exchange: Exchange | None = None) -> Any:
-        """The value of a reply, or the exception that student code raised.
-
-        Args:
-            frame: the reply.
-            what: what was called, for messages.
-            exchange: a table of its own for a timed call.
-
-        Raises:
-            ProtocolFault: it is no reply.
-            CannotJudge: the value cannot be handed over.
-        """
-        # Objects and memory first: what student code did to its arguments before it raised counts, too.
-        incoming = Incoming(exchange or self.exchange, frame.tree.get("objects"), frame.data)
-        reply = requests.Reply.read(frame.tree)
-        if reply.raised is not None:
-            raised = Raised.of(reply.raised, what, self.sitting.owner)
-            raise exception_of(raised, self.errors.kind(raised.family), incoming.value(reply.raised.value))
-        if reply.unsupported is not None:
-            text = say("{} returned something that cannot be graded", what)
-            raise CannotJudge(text, f"{text}\n{reply.unsupported[:_MOST_REASON]}")
-        return incoming.value(reply.result)

@@ -17,8 +17,10 @@ from grader.model.endings import WorkerLost
 from grader.model.public import Limit, say
 from grader.process import clock
 from grader.process.sweep import sweep
+from grader.remote.life import Life
 from grader.wire.frames import Channel, ChannelClosed, Frame, Patience, ProtocolFault
-from grader.wire.requests import Asked, FrameRow, Reply
+from grader.wire.raised_rows import FrameRow
+from grader.wire.requests import Asked, Reply
 
 GRACE_S = 2.0
 LONGEST_WAIT_S = 1.0
@@ -30,31 +32,6 @@ _CAN_STOP = hasattr(signal, "SIGSTOP")  # Windows has no such signal
 _CAN_ASK = hasattr(signal, "SIGUSR1")
 _LAST_WORDS_S = 0.3
 _NO_MEMORY = 71  # as grader.worker.serve says it
-
-
-class Life(Protocol):
-    """How a started process is watched and ended; differs between the two ways to start one."""
-
-    pid: int
-    """The process, in the numbering of our own process namespace."""
-
-    def kill(self) -> None:
-        """End it with everything it started."""
-
-    def signal(self, number: int) -> None:
-        """Send the process a signal, if it is still there. What it started gets none."""
-
-    def exit_code(self) -> int | None:
-        """Wait a moment for its end; negative for a signal, None if it does not end."""
-
-    def cpu_at_end(self) -> float | None:
-        """CPU seconds of its whole life, once it has ended; None where nobody has counted them."""
-
-    def when_gone(self, clean_up: Callable[[], None]) -> None:
-        """Clean up once the process is gone, now or later."""
-
-    def ran_out_of_memory(self) -> bool:
-        """Whether the kernel ended it, or something in it, for want of memory."""
 
 
 @dataclass(eq=False)

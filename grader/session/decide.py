@@ -25,7 +25,7 @@ from grader.remote.sitting import Sitting
 from grader.session.authors import Comparison, asks_for_nothing
 from grader.session.reading import is_stub, lines_of, may_lack_return, text_of
 from grader.session.words import ERRORS, Words
-from grader.wire.requests import FrameRow
+from grader.wire.raised_rows import FrameRow
 
 _CANNOT_TELL = say("the result is not what is asked, and could not be compared with that")
 _DID_NOT_RAISE = re.compile(r"DID NOT RAISE.*?(\w+)'?>?\)?$")

@@ -8,7 +8,7 @@ import traceback
 from collections.abc import Callable
 from typing import Any
 
-from grader.wire.requests import FrameRow, KindRow, RaisedRow
+from grader.wire.raised_rows import FrameRow, KindRow, RaisedRow
 from grader.wire.tree import Plain
 
 _MAX_TEXT = 2000

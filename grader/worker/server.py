@@ -129,9 +129,7 @@ def _check_parallel_operation() -> None:
 
 class _Server:
     def __init__(self, host: socket.socket, wall: Wall, refused: str) -> None:
-        self._host = host
-        self._wall = wall
-        self._refused = refused
+        self._host, self._wall, self._refused = host, wall, refused
         self._lanes: dict[int, socket.socket] = {}
         self._workers: dict[int, _Work] = {}
         self._spare: _Spare | None = None
