@@ -65,7 +65,7 @@ class Each(Iterator[Any]):
         self._cases = list(cases)
         self._place = self._asked = self._messages = 0
         self._ahead: Ahead | None = None
-        self._noted: list[Call | None] = []
+        self._noted: Iterator[Call | None] = iter(())
 
     def __next__(self) -> Any:
         """The next answer. What student code raised for it is raised here; then one may go on with the next."""
@@ -77,7 +77,7 @@ class Each(Iterator[Any]):
         answer = None if self._ahead is None else self._ahead.take()
         if answer is None:  # it goes by itself
             return self._function(*self._cases[place])
-        note(self._function, self._noted[place - self._asked])
+        note(self._function, next(self._noted))
         if answer.error is not None:
             if isinstance(answer.error, RuntimeError):
                 graph_stays(answer.error, self._cases[place], {})
@@ -91,7 +91,7 @@ class Each(Iterator[Any]):
         self._asked += len(cases)
         named = origin_of(self._function).name is not None  # an object may be gone with its worker
         if named and len(cases) > 1 and side.goes_ahead():
-            self._noted = [noted(self._function, case, {}) for case in cases]
+            self._noted = iter([noted(self._function, case, {}) for case in cases])  # before any of them is made
             self._ahead = side.ask_ahead(self._function, cases, what_of(self._function))
 
     def _next_cases(self) -> Sequence[tuple[Any, ...]]:

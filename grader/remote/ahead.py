@@ -68,7 +68,8 @@ class Ahead:
                 self._answers.append(self._next(self._worker.more))
             except WorkerLost:
                 self._sitting.close()
-        self._end()
+        if self._left:  # and none of it comes any more
+            self._end()
 
     def _comes_more(self) -> bool:
         return self._left > 0 and self._sitting.worker is self._worker
@@ -81,17 +82,18 @@ class Ahead:
         if side.recording and self._worker.printed() > self._printed:
             side.printing.add(self._what)
         try:
-            value = side.taken(frame, self._what)
+            self._kept.append(side.taken(frame, self._what))
+            return Answer(self._kept[-1])
         except Exception as error:
             return Answer(error=error)
         finally:
-            side.agreed()
-            if not self._left:
+            if self._left:
+                side.agreed()
+            else:
                 self._end()
-        self._kept.append(value)
-        return Answer(value)
 
     def _end(self) -> None:
+        self._left = 0
         self._kept.clear()
         self._out.release()
         self._side.agreed()

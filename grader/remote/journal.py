@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from grader.remote.sitting import Sitting
-from grader.wire.requests import Asked, CallEach, Load, LoadProbe
+from grader.wire.requests import Asked, Load, LoadProbe, parts
 
 _MOST_BYTES = 64 << 20
 
@@ -59,6 +59,5 @@ class Journal:
         """Make the requests in a worker that has loaded the module, and nothing else."""
         for asked, data, what in self._entries:
             sitting.ask(asked, data, sitting.limits.call_s, what)
-            if isinstance(asked.request, CallEach):
-                for _ in asked.request.calls[1:]:
-                    sitting.more(sitting.limits.call_s, what)
+            for _ in parts(asked.request)[1:]:
+                sitting.more(sitting.limits.call_s, what)

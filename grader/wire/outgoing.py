@@ -94,8 +94,9 @@ class Outgoing:
         for number, leaf in leaves.items():
             known, block = exchange.known[number], placed[number]
             row = known.row if number in as_told else None
-            stays = row is not None and row.block == (NO_BLOCK if block is None else block.number)
-            rows[number] = row if row is not None and stays else self._describe(leaf, block, known)
+            if row is None or row.block != (NO_BLOCK if block is None else block.number):
+                row = self._describe(leaf, block, known)
+            rows[number] = row
         new = [ObjectRow(number, rows[number]) for number in self._values.leaves] + self._values.new
         for number, row in rows.items():
             if number not in self._values.leaves and row != exchange.known[number].row:

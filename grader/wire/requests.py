@@ -94,6 +94,13 @@ _REQUESTS: Mapping[str, type[Request]] = {
 }
 
 
+def parts(request: Request) -> list[Request]:
+    """What has a reply of its own: each call of `CallEach`, of any other request the whole."""
+    if isinstance(request, CallEach):
+        return [Call(request.function, args, {}) for args in request.calls]
+    return [request]
+
+
 class Asked(NamedTuple):
     """A whole request.
 

@@ -21,7 +21,6 @@ from grader.wire.outgoing import Outgoing
 from grader.wire.requests import (
     Asked,
     Call,
-    CallEach,
     Get,
     Go,
     Load,
@@ -30,6 +29,7 @@ from grader.wire.requests import (
     Replies,
     Reply,
     Request,
+    parts,
 )
 from grader.wire.rows import Told
 from grader.wire.tree import Plain
@@ -90,9 +90,6 @@ class Submission:
         asked = Asked.read(frame.tree)
         arriving, leaving = self._tables(asked.request)
         unset.fill(not isinstance(asked.request, (Prepare, Go)))  # it would be part of the time
-        parts: list[Request] = [asked.request]
-        if isinstance(asked.request, CallEach):
-            parts = [Call(asked.request.function, args, {}) for args in asked.request.calls]
         try:
             incoming = Incoming(arriving, asked.objects, frame.data, mapped=frame.mapped)
             if isinstance(asked.request, Load):
@@ -101,10 +98,10 @@ class Submission:
                 generators.seed(asked.seed, devices=self._devices)
             generators.restore(asked.states, devices=self._devices)
             with contextlib.nullcontext() if asked.grad else torch.no_grad():
-                for part in parts:
+                for part in parts(asked.request):
                     yield self._answer(part, incoming, leaving)
         except Unsupported as error:  # the arguments cannot be taken in
-            for _ in parts:
+            for _ in parts(asked.request):
                 yield _unsupported(error), []
         finally:
             arriving.end_call()

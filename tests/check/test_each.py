@@ -228,6 +228,16 @@ def test_an_object_that_can_be_called(total: RemoteFunction) -> None:
     assert list(each(adder, [(1,), (2,)])) == [6, 7]
 
 
+def test_a_fresh_worker_is_asked_the_same_again(total: RemoteFunction) -> None:
+    """All calls of the check, those that were asked for together too, so that an object is made anew there."""
+    list(each(total, [(number,) for number in range(6)]))
+    fresh = side_of(total).fresh(other(total, "Adder")(5))
+    try:
+        assert RemoteFunction(fresh, "count")("there") == (7, "there")
+    finally:
+        fresh.sitting.close()
+
+
 def test_something_else(total: RemoteFunction) -> None:
     """Only what lives in a worker is asked."""
     with pytest.raises(CannotJudge, match="where a function is asked"):
