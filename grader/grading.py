@@ -18,7 +18,7 @@ from grader.course.starter import is_starter
 from grader.graded import broken, graded_from
 from grader.intake.origin import as_handed_in
 from grader.intake.source import not_python, place_of
-from grader.jobs import Keep, Part, Setup
+from grader.jobs import Part, Setup
 from grader.lanes.environment import describe_machine
 from grader.lanes.lane import Lane, Run
 from grader.model import (
@@ -51,7 +51,7 @@ class Sheet:
         setup: how the run is set up.
         handin: the hand-in whose exercises these are, or None.
         runs_untouched: whether a starter that nobody has touched is run, for its messages. It earns 0 in any case.
-        inputs: where large inputs of failing shown checks are kept for the student, if anywhere.
+        has_folder: whether whoever reads the report has the files in the folder that they were read from.
         rules: the contract lines whose checks are run; none for all. The others are left out, and told apart.
         checks: the ids of the checks that are run, likewise.
         stops: whether all that comes after the first check that loses points is left out, too.
@@ -64,7 +64,7 @@ class Sheet:
     setup: Setup
     handin: str | None = None
     runs_untouched: bool = False
-    inputs: Path | None = None
+    has_folder: bool = False
     rules: Collection[str] = ()
     checks: Collection[str] = ()
     stops: bool = False
@@ -250,7 +250,7 @@ class _Task:
 
     def _run(self, files: Mapping[str, bytes], part: Part) -> Run:
         hear = partial(self.on_check, self.exercise)
-        return self.lane.run(self.exercise, files, self._seed(), self._keep(), part, hear=hear)
+        return self.lane.run(self.exercise, files, self._seed(), self._folder(), part, hear=hear)
 
     def _finished(self, graded: GradedExercise) -> GradedExercise:
         untouched = self.sheet.runs_untouched and is_untouched(self.exercise, self.submission)
@@ -259,13 +259,11 @@ class _Task:
     def _seed(self) -> int:
         return self.sheet.setup.seed_of(self.submission.author)
 
-    def _keep(self) -> Keep | None:
-        """Where inputs are kept, and how that and the student's folder are typed, each from where the student is."""
-        inputs = self.sheet.inputs
-        if inputs is None:
-            return None
-        folder = self.submission.paths[self.exercise.id].resolve().parent
-        return Keep(inputs, Path(os.path.relpath(inputs, folder)).as_posix(), Path(os.path.relpath(folder)).as_posix())
+    def _folder(self) -> str:
+        """The folder of the student's file, as it is typed from where the student is; "" if it has none."""
+        if not self.sheet.has_folder:
+            return ""
+        return Path(os.path.relpath(self.submission.paths[self.exercise.id].resolve().parent)).as_posix()
 
 
 def _later(first: Outcome, second: Outcome | None) -> Outcome:

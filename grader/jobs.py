@@ -122,26 +122,13 @@ class Collected:
         checks: of all exercises, in the order in which they run.
         problems: by exercise, why its checks cannot be collected.
         accelerators: how many devices of the accelerator there are; with none, nothing can be run.
+        findings: for staff: lines of check files that have no effect on student code, or are never graded.
     """
 
     checks: tuple[Check, ...]
     problems: Mapping[str, str]
     accelerators: int
-
-
-@dataclass(frozen=True)
-class Keep:
-    """Where inputs that are too large to print are kept.
-
-    Attributes:
-        folder: on disk.
-        shown: as a student types it.
-        run_in: the folder in which the lines run, as a student types it.
-    """
-
-    folder: Path
-    shown: str
-    run_in: str
+    findings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -180,14 +167,14 @@ class Job:
         exercise: its id.
         files: the submission's files by relative name.
         seed: of the author's inputs.
-        keep: where large inputs of failing shown checks are kept, or None.
+        folder: in which the files lie, as the student types it; "" if that is unknown.
         part: which checks are run.
     """
 
     exercise: str
     files: Mapping[str, bytes]
     seed: int
-    keep: Keep | None = None
+    folder: str = ""
     part: Part = ALL
 
 

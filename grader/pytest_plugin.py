@@ -107,14 +107,12 @@ class Bench:
 
     def graded(self, exercise: Exercise, checks: Collection[str]) -> GradedExercise:
         """The outcomes of some checks of an exercise; they run together, once."""
-        from grader.course.kept import kept_inputs
         from grader.grading import Sheet, grade_at_once
         from grader.intake.folder import read_submission
 
         if exercise.id not in self._graded:
             course, setup = self._course, _setup()
-            inputs = kept_inputs(course)
-            sheet = Sheet(course, [exercise], setup, runs_untouched=True, inputs=inputs, checks=frozenset(checks))
+            sheet = Sheet(course, [exercise], setup, runs_untouched=True, has_folder=True, checks=frozenset(checks))
             handed_in = read_submission(course.root, [exercise], author=course.root.resolve().name)
             (self._graded[exercise.id],) = grade_at_once(sheet, handed_in, self._open()).exercises
         return self._graded[exercise.id]

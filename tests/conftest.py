@@ -14,7 +14,7 @@ from grader.jobs import Start
 from grader.lanes.lane import Lane
 from grader.lanes.open import open_lane
 from grader.model import Course
-from grader.remote.worker import Starter
+from grader.connection.process import Starter
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:

@@ -13,6 +13,11 @@ import pytest
 from click.testing import CliRunner
 
 from grader.cli import main
+from grader.connection.connection import Connection
+from grader.connection.fork import ForkStarter
+from grader.connection.process import Starter
+from grader.connection.proxy import Proxy, named
+from grader.connection.spawn import SpawnStarter
 from grader.course.load import load_course
 from grader.course.names import find_exercises
 from grader.grading import Sheet, grade_at_once
@@ -23,18 +28,12 @@ from grader.lanes.open import open_lane
 from grader.lanes.source import open_source
 from grader.lanes.walls import WallPlan
 from grader.model import Course, Device, Exercise, GradedExercise, Limits, Submission
-from grader.remote.fork import ForkStarter
-from grader.remote.side import Side
-from grader.remote.sitting import Sitting
-from grader.remote.spawn import SpawnStarter
-from grader.remote.student import RemoteFunction
-from grader.remote.worker import Starter
 
 COURSES = Path(__file__).parent / "courses"
 
 FORK, SPAWN = Setup(Start.FORK), Setup(Start.SPAWN)
 
-Function = Callable[..., RemoteFunction]
+Function = Callable[..., Proxy]
 Grade = Callable[..., GradedExercise]
 
 
@@ -58,18 +57,16 @@ def open_starter(start: Start, root: Path) -> Iterator[Starter]:
 @contextmanager
 def functions(starter: Starter) -> Iterator[Function]:
     """Makes functions of modules that are given as text. Their workers end with it."""
-    sides = []
+    connections = []
 
-    def make(
-        text: str, name: str = "total", owner: str = "your", device: str = "none", **limits: Any
-    ) -> RemoteFunction:
+    def make(text: str, name: str = "total", owner: str = "your", device: str = "none", **limits: Any) -> Proxy:
         files = {"work.py": ("import os, torch\n" + text).encode()}
-        sides.append(Side(Sitting(starter, "work", files, Limits(**limits), owner, device=Device(device))))
-        return RemoteFunction(sides[-1], name)
+        connections.append(Connection(starter, "work", files, Limits(**limits), owner, device=Device(device)))
+        return named(connections[-1], name)
 
     yield make
-    for side in sides:
-        side.sitting.close()
+    for connection in connections:
+        connection.close()
 
 
 def grade_one(exercise: Exercise, submission: Submission, lane: Lane, seed: int = 0) -> GradedExercise:

@@ -18,16 +18,21 @@ PACKAGE = Path(grader.__file__).parent
 FLOORS: dict[str, set[str]] = {
     "__init__": set(),
     "records": set(),
+    "lint": {"lint"},
     "process": {"process"},
+    "slow_imports": set(),
     "model": {"model"},
+    "port": {"port", "lint", "model"},
     "accelerator": {"accelerator"},
     "confine": {"confine", "records"},
     "wire": {"wire"},
-    "worker": {"worker", "wire", "confine", "accelerator"},
+    "worker": {"worker", "wire", "confine", "accelerator", "slow_imports"},
     "jobs": {"model", "confine", "records"},
-    "remote": {"remote", "model", "wire", "confine", "process", "accelerator"},
-    "check": {"check", "remote", "model", "wire"},
-    "session": {"session", "check", "remote", "jobs", "model", "wire", "confine", "process"},
+    "connection": {"connection", "model", "wire", "confine", "process", "accelerator"},
+    "check": {"check", "connection", "model", "wire", "process"},
+    "session": {
+        *("session", "check", "connection", "lint", "jobs", "model", "wire", "process", "confine", "slow_imports"),
+    },
     "course": {"course", "model"},
     "intake": {"intake", "course", "model"},
     "lanes": {"lanes", "jobs", "model", "wire", "confine", "process"},
@@ -53,6 +58,7 @@ FLOORS: dict[str, set[str]] = {
     },
     "verify": {
         *("verify", "diagnosis", "keys", "graded", "grading", "lanes", "course", "report", "records", "jobs", "model"),
+        "lint",
     },
     "study": {
         *("study", "picture", "diagnosis", "keys", "graded", "grading", "intake", "lanes", "course", "report"),
@@ -73,6 +79,7 @@ FLOORS: dict[str, set[str]] = {
         "intake",
         "course",
         "picture",
+        "port",
         "export",
         "report",
         "jobs",
@@ -87,14 +94,14 @@ PACKAGES = {f"grader.{path.parent.name}" for path in PACKAGE.glob("*/__init__.py
 
 HOST = (
     *("batch", "ci", "cli", "course", "diagnosis", "engine", "export", "graded", "grading", "intake", "jobs"),
-    *("keys", "lanes", "notebook", "picture", "pytest_plugin", "release", "report", "study", "verify"),
+    *("keys", "lanes", "lint", "notebook", "picture", "port", "pytest_plugin", "release", "report", "study", "verify"),
 )
 """The rooms that are imported where grading is started, besides those of plain data."""
 
-HOST_WIRE = {"grader.wire.frames", "grader.wire.transport"}
+HOST_WIRE = {"grader.wire.bounds", "grader.wire.frames", "grader.wire.transport"}
 """The parts of the wire that the host may import: the rest imports torch."""
 
-LARGEST_FILE = 300
+LARGEST_FILE = 500
 LARGEST_FUNCTION = 60
 LARGEST_TEST_FILE = 500
 DATA = {"course/templates.py", "confine/seccomp_rules.py"}

@@ -12,7 +12,7 @@ from grader.confine.levels import Level
 from grader.confine.limits import WorkerLimits
 from grader.confine.messages import Birth, Launched, LaunchPlan, StartWorker, Targets
 from grader.confine.view import View
-from grader.jobs import Collected, Done, Job, Keep, Message, Part, Plan, PlannedExercise, Spawned, from_frame, to_frame
+from grader.jobs import Collected, Done, Job, Message, Part, Plan, PlannedExercise, Spawned, from_frame, to_frame
 from grader.model import Check, Device, Limits, Outcome, Speed, Verdict
 from grader.records import to_plain
 
@@ -29,9 +29,9 @@ SPEED = Speed("told", "against", 1.5, 1.0, None, 2.0, 0.1, 0.2, 3, 4)
             Device.SIM,
             (PlannedExercise("double", Path("a.py"), None, (Path("p.py"),), None, {"C1": "rule"}, Limits(call_s=2)),),
         ),
-        Collected((Check("a", "double", "A", device=Device.CUDA),), {"total": "does not load"}, 2),
+        Collected((Check("a", "double", "A", device=Device.CUDA),), {"total": "does not load"}, 2, ("check_a.py:3: x",)),
         Job("double", {"double.py": b"x = 1\n", "empty.py": b"", "b.py": b"\x00\xff"}, 7),
-        Job("double", {}, 7, Keep(Path("k"), "../k", "."), Part(frozenset({"b", "a"}), again=True, stops=True)),
+        Job("double", {}, 7, "../k", Part(frozenset({"b", "a"}), again=True, stops=True)),
         Spawned(12),
         Outcome("a", Verdict.FAILED, "no", "why", 0.5, {"ops": 3}, (SPEED,), Device.SIM),
         Outcome("a", Verdict.PASSED),
@@ -51,7 +51,7 @@ def test_what_host_and_check_process_say_comes_back(message: Message) -> None:
         LaunchPlan(View(("/usr",), ("/home",)), ("python",), True, Level.REDUCED),
         Launched("no", ("/usr", "/lib"), None, None),
         Launched(proc=3, boxes=4),
-        StartWorker(1, "/w1", WorkerLimits(1, 2, 3, 4), True),
+        StartWorker("/w1", WorkerLimits(1, 2, 3, 4), True),
         Birth("/w1", WorkerLimits(1, 2, 3, 4), TARGETS),
         messages.TryWall(TARGETS, ("a", "b")),
         messages.Confined(),

@@ -1,12 +1,13 @@
 """The words that check files are written in: they import what they need from here, and nothing else of ours.
 
 declare                      what a check is: its rule, its share, what its worker sees
-generate                     random inputs: numbers, tensors of every kind, samples of what answers stumble over
+generate                     random inputs: numbers, and tensors of every kind
 kinds, properties, values    what a value is: its kind; its shape, dtype, device and layout; its numbers
-sharing, memory              views and copies, arguments that stay as they are; memory that is needed and kept
+sharing, memory              views and copies, arguments that stay as they are; memory that is needed
 rules, torch_names           what may be used, by the names that PyTorch gives it
-mentions, bindings           which names a student's text mentions, and what they stand for
-each                         what a function answers in each of several cases
+text, evidence               what decides about loops and hidden calls: the text, and CPU time seen from outside
+probes                       what a call prints and warns of, a call under a seed, a step of training, an evaluation
+each                         what a function returns in each of several cases
 calls, plain_python          what a call raises, accepts or answers; what a file imports, and answers without PyTorch
 modules                      parameters and buffers of an nn.Module, and whether they learn
 gradient                     gradients, and whether numbers stayed in PyTorch
@@ -16,7 +17,7 @@ devices                      the accelerator that a check's worker sees
 ranks                        a function on several ranks of torch.distributed
 show                         values as text, for messages
 
-Each raises `endings.CheckFailed`, whose text teaches. Student code is asked through `grader.remote`.
+Each raises `endings.CheckFailed`, whose text teaches. Student code is called through `grader.connection`.
 """
 
 from grader.check.calls import accepts, answers, calling, each_raises, raises
@@ -24,22 +25,22 @@ from grader.check.costs import (
     count_ops,
     no_loop,
     no_new_storage,
-    no_warning,
     poisoned,
-    same_count,
     stays_in_torch,
     uses_at_most,
 )
 from grader.check.counts import count
 from grader.check.declare import check
 from grader.check.each import each
-from grader.check.generate import Rng, Sample
+from grader.check.evidence import reads_openly
+from grader.check.generate import Rng
 from grader.check.gradient import gradcheck, gradients, keeps_graph
-from grader.check.kinds import is_array, is_instance, is_tensor, kind, public_names, require, type_name
-from grader.check.memory import as_lean_as, releases
-from grader.check.modules import has_parameters, learns, overfits, same_weights
+from grader.check.kinds import is_array, is_instance, is_tensor, kind, require, type_name
+from grader.check.memory import as_lean_as
+from grader.check.modules import has_parameters, learns, same_weights
 from grader.check.plain_python import imports_no, runs_no_operation
-from grader.check.properties import claims, on_device, same_dtype, same_layout, same_shape
+from grader.check.probes import Evaluated, Heard, Trained, evaluation, heard, no_warning, seeded, training_step
+from grader.check.properties import facts, on_device, same_dtype, same_layout, same_shape
 from grader.check.ranks import on_ranks
 from grader.check.rules import does_not_call, uses_only
 from grader.check.sharing import (
@@ -52,43 +53,42 @@ from grader.check.sharing import (
     unchanged,
     writes_show,
 )
-from grader.check.speed import as_fast_as, faster_than
-from grader.check.torch_names import arithmetic, comparison, indexing
+from grader.check.speed import as_fast_as
 from grader.check.values import agrees, as_elsewhere, number, plain, same, same_values
+from grader.connection.student import source
 from grader.model.endings import CannotJudge, CheckFailed
-from grader.remote.student import source
-from grader.wire.incoming import copies
+from grader.wire.decode import copies
 
 __all__ = [
     "CannotJudge",
     "CheckFailed",
+    "Evaluated",
+    "Heard",
     "Rng",
-    "Sample",
+    "Trained",
     "accepts",
     "agrees",
     "answers",
-    "arithmetic",
     "as_elsewhere",
     "as_fast_as",
     "as_lean_as",
     "calling",
     "changed",
     "check",
-    "claims",
-    "comparison",
     "copies",
     "count",
     "count_ops",
     "does_not_call",
     "each",
     "each_raises",
-    "faster_than",
+    "evaluation",
+    "facts",
     "gradcheck",
     "gradients",
     "has_parameters",
+    "heard",
     "imports_no",
     "in_place",
-    "indexing",
     "is_array",
     "is_instance",
     "is_tensor",
@@ -102,26 +102,25 @@ __all__ = [
     "number",
     "on_device",
     "on_ranks",
-    "overfits",
     "plain",
     "poisoned",
-    "public_names",
     "raises",
-    "releases",
+    "reads_openly",
     "require",
     "runs_no_operation",
     "same",
-    "same_count",
     "same_dtype",
     "same_layout",
     "same_shape",
     "same_values",
     "same_weights",
+    "seeded",
     "shares",
     "shares_memory",
     "shares_nothing",
     "source",
     "stays_in_torch",
+    "training_step",
     "type_name",
     "unchanged",
     "uses_at_most",

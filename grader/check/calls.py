@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 
 from grader.check import show
-from grader.check.each import each, function_asked
+from grader.check.each import each
 from grader.check.kinds import require
+from grader.connection.proxy import Proxy, function_expected, word_of
+from grader.connection.raised import another_expected, raised_by_student
 from grader.model.endings import CheckFailed
 from grader.model.public import say
-from grader.remote.handle import Handle, word_of
-from grader.remote.raised import another_asked, raised_by_student
 
 
-def raises(function: Handle, *args: Any, error: type[Exception] = ValueError, case: str) -> None:
+def raises(function: Proxy, *args: Any, error: type[Exception] = ValueError, case: str) -> None:
     """The call raises an error; any other that student code raises makes the check crash, and the asked one is told.
 
     Args:
@@ -29,11 +29,11 @@ def raises(function: Handle, *args: Any, error: type[Exception] = ValueError, ca
     Raises:
         CheckFailed: it raises nothing.
     """
-    _raises(lambda: function(*args), _text(function_asked(function), args), function, error, case)
+    _raises(lambda: function(*args), _text(function_expected(function), args), function, error, case)
 
 
 def each_raises(
-    function: Handle, cases: Iterable[tuple[Any, ...]], *, error: type[Exception] = ValueError, case: str
+    function: Proxy, cases: Iterable[tuple[Any, ...]], *, error: type[Exception] = ValueError, case: str
 ) -> None:
     """The call raises an error in each case, as `raises` asks of one; asked for together, as by `each`.
 
@@ -47,13 +47,13 @@ def each_raises(
         CheckFailed: one raises nothing.
     """
     cases = list(cases)
-    calls = [_text(function_asked(function), args) for args in cases]
+    calls = [_text(function_expected(function), args) for args in cases]
     answers = each(function, cases)
     for call in calls:
         _raises(lambda: next(answers), call, function, error, case)
 
 
-def _raises(ask: Callable[[], Any], call: str, function: Handle, error: type[Exception], case: str) -> None:
+def _raises(ask: Callable[[], Any], call: str, function: Proxy, error: type[Exception], case: str) -> None:
     try:
         yours = ask()
     except error as raised:
@@ -61,13 +61,13 @@ def _raises(ask: Callable[[], Any], call: str, function: Handle, error: type[Exc
             raise
         return
     except Exception as raised:
-        another_asked(raised, say("{} is asked for {}", show.with_article(error.__name__), case))
+        another_expected(raised, say("{} is asked for {}", show.with_article(error.__name__), case))
         raise
     public = say("`{}` accepts {}; {} is asked", function, case, show.with_article(error.__name__))
     raise CheckFailed(public, f"{public}\nthe call  {call}\ngives     {show.show(yours)}")
 
 
-def accepts(function: Handle, *args: Any, error: type[Exception] = ValueError, case: str) -> Any:
+def accepts(function: Proxy, *args: Any, error: type[Exception] = ValueError, case: str) -> Any:
     """The call does not raise this error. Gives its result.
 
     Args:
@@ -79,7 +79,7 @@ def accepts(function: Handle, *args: Any, error: type[Exception] = ValueError, c
     Raises:
         CheckFailed: it raises the error.
     """
-    call = _text(function_asked(function), args)
+    call = _text(function_expected(function), args)
     try:
         return function(*args)
     except error as raised:
@@ -89,7 +89,7 @@ def accepts(function: Handle, *args: Any, error: type[Exception] = ValueError, c
         raise CheckFailed(public, f"{public}\nthe call  {call}\nraised    {told.type}: {told.text}") from None
 
 
-def answers(function: Handle, *args: Any, asked: bool, case: str) -> None:
+def answers(function: Proxy, *args: Any, asked: bool, case: str) -> None:
     """The call returns this truth value, as a bool.
 
     Args:
@@ -98,20 +98,20 @@ def answers(function: Handle, *args: Any, asked: bool, case: str) -> None:
         asked: what it must return.
         case: when, in words without hidden numbers, such as "for an empty tensor".
     """
-    yours = function_asked(function)(*args)
+    yours = function_expected(function)(*args)
     require(isinstance(yours, (bool, np.bool_)), say("`{}` must return True or False", function))
     require(bool(yours) == asked, say("`{}` returns {} {}; {} is asked", function, bool(yours), case, asked))
 
 
 @contextmanager
-def calling(function: Handle, *args: Any) -> Iterator[Any]:
+def calling(function: Proxy, *args: Any) -> Iterator[Any]:
     """The result of a call. Where what runs inside fails, staff are told the call as well."""
-    call = _text(function_asked(function), args)
+    call = _text(function_expected(function), args)
     try:
         yield function(*args)
     except CheckFailed as failed:
         raise CheckFailed(failed.public, f"{call}\n{failed.story}") from None
 
 
-def _text(function: Handle, args: tuple[Any, ...]) -> str:
+def _text(function: Proxy, args: tuple[Any, ...]) -> str:
     return f"{word_of(function)}({', '.join(show.show(arg) for arg in args)})"

@@ -6,19 +6,19 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from grader.check import facts
+from grader.check import pictures
 from grader.check.counts import Counts, count
-from grader.check.effort import borne_out
+from grader.check.evidence import same_of_reference, spends_no_time_on_loops
 from grader.check.gradient import keeps_graph
 from grader.check.kinds import require
+from grader.connection.connection import connection_of
+from grader.connection.probe import own_probe
+from grader.connection.proxy import Proxy, word_of
 from grader.model.endings import CheckFailed
 from grader.model.public import Limit, Public, say
-from grader.remote.handle import Handle, side_of, word_of
-from grader.remote.probe import built_in
+from grader.wire.decode import copies
 
 _LEAVES = say("takes numbers out of PyTorch")
-# Up to twice as many uses for ten times the input, and twenty more, are no loop.
-_LOOP = 2, 20
 _LIMITS: Mapping[str, tuple[Callable[[str], Public], Public]] = {
     "ops": (lambda most: say("runs more than {} operations", most), say("runs operations of PyTorch")),
     "bytes": (lambda most: say("makes more than {} bytes of new memory", most), say("makes new memory")),
@@ -37,8 +37,11 @@ _TIMES = ("transfers", "syncs", "escapes", "versions")
 
 _ON_DEVICES = ("transfers", "transferred", "syncs")
 
+_TIMES_OPS, _SPARE_OPS = 20, 100
+"""So many times the operations of the reference are no loop, and so many more: an elimination by hand has 60."""
 
-def uses_at_most(function: Handle, args: tuple[Any, ...], **limits: int) -> Counts:
+
+def uses_at_most(function: Proxy, args: tuple[Any, ...], **limits: int) -> Counts:
     """One call costs no more than this.
 
     Args:
@@ -65,20 +68,20 @@ def uses_at_most(function: Handle, args: tuple[Any, ...], **limits: int) -> Coun
         if found > most:
             numbers, drawn = f"counted {found:,}, at most {most:,} is asked{inner}", _drawn(counts, name)
             said = "" if inner else numbers
-            picture = facts.counted(name, {"yours": found, "at most": most}, said, counts.spans if drawn else None)
+            picture = pictures.counted(name, {"yours": found, "at most": most}, said, counts.spans if drawn else None)
             about = "memory" if name == "bytes" else "performance"
             raise CheckFailed(public, "\n".join(filter(None, (public, numbers, drawn))), about, picture)
     return counts
 
 
-def count_ops(function: Handle, *args: Any, **kwargs: Any) -> Counter[str]:
+def count_ops(function: Proxy, *args: Any, **kwargs: Any) -> Counter[str]:
     """How often each PyTorch operator was dispatched in one call, by name, with gradients off."""
     counts = count(function, *args, **kwargs)
     report(function, "ops", counts.ops.total())
     return counts.ops
 
 
-def no_loop(function: Handle, small: tuple[Any, ...], large: tuple[Any, ...], *, slack: int = 0) -> Counter[str]:
+def no_loop(function: Proxy, small: tuple[Any, ...], large: tuple[Any, ...], *, slack: int = 0) -> Counter[str]:
     """As many operations for a large input as for a small one: no Python loop over the elements.
 
     Args:
@@ -88,43 +91,23 @@ def no_loop(function: Handle, small: tuple[Any, ...], large: tuple[Any, ...], *,
         slack: operations allowed on top.
 
     Returns:
-        The operations of the large call.
+        The operations of the large call. Where there is a reference, operations and CPU time are compared with it as
+        well: let one large input have 10,000 elements, so that a loop shows however it is hidden.
     """
-    few, many = _same(function, small, large, "ops", slack)
-    # The other hook's view. Who hides operators from the one is seen by the other, whose growth is looser because
-    # asking for a shape is a use as well.
-    if many.uses > _LOOP[0] * few.uses + _LOOP[1] + slack:
-        public = say("`{}` uses PyTorch more often the larger its input is: a loop in Python", function)
-        story = f"{public}\nsmall input  {few.uses} times\nlarge input  {many.uses} times"
-        raise CheckFailed(public, story, about="performance")
-    # And who hides them from both takes time for them.
-    borne_out(function, small, large, many)
+    _, many = _same(function, small, large, "ops", slack)
+    if (theirs := same_of_reference(function)) is not None:
+        # Whoever runs useless operations where the input is small has as many for both.
+        most = _TIMES_OPS * count(theirs, *copies(*large)).total("ops") + _SPARE_OPS
+        public = say("`{}` runs far more operations than the reference: a loop in Python", function)
+        require(
+            many.total("ops") <= most, public, f"{public}\nit runs {many.total('ops'):,}, at most {most:,} are expected"
+        )
+        spends_no_time_on_loops(function, theirs, small, large)
     return many.ops
 
 
-def same_count(
-    function: Handle, small: tuple[Any, ...], large: tuple[Any, ...], *, of: str, slack: int = 0
-) -> tuple[Counts, Counts]:
-    """A count is the same for a large input as for a small one.
-
-    Args:
-        function: a function of the student's.
-        small: its arguments.
-        large: arguments about ten times as large.
-        of: the count: ops, transfers, syncs, collectives or escapes.
-        slack: how many more are allowed.
-
-    Returns:
-        All counts of both calls.
-    """
-    few, many = _same(function, small, large, of, slack)
-    if of == "ops":
-        borne_out(function, small, large, many)
-    return few, many
-
-
 def _same(
-    function: Handle, small: tuple[Any, ...], large: tuple[Any, ...], of: str, slack: int
+    function: Proxy, small: tuple[Any, ...], large: tuple[Any, ...], of: str, slack: int
 ) -> tuple[Counts, Counts]:
     # Two sizes and no fixed number: what an honest answer costs differs, that it does not grow is the same for all.
     few, many = count(function, *small), count(function, *large)
@@ -139,19 +122,19 @@ def _same(
         word = {"ops": "operations", "collectives": "collectives"}.get(of, "times")
         told = f"small input  {count_small} {word}\nlarge input  {count_large} {word}" + (f" ({top})" if top else "")
         drawn, said = _drawn(many, of), "" if top else told
-        picture = facts.counted(
+        picture = pictures.counted(
             of, {"small input": count_small, "large input": count_large}, said, many.spans if drawn else None
         )
         raise CheckFailed(public, "\n".join(filter(None, (public, told, drawn))), "performance", picture)
     return few, many
 
 
-def no_new_storage(function: Handle, *args: Any) -> Counts:
+def no_new_storage(function: Proxy, *args: Any) -> Counts:
     """The call makes no new memory: it gives views, or works in place."""
     return uses_at_most(function, args, bytes=0)
 
 
-def stays_in_torch(function: Handle, *args: Any) -> None:
+def stays_in_torch(function: Proxy, *args: Any) -> None:
     """No number leaves PyTorch on the way: by name (`tolist`, `numpy`, `item` ...), and by the gradient that stays."""
     counts = count(function, *args)
     report(function, "escapes", counts.escapes.total())
@@ -164,29 +147,14 @@ def stays_in_torch(function: Handle, *args: Any) -> None:
     keeps_graph(function, *args)
 
 
-def poisoned(function: Handle, *args: Any, **kwargs: Any) -> Any:
-    """The result of a call in which memory that nobody wrote to holds NaN, or the largest integer. Compare it."""
-    return built_in(function, "poisoned", [list(args), kwargs], args, kwargs)
+def poisoned(function: Proxy, *args: Any, **kwargs: Any) -> Any:
+    """The result of a call in which uninitialized memory holds NaN, or the largest integer. Compare it."""
+    return own_probe(function, "poisoned", [list(args), kwargs], args, kwargs)
 
 
-def no_warning(function: Handle, *args: Any, **kwargs: Any) -> Any:
-    """The call causes no warning, and switches none off. Gives its result."""
-    answer = built_in(function, "warned", [list(args), kwargs], args, kwargs)
-    # A worker may answer anything; what is not of this shape is no answer.
-    match answer:
-        case [result, list() as told, bool() as heard] if all(isinstance(row, list) and len(row) == 2 for row in told):
-            report(function, "warnings", len(told))
-            text = "\n".join(f"{row[0]}: {row[1]}" for row in told)
-            public = say("`{}` causes a warning", function)
-            require(not told, public, f"{public}\n{text}")
-            require(heard and not _silences(function), say("`{}` switches warnings off; mend their cause", function))
-            return result
-    raise CheckFailed(say("the warnings of `{}` could not be read", function))
-
-
-def report(function: Handle, name: str, found: int) -> None:
+def report(function: Proxy, name: str, found: int) -> None:
     """Note a count for the report, the largest of a check."""
-    counters = side_of(function).counters
+    counters = connection_of(function).record.counters
     # A check may count several calls; the report has one number of each name.
     counters[name] = max(found, counters.get(name, 0))
 
@@ -201,9 +169,3 @@ def _limit(name: str, most: int) -> str:
     if name not in _TIMES:
         return Limit(f"{most:,}")
     return say("once") if most == 1 else say("twice") if most == 2 else say("{} times", Limit(f"{most:,}"))
-
-
-def _silences(function: Handle) -> bool:
-    """Whether the submission names what switches warnings off."""
-    words = (b"catch_warnings", b"simplefilter", b"filterwarnings", b"showwarning")
-    return any(word in text for text in side_of(function).sitting.files.values() for word in words)

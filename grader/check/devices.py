@@ -9,8 +9,7 @@ import torch
 
 from grader.model import Device
 from grader.model.public import say
-from grader.wire.claimed import note_claims
-from grader.wire.describe import Claims
+from grader.wire.facts import Facts, note_facts
 
 
 @dataclass(frozen=True)
@@ -39,14 +38,13 @@ class Accelerator:
     def put(self, tensor: torch.Tensor, index: int = 0) -> torch.Tensor:
         """The same numbers as a tensor that the worker finds on one of the devices.
 
-        Here it is an ordinary tensor whose claims tell that device.
+        Here it is an ordinary tensor whose facts name that device.
 
         Args:
             tensor: any tensor; it is copied.
             index: of the device.
         """
         copy = tensor.detach().clone()
-        # This process has no such device. The wire takes a tensor's device from its claims, so the worker puts it
-        # there.
-        note_claims(copy, Claims(device=self.device(index)))
+        # This process has no such device. The worker puts the tensor where its facts say.
+        note_facts(copy, Facts(device=self.device(index)))
         return copy

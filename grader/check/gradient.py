@@ -1,4 +1,4 @@
-"""What a check says about gradients. They are computed beside student code, so they are claims."""
+"""What a check says about gradients. They are computed beside student code, and so they are untrusted."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import torch
 
 from grader.check import show
 from grader.check.kinds import is_tensor, require
+from grader.connection.probe import own_probe
+from grader.connection.proxy import Proxy
+from grader.connection.raised import raised_by_student
 from grader.model.endings import CheckFailed
 from grader.model.public import Public, say
-from grader.remote.handle import Handle
-from grader.remote.probe import built_in
-from grader.remote.raised import raised_by_student
-from grader.wire.incoming import copies
+from grader.wire.decode import copies
 
 _LOST = say(
     " has no gradient: on the way the numbers went through something that records none "
@@ -37,10 +37,10 @@ _BELONGS = 1e-3
 """How exact, relative and absolute, the product of gradient and arguments is: float32 sums of some hundred numbers."""
 
 
-def gradients(function: Handle, *args: Any) -> list[torch.Tensor | None]:
+def gradients(function: Proxy, *args: Any) -> list[torch.Tensor | None]:
     """The gradient of the sum of the result with respect to each tensor argument; None where there is none."""
     try:
-        answer = built_in(function, "gradients", list(args), args, {})
+        answer = own_probe(function, "gradients", args, args, {})
     except RuntimeError as error:
         raised = raised_by_student(error)
         refused = next((why for text, why in _REFUSED if raised is not None and text in raised.text), None)
@@ -55,7 +55,7 @@ def gradients(function: Handle, *args: Any) -> list[torch.Tensor | None]:
     raise CheckFailed(say("the gradients of `{}` could not be read", function))
 
 
-def keeps_graph(function: Handle, *args: Any, degree: float | None = None) -> None:
+def keeps_graph(function: Proxy, *args: Any, degree: float | None = None) -> None:
     """The result depends on the tensor arguments through PyTorch alone: nothing went through a list or NumPy.
 
     Args:
@@ -84,12 +84,12 @@ def keeps_graph(function: Handle, *args: Any, degree: float | None = None) -> No
     )
 
 
-def gradcheck(function: Handle, *args: Any) -> None:
+def gradcheck(function: Proxy, *args: Any) -> None:
     """The gradients agree with finite differences, in float64."""
-    difference = built_in(function, "gradcheck", list(args), args, {})
+    difference = own_probe(function, "gradcheck", args, args, {})
     public = say("the gradient of `{}` is wrong", function)
     require(difference == "", public, f"{public}\n{show.show(difference)}")
 
 
-def _of(function: Handle) -> Public:
+def _of(function: Proxy) -> Public:
     return say("the result of `{}`", function)

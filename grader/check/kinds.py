@@ -12,12 +12,9 @@ import numpy as np
 import torch
 
 from grader.check import show
+from grader.connection.proxy import is_proxy, kind_of, named, place_of, word_of
 from grader.model.endings import CheckFailed
 from grader.model.public import say
-from grader.remote.classes import type_of
-from grader.remote.handle import word_of
-from grader.remote.student import Student, side_behind
-from grader.wire.handles import is_remote
 
 
 def require(condition: Any, public: str, story: str = "") -> None:
@@ -48,23 +45,27 @@ def is_kind(fits: bool, yours: Any, asked: str, what: str) -> None:
 
 def is_tensor(yours: Any, what: str = "the result") -> None:
     """The value is a tensor."""
-    is_kind(isinstance(yours, torch.Tensor) and not is_remote(yours), yours, "a tensor", what)
+    is_kind(isinstance(yours, torch.Tensor), yours, "a tensor", what)
 
 
 def is_array(yours: Any, what: str = "the result") -> None:
     """The value is a NumPy array."""
-    is_kind(isinstance(yours, np.ndarray) and not is_remote(yours), yours, "a NumPy array", what)
+    is_kind(isinstance(yours, np.ndarray), yours, "a NumPy array", what)
 
 
-def is_instance(yours: Any, kind: type, what: str = "the result") -> None:
+def is_instance(yours: Any, kind: Any, what: str = "the result") -> None:
     """The value is of a type: a plain one, one of PyTorch's, or a class of the student's; bool is no int here."""
+    is_kind(is_of(yours, kind), yours, show.with_article(word_of(kind) if is_proxy(kind) else kind.__name__), what)
+
+
+def is_of(yours: Any, kind: Any) -> bool:
+    """Whether a value is of a type. What stays in a worker is examined there, and its answer is untrusted."""
+    if is_proxy(yours):
+        known = kind if is_proxy(kind) else f"{kind.__module__}.{kind.__qualname__}"
+        connection = place_of(yours).connection
+        return connection.call(named(connection, "is_instance", ""), (yours, known), {}, yours) is True
     # In Python True is an int; an exercise that asks for a number does not mean that.
-    fits = isinstance(yours, kind) and not (kind is int and isinstance(yours, bool))
-    is_kind(fits, yours, show.with_article(_name(kind)), what)
-
-
-def _name(kind: Any) -> str:
-    return word_of(kind) if is_remote(kind) else str(kind.__name__)
+    return not is_proxy(kind) and isinstance(yours, kind) and not (kind is int and isinstance(yours, bool))
 
 
 def has_shape(yours: Any, what: str) -> None:
@@ -88,11 +89,6 @@ def said_by(story: str) -> str:
     return story.partition("\n")[2]
 
 
-def type_name(remote: Any) -> str:
-    """The class name of an object that stays with the worker, as the worker says; of anything else, its own."""
-    return type_of(remote) if is_remote(remote) else type(remote).__name__
-
-
-def public_names(student: Student) -> list[str]:
-    """The public names of the student's module."""
-    return sorted(side_behind(student).names())
+def type_name(value: Any) -> str:
+    """The class name of an object that stays in a worker, as the worker says; of anything else, its own."""
+    return kind_of(value) if is_proxy(value) else type(value).__name__

@@ -1,7 +1,7 @@
 """What a check says about memory, against the reference: as it is counted, and as it is seen from outside.
 
-The count of new storages (`counts`) is exact, and a claim. The most memory that a worker's process ever had is rough,
-and nothing that it says: it is read from outside, in fresh workers, where the system tells it (Linux).
+The count of new storages (`counts`) is exact and untrusted: it explains. The memory that a worker's process has is
+rough, and nothing that the worker says: it is read from outside, in fresh workers, where the system shows it (Linux).
 """
 
 from __future__ import annotations
@@ -17,25 +17,25 @@ from grader.check.costs import report
 from grader.check.counts import count
 from grader.check.kinds import require
 from grader.check.values import same_values
+from grader.connection.paired_run import NewInputs
+from grader.connection.proxy import Proxy
+from grader.connection.timing import Inputs, TimedWorker
 from grader.model.endings import CheckFailed
 from grader.model.public import Limit, say
-from grader.remote.handle import Handle
-from grader.remote.pair import NewInputs
-from grader.remote.timing import Inputs, TimedSide
-from grader.remote.witness import witnessed
+from grader.process import clock
 
-# Seen from outside, a process grows for many reasons. The limit lies well above them, and well below a copy of large
-# arguments.
-_SLACK = 4 << 20
-_SLACK_SHARE = 8
+_CALL_SLACK = 8 << 20
+"""Bytes by which one call may grow a process beyond the limit: the same call varies by 3 MB, rarely by 8."""
+
+_LIFE_SLACK = 64 << 20
+"""Bytes by which it may be larger than the reference's process ever was: a right answer may load 38 MB of PyTorch."""
+
 _SMALL = 1024
-_SEEN = 1 << 20
-_FIRST_CALLS, _MORE_CALLS = 2, 8
 
 
 def as_lean_as(
-    function: Handle,
-    reference: Handle,
+    function: Proxy,
+    reference: Proxy,
     inputs: NewInputs,
     *,
     size: int,
@@ -49,7 +49,7 @@ def as_lean_as(
         function: the student's.
         reference: the reference's function of the same task.
         inputs: makes new arguments of a size.
-        size: for `inputs`; what is seen from outside is worth something from 16 MB of arguments on.
+        size: for `inputs`; so large that what must not be made takes 30 MB or more.
         at_most: the largest ratio that passes.
         rtol: relative tolerance for the results, as for `same_values`.
         atol: absolute tolerance.
@@ -57,81 +57,53 @@ def as_lean_as(
     Raises:
         CheckFailed: it needs more, by its own count or as seen from outside; or its result is wrong.
     """
-    args = inputs(size)
-    mine, theirs = count(function, *args), count(reference, *args)
+    few = inputs(max(1, size // 10))
+    mine, theirs = count(function, *few), count(reference, *few)
     report(function, "peak", mine.peak)
     same_values(mine.result, theirs.result, rtol=rtol, atol=atol)
     public = say("`{}` needs more than {} times the memory of the reference", function, Limit(f"{at_most:g}"))
     if theirs.peak == 0:
-        # Any multiple of nothing is nothing, so the limit as such would be no help in a message.
+        # A multiple of nothing is nothing, so the limit would be no help in a message.
         public = say("`{}` makes new memory; the reference makes none", function)
     story = f"{public}\nyours {mine.peak:,} bytes at the peak, the reference {theirs.peak:,}"
     require(mine.peak <= at_most * theirs.peak + _SMALL, public, story)
-    _look_from_outside(function, reference, args, inputs(max(1, size // 10)), at_most)
-
-
-def releases(function: Handle, *args: Any) -> None:
-    """When the result is dropped, neither the arguments' memory nor any new memory is kept.
-
-    From 1 MB of arguments on, several calls are also looked at from outside.
-
-    Raises:
-        CheckFailed: something is kept.
-    """
-    answer = witnessed(function, "kept", [list(args), {}], args, {}).answer
-    require(type(answer) is int and answer >= 0, say("what `{}` keeps could not be counted", function))
-    public = say("`{}` keeps memory that nobody needs any more", function)
-    require(answer == 0, public, f"{public}: {answer:,} bytes")
-    # The count sees storages of PyTorch's. Numbers that are kept in a list or a NumPy array show in the process alone,
-    # and only where they are many.
-    if (each := _bytes(args)) >= _SEEN:
-        with closing(TimedSide(function)) as side:
-            # The first calls grow the heap for good, also where nothing is kept.
-            for _ in range(_FIRST_CALLS):
-                side.call(Inputs(args))
-            before = side.resident()
-            for _ in range(_MORE_CALLS):
-                side.call(Inputs(args))
-            after = side.resident()
-        grown = after[0] - before[0] if before is not None and after is not None else 0
-        # Half of what keeping every argument would come to: a heap is untidy, but not by so much.
-        require(grown < each * _MORE_CALLS // 2, public, f"{public}: {grown >> 20} MB in {_MORE_CALLS} calls")
+    _look_from_outside(function, reference, inputs, size, at_most, rtol, atol)
 
 
 def _look_from_outside(
-    function: Handle,
-    reference: Handle,
-    args: tuple[Any, ...],
-    few: tuple[Any, ...],
-    at_most: float,
+    function: Proxy, reference: Proxy, inputs: NewInputs, size: int, limit: float, rtol: Any, atol: Any
 ) -> None:
-    """Compare the growth of three fresh workers: one calls the function, one the reference, one nothing."""
-    mine, result = _growth(function, args, few)
-    theirs, _ = _growth(reference, args, few)
-    # What sending the arguments and the result takes is measured by a call that does nothing, and left out.
-    idle, _ = _growth(reference, (*args, result), few, idle=True)
-    # A system that does not tell: the count, which has passed already, is all there is.
-    if mine is None or theirs is None or idle is None:
+    """Compare how two fresh workers grow by the same large call."""
+    args, few = inputs(size), inputs(max(1, size // 100))
+    theirs, mine = _growth(reference, args, few), _growth(function, args, few)
+    # A system that does not show it: the count, which has passed already, is all there is.
+    if mine is None or theirs is None:
         return
-    results, arguments = _bytes(result), _bytes(args)
-    asked = at_most * max(theirs - idle + results, 0) + _SLACK + arguments // _SLACK_SHARE
-    found = mine - idle + results
-    if found > asked:
-        public = say("`{}` needs much more memory than the reference, seen from outside of Python", function)
-        raise CheckFailed(public, f"{public}\nyours {found >> 20} MB, at most {int(asked) >> 20} MB is asked")
+    (before, after, result), (their_before, their_after, right) = mine, theirs
+    same_values(result, right, rtol=rtol, atol=atol)
+    most = limit * max(their_after.peak - their_before.resident, _bytes(right))
+    mapped = their_after.mapped_peak - their_before.mapped
+    grown = {
+        "by the call": (after.peak - before.resident, most + _CALL_SLACK),
+        # What was made when the file was loaded counts, too, and memory that nothing was written to.
+        "since it was loaded": (after.peak - their_before.resident, most + _LIFE_SLACK),
+        "in all": (after.mapped_peak - their_before.mapped, mapped + most + _LIFE_SLACK),
+    }
+    for when, (found, allowed) in grown.items():
+        if found > allowed:
+            public = say("`{}` needs much more memory than the reference", function)
+            numbers = f"its process grows by {found >> 20} MB {when}, at most {int(allowed) >> 20} MB are expected"
+            raise CheckFailed(public, f"{public}\n{numbers}", about="memory")
 
 
 def _growth(
-    function: Handle, args: tuple[Any, ...], few: tuple[Any, ...], *, idle: bool = False
-) -> tuple[int | None, Any]:
-    """By how many bytes a fresh worker grows at the most in one call, and the result. A small call comes first."""
-    with closing(TimedSide(function)) as side:
+    function: Proxy, args: tuple[Any, ...], few: tuple[Any, ...]
+) -> tuple[clock.Memory, clock.Memory, Any] | None:
+    """The memory of a fresh worker before and after one call, and its result. A small call comes first."""
+    with closing(TimedWorker(function)) as worker:
         # What a process makes for its first call is no need of the function's.
-        side.call(Inputs(few))
-        before = side.resident()
-        result = side.call(Inputs(args), idle=idle).result
-        after = side.resident()
-    return (None if before is None or after is None else after[1] - before[0]), result
+        worker.call(Inputs(few))
+        return worker.grow(Inputs(args))
 
 
 def _bytes(values: Any) -> int:

@@ -1,21 +1,21 @@
 """What a check says about an `nn.Module`: its parameters and buffers, whether they learn, weights taken from another.
 
-A module stays in the student's worker; its parameters come as tensors that belong to it: what is written into them, or
-into their gradients, is written there before the next call.
+A module stays in the student's worker, and is trained there. Its parameters come as copies: to change them, give it
+those of another module with `same_weights`, or its own `load_state_dict`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
 
 from grader.check import show
 from grader.check.kinds import is_instance, pair, require
+from grader.connection.probe import own_probe
 from grader.model.endings import CheckFailed
 from grader.model.public import say
-from grader.wire.incoming import copies
 
 Shapes = Mapping[str, Sequence[int]]
 
@@ -55,16 +55,15 @@ def learns(module: Any, *args: Any, what: str = "the module") -> None:
         args: what it is called with; best random numbers of several sizes.
         what: its name in messages.
     """
-    parameters = {name: each for name, each in _named(module, "parameters", what).items() if each.requires_grad}
-    require(parameters, say("{} has no parameter that can be trained", what))
-    module.zero_grad()
-    result = module(*args)
-    if not isinstance(result, torch.Tensor) or not result.requires_grad:
-        raise CheckFailed(say("the result of {} has no gradient", what))
-    result.square().sum().backward()
-    idle = [name for name, each in parameters.items() if each.grad is None or not bool((each.grad != 0).any())]
-    public = say("a parameter of {} gets no gradient", what)
-    require(not idle, public, f"{public}: {', '.join(idle)}")
+    _is_module(module, what)
+    match own_probe(module, "idle_parameters", [list(args)], args, {}):
+        case [int(count), bool(has_gradient), list() as idle] if all(isinstance(name, str) for name in idle):
+            require(count, say("{} has no parameter that can be trained", what))
+            require(has_gradient, say("the result of {} has no gradient", what))
+            public = say("a parameter of {} gets no gradient", what)
+            require(not idle, public, f"{public}: {', '.join(idle)}")
+            return
+    raise CheckFailed(say("the gradients of {} could not be read", what))
 
 
 def same_weights(module: Any, other: Any, what: str = "the module") -> None:
@@ -80,44 +79,7 @@ def same_weights(module: Any, other: Any, what: str = "the module") -> None:
     # Names of another's are no words of the check file, so that nobody reads them of a hidden check.
     shapes = {name: tensor.shape for name, tensor in theirs.items()}
     _same_names(mine, shapes, say("an entry"), say("entries"), what, named=False)
-    module.load_state_dict(dict(zip(theirs, copies(*theirs.values()), strict=True)))
-
-
-def overfits(
-    module: Any,
-    batch: Sequence[Any],
-    target: torch.Tensor,
-    *,
-    loss: Callable[[torch.Tensor, torch.Tensor], torch.Tensor] = torch.nn.functional.mse_loss,
-    steps: int = 60,
-    lr: float = 0.05,
-    to: float = 0.1,
-    what: str = "the module",
-) -> None:
-    """The module learns one batch: its loss falls to a part of what it was.
-
-    Args:
-        module: the student's. It is trained, by Adam.
-        batch: what it is called with.
-        target: what it should give.
-        loss: of a result and the target.
-        steps: how many there are.
-        lr: learning rate.
-        to: the largest part of the first loss that may be left.
-        what: its name in messages.
-    """
-    optimizer = torch.optim.Adam(_named(module, "parameters", what).values(), lr=lr)
-    losses = []
-    for _ in range(steps + 1):
-        optimizer.zero_grad()
-        found = loss(module(*batch), target)
-        if not found.requires_grad:
-            raise CheckFailed(say("the result of {} has no gradient", what))
-        found.backward()
-        optimizer.step()
-        losses.append(float(found.detach()))
-    public = say("{} does not learn one batch by heart", what)
-    require(losses[-1] <= to * losses[0], public, f"{public}\nits loss is {losses[0]:g} first, {losses[-1]:g} last")
+    module.load_state_dict(theirs)
 
 
 def tensors_of(module: Any, what: str) -> dict[str, torch.Tensor]:
@@ -131,7 +93,7 @@ def _is_module(module: Any, what: str) -> bool:
 
 
 def _named(module: Any, kind: str, what: str) -> dict[str, torch.Tensor]:
-    found = dict(getattr(module, f"named_{kind}")()) if _is_module(module, what) else None
+    found = dict(iter(getattr(module, f"named_{kind}")())) if _is_module(module, what) else None
     return _tensors(found, say("the parameters or buffers of {}", what))
 
 

@@ -6,14 +6,13 @@ from typing import Any
 
 import torch
 
-from grader.check import facts, show
-from grader.check.kinds import has_shape, is_tensor, pair, said_by
+from grader.check import pictures, show
+from grader.check.kinds import has_shape, is_of, is_tensor, pair, said_by
 from grader.check.modules import tensors_of
+from grader.connection.proxy import is_proxy
 from grader.model.endings import CheckFailed
 from grader.model.public import say
-from grader.wire.claimed import claims_of
-from grader.wire.describe import Claims
-from grader.wire.handles import is_remote
+from grader.wire.facts import Facts, facts_of
 
 
 def same_shape(yours: Any, asked: Any, what: str = "the result") -> None:
@@ -23,7 +22,7 @@ def same_shape(yours: Any, asked: Any, what: str = "the result") -> None:
     if show.shape(yours) != wanted:
         public = say("{} has the wrong shape", what)
         story = pair(public, wanted, show.shape(yours))
-        raise CheckFailed(public, story, "shape", facts.two_shapes(wanted, show.shape(yours), said_by(story)))
+        raise CheckFailed(public, story, "shape", pictures.two_shapes(wanted, show.shape(yours), said_by(story)))
 
 
 def same_dtype(yours: Any, asked: Any, what: str = "the result") -> None:
@@ -38,12 +37,12 @@ def same_dtype(yours: Any, asked: Any, what: str = "the result") -> None:
 
 def on_device(yours: Any, asked: str, what: str = "the result") -> None:
     """The tensor, or all of a module, is on a device; "cuda" allows any index, "cuda:1" only that one."""
-    if is_remote(yours) and isinstance(yours, torch.nn.Module):
+    if is_proxy(yours) and is_of(yours, torch.nn.Module):
         for tensor in tensors_of(yours, what).values():
             on_device(tensor, asked, say("a parameter or buffer of {}", what))
         return
     is_tensor(yours, what)
-    device = claims(yours).device
+    device = facts(yours).device
     place = device if device in show.DEVICES else "another device"  # a worker's free text goes into no message
     if asked not in (device, device.split(":")[0]):
         raise CheckFailed(say("{} is on {}, {} is asked", what, place, asked), about="device")
@@ -61,19 +60,16 @@ def same_layout(yours: Any, asked: Any, what: str = "the result") -> None:
         if mine != wanted:
             public = say("{} has the wrong {}", what, name)
             story = pair(public, wanted, mine)
-            raise CheckFailed(public, story, picture=facts.windows({"asked": asked, "yours": yours}, said_by(story)))
+            raise CheckFailed(public, story, picture=pictures.windows({"asked": asked, "yours": yours}, said_by(story)))
 
 
-def claims(tensor: torch.Tensor) -> Claims:
-    """What the worker says of a tensor: `requires_grad`, `is_leaf`, `grad_fn`, `version`, `device`, and more.
+def facts(tensor: torch.Tensor) -> Facts:
+    """What the worker says of a tensor: `requires_grad`, `is_leaf`, `grad_fn`, `version`, `device`. It is untrusted.
 
-    A tensor that a check made itself tells its own.
+    A tensor that a check made has its own facts.
     """
-    told = claims_of(tensor)
-    if told is not None:
-        return told
-    # What a check builds with `accelerator.put` has claims; any other tensor of its own is here, and can be asked.
-    return Claims(requires_grad=tensor.requires_grad, is_leaf=tensor.is_leaf, device=str(tensor.device))
+    is_tensor(tensor)
+    return facts_of(tensor)
 
 
 def strides_of(value: Any) -> tuple[int, ...]:

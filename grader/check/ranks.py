@@ -10,11 +10,11 @@ from typing import Any
 
 from grader.check.costs import report
 from grader.check.counts import known_collectives
+from grader.connection.connection import connection_of
+from grader.connection.probe import own_probe
+from grader.connection.proxy import Proxy, is_proxy, word_of
 from grader.model.endings import CannotJudge, CheckFailed
 from grader.model.public import say
-from grader.remote.handle import Handle, side_of, word_of
-from grader.remote.probe import built_in
-from grader.wire.handles import is_remote
 
 _PROCESSES = 8
 """A rank, and the threads that gloo starts in it."""
@@ -24,7 +24,7 @@ _CAUSES = {"raised": 0, "died": 1, "waits": 2}
 
 @dataclass(frozen=True)
 class Rank:
-    """What one rank did, as the worker claims.
+    """What one rank did, as the worker says.
 
     Attributes:
         result: what the call gave.
@@ -39,7 +39,7 @@ class Rank:
     changed: bool
 
 
-def on_ranks(function: Handle, each: Sequence[Sequence[Any]]) -> list[Rank]:
+def on_ranks(function: Proxy, each: Sequence[Sequence[Any]]) -> list[Rank]:
     """Call a function on as many ranks as there are lists of arguments, at the same time; gives one `Rank` for each.
 
     The ranks are processes of the student's worker. `torch.distributed` is initialised with gloo, over loopback. The
@@ -53,10 +53,10 @@ def on_ranks(function: Handle, each: Sequence[Sequence[Any]]) -> list[Rank]:
     if not hasattr(os, "fork"):
         raise CannotJudge("several ranks need a system that can fork")
     args = [list(arguments) for arguments in each]
-    if is_remote(function) and side_of(function).sitting.limits.processes < _PROCESSES * len(args):
+    if is_proxy(function) and connection_of(function).limits.processes < _PROCESSES * len(args):
         # Else the student would be told of too many processes, none of which is theirs.
         raise ValueError(f"{len(args)} ranks need `limits: processes: {_PROCESSES * len(args)}` in exercise.yaml")
-    answer = built_in(function, "on_ranks", [args], tuple(args[0]), {})
+    answer = own_probe(function, "on_ranks", [args], tuple(args[0]), {})
     if not isinstance(answer, list) or len(answer) != len(args):
         raise CheckFailed(say("what the ranks of `{}` did could not be read", function))
     # The cause of what the other ranks wait for is told first.
@@ -72,7 +72,7 @@ def _ending(row: object) -> str:
     return str(row.get("ended")) if isinstance(row, dict) else ""
 
 
-def _read(function: Handle, rank: int, size: int, row: object) -> Rank:
+def _read(function: Proxy, rank: int, size: int, row: object) -> Rank:
     match row:
         case {"ended": "raised", "raised": [str() as kind, str() as text]}:
             public = say("`{}` raises an exception on a rank", function)

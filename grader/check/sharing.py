@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 import torch
 
-from grader.check import facts, show
+from grader.check import pictures, show
 from grader.check.kinds import has_shape, is_tensor, pair, require
-from grader.check.properties import claims, same_shape, strides_of
+from grader.check.properties import facts, same_shape, strides_of
 from grader.check.values import agrees
+from grader.connection.record import watch
 from grader.model.endings import CheckFailed
 from grader.model.public import say
-from grader.remote.asked import ask_for
-from grader.wire.blocks import array_extent, span
-from grader.wire.incoming import copies
+from grader.wire.decode import copies
+from grader.wire.memory import extent, place_of
 
 _PATTERN = 113
 """So many different numbers are written; each fits into every dtype."""
@@ -34,7 +34,7 @@ def shares_memory(one: Any, other: Any) -> bool:
 def _require(condition: bool, public: str, yours: Any, base: Any, names: tuple[str, str]) -> None:
     """Fail unless a condition holds, with both values drawn in their storages."""
     if not condition:
-        raise CheckFailed(public, picture=facts.windows({names[1]: base, names[0]: yours}))
+        raise CheckFailed(public, picture=pictures.windows({names[1]: base, names[0]: yours}))
 
 
 def shares(yours: Any, base: Any, what: str = "the result", base_name: str = "the argument") -> None:
@@ -63,7 +63,7 @@ def writes_show(yours: Any, base: Any, what: str = "the result", base_name: str 
     same_shape(yours, base, what)
     writable = not isinstance(yours, np.ndarray) or yours.flags.writeable
     require(writable, say("{} is read-only; a write to it must show in {}", what, base_name))
-    ask_for(base)
+    watch()
     one_memory = shares_memory(yours, base)
     for target, seen, names in ((base, yours, (base_name, what)), (yours, base, (what, base_name))):
         # Twice, as one of the patterns may be what is there already.
@@ -89,8 +89,9 @@ def unchanged(*values: Any, what: str = "the argument") -> Iterator[None]:
     """What runs inside leaves the values as they are: numbers, shape, strides, dtype, and no in-place change."""
     # Copied together, so that values which share memory still do, and shapes and strides stay.
     before = copies(*values)
-    ask_for(*values)
+    watch()
     layouts = [_layout(value) for value in values]
+    versions = [facts(value).version if isinstance(value, torch.Tensor) else 0 for value in values]
     yield
     for value, old, layout in zip(values, before, layouts, strict=True):
         if _layout(value) != layout:
@@ -98,22 +99,24 @@ def unchanged(*values: Any, what: str = "the argument") -> Iterator[None]:
         if not _equal(value, old):
             public = say("{} was changed", what)
             raise CheckFailed(public, pair(public, show.show(old), show.show(value), "before", "after"))
-        # Written and written back leaves equal numbers. The worker counts writes in place, which is a claim, so it is
-        # asked last.
-        version = claims(value).version if isinstance(value, torch.Tensor) else 0
-        require(version <= 0, say("{} was written to in place, even if its numbers are the same now", what))
+        # Written and written back leaves equal numbers. The worker counts writes in place, which is untrusted, so it is
+        # the last thing that is compared.
+        written = facts(value).version if isinstance(value, torch.Tensor) else 0
+        require(
+            written <= versions.pop(0), say("{} was written to in place, even if its numbers are the same now", what)
+        )
 
 
 def in_place(yours: Any, argument: torch.Tensor, what: str = "the result") -> None:
     """The very argument came back, changed in place."""
-    ask_for(argument)
+    watch()
     require(yours is argument, say("{} is not the argument itself; change it in place and return it", what))
-    require(claims(argument).version > 0, say("the argument was not changed in place"))
+    require(facts(argument).version > 0, say("the argument was not changed in place"))
 
 
 def changed(argument: Any) -> Any:
     """An argument as a call left it: what the check goes on to compare is what student code made of it."""
-    ask_for(argument)
+    watch()
     return argument
 
 
@@ -125,18 +128,15 @@ def _layout(value: Any) -> Any:
 
 def _place(value: Any) -> tuple[int, int]:
     """Address and size of the memory that a value is a window on."""
-    if isinstance(value, torch.Tensor):
-        storage = value.untyped_storage()
-        return storage.data_ptr(), storage.nbytes()
-    extent = array_extent(value)
-    return extent.start, extent.size
+    start, end = place_of(value)
+    return start, end - start
 
 
 def _span_of(value: torch.Tensor) -> tuple[int, int]:
-    """First and last address of the elements."""
-    high = int(span(tuple(value.shape), tuple(value.stride()))[1])
+    """Where the elements begin in memory, and where they end."""
     start = int(value.untyped_storage().data_ptr() + value.storage_offset() * value.itemsize)
-    return start, start + (high + 1) * value.itemsize
+    strides = [stride * value.itemsize for stride in value.stride()]
+    return extent(start, tuple(value.shape), strides, value.itemsize)
 
 
 def _equal(value: Any, old: Any) -> bool:

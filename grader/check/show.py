@@ -8,11 +8,9 @@ from typing import Any
 import numpy as np
 import torch
 
-from grader.remote.classes import told_of
-from grader.remote.handle import word_of
-from grader.wire.claimed import claims_of
-from grader.wire.describe import DTYPES
-from grader.wire.handles import is_remote, origin_of
+from grader.connection.proxy import is_proxy, kind_of, place_of, word_of
+from grader.wire.facts import device_of
+from grader.wire.plain import DTYPES
 
 DEVICES = ("cpu", "meta", *(f"{kind}{index}" for kind in ("sim", "cuda", "mps", "xpu") for index in ("", ":0", ":1")))
 """Devices that a public text may name."""
@@ -35,8 +33,8 @@ _LINE = 300
 
 def show(value: Any) -> str:
     """A value in a message."""
-    if is_remote(value):
-        return f"<{told_of(value)}>" if origin_of(value).name is None else word_of(value)
+    if is_proxy(value):
+        return repr(value)
     if isinstance(value, torch.Tensor):
         return _tensor(value) if value.numel() <= WHOLE else f"a tensor of shape {shape(value)}, {dtype(value)}"
     if isinstance(value, np.ndarray):
@@ -89,8 +87,8 @@ def kind(value: Any, *, public: bool = False) -> str:
         value: anything.
         public: leave out what a worker says in free text, such as the name of a student's class.
     """
-    if is_remote(value):
-        return "some other object" if public else told_of(value)
+    if is_proxy(value):
+        return "some other object" if public else with_article(kind_of(value))
     if isinstance(value, torch.Tensor):
         return "a tensor"
     if isinstance(value, np.ndarray):
@@ -110,8 +108,8 @@ def with_article(name: str) -> str:
 
 def as_source(value: Any) -> str | None:
     """Python text that makes an equal value, with its strides where it is a permuted one; None for a large one."""
-    if is_remote(value):
-        return word_of(value) if origin_of(value).name is not None else None
+    if is_proxy(value):
+        return word_of(value) if place_of(value).life == 0 else None
     if isinstance(value, torch.Tensor):
         return placed_source(value, _tensor_source(value.detach())) if value.numel() <= WHOLE else None
     if isinstance(value, np.ndarray):
@@ -151,8 +149,7 @@ def _plain_source(value: Any) -> str | None:
 
 def placed_source(value: torch.Tensor, text: str) -> str:
     """The text that makes a tensor's numbers, and moves them to its device and has gradients recorded as it does."""
-    told = claims_of(value)
-    text += f'.to("{told.device}")' if told is not None and told.device != "cpu" else ""
+    text += f'.to("{device_of(value)}")' if device_of(value) != "cpu" else ""
     return f"{text}.requires_grad_()" if value.requires_grad else text
 
 
@@ -172,20 +169,6 @@ def _tensor_source(value: torch.Tensor) -> str:
     text = f"torch.tensor({numbers}, dtype={value.dtype})"
     if plain.numel() == 0:
         return f"torch.empty({shape(value)}, dtype={value.dtype})"
-    if not plain.is_contiguous() and _dense(plain):
-        # The same for tensors: numbers in the order of memory, then the dimensions put in their places.
-        order = _by_stride(plain)
-        back = tuple(order.index(dim) for dim in range(plain.dim()))
-        inner = plain.permute(order).contiguous()
-        return f"{_tensor_source(inner)}.permute{back}"
+    if plain.dim() == 2 and not plain.is_contiguous() and plain.T.is_contiguous():
+        return f"{_tensor_source(plain.T)}.T"
     return text
-
-
-def _dense(value: torch.Tensor) -> bool:
-    """Whether reordering the dimensions makes it contiguous; then its numbers can be written in memory order."""
-    return False if value.dim() < 2 else value.permute(_by_stride(value)).is_contiguous()
-
-
-def _by_stride(value: torch.Tensor) -> list[int]:
-    strides = value.stride()
-    return sorted(range(value.dim()), key=lambda dim: -strides[dim])

@@ -7,53 +7,11 @@ import functools
 import re
 import types
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
 from typing import Any
 
 import torch
 
 from grader.model.public import Public
-
-
-@dataclass(frozen=True)
-class Group:
-    """Operators that are allowed together; see `uses_only`.
-
-    Attributes:
-        name: in messages.
-        functions: PyTorch's names of what they do.
-    """
-
-    name: str
-    functions: frozenset[str]
-
-
-indexing = Group("indexing", frozenset(("getitem", "setitem", "iter")))
-arithmetic = Group(
-    "arithmetic", frozenset(("add", "sub", "mul", "div", "floor_divide", "remainder", "pow", "neg", "positive"))
-)
-comparison = Group(
-    "comparison",
-    frozenset(("eq", "ne", "lt", "le", "gt", "ge", "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not")),
-)
-
-_OPERATORS = {
-    "truediv": "div",
-    "floordiv": "floor_divide",
-    "mod": "remainder",
-    "pos": "positive",
-    "and": "bitwise_and",
-    "or": "bitwise_or",
-    "xor": "bitwise_xor",
-    "invert": "bitwise_not",
-    "lshift": "bitwise_left_shift",
-    "rshift": "bitwise_right_shift",
-    **dict.fromkeys(("bool", "int", "float", "index", "complex"), "item"),
-    "array": "numpy",
-    "contains": "any",
-    "reversed": "flip",
-}
-"""What operators are called as functions, where that is not the operator's own name."""
 
 FREE = frozenset(
     (
@@ -62,22 +20,20 @@ FREE = frozenset(
         *("is_tensor", "is_contiguous", "is_floating_point", "is_complex", "is_signed", "is_sparse", "is_cuda"),
         *("Tensor", "Size", "finfo", "iinfo", "result_type", "promote_types", "can_cast", "get_default_dtype"),
         *("broadcast_shapes", "no_grad", "enable_grad", "inference_mode", "set_grad_enabled", "Module", "Parameter"),
-        *("repr", "str", "format", "hash", "class", "init", "new", "dir", "call", "super", "name", "doc"),
     )
 )
-"""What tells of a tensor, and makes none: always allowed."""
+"""What describes a tensor, and makes none: always allowed."""
 
 _PLACES = (torch, torch.Tensor, torch.nn.functional, torch.linalg, torch.special, torch.fft, torch.nn)
 _ALIAS = re.compile(r"\s*(?:\w+\([^\n]*\n\s*)?Alias (?:of|for) :\w+:`~?\.?(?:torch\.)?([\w.]+?)(?:\(\))?`")
-Rule = str | Callable[..., Any] | Group
+Rule = str | Callable[..., Any]
 
 
 def canonical(name: str) -> str:
     """A name of PyTorch's as rules have it: `__rmatmul__` is matmul, `add_` is add, and an alias what it stands for."""
     bare = name.strip("_") if name.startswith("__") else name
     if name.startswith("__"):
-        inner = bare[1:] if bare[:1] in ("r", "i") and hasattr(torch.Tensor, f"__{bare[1:]}__") else bare
-        bare = _OPERATORS.get(bare) or _OPERATORS.get(inner, inner)
+        bare = bare[1:] if bare[:1] in ("r", "i") and hasattr(torch.Tensor, f"__{bare[1:]}__") else bare
     elif bare.endswith("_") and not bare.startswith("_"):
         bare = bare.removesuffix("_")
     return _aliases().get(bare, bare)
@@ -103,9 +59,7 @@ def names_of(rules: Collection[Rule]) -> set[str]:
     """
     found: set[str] = set()
     for rule in rules:
-        if isinstance(rule, Group):
-            found |= rule.functions
-        elif isinstance(rule, str):
+        if isinstance(rule, str):
             found.add(_known(rule))
         else:
             home = (getattr(rule, "__module__", None) or "torch").split(".")[0]
@@ -124,9 +78,9 @@ def _known(name: str) -> str:
     raise ValueError(f"PyTorch has no `{name}`" + (f"; did you mean {near[0]}?" if near else ""))
 
 
-def told_as(rule: Rule) -> str | Public:
+def shown_as(rule: Rule) -> str | Public:
     """A rule in messages, by words that stand in the check's file."""
-    return rule if isinstance(rule, str) else rule.name if isinstance(rule, Group) else rule.__name__
+    return rule if isinstance(rule, str) else rule.__name__
 
 
 @functools.cache

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 import torch
 
-from grader.check import facts, show
+from grader.check import pictures, show
 from grader.check.kinds import is_array, is_instance, is_kind, is_tensor, pair, said_by
-from grader.check.properties import claims, on_device, same_dtype, same_shape
+from grader.check.properties import facts, on_device, same_dtype, same_shape
+from grader.connection.proxy import is_proxy
+from grader.connection.record import compare
 from grader.model.endings import CannotJudge, CheckFailed
 from grader.model.public import say
-from grader.remote.asked import compare
-from grader.wire.handles import is_remote
 
 _TOLERANCES = {
     torch.float16: (1e-3, 1e-5),
@@ -72,7 +72,7 @@ def same(
         is_tensor(yours, what)
         same_shape(yours, asked, what)
         same_dtype(yours, asked, what)
-        on_device(yours, claims(asked).device, what)
+        on_device(yours, facts(asked).device, what)
     elif isinstance(asked, np.ndarray):
         is_array(yours, what)
         same_shape(yours, asked, what)
@@ -174,7 +174,7 @@ def _same_numbers(yours: Any, asked: Any, what: str, rtol: float | None, atol: f
     if _shape(yours) != _shape(asked):
         text = say("{} cannot be compared: its shape is wrong", what)
         story = pair(text, _shape(asked), _shape(yours))
-        picture = facts.two_shapes(_shape(asked), _shape(yours), said_by(story))
+        picture = pictures.two_shapes(_shape(asked), _shape(yours), said_by(story))
         raise CannotJudge(text, story, about="shape", picture=picture)
     # Compared as tensors of one kind, wherever they came from; kind and dtype have checks of their own.
     mine, wanted = _as_tensor(yours), _as_tensor(asked)
@@ -189,7 +189,7 @@ def _same_numbers(yours: Any, asked: Any, what: str, rtol: float | None, atol: f
 
 def _is_numeric(value: Any) -> bool:
     kinds = (torch.Tensor, np.ndarray, np.generic, int, float, complex)
-    return isinstance(value, kinds) and not isinstance(value, bool) and not is_remote(value)
+    return isinstance(value, kinds) and not isinstance(value, bool) and not is_proxy(value)
 
 
 def _shape(value: Any) -> tuple[int, ...]:
@@ -238,14 +238,14 @@ def _values_differ(
     head = f"{public}: {count} of {total} elements are wrong" if total > 1 else str(public)
     if total <= show.WHOLE:
         story = pair(head, show.show(asked), show.show(yours))
-        return CheckFailed(public, story, picture=facts.grid(wanted, mine, wrong, said_by(story)))
+        return CheckFailed(public, story, picture=pictures.grid(wanted, mine, wrong, said_by(story)))
     first = tuple(int(i) for i in wrong.nonzero()[0])
     lines = [head, f"first at {list(first)}: asked {_number_text(wanted[first])}, yours {_number_text(mine[first])}"]
     finite = torch.where(wrong & error.isfinite(), error, -1.0)
     worst = np.unravel_index(int(finite.argmax()), tuple(wrong.shape))
     if float(finite.max()) >= 0:
         lines.append(f"worst at {[int(i) for i in worst]}: off by {float(finite.max()):.3g}")
-    return CheckFailed(public, "\n".join(lines), picture=facts.grid(wanted, mine, wrong, ""))
+    return CheckFailed(public, "\n".join(lines), picture=pictures.grid(wanted, mine, wrong, ""))
 
 
 def _number_text(value: torch.Tensor) -> str:

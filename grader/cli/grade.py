@@ -140,7 +140,6 @@ def _sheet(
     wanted: tuple[tuple[str, ...], ReadReport | None], submission: Path | None, setup: Setup, how: _How
 ) -> tuple[Sheet, Submission]:
     """What is to be graded, and of whose files."""
-    from grader.course.kept import kept_inputs
     from grader.course.names import split_rules
     from grader.grading import Sheet
     from grader.intake.collect import collect_one
@@ -162,7 +161,7 @@ def _sheet(
     # A module stands for what was begun of it; an exercise by its own name is run also where it was not.
     alone = bool(names) and len(exercises) <= len(names)
     # In a report for programs each check has a row; a student reads one sentence, and at once.
-    sheet = Sheet(course, exercises, setup, runs_untouched=alone, inputs=kept_inputs(course), rules=rules)
+    sheet = Sheet(course, exercises, setup, runs_untouched=alone, has_folder=True, rules=rules)
     return replace(sheet, stops=how.stops, compiles=not how.for_programs), handed_in
 
 

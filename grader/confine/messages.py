@@ -4,8 +4,8 @@ host   -> launcher       `LaunchPlan`, as an argument
 launcher -> its command  `Launched`, as an argument
 host   -> server         `OpenLane` with a descriptor: a lane's socket; `EndWorkers`; `TryWall`
 server -> host           `Ready`, then `Found` for each `TryWall`
-lane   -> server         `StartWorker` with descriptors: channel, output, the doors of its group; `EndWorker`
-server -> lane           `Started` with a pidfd, or `Refused`; `Ended` when it has ended
+lane   -> server         `StartWorker` with descriptors: a socket for what follows, channel, output, doors of its group
+server -> lane           on that socket `Started` with a pidfd, or `Refused`; `Ended` when the worker has ended
 worker -> lane           `Awake`, if it was spawned; `Confined`, before it is told anything of a submission
 lane   -> spawned worker `Birth`; from the host also with targets, which the worker tries to reach: then `Found`
 
@@ -129,17 +129,15 @@ class Found:
 
 @dataclass(frozen=True)
 class StartWorker:
-    """Start a worker.
+    """Start a worker; end it when the lane has shut its socket down.
 
     Attributes:
-        number: what the lane calls it.
         folder: an empty folder, for walls that have none of their own.
         limits: what it may use.
         spared: whether it outlives an exercise that takes too long.
         simulates: whether it will see a simulated accelerator.
     """
 
-    number: int
     folder: str
     limits: WorkerLimits
     spared: bool
@@ -147,17 +145,8 @@ class StartWorker:
 
 
 @dataclass(frozen=True)
-class EndWorker:
-    """End one worker."""
-
-    number: int
-
-
-@dataclass(frozen=True)
 class Started:
     """A worker was started; a pidfd of it comes along."""
-
-    number: int
 
 
 @dataclass(frozen=True)
@@ -165,11 +154,9 @@ class Refused:
     """A worker could not be started.
 
     Attributes:
-        number: what the lane calls it.
         why: what the system said.
     """
 
-    number: int
     why: str
 
 
@@ -178,12 +165,10 @@ class Ended:
     """A worker has ended.
 
     Attributes:
-        number: what the lane calls it.
         status: its exit code; negative for a signal.
         cpu_s: CPU seconds of its whole life, which nobody can read once it is reaped.
     """
 
-    number: int
     status: int
     cpu_s: float
 
@@ -230,7 +215,6 @@ Message = (
     | Ready
     | Found
     | StartWorker
-    | EndWorker
     | Started
     | Refused
     | Ended

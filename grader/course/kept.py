@@ -1,4 +1,4 @@
-"""Where `grade` keeps what belongs to one folder and to no course: progress, inputs, what was found and still holds."""
+"""Where `grade` keeps what belongs to one folder and to no course: progress, what was found and still holds."""
 
 from __future__ import annotations
 
@@ -12,11 +12,6 @@ _KEPT = ".grade"
 def kept_folder(root: Path) -> Path:
     """Where `grade` keeps what belongs to one student and to no course: out of git's way."""
     return root / _KEPT
-
-
-def kept_inputs(course: Course) -> Path:
-    """Where large inputs of failing shown checks are kept for the student."""
-    return kept_folder(course.root) / "inputs"
 
 
 def kept_progress(course: Course) -> Path:

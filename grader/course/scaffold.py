@@ -6,7 +6,7 @@ import json
 import keyword
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -39,12 +39,13 @@ def new_course(root: Path) -> list[Path]:
         return _write(files | _schemas(root / SCHEMAS), made)
 
 
-def new_exercise(root: Path, name: str) -> list[Path]:
+def new_exercise(root: Path, name: str, files: Callable[[Places], dict[Path, str]] | None = None) -> list[Path]:
     """Lay out an exercise and list it in course.yaml.
 
     Args:
         root: the course.
         name: "module/exercise"; the module is made if it is new.
+        files: what the exercise has besides its description, by path from the course; by default an example.
 
     Raises:
         CourseError: the name is not usable, the exercise exists, or something cannot be written.
@@ -65,17 +66,8 @@ def new_exercise(root: Path, name: str) -> list[Path]:
     fill = {"id": id, "title": title, "number": _next_number(module, numbers), "up": "../../../"}
     fill["yaml_title"] = as_yaml(title)
     readme = root / page_of(module)
-    files = {
-        places.starter: templates.STARTER,
-        places.shown_checks: templates.SHOWN_CHECKS,
-        places.description: templates.EXERCISE,
-        places.reference: templates.REFERENCE,
-        places.hidden_checks: templates.HIDDEN_CHECKS,
-        places.wrong / "changes_argument.py": templates.WRONG_ARGUMENT,
-        places.wrong / "makes_floats.py": templates.WRONG_DTYPE,
-        places.right / "adds_twice.py": templates.RIGHT,
-    }
-    filled = {root / path: _fill(text, fill) for path, text in files.items()}
+    texts = (files or _example)(places) | {places.description: templates.EXERCISE}
+    filled = {root / path: _fill(text, fill) for path, text in texts.items()}
     if not readme.exists():
         filled[readme] = f"# {module}\n\nTODO: one screen of prose that this module's exercises need.\n"
     if not (root / SCHEMAS).is_dir():
@@ -92,6 +84,19 @@ def new_exercise(root: Path, name: str) -> list[Path]:
         if exercise.id == id:
             write_digest(exercise)
     return written
+
+
+def _example(places: Places) -> dict[Path, str]:
+    """An exercise about a function that doubles."""
+    return {
+        places.starter: templates.STARTER,
+        places.shown_checks: templates.SHOWN_CHECKS,
+        places.reference: templates.REFERENCE,
+        places.hidden_checks: templates.HIDDEN_CHECKS,
+        places.wrong / "changes_argument.py": templates.WRONG_ARGUMENT,
+        places.wrong / "makes_floats.py": templates.WRONG_DTYPE,
+        places.right / "adds_twice.py": templates.RIGHT,
+    }
 
 
 def write_schemas(folder: Path) -> list[Path]:

@@ -232,7 +232,7 @@ class _Task:
         """What becomes of the failing checks with another seed; each is run once."""
         if seed not in self.ran:
             part = Part(frozenset(self._failing()), told=False)
-            run = self.lane.run(self.graded.exercise, self.files, seed, None, part)
+            run = self.lane.run(self.graded.exercise, self.files, seed, part=part)
             self.ran[seed] = {outcome.check: Trace.of(outcome) for outcome in run.outcomes}
         return self.ran[seed]
 

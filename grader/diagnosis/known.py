@@ -61,7 +61,7 @@ class Known:
             mine = self._found.setdefault(self._key(exercise, answer, seed), {})
         # Two lanes may find out the same: what they find is equal, and neither need wait.
         if missing := frozenset(checks).difference(mine):
-            run = lane.run(exercise, as_submitted(exercise, answer.source), seed, None, Part(missing, told=False))
+            run = lane.run(exercise, as_submitted(exercise, answer.source), seed, part=Part(missing, told=False))
             with self._lock:
                 mine.update({outcome.check: Trace.of(outcome) for outcome in run.outcomes})
                 self._new = True

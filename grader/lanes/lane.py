@@ -7,6 +7,8 @@ has, and then ends the lane. A lane that ended is opened again for the next exer
 from __future__ import annotations
 
 import contextlib
+import functools
+import logging
 import os
 import subprocess
 import tempfile
@@ -21,7 +23,6 @@ from grader.jobs import (
     Collected,
     Done,
     Job,
-    Keep,
     Message,
     Part,
     Plan,
@@ -40,10 +41,17 @@ from grader.model.errors import StartError
 from grader.process.end import GRACE_S, end, kill, tail
 from grader.process.start import clean_environment, isolated
 from grader.process.sweep import sweep
-from grader.wire.frames import Channel, ChannelClosed, Patience
+from grader.wire.bounds import ChannelClosed
+from grader.wire.frames import Channel, Patience
 from grader.wire.transport import PatientPipes
 
 _INSTEAD = "leave out --device, and checks of devices run on a simulated accelerator"
+
+
+@functools.cache
+def _warn_of(finding: str) -> None:
+    """Say it once on standard error, however many lanes read the file. It stops nobody from grading."""
+    logging.getLogger("grader").warning(finding)
 
 
 @dataclass(frozen=True)
@@ -162,6 +170,8 @@ class Lane:
         assert isinstance(collected, Collected)
         if not collected.accelerators:
             raise StartError(f"PyTorch finds no device of the type {self._accelerator} on this machine; {_INSTEAD}")
+        for finding in collected.findings:
+            _warn_of(finding)
         return collected
 
     def checks_of(self, exercise: Exercise) -> list[Check]:
@@ -173,7 +183,7 @@ class Lane:
         exercise: Exercise,
         files: Mapping[str, bytes],
         seed: int,
-        keep: Keep | None = None,
+        folder: str = "",
         part: Part = ALL,
         *,
         hear: Hear = lambda outcome: None,
@@ -184,7 +194,7 @@ class Lane:
             exercise: one of this lane's.
             files: the submission's files by name.
             seed: of the author's inputs; see `Setup.seed_of`.
-            keep: where large inputs of failing shown checks go, if anywhere.
+            folder: in which the files lie, as the student types it; "" if that is unknown.
             part: which checks are run, if not all.
             hear: told each outcome as it comes.
 
@@ -192,7 +202,7 @@ class Lane:
             StartError: no check process can be had, or no worker server.
             ConfinementError: a worker server was lost, and its successor is confined less well than is asked for.
         """
-        job = Job(exercise.id, files, seed, keep, part)
+        job = Job(exercise.id, files, seed, folder, part)
         run = self._run(exercise, job, hear)
         # A worker server that was lost is nobody's fault who is graded: once more, with another one. A second loss is
         # told, and the next exercise gets a server of its own again.

@@ -39,7 +39,8 @@ from grader.lanes.walls import Reached, WallPlan, behind_wall, has_walls, try_ou
 from grader.model.errors import ConfinementError, StartError
 from grader.process.end import end, tail
 from grader.process.start import isolated, workers_environment
-from grader.wire.frames import Channel, ChannelClosed
+from grader.wire.bounds import ChannelClosed
+from grader.wire.frames import Channel
 from grader.wire.transport import PatientPipes
 
 START_S = 180.0

@@ -30,11 +30,21 @@ class CheckFailed(AssertionError):
         story: the same with numbers.
         about: the property, as one of `CAUSES`; "" where the check's category tells it.
         by_value: whether a value of the student's was compared with an expected one.
-        picture: the facts of a picture, for whoever may read the story.
+        picture: the facts of a picture, for readers of the story.
+        from_text: whether it follows from the text of the submission alone, which may be shown in full.
     """
 
-    def __init__(self, public: str, story: str = "", about: str = "", picture: Picture | None = None) -> None:
+    def __init__(
+        self,
+        public: str,
+        story: str = "",
+        about: str = "",
+        picture: Picture | None = None,
+        *,
+        from_text: bool = False,
+    ) -> None:
         self.public = public
+        self.from_text = from_text
         self.story = story or public
         self.about = about
         self.by_value = False
@@ -104,7 +114,8 @@ class WorkerLost(BaseException):
         public: for the student, also of a hidden check.
         message: the same with what the worker said or did, such as its exit status.
         in_load: whether it was lost while it loaded the submission.
-        frames: of one that ran out of its time: where its code was then, as it says, outermost first.
+        stack: of one that timed out: what it says of where its code was then, as it arrived.
+        frames: the same, once it was read: file, line, function and text, outermost first.
     """
 
     def __init__(self, verdict: Verdict, public: str, more: object = "") -> None:
@@ -112,6 +123,7 @@ class WorkerLost(BaseException):
         self.public = public
         self.message = f"{public} ({more})" if str(more) else str(public)
         self.in_load = False
+        self.stack: object = None
         self.frames: tuple[tuple[str, int, str, str], ...] = ()
         super().__init__(self.message)
 

@@ -9,13 +9,12 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from types import TracebackType
 from typing import Any
 
 import click
 
-from grader.course.kept import kept_inputs, kept_mistakes
+from grader.course.kept import kept_mistakes
 from grader.course.layout import course_for, find_course
 from grader.course.load import load_course
 from grader.course.names import one_exercise
@@ -86,7 +85,7 @@ class Desk:
         files, paths = {exercise.id: {name: source}}, {exercise.id: folder / name}
         handed_in = Submission(folder.name, files, paths, {}, hashlib.sha256(source).hexdigest())
         table = self._table_for(course, exercise, own=own)
-        sheet = Sheet(course, [exercise], self._setup, runs_untouched=True, inputs=table.inputs)
+        sheet = Sheet(course, [exercise], self._setup, runs_untouched=True, has_folder=True)
         explain = explainer(handed_in, self._setup, table.lane, table.known)
         (graded,) = grade_at_once(sheet, handed_in, table.lane, explain=explain).exercises
         if own:
@@ -101,9 +100,8 @@ class Desk:
             (exercises,) = (module.exercises for module in course.modules if exercise in module.exercises)
             lane = self._opened.enter_context(open_lane(exercises, self._setup))
             lane.watch = self._running
-            # Nothing is written into the folder of a course that is nobody's own.
-            inputs = kept_inputs(course) if own else Path(self._opened.enter_context(TemporaryDirectory()))
-            self._table = _Table(exercises, lane, Known(self._setup, kept_mistakes(course) if own else None), inputs)
+            # Nothing is written into the folder of a course that belongs to no student.
+            self._table = _Table(exercises, lane, Known(self._setup, kept_mistakes(course) if own else None))
         return self._table
 
     def _running(self, what: str, seconds: float) -> None:
@@ -113,12 +111,11 @@ class Desk:
 
 @dataclass(frozen=True)
 class _Table:
-    """What is open for a module: its lane, how known wrong answers behave, where large inputs are kept."""
+    """What is open for a module: its lane, and how known wrong answers behave."""
 
     exercises: Sequence[Exercise]
     lane: Lane
     known: Known
-    inputs: Path
 
 
 def _asked(exercise: Exercise) -> list[str]:

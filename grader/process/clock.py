@@ -24,6 +24,20 @@ class Disturbances(NamedTuple):
         return Disturbances(self.faults - before.faults, self.preemptions - before.preemptions)
 
 
+class Memory(NamedTuple):
+    """Bytes of memory of a process.
+
+    Attributes:
+        resident: that it has now; `peak`: the most that it ever had.
+        mapped: size of its address space now; `mapped_peak`: the largest ever.
+    """
+
+    resident: int
+    peak: int
+    mapped: int
+    mapped_peak: int
+
+
 def cpu_s(pid: int) -> float | None:
     """CPU seconds that a process has used, all its threads; None where that cannot be read.
 
@@ -39,35 +53,6 @@ def _cpu_ns(pid: int) -> int | None:
     try:
         return time.clock_gettime_ns((~pid << 3) | 2)
     except OSError:  # it has ended
-        return None
-
-
-def other_threads_ns(pid: int) -> tuple[int, int] | None:
-    """CPU nanoseconds of all threads but the first, those that have ended too: between which two they lie.
-
-    None where it cannot be told. They are equal while the first thread sleeps, as in a worker that is asked nothing.
-    """
-    before, whole, after = _first_thread_ns(pid), _cpu_ns(pid), _first_thread_ns(pid)
-    if whole is None or not before or not after:
-        return None
-    # The kernel adds up the same numbers for the clock of the process, so that the difference is exact.
-    return whole - after, whole - before
-
-
-def _first_thread_ns(pid: int) -> int:
-    """CPU nanoseconds of the first thread; 0 where they are not told."""
-    try:
-        with open(f"/proc/{pid}/schedstat", encoding="ascii") as file:
-            return int(file.read().split()[0])
-    except (OSError, IndexError, ValueError):
-        return 0
-
-
-def threads(pid: int) -> int | None:
-    """How many threads a process has now; None where that is not told."""
-    try:
-        return os.stat(f"/proc/{pid}/task").st_nlink - 2
-    except OSError:
         return None
 
 
@@ -110,11 +95,21 @@ def disturbances(pid: int) -> Disturbances | None:
         return None
 
 
-def resident(pid: int) -> tuple[int, int] | None:
-    """Bytes of memory that a process has now, and the most that it ever had; None where that cannot be read."""
+def memory(pid: int) -> Memory | None:
+    """The memory of a process; None if it cannot be read."""
+    names = ("VmRSS", "VmHWM", "VmSize", "VmPeak")
     try:
         with open(f"/proc/{pid}/status", encoding="ascii", errors="replace") as file:
-            told = dict(line.split(":", 1) for line in file if line.startswith(("VmRSS:", "VmHWM:")))
-        return int(told["VmRSS"].split()[0]) * 1024, int(told["VmHWM"].split()[0]) * 1024
+            rows = dict(line.split(":", 1) for line in file if line.startswith(names))
+        return Memory(*(int(rows[name].split()[0]) * 1024 for name in names))
     except (OSError, KeyError):  # no such files here, or it has ended
         return None
+
+
+def reset_peak(pid: int) -> None:
+    """Let the most resident memory of a process begin anew, if the system allows that."""
+    try:
+        with open(f"/proc/{pid}/clear_refs", "w", encoding="ascii") as file:
+            file.write("5")
+    except OSError:  # the peak of its whole life is read instead: that of loading the file counts, too
+        pass

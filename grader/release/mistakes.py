@@ -73,7 +73,7 @@ def _apart(
 
 def _outcomes(exercise: Exercise, lane: Lane, answer: Answer, seed: int, checks: frozenset[str]) -> Sequence[Outcome]:
     files: Mapping[str, bytes] = as_submitted(exercise, answer.source)
-    return lane.run(exercise, files, seed, None, Part(checks, told=False)).outcomes
+    return lane.run(exercise, files, seed, part=Part(checks, told=False)).outcomes
 
 
 def _traces(outcomes: Sequence[Outcome]) -> Traces:

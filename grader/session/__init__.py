@@ -17,5 +17,6 @@ outcome    from verdict and messages to what the host is told
 reproduce  lines that repeat a failing call in plain Python
 timer, printed, self_test    a timer over a check's own code; what a student printed; a proof that workers work
 
-Student code is not imported here, so that it stays clean: that runs in workers, and is asked through `grader.remote`.
+Student code is not imported here, so that it stays clean: it runs in workers, and is called through
+`grader.connection`.
 """

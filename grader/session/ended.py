@@ -12,10 +12,8 @@ from pathlib import Path
 import pytest
 
 from grader.model.endings import CheckFailed
-from grader.session.authors import Comparison
-from grader.session.decide import Ended
+from grader.session.decide import Comparison, Ended
 
-_STATEMENTS = (ast.stmt, ast.ExceptHandler)
 _PYTESTS = {"_pytest", "pluggy"}
 
 
@@ -56,27 +54,14 @@ def _is_pytests(name: str) -> bool:
 
 
 def _statement(lines: Sequence[str], line: int) -> str:
-    """What stands in the file there; of a compound statement its head."""
-    spans = _spans("".join(lines))
-    start = max((each for each in spans if each <= line), default=0)
-    if not start:  # the file is another one by now: its author is at work
-        return ""
-    return "".join(lines[start - 1 : spans[start]]).rstrip()
-
-
-@lru_cache(maxsize=20)
-def _spans(text: str) -> dict[int, int]:
-    """The first and the last line of each statement, of a compound one of its head.
-
-    To find them the file is parsed, which takes longer than many a check.
-    """
+    """The innermost statement that a line belongs to; of a compound one only that line."""
     try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError):
-        return {}
-    spans = {}
-    for node in ast.walk(tree):
-        if isinstance(node, _STATEMENTS):
-            inner = [child.lineno for child in ast.iter_child_nodes(node) if isinstance(child, _STATEMENTS)]
-            spans[node.lineno] = max(node.lineno, min(inner) - 1 if inner else node.end_lineno or 0)
-    return spans
+        nodes = [node for node in ast.walk(_parsed("".join(lines))) if isinstance(node, ast.stmt)]
+    except (SyntaxError, ValueError):  # the file is another one by now: its author is at work
+        return ""
+    around = [node for node in nodes if node.lineno <= line <= (node.end_lineno or 0) and not hasattr(node, "body")]
+    first, last = (around[-1].lineno, around[-1].end_lineno or line) if around else (line, line)
+    return "".join(lines[first - 1 : last]).rstrip()
+
+
+_parsed = lru_cache(maxsize=20)(ast.parse)  # which takes longer than many a check

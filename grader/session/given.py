@@ -11,23 +11,18 @@ import pytest
 
 from grader.check.devices import Accelerator
 from grader.check.generate import Rng
+from grader.connection.connection import Connection
+from grader.connection.probe import Probe
+from grader.connection.student import Student
 from grader.jobs import PlannedExercise
-from grader.remote.folder import Folder
-from grader.remote.probe import Probe
-from grader.remote.side import Side
-from grader.remote.student import Student
 from grader.session.inputs import InputStream
-from grader.session.listener import Listener
-from grader.session.pickles import refuse_pickles
-from grader.wire.bounds import Unsupported
 
 
 class Given(NamedTuple):
     """What the check that runs just now is about."""
 
     exercise: PlannedExercise
-    student: Side
-    reference: Side | None
+    student: Connection
     inputs: InputStream
 
 
@@ -44,8 +39,6 @@ class Fixtures:
         self._current = current
         self._accelerator = accelerator
         self._root = root
-        self._folder: Folder | None = None
-        refuse_pickles(lambda: self._folder is not None and self._folder.has_students)
 
     @pytest.fixture
     def student(self) -> Student:
@@ -55,10 +48,10 @@ class Fixtures:
     @pytest.fixture
     def reference(self) -> Student:
         """The reference, in a worker of its own; it is given arguments as they were before the student's call."""
-        side = self._current().reference
-        if side is None:
+        reference = self._current().student.reference
+        if reference is None:
             pytest.skip("this copy of the course has no reference solution")
-        return Student(side)
+        return Student(reference)
 
     @pytest.fixture
     def rng(self) -> Rng:
@@ -80,34 +73,14 @@ class Fixtures:
 
     @pytest.fixture
     def tmp_path(self) -> Iterator[Path]:
-        """An empty folder: a path into it means the same file to the check, the student's code and the reference."""
-        now = self._current()
+        """An empty folder of the check's own; student code cannot see it."""
         with TemporaryDirectory(prefix="check-", dir=self._root) as path:
-            self._folder = Folder(Path(path).resolve(), now.student)
-            now.student.folder = self._folder
-            if now.reference is not None:
-                now.reference.folder = self._folder
-            yield self._folder.path
-        self._folder = None
-
-    @pytest.fixture
-    def capsys(self) -> Iterator[Listener]:
-        """What student code prints, as pytest's fixture has it."""
-        with Listener() as listener:
-            yield listener
-
-    @pytest.fixture
-    def monkeypatch(self) -> None:
-        """Nothing: it could change this process alone."""
-        raise Unsupported(
-            "`monkeypatch` changes the check's process, and student code runs in another: what is to be changed there "
-            "a function of the probe file changes; what must not be called is told by does_not_call and uses_only"
-        )
+            yield Path(path)
 
     @pytest.fixture
     def probe(self, request: pytest.FixtureRequest) -> Probe:
         """The exercise's probe file that lies beside the check, or the shown one."""
-        exercise, student, _, _ = self._current()
+        exercise, student, _ = self._current()
         # A hidden check may use what a student sees as well; never the other way round.
         shown = exercise.shown_checks
         for folder in (request.path.parent, shown.parent if shown else None):

@@ -10,11 +10,11 @@ from dataclasses import replace
 
 import torch
 
+from grader.connection.raised import raised_by_student
+from grader.connection.record import Call
 from grader.model import Check, Verdict
 from grader.model.endings import CannotJudge, CheckFailed
 from grader.model.picture import NamedShape, Picture, Shapes
-from grader.remote.journal import Call
-from grader.remote.raised import raised_by_student
 
 _WITH_PICTURE = (Verdict.FAILED, Verdict.SKIPPED, Verdict.CRASHED)
 _CLASH = "must match the size of tensor"

@@ -16,24 +16,23 @@ from typing import Any, Protocol
 import pytest
 
 from grader.check.devices import Accelerator
+from grader.connection import record
+from grader.connection.connection import Connection
+from grader.connection.record import Record
 from grader.jobs import Collected, Done, Job, PlannedExercise
+from grader.lint import findings
 from grader.model import Check, Device, Outcome, Verdict
-from grader.remote import asked
-from grader.remote.side import Side
-from grader.session.again import Known, Runs
-from grader.session.authors import Comparison
-from grader.session.cause import cause_of
 from grader.session.checks import CollectedCheck, collected_check
-from grader.session.decide import Decision, Ended, Telling, decide
+from grader.session.connections import Connections
+from grader.session.decide import Comparison, Telling, cause_of, decide
 from grader.session.ended import ended_of
 from grader.session.given import Given
 from grader.session.globals import Kept
 from grader.session.inputs import InputStream
-from grader.session.outcome import outcome_of
+from grader.session.judge import Judge, Known, Run
 from grader.session.picturing import picture_of
 from grader.session.printed import Printed
 from grader.session.proof import Tries
-from grader.session.sides import Sides
 from grader.session.timer import Timer
 from grader.session.tracing import traced
 from grader.session.words import Words
@@ -54,24 +53,24 @@ class Host(Protocol):
 class CheckSession:
     """The pytest plugin: collects, runs the jobs, turns endings into outcomes."""
 
-    def __init__(self, host: Host, planned: Sequence[PlannedExercise], sides: Sides, accelerator: Accelerator) -> None:
+    def __init__(
+        self, host: Host, planned: Sequence[PlannedExercise], connections: Connections, accelerator: Accelerator
+    ) -> None:
         self._host = host
         self._planned = {item.id: item for item in planned}
         self._accelerator = accelerator
         self._checks: dict[str, list[CollectedCheck]] = {item.id: [] for item in planned}
         self._problems: dict[str, str] = {}
-        self._sides = sides
-        self._student: Side | None = None
-        self._reference: Side | None = None
+        self._connections = connections
+        self._student: Connection | None = None
         self._exercise: PlannedExercise | None = None
         self._inputs: InputStream | None = None
         self._excinfo: pytest.ExceptionInfo[BaseException] | None = None
         self._comparison: Comparison | None = None
         self._words: dict[Path, Words] = {}
         self._kept: dict[Path, Kept] = {}
-        self._found_out = Known()
-        self._examples: dict[tuple[str, str], str] = {}
-        self._tries = Tries(self._examples)
+        self._known = Known()
+        self._tries = Tries()
         self._timer = Timer()
 
     # -- collecting -----------------------------------------------------------------------------------------------
@@ -104,7 +103,14 @@ class CheckSession:
     def tell_checks(self) -> None:
         """Tell the host which checks there are; it waits for that."""
         checks = tuple(row.check for rows in self._checks.values() for row in rows)
-        self._host.tell(Collected(checks, self._problems, self._accelerator.count))
+        self._host.tell(Collected(checks, self._problems, self._accelerator.count, tuple(self._findings())))
+
+    def _findings(self) -> Iterator[str]:
+        """What reading the check files finds, where there is somebody who can change them."""
+        for planned in self._planned.values():
+            for path in (planned.shown_checks, planned.hidden_checks) if planned.reference else ():
+                for finding in findings(path.read_text(encoding="utf-8", errors="replace")) if path else ():
+                    yield f"{path}:{finding.line}: {finding}"
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         """Run jobs instead of one pass over the items."""
@@ -117,7 +123,7 @@ class CheckSession:
         assert self._exercise is not None
         assert self._student is not None
         assert self._inputs is not None
-        return Given(self._exercise, self._student, self._reference, self._inputs)
+        return Given(self._exercise, self._student, self._inputs)
 
     # -- running --------------------------------------------------------------------------------------------------
 
@@ -130,7 +136,6 @@ class CheckSession:
         planned = self._exercise = self._planned[job.exercise]
         part = job.part
         rows = [row for row in self._checks[job.exercise] if part.has(row.check.id)]
-        self._tries = Tries(self._examples)
         printed = Printed(planned.limits.shown_output_kb * 1024)
         try:
             for number, row in enumerate(rows):
@@ -138,117 +143,93 @@ class CheckSession:
                 if not self._has_device(check):
                     self._host.tell(Outcome(check.id, Verdict.NOT_RUN, _NO_CUDA))
                     continue
-                # pytest tears fixtures down by what comes next, so it is told of the next check that will really run.
+                # pytest tears fixtures down by what comes next, so it learns which check will really run next.
                 later = [] if part.stops else rows[number + 1 :]
                 following = (other.item for other in later if self._has_device(other.check))
                 # The last moment at which no hidden input is known to the worker; what is printed from here on is not
                 # kept.
                 if not check.shown:
-                    printed.close(self._sides.sittings())
+                    printed.close(self._connections.students())
                 device = Device.NONE if check.device is Device.NONE else self._accelerator.type
-                self._student, self._reference = self._sides.meet(planned, job, device)
-                self._host.tell(outcome := self._run_check(row, next(following, None), job))
-                printed.note(self._sides.sittings())
+                self._student = self._connections.meet(planned, job, device)
+                self._host.tell(outcome := self._run_check(row, next(following, None), job, self._student))
+                printed.note(self._connections.students())
                 if part.stops and outcome.verdict.decided and outcome.verdict is not Verdict.PASSED:
                     break
         finally:
-            # Also when the job ends by an error of ours: the next author must not meet this one's workers.
-            printed.close(self._sides.sittings())
+            # Also if the job ends by an error of ours: the next author must not meet this one's workers.
+            printed.close(self._connections.students())
             self._tries.close()
-            self._sides.part()
+            self._connections.part()
             self._student = None
         self._host.tell(Done(printed.text))
 
     def _has_device(self, check: Check) -> bool:
         return check.device is not Device.CUDA or self._accelerator.type is Device.CUDA
 
-    def _run_check(self, row: CollectedCheck, following: pytest.Item | None, job: Job) -> Outcome:
-        assert self._student is not None
+    def _run_check(self, row: CollectedCheck, following: pytest.Item | None, job: Job, student: Connection) -> Outcome:
         assert self._exercise is not None
-        check, student = row.check, self._student
-        exercise = self._exercise
-        stand_in = partial(self._stand_in, student.device) if exercise.reference else None
+        check = row.check
+        stand_in = partial(self._stand_in, student.device) if self._exercise.reference else None
         attempt = partial(self._attempt, row, following, job)
         if check.id in job.part.traced:
             return traced(check, student, job.part.traced[check.id], attempt)
         started = time.monotonic()
-        decision = Runs(check, attempt, stand_in, self._telling(row.item), self._found_out, job.seed).judge(student)
-        seconds = time.monotonic() - started
-        calls, outcome = student.calls, outcome_of(check, decision, student, seconds)
-        if not job.part.told:
-            return outcome
-
-        outcome = self._tries.with_lines(check, outcome, calls, student, job.keep, lambda side: attempt(side)[1][:2])
-        return self._tries.with_example(check, outcome, student, self._reference)
+        judge = Judge(check, attempt, stand_in, self._telling(row.item), self._known, job.seed)
+        run = judge.judge(student)
+        outcome = _outcome(check, run, student, time.monotonic() - started)
+        return self._tries.explained(outcome, judge, student) if job.part.told else outcome
 
     def _attempt(
         self,
         row: CollectedCheck,
         following: pytest.Item | None,
         job: Job,
-        student: Side,
+        student: Connection,
         *,
         copying: bool = False,
-    ) -> tuple[Ended, Decision]:
-        """Run a check once, with this side as the student's, which is given copies or the arguments themselves."""
+        rewrite: Callable[..., Any] | None = None,
+    ) -> Run:
+        """Run a check once with this connection as the student's; its code gets copies, or the arguments themselves."""
         assert self._exercise is not None
         check, self._student = row.check, student
-        self._reference = self._sides.reference(self._exercise, student)
+        self._connections.add_reference(self._exercise, student)
         self._inputs = InputStream(job.seed, check)
         self._inputs.begin_others()
-        seed = self._inputs.workers_seed()
-        self._begin(student, seed, recording=check.shown, limit=row.call_s)
-        student.copying = copying
-        asked.begin()
-        # The same seed: a function that draws random numbers draws the same ones on both sides.
-        if self._reference is not None:
-            self._begin(self._reference, seed, recording=False, limit=None)
+        seed, limits = self._inputs.workers_seed(), self._exercise.limits
+        limits = replace(limits, call_s=row.call_s) if row.call_s else limits
+        mine = Record(seed, self._inputs, copying, rewrite, recording=check.shown, unconfirmed=not job.part.again)
+        student.begin_check(mine, limits)
+        record.begin(mine)
+        # The same seed: a function that draws random numbers draws the same ones in both workers.
+        if student.reference is not None:
+            student.reference.begin_check(Record(seed))
         self._excinfo = self._comparison = None
         # pytest runs each item once; its fixtures are made anew for every submission.
         self._kept[row.item.path].renew(row.item)
         row.item._initrequest()
         row.item.config.hook.pytest_runtest_protocol(item=row.item, nextitem=following)
         ended = ended_of(self._excinfo, row.item.path, self._comparison)
-        decision = decide(check, ended, student, self._reference, self._telling(row.item))
-        student.cause = cause_of(check, decision[0], ended.error or student.sitting.lost)
-        student.line = ended.line
-        student.picture = picture_of(check, decision[0], ended.error, student.calls)
-        return ended, decision
+        decision = decide(check, ended, student, self._telling(row.item))
+        cause = cause_of(check, decision.verdict, ended.error or student.record.lost)
+        return Run(ended, decision, cause, picture_of(check, decision.verdict, ended.error, student.record.calls))
 
     def _telling(self, item: pytest.Function) -> Telling:
         assert self._exercise is not None
         if item.path not in self._words:
-            self._words[item.path] = Words.of(item.path, self._exercise.id, self._exercise.limits)
+            paths = [item.path, *self._exercise.probes]
+            self._words[item.path] = Words.of(paths, self._exercise.id, self._exercise.limits)
         return Telling(self._exercise.contract, self._words[item.path])
 
     @contextmanager
-    def _stand_in(self, device: Device) -> Iterator[Side]:
+    def _stand_in(self, device: Device) -> Iterator[Connection]:
         """The reference in the student's place."""
         assert self._exercise is not None
-        side = self._sides.stand_in(self._exercise, device)
+        connection = self._connections.stand_in(self._exercise, device)
         try:
-            yield side
+            yield connection
         finally:
-            side.sitting.close()
-
-    def _begin(self, side: Side, seed: int, *, recording: bool, limit: float | None) -> None:
-        assert self._exercise is not None
-        limits = self._exercise.limits
-        side.begin_check(seed, replace(limits, call_s=limit) if limit else limits, self._leave, recording=recording)
-
-    def _leave(self, learns: bool) -> Callable[[], None]:
-        """A worker is asked: the check's own clock stands still, and what it learns then tells of no later input."""
-        assert self._inputs is not None
-        if learns:
-            self._inputs.renew()
-        return self._timer.pause()
-
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_runtest_setup(self) -> None:
-        """Look at what is around a check before its fixtures are made: pytest listens to warnings of its own."""
-        for side in (self._student, self._reference):
-            if side is not None:
-                side.around.begin()
+            connection.close()
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> pytest.TestReport:
@@ -277,3 +258,18 @@ class CheckSession:
     def pytest_timeout_cancel_timer(self) -> bool | None:
         """End the timer."""
         return self._timer.stop()
+
+
+def _outcome(check: Check, run: Run, student: Connection, seconds: float) -> Outcome:
+    """The outcome of a check: of a shown check students read more than of a hidden one."""
+    verdict, message, detail = run.decision
+    counters, speed = dict(student.record.counters), tuple(student.record.speed)
+    # Of a hidden check they are for staff alone: what is counted or measured could carry a hidden number out.
+    if not check.shown:
+        counted = [f"counted: {counters}"] if counters else []
+        detail = "\n".join([detail, *counted, *(found.told for found in speed)]).strip()
+        counters = {}
+    line = 0 if verdict is Verdict.PASSED else run.ended.line
+    more = {"picture": run.picture if check.shown else None, "line": line}
+    given = check.id, verdict, message, detail, round(seconds, 4), counters, speed, student.device, run.cause
+    return Outcome(*given, **more)  # type: ignore[arg-type]

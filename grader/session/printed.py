@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from grader.confine.view import WORK
-from grader.remote.sitting import Sitting
+from grader.connection.connection import Connection
 
 
 class Printed:
-    """What the student printed before the first hidden check, across the workers of all sittings.
+    """What the student printed before the first hidden check, across the workers of all connections.
 
     It is read before a hidden input can be known, so that none can be printed into a student's report.
     """
@@ -19,21 +19,21 @@ class Printed:
         self._closed = False
         self._lives: dict[tuple[int, int], str] = {}
 
-    def note(self, sittings: Iterable[Sitting]) -> None:
+    def note(self, connections: Iterable[Connection]) -> None:
         """Read the output so far; called after each check, since a worker that is lost takes its output along.
 
         Args:
-            sittings: the same ones in the same order each time; new ones come last.
+            connections: the same ones in the same order each time; new ones come last.
         """
         if not self._closed:
-            for place, sitting in enumerate(sittings):
+            for place, connection in enumerate(connections):
                 # Each worker's output is read whole each time, from its beginning; so a later reading replaces an
                 # earlier one.
-                self._lives.update({(place, life): text for life, text in sitting.outputs().items()})
+                self._lives.update({(place, life): text for life, text in connection.outputs().items()})
 
-    def close(self, sittings: Iterable[Sitting]) -> None:
+    def close(self, connections: Iterable[Connection]) -> None:
         """Read it a last time."""
-        self.note(sittings)
+        self.note(connections)
         self._closed = True
 
     @property

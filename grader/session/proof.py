@@ -1,36 +1,27 @@
-"""What a student is told to try has been tried: lines that would show nothing wrong are not told.
+"""What a student is told to try has been tried: lines that would show nothing wrong are not printed.
 
-Of a shown check the calls are made again with arguments made anew from their text, as the student will make them: the
-check must fail as it did. Of a hidden check the author's example is run, in a worker that knows no hidden input, and
-beside it the reference: what gives the same for both shows nothing.
+Of a shown check its calls are made again with arguments made anew from their text, as the student will make them: the
+check must fail as it did, and it must pass for the reference. Of a hidden check the author's example is run, in a
+worker that knows no hidden input, and for the reference as well: what gives the same for both shows nothing.
 """
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Sequence
-from contextlib import closing, suppress
+from contextlib import closing
 from dataclasses import replace
-from typing import Any
 
-import numpy as np
-import torch
-
-from grader.check.show import as_source
-from grader.jobs import Keep
-from grader.model import Check, Limits, Outcome, Verdict
+from grader.connection.connection import Connection
+from grader.connection.proxy import named
+from grader.connection.record import Record
+from grader.model import Check, Outcome, Verdict
 from grader.model.endings import WorkerLost
-from grader.remote.journal import Call
-from grader.remote.side import Side
-from grader.remote.student import RemoteFunction
-from grader.session.outcome import AS_THEY_WERE
-from grader.session.reproduce import reproduce
-from grader.wire.claimed import claims_of
-from grader.wire.incoming import copies
+from grader.session.judge import AS_THEY_WERE, Judge
+from grader.session.reproduce import Lines, remade, reproduce
 
 _PRINTED = ("signature", "raised", "kind", "shape", "dtype", "device", "values")
-"""What `print` shows. Who shares memory, what was written and how long it took are seen in other ways."""
+"""What `print` shows. Sharing of memory, writes and times are seen in other ways."""
 
 _CALL_S = 1.0
 _LONGEST = 4000
@@ -38,95 +29,86 @@ _SHORT = 60
 _VARIES = re.compile(r" at 0x[0-9a-f]+|\w+Backward\w*")
 _DIGITS = re.compile(r"(\d\.\d{5})\d+")
 
-Again = Callable[[Side], tuple[Verdict, str]]
-"""Runs a check once more with this side in the student's place; gives its verdict and message."""
-
-
-def _from_text(value: Any) -> Any:
-    """A value made from its text, which a student will paste; large ones come out of a file, and share nothing too."""
-    text = as_source(value)
-    here = claims_of(value) if isinstance(value, torch.Tensor) else None
-    if text is not None and (here is None or here.device == "cpu"):
-        with suppress(Exception):  # some text is no Python: what it stands for has no lines either
-            return eval(text, {"torch": torch, "np": np})  # noqa: S307  of a check's value, not of a worker's claim
-    return copies(value)[0]
-
 
 class Tries:
-    """Tries what a student may try, in a worker of its own. Open it for one job, close it.
+    """Tries what a student may try, in a worker of its own. Open it for one session, close it after each job."""
 
-    Args:
-        references: what comes of each example with the reference, by exercise and check; filled as it is found out.
-    """
+    def __init__(self) -> None:
+        self._references: dict[tuple[str, str], str] = {}
+        self._passes_anew: dict[tuple[str, str], bool] = {}
+        self._fresh: dict[int, Connection] = {}
 
-    def __init__(self, references: dict[tuple[str, str], str]) -> None:
-        self._references = references
-        self._fresh: dict[int, Side] = {}
-
-    def with_lines(
-        self, check: Check, outcome: Outcome, calls: Sequence[Call], student: Side, keep: Keep | None, again: Again
-    ) -> Outcome:
-        """The outcome of a shown check with lines that make its calls in plain Python, if they show what it tells.
+    def explained(self, outcome: Outcome, judge: Judge, student: Connection) -> Outcome:
+        """The outcome with lines or an example to try, if they show what is wrong.
 
         Args:
-            check: the check.
-            outcome: what became of it.
-            calls: that it made.
+            outcome: of a check.
+            judge: runs it again.
             student: whose worker was asked.
-            keep: where large inputs go, if anywhere.
-            again: runs the check once more.
         """
+        if judge.check.shown:
+            return self._with_lines(outcome, judge, student)
+        return self._with_example(judge.check, outcome, student)
+
+    def _with_lines(self, outcome: Outcome, judge: Judge, student: Connection) -> Outcome:
         stub = outcome.verdict is Verdict.SKIPPED and outcome.cause == "raised"
-        seen = outcome.verdict in (Verdict.FAILED, Verdict.CRASHED, Verdict.SKIPPED) and student.sitting.lost is None
-        if stub or not seen or not check.shown or outcome.cause not in _PRINTED:
+        seen = outcome.verdict in (Verdict.FAILED, Verdict.CRASHED, Verdict.SKIPPED) and student.record.lost is None
+        if stub or not seen or outcome.cause not in _PRINTED:
             return outcome
-        lines = reproduce(student.sitting.module, check.id, calls, keep, student.device)
-        if not lines:
+        lines = reproduce(student.module, student.record.calls, student.folder, student.device)
+        if lines is None or not self._reference_passes(judge):
             return outcome
-        anew = self._anew(student)
-        anew.rewrite = _from_text
-        verdict, message = again(anew)
-        anew.rewrite = None
-        if (verdict, _plain(message)) != (outcome.verdict, _plain(outcome.message)):
+        fresh = self._anew(student)
+        again = judge.attempt(fresh, rewrite=remade).decision
+        plain = outcome.message.replace(f"\n{AS_THEY_WERE}", "")
+        if (again.verdict, again.message) != (outcome.verdict, plain):
+            return outcome
+        if student.reference is not None and not self._differs(lines, fresh, student.reference):
             return outcome
         return replace(outcome, message=f"{outcome.message}\n\n{lines}")
 
-    def with_example(self, check: Check, outcome: Outcome, student: Side, reference: Side | None) -> Outcome:
+    def _reference_passes(self, judge: Judge) -> bool:
+        """Whether the check passes for the reference with arguments that are made anew; known without one here."""
+        if judge.stand_in is None:
+            return True
+        key = judge.check.exercise, judge.check.id
+        if key not in self._passes_anew:
+            with judge.stand_in() as stand_in:
+                verdict = judge.attempt(stand_in, rewrite=remade).decision.verdict
+            self._passes_anew[key] = verdict is Verdict.PASSED
+        return self._passes_anew[key]
+
+    def _differs(self, lines: Lines, student: Connection, reference: Connection) -> bool:
+        """Whether the lines print something else for the student than for the reference."""
+        text = "\n".join(lines.body)
+        with closing(reference.fresh()) as fresh:
+            return _tried(student, text) != _tried(fresh, text)
+
+    def _with_example(self, check: Check, outcome: Outcome, student: Connection) -> Outcome:
         """The outcome of a hidden check that did not pass, with its example, unless that shows nothing."""
-        if check.shown or not check.try_this or outcome.cause in ("", "load"):
+        if not check.try_this or outcome.cause in ("", "load"):
             return outcome
-        lost = outcome.verdict in (Verdict.TIMED_OUT, Verdict.OVER_LIMIT) or student.sitting.lost is not None
-        if lost or reference is None or not _is_python(check.try_this):
+        lost = outcome.verdict in (Verdict.TIMED_OUT, Verdict.OVER_LIMIT) or student.record.lost is not None
+        if lost or student.reference is None or not _is_python(check.try_this):
             return _example(outcome, check)
-        shows = self._of_student(check, student) != self._of_reference(check, reference)
+        key, text = (check.exercise, check.id), _as_lines(check.try_this)
+        if key not in self._references:
+            with closing(student.reference.fresh()) as fresh:
+                self._references[key] = _tried(fresh, text)
+        shows = _tried(self._anew(student), text) != self._references[key]
         return _example(outcome, check) if shows else outcome
 
-    def _of_student(self, check: Check, student: Side) -> str:
-        return _tried(self._anew(student), check)
-
-    def _anew(self, student: Side) -> Side:
-        """The student's code in a worker that has met no hidden input, so that what comes of it tells of none."""
+    def _anew(self, student: Connection) -> Connection:
+        """The student's code in a worker that has met no hidden input, so that what comes of it says nothing of one."""
         if id(student) not in self._fresh:
             self._fresh[id(student)] = student.fresh()
-            self._fresh[id(student)].sitting.folder = student.sitting.folder
         return self._fresh[id(student)]
-
-    def _of_reference(self, check: Check, reference: Side) -> str:
-        key = check.exercise, check.id
-        if key not in self._references:
-            with closing((side := reference.fresh()).sitting):
-                self._references[key] = _tried(side, check)
-        return self._references[key]
 
     def close(self) -> None:
         """End the workers."""
-        for side in self._fresh.values():
-            side.sitting.close()
-
-
-def _plain(message: str) -> str:
-    """A message without what tells how it was come by."""
-    return message.replace(f"\n{AS_THEY_WERE}", "")
+        for connection in self._fresh.values():
+            connection.close()
+        self._fresh.clear()
 
 
 def _example(outcome: Outcome, check: Check) -> Outcome:
@@ -148,20 +130,16 @@ def _as_lines(text: str) -> str:
     return text.replace(", and ", ", ")
 
 
-def _tried(side: Side, check: Check) -> str:
-    """What comes of an example: what it prints and gives, or the type of what it raises."""
-    side.leave = None  # it is no check's time, and no check's inputs, that this is
-    side.begin_check(0, _quick(side.sitting.limits), recording=False)
-    side.around.begin()
-    tried = RemoteFunction(side, "tried", "probe:")
+def _tried(connection: Connection, lines: str) -> str:
+    """What comes of lines: what they print and give, or the type of what they raise."""
+    limits = connection.limits
+    connection.begin_check(Record(), replace(limits, call_s=min(_CALL_S, limits.call_s)))
     try:
-        told = tried(side.sitting.module, _as_lines(check.try_this))
+        printed = named(connection, "tried", "")(connection.module, lines)
     except WorkerLost as lost:
         return f"lost: {lost.verdict}"
-    except Exception as error:  # whatever student code raises, down to the way it is shown
+    except Exception as error:  # whatever student code raises
         return f"raised: {type(error).__name__}"
-    return _DIGITS.sub(r"\1", _VARIES.sub("", str(told)[:_LONGEST]))
-
-
-def _quick(limits: Limits) -> Limits:
-    return replace(limits, call_s=min(_CALL_S, limits.call_s))
+    finally:
+        connection.begin_check(Record(), limits)
+    return _DIGITS.sub(r"\1", _VARIES.sub("", str(printed)[:_LONGEST]))

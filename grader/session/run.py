@@ -15,15 +15,13 @@ import torch
 
 from grader.check.devices import Accelerator
 from grader.confine import cgroup
+from grader.connection.fork import ForkStarter
+from grader.connection.process import Starter
+from grader.connection.spawn import SpawnStarter
 from grader.jobs import Plan, PlannedExercise, Spawned
 from grader.model import Device
 from grader.process.sweep import sweep
-from grader.remote.around import note_seeds
-from grader.remote.fork import ForkStarter
-from grader.remote.holding import note_patches
-from grader.remote.spawn import SpawnStarter
-from grader.remote.tensors import answer_by_claims
-from grader.remote.worker import Starter
+from grader.session.connections import Connections
 from grader.session.given import Fixtures
 from grader.session.host import Host
 from grader.session.named_device import name_the_device
@@ -31,8 +29,7 @@ from grader.session.plugin import CheckSession
 from grader.session.plugin import Host as SessionHost
 from grader.session.self_test import self_test
 from grader.session.shared import share
-from grader.session.sides import Sides
-from grader.wire.light import leave_slow_imports_out
+from grader.slow_imports import leave_slow_imports_out
 
 _INI = Path(__file__).with_name("pytest.ini")
 # Each of these would do something of its own between checks: capture output, write files, install handlers or hooks,
@@ -65,9 +62,6 @@ def run(host: Host, plan: Plan, server: int | None) -> None:
     # There is a check process for each lane; threads of theirs would take the cores from the workers.
     torch.set_num_threads(1)
     leave_slow_imports_out()
-    note_seeds()
-    answer_by_claims()
-    note_patches()
     name_the_device()
     accelerator = Accelerator()
     if plan.accelerator is Device.CUDA:
@@ -88,7 +82,7 @@ def run(host: Host, plan: Plan, server: int | None) -> None:
         next_plan: Plan | None = plan
         while next_plan is not None:
             with _forgotten(next_plan):
-                run_session(host, next_plan.exercises, Sides(starter), accelerator, next_plan.root)
+                run_session(host, next_plan.exercises, Connections(starter), accelerator, next_plan.root)
             next_plan = host.next_plan()
     finally:
         starter.close()
@@ -112,7 +106,7 @@ def _forgotten(plan: Plan) -> Iterator[None]:
 def run_session(
     host: SessionHost,
     planned: Sequence[PlannedExercise],
-    sides: Sides,
+    connections: Connections,
     accelerator: Accelerator,
     root: Path,
 ) -> None:
@@ -121,7 +115,7 @@ def run_session(
     Args:
         host: who gives work and is told of outcomes.
         planned: all exercises.
-        sides: meets the students and the references; closed at the end.
+        connections: meets the students and the references; closed at the end.
         accelerator: what checks of devices run on.
         root: a private folder, for the folders of checks.
     """
@@ -134,7 +128,7 @@ def run_session(
     options += ["--timeout=1"]  # switches the timer on; how long it runs is the exercise's limit
     share(planned)
     top = os.path.commonpath([str(Path(path).parent) for path in paths]) if paths else "."
-    session = CheckSession(host, planned, sides, accelerator)
+    session = CheckSession(host, planned, connections, accelerator)
     fixtures = Fixtures(session.current, accelerator, root)
     try:
         if paths:
@@ -145,4 +139,4 @@ def run_session(
             session.tell_checks()
             session.run_jobs()
     finally:
-        sides.close()
+        connections.close()

@@ -5,12 +5,11 @@ from __future__ import annotations
 import numpy as np
 import torch
 
+from grader.connection.connection import Connection
+from grader.connection.process import Starter
+from grader.connection.student import Student
 from grader.model import Limits
 from grader.model.endings import WorkerLost
-from grader.remote.side import Side
-from grader.remote.sitting import Sitting
-from grader.remote.student import Student
-from grader.remote.worker import Starter
 
 
 def self_test(starter: Starter) -> None:
@@ -20,15 +19,15 @@ def self_test(starter: Starter) -> None:
         RuntimeError: it does not.
     """
     files = {"self_test.py": b"def same(*values):\n    return values\n"}
-    side = Side(Sitting(starter, "self_test", files, Limits(load_s=60, call_s=60), owner="the self-test's"))
-    # Odd on purpose: a transposed tensor, an array with a negative stride, containers. What comes back is to be the
-    # very same objects.
+    connection = Connection(starter, "self_test", files, Limits(load_s=60, call_s=60), owner="the self-test's")
+    # Unusual on purpose: a transposed tensor, an array with a negative stride, containers. The very same objects are
+    # to come back.
     values = (torch.arange(6.0).view(2, 3).t(), np.arange(3)[::-1], [1, {"a": "b"}])
     try:
-        back = Student(side).same(*values)
+        back = Student(connection).same(*values)
         if not all(given is got for given, got in zip(values, back, strict=True)):
             raise RuntimeError("a worker does not hand back what it is given")
     except WorkerLost as lost:
         raise RuntimeError(f"a worker cannot be used: {lost.message}") from lost
     finally:
-        side.sitting.close()
+        connection.close()

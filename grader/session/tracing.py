@@ -11,19 +11,20 @@ from contextlib import closing
 from dataclasses import replace
 from typing import Any
 
+from grader.connection.connection import Connection
+from grader.connection.proxy import named
+from grader.connection.raised import raised_by_student, shown
+from grader.connection.record import Record
 from grader.model import Check, Outcome, Verdict
 from grader.model.endings import CannotJudge, WorkerLost
 from grader.model.picture import Moment
-from grader.remote.raised import raised_by_student, told
-from grader.remote.side import Side
-from grader.remote.student import RemoteFunction
 
 _LONGEST = 60
 _MOST = 4000
 _MOST_SHAPES = 8
 
 
-def traced(check: Check, student: Side, lines: str, attempt: Callable[[Side], Any]) -> Outcome:
+def traced(check: Check, student: Connection, lines: str, attempt: Callable[[Connection], Any]) -> Outcome:
     """An outcome that carries the moments.
 
     Args:
@@ -38,24 +39,23 @@ def traced(check: Check, student: Side, lines: str, attempt: Callable[[Side], An
             attempt(student)
             return replace(outcome, moments=_moments(student))
         # In a worker that has met no hidden input: nothing that is told can be of one.
-        with closing((side := student.fresh()).sitting):
-            side.leave = None
-            side.begin_check(0, recording=False)
-            side.names()
+        with closing(student.fresh()) as fresh:
+            fresh.begin_check(Record())
+            fresh.names()
             try:
-                RemoteFunction(side, "tried", "probe:")(side.sitting.module, lines)
+                named(fresh, "tried", "")(fresh.module, lines)
             except Exception as error:  # whatever the lines raise: what they did until then is drawn
                 raised = raised_by_student(error)
-                outcome = replace(outcome, message=f"raised {told(raised) if raised else type(error).__name__}")
-            return replace(outcome, moments=_moments(side))
+                outcome = replace(outcome, message=f"raised {shown(raised) if raised else type(error).__name__}")
+            return replace(outcome, moments=_moments(fresh))
     except CannotJudge as error:
         return replace(outcome, verdict=Verdict.SKIPPED, message=error.story)
     except WorkerLost as lost:
         return replace(outcome, verdict=lost.verdict, message=lost.message)
 
 
-def _moments(side: Side) -> tuple[Moment, ...]:
-    rows = side.own_probe("moments", (), "the timeline")
+def _moments(connection: Connection) -> tuple[Moment, ...]:
+    rows = named(connection, "moments", "")()
     found = [_moment(row) for row in rows[:_MOST]] if isinstance(rows, list) else []
     return tuple(row for row in found if row is not None)
 

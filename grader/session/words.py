@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from grader.check import show
-from grader.check.generate import CASES
+from grader.check.counts import ESCAPES
 from grader.model import Limits
 from grader.model.public import Limit, Public
-from grader.wire.describe import DTYPES
+from grader.wire.plain import DTYPES
 
 ERRORS = frozenset(
     (
@@ -37,12 +37,11 @@ _CLOSED = frozenset(
         *(form for place in show.DEVICES for form in (repr(place), f"device(type={place!r})")),
         *show.TYPES,
         *show.KINDS,
-        *CASES,
         *ERRORS,
         *(show.with_article(name) for name in ERRORS),
         *("", "True", "False", "None", "the result", "the argument", "the module", "another dtype", "another device"),
         *("an exception of another kind", "your file", "the reference"),
-        *("tolist", "numpy", "dlpack", "item", "float", "int", "complex", "storage", "data_ptr", "other"),
+        *(*ESCAPES, "other"),
     )
 )
 """Words that every check may say."""
@@ -59,32 +58,34 @@ class Words:
     """What the checks of a file may say of hidden inputs.
 
     Args:
-        text: of the check file.
+        texts: of the check file and of probe files.
         names: further names that are known beforehand, such as the exercise's id.
         limits: of the exercise.
     """
 
-    def __init__(self, text: str, names: Iterable[str] = (), limits: Limits | None = None) -> None:
-        tree = ast.parse(text)
-        constants = dict(_constants(tree))
-        nodes = list(ast.walk(tree))
+    def __init__(self, texts: Sequence[str], names: Iterable[str] = (), limits: Limits | None = None) -> None:
+        trees = [ast.parse(text) for text in texts]
+        constants = {name: value for tree in trees for name, value in _constants(tree)}
+        nodes = [node for tree in trees for node in ast.walk(tree)]
         values = [node.value for node in nodes if isinstance(node, ast.Constant)]
         self._literals = {value for value in values if isinstance(value, str)}
+        # An assertion of a probe is shown as its line.
+        self._literals |= {line.strip() for text in texts for line in text.splitlines() if "assert " in line}
         self._numbers = {form for value in values if isinstance(value, (int, float)) for form in _written(value)}
         if limits is not None:
-            told = (*vars(limits).values(), limits.output_kb / 1024)
-            self._numbers |= {form for value in told for form in _written(value)}
+            known = (*vars(limits).values(), limits.output_kb / 1024)
+            self._numbers |= {form for value in known for form in _written(value)}
         self._names = {*names, *(text for text in self._literals if text.isidentifier())}
         self._names |= {node.attr for node in nodes if isinstance(node, ast.Attribute)}
         self._names |= {node.id for node in nodes if isinstance(node, ast.Name)}
         self._forms = [_form(node, constants) for node in nodes if isinstance(node, ast.JoinedStr)]
 
     @classmethod
-    def of(cls, path: Path, exercise: str, limits: Limits) -> Words:
-        """Those of a check file of an exercise."""
-        return cls(path.read_text(encoding="utf-8"), [exercise], limits)
+    def of(cls, paths: Iterable[Path], exercise: str, limits: Limits) -> Words:
+        """Those of the check file of an exercise, and of its probe files."""
+        return cls([path.read_text(encoding="utf-8") for path in paths], [exercise], limits)
 
-    def told(self, text: str) -> str | None:
+    def shown(self, text: str) -> str | None:
         """The text as a student may read it; None if a word of it is not known beforehand."""
         if not isinstance(text, Public):
             return text if self._knows(text) else None
@@ -95,7 +96,7 @@ class Words:
         # A limit that a check worked out from its inputs tells of them.
         if isinstance(word, Limit):
             return str(word) if str(word) in self._numbers else _ALLOWED
-        return self.told(word)
+        return self.shown(word)
 
     def _knows(self, text: str, depth: int = 0) -> bool:
         if text in _CLOSED or text in self._literals:

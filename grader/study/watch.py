@@ -14,7 +14,7 @@ from pathlib import Path
 
 import click
 
-from grader.course.kept import kept_inputs, kept_mistakes
+from grader.course.kept import kept_mistakes
 from grader.course.saves import saves
 from grader.diagnosis.diagnose import diagnose
 from grader.diagnosis.known import Known
@@ -209,8 +209,7 @@ class Watch:
             self._known.write()
 
     def _graded(self, handed_in: Submission, exercises: Sequence[Exercise], *, alone: bool) -> Report:
-        inputs = kept_inputs(self._course)
-        sheet = Sheet(self._course, exercises, self._setup, runs_untouched=alone, inputs=inputs, compiles=True)
+        sheet = Sheet(self._course, exercises, self._setup, runs_untouched=alone, has_folder=True, compiles=True)
         return grade_at_once(sheet, handed_in, self._lane)
 
     def _diagnose(self, graded: GradedExercise, handed_in: Submission) -> None:

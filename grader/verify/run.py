@@ -26,7 +26,7 @@ from grader.verify.places import unread
 from grader.verify.proof import Proof
 from grader.verify.runs import Runs
 from grader.verify.steady import steady_problems
-from grader.verify.text import text_problems
+from grader.verify.text import source_problems, text_problems
 from grader.verify.told import judge_messages
 
 _RUNS_FOR_A_LANE = 40
@@ -57,13 +57,30 @@ def verify(
     Raises:
         StartError: a process of ours did not start.
     """
-    if not exercises:
-        return []
-    # A lane costs as much as many short runs: it has PyTorch to import.
-    runs = sum(_runs_of(item, seeds) for item in exercises) - (kept.count(exercises) if kept is not None else 0)
-    lanes = min(len(cores()), 1 + max(0, runs) // _RUNS_FOR_A_LANE)
-    with open_pool(exercises, setup, lanes_wanted or lanes) as pool:
-        return prove(pool, exercises, Runs(course, setup, ran=ran, kept=kept), seeds, say)
+    ready, proofs = read_checks(exercises)
+    if ready:
+        # A lane costs as much as many short runs: it has PyTorch to import.
+        runs = sum(_runs_of(item, seeds) for item in ready) - (kept.count(ready) if kept is not None else 0)
+        lanes = min(len(cores()), 1 + max(0, runs) // _RUNS_FOR_A_LANE)
+        with open_pool(ready, setup, lanes_wanted or lanes) as pool:
+            proofs += prove(pool, ready, Runs(course, setup, ran=ran, kept=kept), seeds, say)
+    return sorted(proofs, key=lambda proof: exercises.index(proof.exercise))
+
+
+def read_checks(exercises: Sequence[Exercise]) -> tuple[list[Exercise], list[Proof]]:
+    """Read the check files, before anything runs.
+
+    Returns:
+        The exercises that can be run, and proofs of the others: lines of their check files have no effect, so what the
+        checks then say would mislead.
+    """
+    refused = []
+    for exercise in exercises:
+        if problems := list(source_problems(exercise)):
+            notes = [f"{exercise.id}: nothing of it was run; first fix the lines of its check files that are listed"]
+            refused.append(Proof(exercise, problems, notes=notes))
+    ids = [proof.exercise.id for proof in refused]
+    return [exercise for exercise in exercises if exercise.id not in ids], refused
 
 
 def prove(
@@ -167,5 +184,12 @@ def _read(course: Course, proofs: Sequence[Proof], collected: Collected) -> None
         if problem := collected.problems.get(exercise.id):
             proof.problems.append(unread(exercise, problem))
         proof.problems += text_problems(exercise, _checks_of(collected, proof), coverage.topics)
-    stray = [f"{path}: this file has no place in a course; remove it or mend its name" for path in stray_files(course)]
+    stray = [f"{path}: {_remedy(path)}" for path in stray_files(course)]
     proofs[0].problems += [*stray, *unknown_topics(coverage)]
+
+
+def _remedy(path: str) -> str:
+    """What to do with a file that has no place in a course."""
+    if path.endswith("/conftest.py"):
+        return "no check reads this file; move its fixtures into the check file, and remove it"
+    return "this file has no place in a course; remove it or mend its name"

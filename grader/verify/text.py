@@ -7,10 +7,19 @@ from collections.abc import Container, Iterator, Sequence
 
 from grader.course.layout import TOPICS, Places
 from grader.course.starter import starter_digest
+from grader.lint import findings
 from grader.model import Check, Exercise
 
 _DOCSTRING_LINES = 25
 _CODE_LINES = 40
+
+
+def source_problems(exercise: Exercise) -> Iterator[str]:
+    """Each line of the check files that has no effect on student code, or is never graded."""
+    places = Places.of(exercise)
+    for place, path in ((places.shown_checks, exercise.shown_checks), (places.hidden_checks, exercise.hidden_checks)):
+        for finding in findings(path.read_text(encoding="utf-8", errors="replace")) if path else ():
+            yield f"{place.as_posix()}:{finding.line}: {finding}"
 
 
 def text_problems(exercise: Exercise, checks: Sequence[Check], topics: Container[str]) -> Iterator[str]:
@@ -85,6 +94,13 @@ def _check_problems(exercise: Exercise, checks: Sequence[Check]) -> Iterator[str
             yield f'{name}: a hidden check must name the contract line it examines; write @check("C1", ...)'
         if not check.shown and not check.try_this:
             yield f'{name}: a hidden check must give an example; write @check(..., try_this="a call to try")'
+    ids = [check.id for check in checks]
+    for id in sorted({id for id in ids if ids.count(id) > 1}):
+        where = places.hidden_checks.as_posix()
+        yield f"{where}: check_{id}: a shown check has the same name; give each check its own name"
+    for rule in exercise.contract if checks else ():
+        if rule not in {check.contract for check in checks}:
+            yield f"{places.starter.as_posix()}: no check examines the rule {rule}; write a check, or remove the rule"
     if checks and sum(check.share for check in checks) == 0:
         yield f"{places.shown.as_posix()}: all shares are 0, so that nothing is worth points; give a check share=1"
 

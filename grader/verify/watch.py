@@ -21,7 +21,7 @@ from grader.model.errors import CourseError
 from grader.model.score import counted
 from grader.verify.kept import Kept
 from grader.verify.proof import Proof
-from grader.verify.run import prove
+from grader.verify.run import prove, read_checks
 from grader.verify.runs import Runs
 from grader.verify.table import first_lines, later_lines, proof_lines
 
@@ -121,10 +121,10 @@ class Watch:
         def stops() -> bool:
             return not self._saved.empty()
 
-        proofs: list[Proof] = []
-        if exercises:
+        ready, proofs = read_checks(exercises)
+        if ready:
             runs = self._runs
-            proofs = prove(pool, exercises, runs, self._seeds, lambda line: None, first=first, stops=stops)
+            proofs += prove(pool, ready, runs, self._seeds, lambda line: None, first=first, stops=stops)
         self._runs.settle(exercises)
         if stops():
             return  # what was saved meanwhile is told in a moment

@@ -1,9 +1,9 @@
-"""What one message may hold, and the errors of whatever goes beyond. Standard library only.
+"""What one message may hold, and the errors of everything beyond. Standard library only.
 
 WireError
-├── ProtocolFault    the other side's doing
-├── ChannelClosed    the other side is gone
-└── Unsupported      a value of ours
+├── ProtocolError    the other process broke a rule
+├── ChannelClosed    the other process is gone
+└── Unsupported      a value of ours cannot be sent
 """
 
 from __future__ import annotations
@@ -15,36 +15,46 @@ class WireError(Exception):
     """A message could not be sent or received."""
 
 
-class ProtocolFault(WireError):
-    """The other side said something that this protocol has no room for."""
+class ProtocolError(WireError):
+    """The other process sent what this protocol does not allow."""
 
 
 class ChannelClosed(WireError):
-    """The other side is gone."""
+    """The other process is gone."""
 
 
-class Unsupported(WireError):
-    """A value of ours cannot be handed over; the message says why."""
+class Unsupported(WireError, TypeError):
+    """A value of ours cannot be sent; the message says why."""
+
+
+def expect(condition: object, text: str) -> None:
+    """Refuse a message that breaks a rule.
+
+    Raises:
+        ProtocolError: the condition does not hold.
+    """
+    if not condition:
+        raise ProtocolError(text)
 
 
 @dataclass(frozen=True)
 class Caps:
-    """What one message may hold at most. Checked before anything is allocated."""
+    """What one message may hold at most. Checked before any memory is allocated."""
 
     tree_bytes: int = 16 << 20
     tree_nodes: int = 1_000_000
     data_bytes: int = 1 << 30
     objects: int = 100_000
     depth: int = 64
-    expanded: int = 2_000_000
-    """Leaves of a tree when shared containers are counted each time they occur."""
+    unfolded: int = 2_000_000
+    """Items of a value if each shared container were counted wherever it occurs."""
     expanded_bytes: int = 64 << 20
-    """Of one tensor or array whose elements share memory, by strides of 0 for one; see `most_bytes`."""
+    """Of one tensor or array whose elements share memory, for instance by strides of 0."""
 
     def most_bytes(self, memory: int) -> int:
-        """Bytes that the elements of a tensor or an array may come to: whoever compares or copies it makes them all.
+        """Bytes that the elements of one tensor or array may come to: a comparison or a copy makes all of them.
 
         Args:
-            memory: bytes that it lies in, which were really sent.
+            memory: bytes of the memory that it lies in, which really arrived.
         """
         return min(self.data_bytes, max(memory, self.expanded_bytes))

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import os
 import struct
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
-from grader.wire.bounds import Caps, ChannelClosed, ProtocolFault, Unsupported, WireError
-from grader.wire.shared import check_shared, make_shared, map_shared, read_shared
-from grader.wire.tree import parse_tree, write_tree
+from grader.wire.bounds import Caps, ProtocolError, Unsupported
+from grader.wire.shared import map_shared
 
 MAGIC = b"TGR1"
 HEADER = struct.Struct("<4sIIQ")
-"""Magic, request number, bytes of the tree, bytes of data with a top bit set if they come in a descriptor."""
+"""Magic, request number, bytes of the tree, bytes of data; of the latter a high bit says `MAPPED`."""
 
-IN_DESCRIPTOR = 1 << 63
 MAPPED = 1 << 62
-"""The descriptor's memory stays shared: the sender will write into it later. Only a worker maps what it is sent."""
-
-INLINE_BYTES = 256 * 1024
-"""Data beyond this travels as shared memory, where the transport can carry a descriptor."""
+"""The data are memory that comes as a descriptor and stays shared: the sender will write to it later."""
 
 Patience = Callable[[], float]
 """Seconds that a wait may last before the patience is asked again; raises when there is none left."""
@@ -59,41 +55,34 @@ class Frame(NamedTuple):
     Attributes:
         number: of the request.
         tree: the JSON.
-        data: raw memory; a copy, unless `mapped`.
-        mapped: whether the other side can still write into `data`.
+        data: raw memory that this process may write to; the other end sees that only if it is mapped.
+        original: the same memory as it arrived, for an end that keeps it; else empty.
     """
 
     number: int
     tree: dict[str, Any]
     data: memoryview
-    mapped: bool = False
+    original: memoryview = memoryview(b"")
 
 
 class Channel:
     """Frames over a transport. Opened with a transport, closed with it.
 
     Attributes:
-        maps: whether this end maps shared memory on request: a worker does, since it trusts the check process.
+        caps: what one message may hold.
+        trusts: whether this end trusts the other. A worker trusts the check process: it takes descriptors from there,
+            and keeps what arrived. The check process takes none: a worker could shorten the memory under a reader.
     """
 
-    def __init__(self, transport: Transport, caps: Caps | None = None) -> None:
+    def __init__(self, transport: Transport, caps: Caps | None = None, *, trusts: bool = False) -> None:
         self._transport = transport
-        self._caps = caps or Caps()
-        self.maps = False  # whoever does not trust the other end must not: it could shorten the memory under a reader
+        self.caps = caps or Caps()
+        self.trusts = trusts
 
     @property
     def shares_memory(self) -> bool:
         """Whether memory can be shared with the other end."""
         return self._transport.carries_descriptors
-
-    @property
-    def caps(self) -> Caps:
-        """What a message may hold."""
-        return self._caps
-
-    @caps.setter
-    def caps(self, caps: Caps) -> None:
-        self._caps = caps
 
     def send(
         self,
@@ -106,80 +95,60 @@ class Channel:
 
         Raises:
             Unsupported: the message is larger than the caps.
-            ChannelClosed: the other side is gone.
+            ChannelClosed: the other end is gone.
         """
-        text = write_tree(tree, self._caps)
-        size = sum(len(part) for part in data)
-        if size > self._caps.data_bytes:
-            raise Unsupported(f"the values are too large to hand over ({size / 2**20:.0f} MB)")
-        # Small data in the stream: making memory takes more system calls than sending them along.
-        descriptor = self._shared(data) if size > INLINE_BYTES else None
-        try:
-            if descriptor is None:
-                header = HEADER.pack(MAGIC, number, len(text), size)
-                self._transport.write([header, text, *data], None, patience)
-            else:
-                header = HEADER.pack(MAGIC, number, len(text), size | IN_DESCRIPTOR)
-                self._transport.write([header, text], descriptor, patience)
-        finally:
-            if descriptor is not None:
-                os.close(descriptor)
+        text = write_tree(tree, self.caps)
+        size = sum(map(len, data))
+        if size > self.caps.data_bytes:
+            raise Unsupported(f"the values are too large to send ({size / 2**20:.0f} MB)")
+        self._transport.write([HEADER.pack(MAGIC, number, len(text), size), text, *data], None, patience)
 
     def send_mapped(
         self, number: int, tree: Mapping[str, object], descriptor: int, size: int, patience: Patience | None = None
     ) -> None:
-        """Send one frame whose data is memory that both ends share from now on. The caller keeps the descriptor.
+        """Send one frame whose data are memory that both ends share from now on. The caller keeps the descriptor.
 
         Raises:
             Unsupported: the message is larger than the caps.
-            ChannelClosed: the other side is gone.
+            ChannelClosed: the other end is gone.
         """
-        text = write_tree(tree, self._caps)
-        header = HEADER.pack(MAGIC, number, len(text), size | IN_DESCRIPTOR | MAPPED)
+        text = write_tree(tree, self.caps)
+        header = HEADER.pack(MAGIC, number, len(text), size | MAPPED)
         self._transport.write([header, text], descriptor, patience)
-
-    def _shared(self, data: Sequence[bytes | memoryview]) -> int | None:
-        # A worker may make no such memory: no limit of its own counts it.
-        return make_shared(data) if self._transport.carries_descriptors and not self.maps else None
 
     def receive(self, patience: Patience | None = None) -> Frame:
         """Wait for one frame.
 
         Raises:
-            ProtocolFault: what came is not a frame, or larger than the caps.
-            ChannelClosed: the other side is gone.
+            ProtocolError: what came is not a frame, or is larger than the caps.
+            ChannelClosed: the other end is gone.
         """
         header = bytearray(HEADER.size)
         self._transport.read_into(memoryview(header), patience)
         descriptor = self._transport.take_descriptor()
         try:
-            # The header first, and alone. Nothing of the size that it announces is allocated before the caps are asked.
+            # The header first, and alone: nothing of the size that it announces is allocated before it is checked.
             magic, number, tree_size, size = HEADER.unpack(header)
-            shared, mapped = bool(size & IN_DESCRIPTOR), bool(size & MAPPED)
-            size &= ~(IN_DESCRIPTOR | MAPPED)
-            if magic != MAGIC or shared != (descriptor is not None) or (mapped and not (shared and self.maps)):
-                raise ProtocolFault("not a frame")
-            if tree_size > self._caps.tree_bytes or size > self._caps.data_bytes:
-                raise ProtocolFault(f"a frame of {tree_size} + {size} bytes is larger than allowed")
+            mapped = bool(size & MAPPED)
+            size &= ~MAPPED
+            if magic != MAGIC or mapped != (descriptor is not None) or mapped > self.trusts:
+                raise ProtocolError("not a frame")
+            if tree_size > self.caps.tree_bytes or size > self.caps.data_bytes:
+                raise ProtocolError(f"a frame of {tree_size} + {size} bytes is larger than allowed")
             text = bytearray(tree_size)
             self._transport.read_into(memoryview(text), patience)
-            # Memory of a worker is copied: while it is mapped, the worker could change what has been checked already.
+            tree = parse_tree(bytes(text), self.caps)
             if descriptor is not None:
-                check_shared(descriptor, size)
-            if descriptor is not None and mapped:
-                return Frame(number, parse_tree(bytes(text), self._caps), map_shared(descriptor, size), mapped=True)
-            data = bytearray(size)
-            if descriptor is None:
-                self._transport.read_into(memoryview(data), patience)
-            else:
-                read_shared(descriptor, memoryview(data))
-            return Frame(number, parse_tree(bytes(text), self._caps), memoryview(data))
+                return Frame(number, tree, map_shared(descriptor, size))
+            data = memoryview(bytearray(size))
+            self._transport.read_into(data, patience)
+            return Frame(number, tree, data, memoryview(bytes(data)) if self.trusts else memoryview(b""))
         finally:
             if descriptor is not None:
                 os.close(descriptor)
 
     def close_writing(self) -> None:
-        """Tell the other side that nothing more comes."""
+        """Tell the other end that nothing more comes."""
         self._transport.close_writing()
 
     def close(self) -> None:
@@ -187,19 +156,40 @@ class Channel:
         self._transport.close()
 
 
-__all__ = [
-    "HEADER",
-    "INLINE_BYTES",
-    "IN_DESCRIPTOR",
-    "MAGIC",
-    "MAPPED",
-    "Caps",
-    "Channel",
-    "ChannelClosed",
-    "Frame",
-    "Patience",
-    "ProtocolFault",
-    "Transport",
-    "Unsupported",
-    "WireError",
-]
+_ENCODE = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
+_DECODE = json.JSONDecoder().decode
+
+
+def write_tree(tree: Mapping[str, object], caps: Caps) -> bytes:
+    """The tree of a frame as bytes.
+
+    Raises:
+        Unsupported: the other process would refuse it.
+    """
+    text = _ENCODE(tree).encode("ascii")
+    if len(text) > caps.tree_bytes or _parts(text) > caps.tree_nodes:
+        raise Unsupported(f"the values are too large to send ({len(text) / 2**20:.0f} MB, {_parts(text)} parts)")
+    return text
+
+
+def parse_tree(text: bytes, caps: Caps) -> dict[str, Any]:
+    """Read the tree of a frame.
+
+    Raises:
+        ProtocolError: it is not JSON, not an object, or has too many nodes.
+    """
+    # Counted before it is parsed: every two bytes of text may become an object of Python's.
+    if _parts(text) > caps.tree_nodes:
+        raise ProtocolError("a message has too many parts")
+    try:
+        tree = _DECODE(text.decode("utf-8"))
+    except (ValueError, RecursionError):
+        raise ProtocolError("a message is not valid JSON") from None
+    if not isinstance(tree, dict):
+        raise ProtocolError("a message is not an object")
+    return tree
+
+
+def _parts(text: bytes) -> int:
+    """How many values are in it at most: each follows a comma or a bracket, and strings may contain some, too."""
+    return text.count(b",") + text.count(b"[") + text.count(b"{")

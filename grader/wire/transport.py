@@ -11,7 +11,8 @@ import socket
 import threading
 from collections.abc import Sequence
 
-from grader.wire.frames import ChannelClosed, Patience
+from grader.wire.bounds import ChannelClosed
+from grader.wire.frames import Patience
 
 _CHUNK = 1 << 18
 _AT_ONCE = 1 << 16
@@ -40,7 +41,7 @@ class SocketTransport:
         ancillary = []
         if descriptor is not None:
             ancillary = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [descriptor]))]
-        rest = [memoryview(part).cast("B") for part in parts if len(part)]
+        rest = [memoryview(part) for part in parts if len(part)]
         while rest:
             try:
                 sent = self._sock.sendmsg(rest[:_PARTS_AT_ONCE], ancillary)

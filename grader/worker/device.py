@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import torch
 
-from grader import accelerator
-from grader.wire import devices, light
+from grader import accelerator, slow_imports
+from grader.wire import devices
 from grader.worker import cuda
 
 
 def preload() -> None:
     """Import what a simulated accelerator needs, in a process that forks."""
     accelerator.preload()
-    light.leave_slow_imports_out()
+    slow_imports.leave_slow_imports_out()
 
 
 def preload_operations() -> None:
@@ -32,10 +32,10 @@ def show(mode: str) -> None:
     """
     if mode == "sim":
         accelerator.enable("sim")
-        devices.use(_look, _place)
+        devices.use(devices.Accelerator(_look, _place))
     elif mode == "cuda":
         mirrors = cuda.Mirrors(cuda.is_plain)
-        devices.use(mirrors.look, mirrors.place, mirrors.arrived)
+        devices.use(devices.Accelerator(mirrors.look, mirrors.place, mirrors.begin))
     elif mode != "none":
         raise ValueError(f"there is no device mode {mode!r}")
     # Where PyTorch finds none anyway, there is nothing to hide.
@@ -51,4 +51,6 @@ def _look(tensor: torch.Tensor) -> tuple[torch.Tensor, str] | None:
 
 
 def _place(tensor: torch.Tensor, device: str) -> torch.Tensor:
+    if device == "cpu":
+        return tensor
     return accelerator.to_device(tensor, int(device.partition(":")[2] or 0))

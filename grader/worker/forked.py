@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import select
 import signal
 import socket
 import sys
@@ -13,12 +12,10 @@ from grader.confine.messages import Confined, Message, StartWorker, from_text, t
 from grader.confine.wall import Wall
 from grader.wire.frames import Channel
 from grader.wire.transport import SocketTransport
-from grader.worker.rehearsal import rehearse
 from grader.worker.serve import serve
 
 _MESSAGE_BYTES = 1 << 16
-_IDLE_S = 0.25
-"""Who is not needed by then waits for a student to save, and has time."""
+_MOST_DESCRIPTORS = 8
 
 
 def be_born(birth: socket.socket, wall: Wall) -> None:
@@ -38,8 +35,6 @@ def be_born(birth: socket.socket, wall: Wall) -> None:
     # no worker holds a lane's socket or another worker's.
     wall.give_up_rights()
     kernel.close_all_but(birth.fileno())
-    if not select.select([birth], [], [], _IDLE_S)[0]:
-        rehearse()
     message, descriptors = receive(birth)
     if not isinstance(message, StartWorker):  # the server is gone
         os._exit(0)
@@ -56,7 +51,7 @@ def be_born(birth: socket.socket, wall: Wall) -> None:
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(encoding="utf-8", errors="backslashreplace")  # type: ignore[union-attr]
     folder = wall.confine(message.limits, message.folder)
-    frames = Channel(SocketTransport(channel))
+    frames = Channel(SocketTransport(channel), trusts=True)
     # Said once the last layer holds. The lane sends no submission before it has read this.
     frames.send(0, to_tree(Confined()))
     serve(frames, folder)
@@ -67,7 +62,7 @@ def be_born(birth: socket.socket, wall: Wall) -> None:
 def receive(sock: socket.socket) -> tuple[Message | None, list[int]]:
     """One message of the host's or a lane's, with its descriptors; None if the other end is closed."""
     try:
-        data, descriptors, _, _ = socket.recv_fds(sock, _MESSAGE_BYTES, 4)
+        data, descriptors, _, _ = socket.recv_fds(sock, _MESSAGE_BYTES, _MOST_DESCRIPTORS)
     except ConnectionError:
         data, descriptors = b"", []
     return (from_text(data) if data else None), list(descriptors)

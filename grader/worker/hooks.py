@@ -1,7 +1,9 @@
-"""Two hooks of PyTorch's that see one call.
+"""Hooks of PyTorch's that see one call.
 
 A dispatch mode sees each operator that runs, with the tensors that it takes and makes. A function mode sees each use of
 PyTorch in Python, also those that run no operator, such as `tolist`.
+
+Student code could switch either off: what they see explains a result. What decides points is in `check.evidence`.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from torch.multiprocessing.reductions import StorageWeakRef
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from grader.wire.blocks import array_bounds
+from grader.wire.memory import place_of
 
 _COLLECTIVES = ("c10d", "_c10d_functional", "_c10d_functional_autograd")
 _NO_COLLECTIVES = ("wait_tensor", "_wrap_tensor_autograd")
@@ -36,8 +38,11 @@ _ESCAPES = {
     "__complex__": "complex",
     "untyped_storage": "storage",
     "data_ptr": "data_ptr",
+    "apply_": "apply_",
+    "map_": "map_",
+    "map2_": "map_",
 }
-"""Uses of a tensor after which its numbers are outside of PyTorch."""
+"""Uses of a tensor after which its numbers are outside of PyTorch, or Python has been called for each of them."""
 
 Leaf = TypeVar("Leaf")
 
@@ -47,13 +52,11 @@ class Uses(TorchFunctionMode):
 
     def __init__(self) -> None:
         super().__init__()
-        self.total = 0
         self.escapes: Counter[str] = Counter()
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         del types
         name = getattr(func, "__name__", "")
-        self.total += 1
         if name in _ESCAPES:
             self.escapes[_ESCAPES[name]] += 1
         return func(*args, **(kwargs or {}))
@@ -113,7 +116,7 @@ class _Memory:
     def __init__(self, arguments: Any) -> None:
         self.total = self.peak = 0
         self._old = {storage._cdata for storage in storages(arguments)}
-        self._arrays = [array_bounds(array) for array in leaves(arguments, np.ndarray)]
+        self._arrays = [place_of(array) for array in leaves(arguments, np.ndarray)]
         self._live: dict[int, tuple[StorageWeakRef, int]] = {}
 
     def see(self, storages: Iterator[torch.UntypedStorage]) -> None:
@@ -122,7 +125,7 @@ class _Memory:
             key, start = storage._cdata, storage.data_ptr()
             # Memory of an argument is not new, nor is a tensor over an array that was given: it has a storage of its
             # own, at the array's address.
-            if key in self._old or any(low <= start < low + size for low, size in self._arrays):
+            if key in self._old or any(low <= start < high for low, high in self._arrays):
                 continue
             reference, size = self._live.get(key, (None, 0))
             # Weak, so that counting keeps nothing alive; and an address that was freed may come again as new memory.
@@ -162,11 +165,6 @@ def storages(value: Any) -> Iterator[torch.UntypedStorage]:
         plain = type(tensor) in (torch.Tensor, torch.nn.Parameter) and tensor.layout is torch.strided
         if plain and tensor.device.type != "meta":
             yield tensor.untyped_storage()
-
-
-def watched(storage: torch.UntypedStorage) -> tuple[int, tuple[StorageWeakRef, int]]:
-    """A storage's key, with what tells whether it is still there, and its size."""
-    return storage._cdata, (StorageWeakRef(storage), storage.nbytes())
 
 
 def _sent(func: Any, args: Any, kwargs: Mapping[str, Any]) -> int:

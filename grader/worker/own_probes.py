@@ -1,4 +1,4 @@
-"""Built-in probes: code of ours that runs beside student code and reports facts. A fact reported here is a claim."""
+"""Built-in probes: functions of ours that run beside student code. What they return is untrusted."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import io
 import math
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,62 +16,29 @@ import torch
 
 from grader.accelerator.clock import Span
 from grader.accelerator.machine import machine_or_none
-from grader.worker.counting import count, kept, poisoned
-from grader.worker.listening import heard, listen
-from grader.worker.objects import (
-    awaited,
-    backward,
-    bases,
-    copied,
-    delete_attribute,
-    fields,
-    following,
-    is_instance,
-    is_subclass,
-    keeps,
-    kinds,
-    leave,
-    operate,
-    set_attribute,
-    signature,
-)
-from grader.worker.raising import family
+from grader.worker import generators
+from grader.worker.counting import count, poisoned
 from grader.worker.ranks import on_ranks
-from grader.worker.used import used
 
 __all__ = [
-    "awaited",
-    "backward",
-    "bases",
-    "copied",
     "count",
-    "delete_attribute",
-    "family",
-    "fields",
-    "following",
+    "evaluation",
     "gradcheck",
     "gradients",
     "heard",
+    "idle_parameters",
     "is_instance",
-    "is_subclass",
-    "keeps",
-    "kept",
-    "kinds",
     "last",
-    "leave",
-    "listen",
     "moments",
     "on_ranks",
-    "operate",
     "poisoned",
-    "set_attribute",
-    "signature",
+    "seeded",
+    "training_step",
     "tried",
-    "used",
-    "warned",
 ]
 
 _MAX_TEXT = 300
+_MAX_PRINTED = 100_000
 _MAX_LINES = 10_000
 _MOST_WARNINGS = 100
 _MOST_SPANS = 4000
@@ -112,25 +79,102 @@ def _row(span: Span) -> list[Any]:
     return [span.name, span.place, *times, span.stream, span.unit, span.nbytes, list(map(list, span.shapes))]
 
 
-def warned(function: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> tuple[Any, list[list[str]], bool]:
-    """The result, category and text of each warning, and whether one of ours still came through at the end."""
+def is_instance(obj: Any, kind: Any) -> bool:
+    """Whether an object is of a class: the class itself, or its module and name."""
+    if isinstance(kind, str):
+        return any(f"{base.__module__}.{base.__qualname__}" == kind for base in type(obj).__mro__)
+    return isinstance(obj, kind)
+
+
+def seeded(function: Callable[..., Any], seed: int, args: list[Any], kwargs: dict[str, Any]) -> Any:
+    """Call after seeding the generators of PyTorch, NumPy and Python."""
+    generators.seed(seed, devices=True)
+    return function(*args, **kwargs)
+
+
+def heard(function: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> list[Any]:
+    """The result, what was printed on both streams, each warning's category and text, and whether warnings still show.
+
+    The last is False if student code has silenced warnings for good.
+    """
     always = torch.is_warn_always_enabled()
     # PyTorch gives many of its warnings once in a process, so the second check of it would hear nothing. Those of the
     # old storages have a switch of their own.
     torch.set_warn_always(True)
     torch.storage._reset_warn_typed_storage_removal()
+    out, err = io.StringIO(), io.StringIO()
     try:
-        with warnings.catch_warnings(record=True) as caught:
+        with (
+            contextlib.redirect_stdout(out),
+            contextlib.redirect_stderr(err),
+            warnings.catch_warnings(record=True) as caught,
+        ):
             warnings.simplefilter("always")
             result = function(*args, **kwargs)
             before = len(caught)
-            # Whoever silenced warnings for good has silenced this one, too.
-            warnings.warn("canary", stacklevel=1)
-            heard = len(caught) == before + 1
+            warnings.warn("ours", stacklevel=1)
+            still_show = len(caught) == before + 1
     finally:
         torch.set_warn_always(always)
-    told = [[item.category.__name__, str(item.message)[:_MAX_TEXT]] for item in caught[:_MOST_WARNINGS]]
-    return result, told[:before], heard
+    for stream, text in ((sys.stdout, out), (sys.stderr, err)):  # it counts as printed
+        with contextlib.suppress(BaseException):  # the student may have closed the stream
+            stream.write(text.getvalue())
+    rows = [[item.category.__name__, str(item.message)[:_MAX_TEXT]] for item in caught[:before][:_MOST_WARNINGS]]
+    return [result, out.getvalue()[:_MAX_PRINTED], err.getvalue()[:_MAX_PRINTED], rows, still_show]
+
+
+def idle_parameters(module: torch.nn.Module, args: list[Any]) -> list[Any]:
+    """How many parameters can be trained, whether the result has a gradient, and names of those that get none."""
+    parameters = {name: each for name, each in module.named_parameters() if each.requires_grad}
+    module.zero_grad()
+    result = module(*args)
+    if not isinstance(result, torch.Tensor) or not result.requires_grad:
+        return [len(parameters), False, []]
+    result.square().sum().backward()
+    idle = [name for name, each in parameters.items() if each.grad is None or not bool((each.grad != 0).any())]
+    return [len(parameters), True, idle]
+
+
+def training_step(
+    function: Callable[..., Any], batch: Sequence[Any], model: str, loss: str, optimizer: str, seed: int
+) -> list[Any]:
+    """Call `function(model, loss, optimizer, *batch)`; give the result, and parameters and gradients by name.
+
+    Args:
+        function: the student's step of training.
+        batch: the arguments that follow.
+        model: an expression that makes the model, with `torch` and `nn`.
+        loss: one that makes the loss.
+        optimizer: one that makes the optimizer, and knows `model`.
+        seed: with which the model is made.
+    """
+    generators.seed(seed, devices=True)
+    names: dict[str, Any] = {"torch": torch, "nn": torch.nn, "F": torch.nn.functional}
+    net = names["model"] = eval(model, names)  # noqa: S307  the course's own
+    criterion, optimizer_ = eval(loss, names), eval(optimizer, names)  # noqa: S307
+    before = {name: each.detach().clone() for name, each in net.named_parameters()}
+    result = function(net, criterion, optimizer_, *batch)
+    after = {name: each.detach().clone() for name, each in net.named_parameters()}
+    return [result, before, after, {name: each.grad for name, each in net.named_parameters()}]
+
+
+def evaluation(function: Callable[..., Any], data: Sequence[Any], model: str, batch_size: int, seed: int) -> list[Any]:
+    """Call `function(model, loader)`, where the loader goes over the data.
+
+    Gives the result, whether the model is in training mode afterwards, whether a forward pass recorded gradients, and
+    whether the model's state stayed as it was.
+    """
+    generators.seed(seed, devices=True)
+    net = eval(model, {"torch": torch, "nn": torch.nn})  # noqa: S307  the course's own
+    net.train()
+    before = {name: each.clone() for name, each in net.state_dict().items()}
+    recorded = []
+    net.register_forward_hook(lambda *_: recorded.append([torch.is_grad_enabled(), net.training]))
+    loader = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(*data), batch_size=batch_size)
+    result = function(net, loader)
+    unchanged = all(torch.equal(each, before[name]) for name, each in net.state_dict().items())
+    seen = [any(flags) for flags in zip(*recorded, strict=True)] or [False, False]
+    return [result, net.training, *seen, unchanged]
 
 
 def gradients(function: Callable[..., Any], *args: Any, **kwargs: Any) -> tuple[Any, list[torch.Tensor | None]]:

@@ -1,6 +1,7 @@
 """The worker server: torch and numpy imported once, one fork for each worker. Runs no student code itself.
 
-It speaks with the host and with each lane over Unix sockets, in one datagram for each of `confine.messages`.
+It speaks with the host and with each lane over Unix sockets, in one datagram for each of `confine.messages`. A lane
+makes a socket for each worker: it says what becomes of that one, and shutting it down ends the worker.
 
 A worker is forked and confined ahead of need: while a lane is busy with one, the next one waits for its descriptors.
 """
@@ -24,7 +25,6 @@ import torch
 from grader.confine import kernel
 from grader.confine.messages import (
     Ended,
-    EndWorker,
     EndWorkers,
     Found,
     Launched,
@@ -38,11 +38,9 @@ from grader.confine.messages import (
     to_text,
 )
 from grader.confine.wall import Bare, Full, Reduced, Wall
+from grader.confine.wall_trial import try_wall
 from grader.worker import counting, device
 from grader.worker.forked import be_born, receive
-from grader.worker.holes import fill_holes, freeze
-from grader.worker.rehearsal import warm_up
-from grader.worker.wall_trial import try_wall
 
 _SELF_CHECK_S = 20.0
 _ROOM_S = 2.0
@@ -62,20 +60,21 @@ class _Spare:
 
 @dataclass
 class _Waiting:
-    """A worker that is asked for and that there was no room for yet."""
+    """A worker that a lane wants and that there was no room for yet."""
 
     lane: int
-    asked: StartWorker
+    wanted: StartWorker
+    status: socket.socket
     descriptors: list[int]
     until: float
 
 
 @dataclass
 class _Work:
-    """What a worker is for: the number that a lane gave it, and whether it outlives an exercise that takes too long."""
+    """What a worker is for: its lane, the lane's socket, and whether it outlives an exercise that takes too long."""
 
     lane: int
-    number: int
+    status: socket.socket
     spared: bool
 
 
@@ -92,9 +91,10 @@ def run(host: socket.socket, launched: Launched) -> None:
         importlib.import_module(name)
     device.preload()
     counting.warm_up()
-    warm_up()
     wall = _wall(launched)
-    freeze()
+    # Or the first collection in a worker would write to every page that objects of the server are on.
+    gc.collect()
+    gc.freeze()
     gc.enable()  # for the workers, which inherit that; the imports were made without
     _Server(host, wall, launched.refused).run()
 
@@ -178,11 +178,8 @@ class _Server:
         message, descriptors = receive(sock)
         match message:
             case StartWorker():
-                self._waiting.append(_Waiting(lane, message, descriptors, time.monotonic() + _ROOM_S))
-            case EndWorker(number):
-                for pid, work in self._workers.items():
-                    if (work.lane, work.number) == (lane, number):
-                        self._wall.end(pid)
+                status = socket.socket(fileno=descriptors.pop(0))
+                self._waiting.append(_Waiting(lane, message, status, descriptors, time.monotonic() + _ROOM_S))
             case _:  # the lane is gone
                 self._selector.unregister(sock)
                 sock.close()
@@ -190,26 +187,26 @@ class _Server:
                 self._end_workers(lane, all_of_them=True)
 
     def _look_for_room(self) -> None:
-        """Start the workers that are asked for; refuse those for which there was no room for too long."""
+        """Start the workers that lanes want; refuse those for which there was no room for too long."""
         while self._waiting:
             first = self._waiting[0]
-            if first.lane not in self._lanes:  # it is gone
-                _close(first.descriptors)
-            elif self._has_spare_for(first.asked):
-                self._start(first.lane, self._lanes[first.lane], first.asked, first.descriptors)
-            elif time.monotonic() > first.until:
-                _send(self._lanes[first.lane], Refused(first.asked.number, self._no_room))
-                _close(first.descriptors)
-            else:
+            if first.lane in self._lanes and self._has_spare_for(first.wanted):
+                self._start(first)
+            elif first.lane in self._lanes and time.monotonic() <= first.until:
                 return
+            else:
+                _send(first.status, Refused(self._no_room))
+                first.status.close()
+            # The server keeps no end of a worker's channel: the lane could not see it close.
+            for descriptor in first.descriptors:
+                os.close(descriptor)
             del self._waiting[0]
 
-    def _has_spare_for(self, asked: StartWorker) -> bool:
+    def _has_spare_for(self, wanted: StartWorker) -> bool:
         # Not before it is needed: it takes half a second, and most exercises never see a device. Once here, and not in
         # each worker.
-        if asked.simulates and not self._simulates:
+        if wanted.simulates and not self._simulates:
             device.preload_operations()
-            fill_holes()
             gc.freeze()
             self._simulates = True
             if self._spare is not None:
@@ -218,23 +215,28 @@ class _Server:
                 self._spare = None
         return self._spare is not None or self._fork_spare()
 
-    def _start(self, lane: int, sock: socket.socket, asked: StartWorker, descriptors: list[int]) -> None:
-        """Hand the spare what it is for; tell the lane of it; fork the next."""
+    def _start(self, wanted: _Waiting) -> None:
+        """Hand the spare what it is for; say so to the lane; fork the next."""
         spare, self._spare = self._spare, None
         assert spare is not None
+        status = wanted.status
         # Entered before it is told anything: should it die at once, its end has somebody to be told to.
-        self._workers[spare.pid] = _Work(lane, asked.number, asked.spared)
+        self._workers[spare.pid] = _Work(wanted.lane, status, wanted.wanted.spared)
+        self._selector.register(status, selectors.EVENT_READ, lambda end: self._end_one(spare.pid, end))
         with contextlib.suppress(OSError):  # a spare that died is reaped and told like any other death
-            socket.send_fds(spare.birth, [to_text(asked).encode()], descriptors)
+            socket.send_fds(spare.birth, [to_text(wanted.wanted).encode()], wanted.descriptors)
         spare.birth.close()
-        # The server keeps no end of a worker's channel: the lane could not see it close.
-        _close(descriptors)
         # A descriptor and not a number: in the server's process namespace the worker has another number than outside.
         pidfd = os.pidfd_open(spare.pid)
         with contextlib.suppress(OSError):  # as in `_send`
-            socket.send_fds(sock, [to_text(Started(asked.number)).encode()], [pidfd])
+            socket.send_fds(status, [to_text(Started()).encode()], [pidfd])
         os.close(pidfd)
         self._fork_spare()
+
+    def _end_one(self, pid: int, status: socket.socket) -> None:
+        """End a worker whose socket its lane has shut down; its end is said there nevertheless."""
+        self._selector.unregister(status)
+        self._wall.end(pid)
 
     def _on_wake(self, sock: socket.socket) -> None:
         # Emptied before the dead are counted: whoever dies meanwhile writes a new byte, and is found next time.
@@ -249,13 +251,13 @@ class _Server:
             if ended is None:
                 return
             self._wall.end(ended.si_pid)  # before its number can be another process's
-            pid, status, used = os.wait4(ended.si_pid, 0)
+            pid, code, used = os.wait4(ended.si_pid, 0)
             if pid in self._workers:
-                work = self._workers.pop(pid)
-                if work.lane in self._lanes:
-                    code = os.waitstatus_to_exitcode(status)
-                    cpu_s = used.ru_utime + used.ru_stime
-                    _send(self._lanes[work.lane], Ended(work.number, code, cpu_s))
+                status = self._workers.pop(pid).status
+                with contextlib.suppress(KeyError):  # the lane has shut it down
+                    self._selector.unregister(status)
+                _send(status, Ended(os.waitstatus_to_exitcode(code), used.ru_utime + used.ru_stime))
+                status.close()
             # A spare that died unused is no lane's loss; the next request forks another.
             elif self._spare is not None and self._spare.pid == pid:
                 self._spare.birth.close()
@@ -288,11 +290,6 @@ class _Server:
         birth.close()
         self._spare = _Spare(pid, ours)
         return True
-
-
-def _close(descriptors: list[int]) -> None:
-    for descriptor in descriptors:
-        os.close(descriptor)
 
 
 def _send(sock: socket.socket, message: Message) -> None:

@@ -206,6 +206,26 @@ FAULTS: dict[str, tuple[Plant, str]] = {
         add("exercises/01_basics/lost/lost.py", "x = 1\n"),
         "exercises/01_basics/lost/lost.py: this file has no place in a course",
     ),
+    "fixtures that no check reads": (
+        add(f"{STAFF}/conftest.py", "x = 1\n"),
+        f"{STAFF}/conftest.py: no check reads this file; move its fixtures into the check file, and remove it",
+    ),
+    "rule without a check": (
+        change(f"{SHOWN}/double.py", '"""Double it\n', '"""Double it\n\nC9  Nothing is printed.\n'),
+        f"{SHOWN}/double.py: no check examines the rule C9; write a check, or remove the rule",
+    ),
+    "two checks of one name": (
+        change(f"{STAFF}/check_double.py", "def check_dtype", "def check_small"),
+        f"{STAFF}/check_double.py: check_small: a shown check has the same name; give each check its own name",
+    ),
+    "code without effect": (
+        change(f"{STAFF}/check_double.py", "def check_dtype(student):\n", "def check_dtype(student, capsys):\n"),
+        "`capsys` reaches the check process, not student code; call `heard(student.f, ...)`",
+    ),
+    "a test that is never run": (
+        change(f"{SHOWN}/check_double.py", "def check_small(", "def test_small("),
+        f"{SHOWN}/check_double.py:7: `test_small` is never run; make it a check",
+    ),
     "no reference": (
         remove(f"{STAFF}/double.py"),
         f"{STAFF}: there is no reference; write double.py",
@@ -244,6 +264,8 @@ TOGETHER = {
     "more_rules": ["wrong answer breaks what it does not", "a hidden check tells a number"],
     "checks": ["accepts everything", "starter solves it"],
     "imports": ["checks that do not import"],
+    "more_names": ["fixtures that no check reads", "rule without a check", "two checks of one name"],
+    "source": ["code without effect", "a test that is never run"],
 }
 """Faults that can be planted in one copy of the exercise double, by the name of the copy."""
 
@@ -285,6 +307,21 @@ def test_planted_faults(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
             problems += proof.problems
     told = {fault: within(name, FAULTS[fault][1]) for name, faults in TOGETHER.items() for fault in faults}
     assert [fault for fault, text in told.items() if not any(text in problem for problem in problems)] == [], problems
+
+
+def test_code_without_effect_is_reported_before_anything_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where lines of check files have no effect, no process is started, and a line says why nothing was run."""
+
+    def opened(*args: object) -> None:
+        raise AssertionError("a lane was opened")
+
+    monkeypatch.setattr("grader.verify.run.open_pool", opened)
+    course = planted(tmp_path / "course", ["source"])
+    (proof,) = verify(course, course.exercises, FORK, 1, print)
+    assert [problem.split(":", 1)[0] for problem in proof.problems] == [
+        f"{folder}/01_basics/source/check_source.py" for folder in ("exercises", "solutions")
+    ]
+    assert proof.notes == ["source: nothing of it was run; first fix the lines of its check files that are listed"]
 
 
 def test_every_fault_is_planted() -> None:

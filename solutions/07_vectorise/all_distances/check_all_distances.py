@@ -6,9 +6,9 @@ import torch
 from grader.check import (
     agrees,
     as_elsewhere,
+    as_fast_as,
     check,
     count_ops,
-    faster_than,
     no_loop,
     require,
     same_dtype,
@@ -116,7 +116,7 @@ def check_faster_than_the_loop(student, reference, rng):
     if agrees(student.pairwise(a, b), asked, **CLOSE):  # a wrong value is for other checks
         loop, stations = reference.given, lambda n: points(rng, n, 50, 3)
         # A loop over rows is about 15 times as fast, one table 900.
-        faster_than(student.pairwise, loop, stations, size=60, at_least=60, named="the loop", **CLOSE)
+        as_fast_as(student.pairwise, loop, stations, size=60, at_most=1 / 60, named="the loop", **CLOSE)
 
 
 @check("C5", category="memory", share=2, try_this="for n = m = 100 and d = 50, which line makes n * m * d numbers?")

@@ -1,8 +1,8 @@
 import torch
 
 from grader.check import (
+    as_fast_as,
     check,
-    faster_than,
     gradients,
     is_tensor,
     no_loop,
@@ -86,8 +86,9 @@ def check_no_loop(student, rng):
 def check_speed(student, reference, rng):
     """Much faster than the loops"""
     # Measured: we are 100 times as fast and more, QR 24 times; one matrix of all blocks is slower than the loop.
-    faster_than(student.solve_each, reference.each_in_turn, _many(rng), size=400, at_least=5, **CLOSE)
-    faster_than(student.solve_common, reference.common_in_turn, _many(rng, 3), size=400, at_least=5, **CLOSE)
+    limit = {"size": 400, "at_most": 1 / 5, "named": "the loop you were given", **CLOSE}
+    as_fast_as(student.solve_each, reference.each_in_turn, _many(rng), **limit)
+    as_fast_as(student.solve_common, reference.common_in_turn, _many(rng, 3), **limit)
 
 
 @check("C5", category="memory", share=2, try_this="what shapes do your tensors have if N is 1000 and k is 50?")

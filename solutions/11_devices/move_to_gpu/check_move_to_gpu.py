@@ -7,7 +7,7 @@ import torch
 from grader.check import (
     changed,
     check,
-    claims,
+    facts,
     on_device,
     require,
     same_dtype,
@@ -31,7 +31,7 @@ def check_names_no_kind(student):
 
 
 # Most workers have a simulated accelerator, or CUDA after `grade --device cuda`. A tensor that comes from there is an
-# ordinary one here, whose claims tell its device. A dict that only C2 is about goes in as a copy that may be `changed`.
+# ordinary one here, whose facts name its device. A dict that only C2 is about goes in as a copy that may be `changed`.
 @check("C1", category="device", share=2, device="sim", try_this="torch.accelerator.is_available(), best_device()")
 def check_best(student, probe, accelerator):
     """best_device: the accelerator where there is one"""
@@ -52,7 +52,7 @@ def check_contents(student, accelerator, rng):
     for key, tensor in list(batch.items())[1:]:
         same_values(result[key], tensor.detach(), f"the tensor made from {tensor.dtype}")
         same_dtype(result[key], tensor, f"the tensor made from {tensor.dtype}")
-        require(claims(result[key]).requires_grad == tensor.requires_grad, "`requires_grad` is not that of the batch")
+        require(facts(result[key]).requires_grad == tensor.requires_grad, "`requires_grad` is not that of the batch")
 
 
 @check("C2", category="memory", device="sim", try_this='b = {"a": torch.ones(2)}; to_device(b, "meta"); print(b)')

@@ -2,7 +2,7 @@ import math
 
 import torch
 
-from grader.check import check, claims, is_instance, require, same_values, unchanged, uses_at_most
+from grader.check import check, facts, is_instance, require, same_values, unchanged, uses_at_most
 
 
 def spoiled(rng, size, first):
@@ -69,7 +69,7 @@ def check_kept(student, rng):
     """Takes losses that ask for gradients, and leaves all as it was"""
     losses = [number.clone().requires_grad_() for number in rng.normal(4)]
     student.loss_log(losses)
-    require(all(claims(loss).requires_grad for loss in losses), "a loss does not ask for gradients any more")
+    require(all(facts(loss).requires_grad for loss in losses), "a loss does not ask for gradients any more")
     losses, x = [number.clone() for number in rng.normal(4)], spoiled(rng, 20, 7)
     with unchanged(losses, what="the list of losses"):
         student.loss_log(losses)

@@ -1,6 +1,6 @@
 import torch
 
-from grader.check import agrees, check, claims, is_tensor, require, same_dtype, same_shape, same_values, unchanged
+from grader.check import agrees, check, facts, is_tensor, require, same_dtype, same_shape, same_values, unchanged
 
 CLOSE = {"rtol": 1e-4, "atol": 1e-4}
 
@@ -81,7 +81,7 @@ def check_no_history(student, probe, rng):
     """Gradients have no history"""
     xs, numbers, _ = cubes(rng)
     found, _, _ = probe.gradients(student.grad_of, "cubes", numbers, xs)
-    require(not any(claims(gradient).requires_grad for gradient in found), "a gradient has a history of its own")
+    require(not any(facts(gradient).requires_grad for gradient in found), "a gradient has a history of its own")
 
 
 @check("C7", share=2, try_this="steeper(lambda x: (x**2).sum(), torch.tensor([-1.0, 0.0, 1.0]))")

@@ -1,6 +1,6 @@
 import torch
 
-from grader.check import arithmetic, check, comparison, indexing, same_values, uses_only
+from grader.check import check, same_values, uses_only
 
 
 @check("C1", share=1)
@@ -14,5 +14,4 @@ def check_small(student):
 @check("C2", share=2, category="performance")
 def check_rule(student):
     """Uses no more than is allowed"""
-    args = torch.tensor([1.0, 2.0]), torch.tensor([3.0, 5.0, 7.0])
-    uses_only(student.outer, args, "arange", torch.where, indexing, arithmetic, comparison)
+    uses_only(student.outer, "arange", torch.where)

@@ -11,6 +11,6 @@ def check_random(student, reference, rng):
 
 
 @check("C2", category="performance", share=1, try_this="read your file: is there an `outer` of PyTorch's in it?")
-def check_not_its_own(student, rng):
+def check_not_its_own(student):
     """Does not ask PyTorch for it"""
-    does_not_call(student.outer, (rng.normal(3), rng.normal(4)), torch.outer, "einsum", "matmul")
+    does_not_call(student.outer, torch.outer, "einsum", "matmul")

@@ -15,21 +15,19 @@ def check_some(student, reference, files, rng):
 
 
 @check("C2", share=2, try_this='save(torch.tensor([3]), "ids.txt")')
-def check_writes(student, tmp_path, rng):
+def check_writes(student, probe, rng):
     """Writes one number a line"""
     numbers = rng.integers(0, 99, 4)
-    path = tmp_path / "ids.txt"
-    require(student.save(torch.tensor(numbers), path) is None, "`save` returns something")
-    require(path.is_file(), "`save` writes no file")
-    require(path.read_text().split() == [str(number) for number in numbers], "the file has other lines")
+    result, text = probe.written(student.save, torch.tensor(numbers))
+    require(result is None, "`save` returns something")
+    require(text is not None, "`save` writes no file")
+    require(text.split() == [str(number) for number in numbers], "the file has other lines")
 
 
 @check("C2", share=2, try_this='save(torch.tensor([3]), "ids.txt"); load("ids.txt")')
-def check_reads(student, reference, tmp_path, rng):
+def check_reads(student, reference, probe, rng):
     """Reads what the check and the reference write"""
     numbers = rng.integers(0, 99, 4)
-    (tmp_path / "inner").mkdir()
-    (tmp_path / "inner" / "ids.txt").write_text("\n".join(map(str, numbers)))
-    same(student.load(str(tmp_path / "inner" / "ids.txt")), torch.tensor(numbers))
-    reference.save(torch.tensor([7, 8]), tmp_path / "other.txt")
-    same(student.load(tmp_path / "other.txt"), torch.tensor([7, 8]))
+    same(probe.read(student.load, "\n".join(map(str, numbers)), as_text=True), torch.tensor(numbers))
+    _, text = probe.written(reference.save, torch.tensor([7, 8]))
+    same(probe.read(student.load, text), torch.tensor([7, 8]))

@@ -1,0 +1,292 @@
+"""The process of one worker as the check process sees it: sent to, read from, watched from outside, and ended."""
+
+from __future__ import annotations
+
+import math
+import os
+import signal
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from grader.model import Limits, Verdict
+from grader.model.endings import WorkerLost
+from grader.model.public import Limit, say
+from grader.process import clock
+from grader.process.sweep import sweep
+from grader.wire.bounds import ChannelClosed, ProtocolError
+from grader.wire.frames import Channel, Frame, Patience
+
+GRACE_S = 2.0
+LONGEST_WAIT_S = 1.0
+_SHORTEST_WAIT_S = 0.002
+_UNWATCHED_S = 0.02
+"""Most calls are over by then, and no clock was read for them."""
+_STOP_S = 2.0
+_CAN_STOP = hasattr(signal, "SIGSTOP")  # Windows has no such signal
+_CAN_INTERRUPT = hasattr(signal, "SIGUSR1")
+_LAST_WORDS_S = 0.3
+NO_MEMORY = 71
+"""Exit status of a worker that has no memory left for a request."""
+
+
+class Life(Protocol):
+    """How a started process is watched and ended; differs between the two ways to start one."""
+
+    pid: int
+    """The process, in the numbering of our own process namespace."""
+
+    def kill(self) -> None:
+        """End it with everything it started."""
+
+    def signal(self, number: int) -> None:
+        """Send the process a signal, if it still exists. What it started gets none."""
+
+    def exit_code(self) -> int | None:
+        """Wait a moment for its end; negative for a signal, None if it does not end."""
+
+    def cpu_at_end(self) -> float | None:
+        """CPU seconds of its whole life, once it has ended; None if they are not known."""
+
+    def when_gone(self, clean_up: Callable[[], None]) -> None:
+        """Clean up once the process is gone, now or later."""
+
+    def ran_out_of_memory(self) -> bool:
+        """Whether the kernel ended it, or something in it, for lack of memory."""
+
+
+@dataclass(eq=False)
+class WorkerProcess:
+    """One process in which student code runs. Close it."""
+
+    channel: Channel
+    life: Life
+    folder: Path
+    output: Path
+    limits: Limits
+
+    def __post_init__(self) -> None:
+        self._requests = 0
+        self._replies = 0
+        self._last_look: tuple[float, float] | None = None
+        self._printed = self.output.open("rb")  # from the start: a file can be made slow to open
+
+    def send(
+        self,
+        tree: dict[str, Any],
+        data: list[Any],
+        patience: Patience,
+        what: str,
+        mapped: tuple[int, int] | None = None,
+    ) -> None:
+        """Send a request; each has one reply, which `receive` gives in the same order.
+
+        Args:
+            tree: of the request.
+            data: its memory blocks.
+            patience: how long the worker may take.
+            what: the call in messages, such as "your `total`".
+            mapped: in place of `data`, memory that the worker maps: its descriptor and its size in bytes.
+
+        Raises:
+            WorkerLost: the worker does not take it.
+            Unsupported: it is larger than a message may be.
+        """
+        try:
+            if mapped is None:
+                self.channel.send(self._requests + 1, tree, data, patience)
+            else:
+                self.channel.send_mapped(self._requests + 1, tree, *mapped, patience)
+        except ChannelClosed:
+            raise self._died(what) from None
+        except WorkerLost as lost:
+            raise self._located(lost) from None
+        self._requests += 1
+
+    def receive(self, patience: Patience, what: str) -> Frame:
+        """Wait for the reply to the next request that has none yet.
+
+        Raises:
+            WorkerLost: there will be no reply.
+        """
+        try:
+            frame = self.channel.receive(patience)
+            # Each request has one reply. One sent ahead would be read as the reply to the next request.
+            if frame.number != self._replies + 1:
+                raise ProtocolError("a reply to another request")
+        except WorkerLost as lost:
+            raise self._located(lost) from None
+        except ChannelClosed:
+            raise self._died(what) from None
+        except ProtocolError as error:
+            raise WorkerLost(Verdict.CRASHED, say("{} broke the connection to the grader", what), error) from None
+        self._replies += 1
+        # A call that printed much and answered between two looks is found here.
+        if self.printed() > self.limits.output_kb * 1024:
+            raise self._flooded(what)
+        return frame
+
+    def _located(self, lost: WorkerLost) -> WorkerLost:
+        if lost.verdict is Verdict.TIMED_OUT:
+            lost.stack = self._where_it_is()
+        return lost
+
+    def _where_it_is(self) -> Any:
+        """What the worker says of where its code was when its time was over; None if it says nothing."""
+        if not _CAN_INTERRUPT:
+            return None
+        until = time.monotonic() + _LAST_WORDS_S
+
+        def patience() -> float:
+            if time.monotonic() >= until:
+                raise TimeoutError
+            return _SHORTEST_WAIT_S
+
+        self.life.signal(signal.SIGUSR1)
+        try:
+            return self.channel.receive(patience).tree.get("error")
+        except (ChannelClosed, ProtocolError, TimeoutError):  # its code cannot be interrupted, or replaced the handler
+            return None
+
+    def patience(self, seconds: float, what: str) -> Patience:
+        """CPU time decides; wall time is a loose multiple of it, so that a busy machine ends nothing."""
+        started, before = time.monotonic(), None
+
+        def wait() -> float:
+            nonlocal before
+            if time.monotonic() < started + _UNWATCHED_S:
+                return _UNWATCHED_S
+            before = before or (self.cpu_s(), self.waited_s())
+            cpu_before, waited_before = before
+            # From outside, on our clock: student code could replace any clock that it is asked to read.
+            used = self.cpu_s()
+            cpu_left = math.inf if used is None or cpu_before is None else seconds - (used - cpu_before)
+            # Sleep takes no CPU time, so wall time must end it. Where it merely waited for a core, that is left out.
+            waited_now = self.waited_s()
+            waited = 0.0 if waited_before is None or waited_now is None else waited_now - waited_before
+            wall_left = seconds * self.limits.wall_factor - (time.monotonic() - started - waited)
+            if cpu_left <= 0 or wall_left <= 0:
+                text = say("{} did not finish in {} seconds", what, Limit(f"{seconds:g}"))
+                raise WorkerLost(Verdict.TIMED_OUT, text)
+            if self.printed() > self.limits.output_kb * 1024:
+                raise self._flooded(what)
+            return max(_SHORTEST_WAIT_S, min(cpu_left, wall_left, LONGEST_WAIT_S))
+
+        return wait
+
+    def _flooded(self, what: str) -> WorkerLost:
+        text = say("{} printed more than {} MB", what, Limit(f"{self.limits.output_kb / 1024:g}"))
+        return WorkerLost(Verdict.OVER_LIMIT, text)
+
+    def _died(self, what: str) -> WorkerLost:
+        # The order matters. A flood of output or a lack of memory may end a process in many ways, with any status;
+        # those are asked for first, as they say more than a signal does.
+        code = self.life.exit_code()
+        if self.printed() > self.limits.output_kb * 1024:
+            return self._flooded(what)
+        if self.life.ran_out_of_memory() or code == NO_MEMORY:
+            text = say("{} used more than {} MB of memory", what, Limit(self.limits.memory_mb))
+            return WorkerLost(Verdict.OVER_LIMIT, text)
+        if code is None:
+            return WorkerLost(Verdict.CRASHED, say("{} closed the connection to the grader", what))
+        if code >= 0:
+            text = say("{} ended Python before it answered", what)
+            return WorkerLost(Verdict.CRASHED, text, f"exit status {code}")
+        name = _signal_name(-code)
+        if name == "SIGXFSZ":
+            text = say("{} wrote more than {} MB into a file", what, Limit(self.limits.file_mb))
+            return WorkerLost(Verdict.OVER_LIMIT, text)
+        # The kernel's soft and hard limit on CPU time are equal, and at the hard one it sends SIGKILL.
+        if name == "SIGXCPU" or (name == "SIGKILL" and self._used_its_cpu()):
+            return WorkerLost(Verdict.TIMED_OUT, say("{} used up the CPU time of the whole exercise", what))
+        return WorkerLost(Verdict.CRASHED, say("{} crashed Python itself", what), name)
+
+    def cpu_s(self) -> float | None:
+        """CPU seconds used so far, read from outside; None where that cannot be read."""
+        used = clock.cpu_s(self.life.pid)
+        if used is not None:
+            self._last_look = time.monotonic(), used
+        return used
+
+    def stop(self) -> None:
+        """Keep it from running, whatever it is doing. It notices only by the time that passes."""
+        if not _CAN_STOP:
+            return
+        self.life.signal(signal.SIGSTOP)
+        # One thread hands the signal on. While that one waits for a core, others could go on.
+        until = time.monotonic() + _STOP_S
+        while clock.others_run(self.life.pid) and time.monotonic() < until:
+            time.sleep(_SHORTEST_WAIT_S / 10)
+
+    def go_on(self) -> None:
+        """Let it run again."""
+        if _CAN_STOP:
+            self.life.signal(signal.SIGCONT)
+
+    def waited_s(self) -> float | None:
+        """Seconds that it was ready to run and had no core; None where that is not told."""
+        return clock.waited_s(self.life.pid)
+
+    def disturbances(self) -> clock.Disturbances | None:
+        """What may have made it slow so far, read from outside; None where that cannot be read."""
+        return clock.disturbances(self.life.pid)
+
+    def memory(self) -> clock.Memory | None:
+        """Its memory, read from outside; None if that cannot be read."""
+        return clock.memory(self.life.pid)
+
+    def _used_its_cpu(self) -> bool:
+        # Its clock is gone with it. Whoever reaped it was told; else the last look counts, and what may have come.
+        used = self.life.cpu_at_end()
+        if used is None and self._last_look is not None:
+            when, used = self._last_look
+            used += (time.monotonic() - when) * (os.cpu_count() or 1)
+        return used is not None and used >= math.ceil(self.limits.exercise_s) - 1
+
+    def printed(self) -> int:
+        """Bytes of output so far."""
+        return 0 if self._printed.closed else os.fstat(self._printed.fileno()).st_size
+
+    def read_output(self, limit: int) -> str:
+        """The first bytes of what student code printed."""
+        self._printed.seek(0)
+        return self._printed.read(limit).decode("utf-8", "backslashreplace")
+
+    def close(self) -> None:
+        """End the process and remove its folder, as soon as it is gone."""
+        self.life.kill()
+        self.channel.close()
+        self._printed.close()
+        # Not before it is gone: `sweep` wants a folder in which nothing changes.
+        self.life.when_gone(self._remove_places)
+
+    def _remove_places(self) -> None:
+        sweep(str(self.folder))
+        self.output.unlink(missing_ok=True)
+
+
+class Starter(Protocol):
+    """One way to start workers.
+
+    Attributes:
+        make_room: ends a worker that is kept for later, and says whether there was one.
+        students: the workers in which submissions run now.
+    """
+
+    make_room: Callable[[], bool]
+    students: set[WorkerProcess]
+
+    def start_worker(self, limits: Limits, *, spared: bool = False, simulates: bool = False) -> WorkerProcess:
+        """A worker with nothing loaded; one that is spared outlives an exercise that takes too long."""
+
+    def close(self) -> None:
+        """End what was kept ready."""
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"

@@ -1,0 +1,203 @@
+"""What student code raised, as its worker says: read, raised again as a plain builtin type, and put into words.
+
+All of it is untrusted. The text of a line is taken from the submitted files, never from the worker (`session.decide`).
+"""
+
+from __future__ import annotations
+
+import builtins
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+from grader.model import Verdict
+from grader.model.endings import CannotJudge, CheckFailed, WorkerLost
+from grader.model.public import Public, say
+from grader.wire.bounds import ProtocolError, expect
+
+_NO_MEMORY = re.compile(r"can't allocate memory|not enough memory|Unable to allocate|out of memory", re.IGNORECASE)
+_ARGUMENTS = re.compile(r"takes .*argument|missing .*argument|unexpected keyword|multiple values for")
+_MOST_FRAMES = 50
+_MOST_TEXT = 2100
+_MOST_NAME = 300
+_SHOWN_FRAMES = 3
+_LONGEST = 400
+
+
+class Line(NamedTuple):
+    """One line of student code on the way to where something was raised."""
+
+    file: str
+    line: int
+    function: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Raised:
+    """What student code raised.
+
+    Attributes:
+        type: class name.
+        builtin: name of the nearest builtin type.
+        text: its message.
+        lines: in the submission's own files, outermost first.
+        signature: of a function that refused its arguments, or None.
+        statement: of an assertion that failed in a probe, its source; else "".
+        what: what was called, such as "your `total`".
+        owner: whose code it was: "your" or "the reference's".
+        expected: where another error was expected: a sentence that says so.
+    """
+
+    type: str
+    builtin: str
+    text: str
+    lines: tuple[Line, ...]
+    signature: str | None
+    statement: str
+    what: str
+    owner: str
+    expected: Public | None = None
+
+    @classmethod
+    def read(cls, row: Any, what: str, owner: str) -> Raised:
+        """What a worker says, with each text cut to what a message has room for.
+
+        Raises:
+            ProtocolError: it says it wrongly.
+        """
+        expect(type(row) is dict, "an exception is described wrongly")
+        # It is raised again as this type, so it must be one of Python's.
+        builtin = getattr(builtins, str(row.get("builtin")), None)
+        expect(isinstance(builtin, type) and issubclass(builtin, BaseException), "an exception is described wrongly")
+        kind, text, statement, signature = (row.get(key) for key in ("type", "text", "statement", "signature"))
+        return cls(
+            str(kind or "")[:_MOST_TEXT],
+            str(row["builtin"]),
+            str(text or "")[:_MOST_TEXT],
+            lines_of(row),
+            signature[:_MOST_NAME] if isinstance(signature, str) else None,
+            str(statement or "")[:_MOST_TEXT],
+            what,
+            owner,
+        )
+
+
+def lines_of(row: Any) -> tuple[Line, ...]:
+    """The lines of student code that a worker names in what it says of an exception.
+
+    Raises:
+        ProtocolError: it names them wrongly.
+    """
+    rows = row.get("lines") if isinstance(row, dict) else None
+    if not isinstance(rows, list) or len(rows) > _MOST_FRAMES:
+        raise ProtocolError("an exception is described wrongly")
+    lines = []
+    for each in rows:
+        match each:
+            case [str(file), int(line), str(function), str(text)]:
+                lines.append(Line(file[:_MOST_NAME], line, function[:_MOST_NAME], text[:_MOST_TEXT]))
+            case _:
+                raise ProtocolError("an exception is described wrongly")
+    return tuple(lines)
+
+
+def raised_by_student(error: BaseException) -> Raised | None:
+    """What student code raised, or None if the exception does not come from student code."""
+    raised = error.__dict__.get("_raised")
+    return raised if isinstance(raised, Raised) else None
+
+
+def another_expected(error: BaseException, expected: Public) -> None:
+    """Note with what student code raised which error was expected instead, and for what."""
+    if (raised := raised_by_student(error)) is not None:
+        error.__dict__["_raised"] = replace(raised, expected=expected)
+
+
+def exception_of(raised: Raised) -> BaseException:
+    """The exception as its nearest builtin type, marked as coming from student code."""
+    # A limit that was met is no exception of the student's: WorkerLost derives from BaseException, so that a check
+    # which expects a RuntimeError does not accept it.
+    if (raised.type == "BlockingIOError" and "[Errno 11]" in raised.text) or "can't start new thread" in raised.text:
+        text = say("{} started more processes or threads than the exercise allows", raised.what)
+        return WorkerLost(Verdict.OVER_LIMIT, text)
+    if raised.type == "MemoryError" or (raised.type == "RuntimeError" and _NO_MEMORY.search(raised.text)):
+        return WorkerLost(Verdict.OVER_LIMIT, say("{} needed more memory than the exercise allows", raised.what))
+    error: BaseException
+    if raised.statement:
+        error = _assertion_of_probe(raised)
+    else:
+        kind: type[BaseException] = getattr(builtins, raised.builtin)
+        if not issubclass(kind, Exception):  # SystemExit and its kin must not end a check
+            kind = RuntimeError
+        try:
+            error = kind(raised.text)
+        except TypeError:  # such as UnicodeDecodeError, which takes five arguments
+            error = next(base for base in kind.__mro__ if base in (ValueError, OSError, Exception))(raised.text)
+    error.__dict__["_raised"] = raised
+    return error
+
+
+def _assertion_of_probe(raised: Raised) -> CheckFailed:
+    """An assertion that fails in a probe fails the check, with its message."""
+    if raised.text:
+        return CheckFailed(raised.text)
+    return CheckFailed(say("this does not hold: {}", raised.statement))
+
+
+def load_message(module: str, raised: Raised, folder: str = "") -> str:
+    """Why a submission does not load, for its author; `folder` as in `shown_lines`."""
+    what = f"your {module}.py"
+    head = left_over(raised, what) or f"{what} does not load: {shown(raised)}"
+    return "\n".join([head, *shown_lines(raised.lines, folder)])
+
+
+def shown(raised: Raised) -> str:
+    """Type and text as Python writes them; PyTorch's longest texts, which list all overloads, are cut."""
+    text = raised.text if len(raised.text) <= _LONGEST else f"{raised.text[:_LONGEST]} ..."
+    if raised.type == "NotImplementedError" and "bitwise_xor" in raised.text:
+        text += "\nin Python `^` is the exclusive or, not a power; a power is `**`"
+    return f"{raised.type}: {text}" if text else raised.type
+
+
+def left_over(raised: Raised, what: str) -> Public | None:
+    """A sentence for a debugging aid that was left in the file and cannot work while it is graded."""
+    if raised.type == "BdbQuit":
+        return say("{} stops at a breakpoint; remove it, since nobody can type while it is graded", what)
+    if raised.type == "EOFError" and "EOF when reading a line" in raised.text:
+        return say("{} waits for `input()`; remove it, since nobody can type while it is graded", what)
+    return None
+
+
+def refuses_arguments(raised: Raised) -> bool:
+    """Whether a function was called as its task says, and does not take these arguments."""
+    return bool(raised.signature) and not raised.lines and _ARGUMENTS.search(raised.text) is not None
+
+
+def shown_lines(lines: Sequence[Line], folder: str = "") -> list[str]:
+    """Where student code was: the innermost lines of its own files.
+
+    Args:
+        lines: outermost first.
+        folder: where the files lie, as the student types it; "" if that is unknown.
+    """
+    before = "" if folder in ("", ".") else f"{folder}/"
+    found = []
+    # A recursion passes the same line many times; it is shown once.
+    places = {(file, line): (function, text) for file, line, function, text in lines}
+    for (file, line), (function, text) in list(places.items())[-_SHOWN_FRAMES:]:
+        place = f"    {before}{file}, line {line}" + (f", in {function}" if function and function != "<module>" else "")
+        found.append(place)
+        if text.strip():
+            found.append(f"        {text.strip()}")
+    return found
+
+
+def does_not_load(module: str, raised: Raised, folder: str, *, before: bool) -> CannotJudge:
+    """What a check ends with if a file does not load; `before`: although it has loaded before."""
+    # The reason may be shown in full, as no hidden input is known yet; if the file has loaded before, one may be.
+    story = load_message(module, raised, folder)
+    if before:
+        return CannotJudge(say("{} loaded once, and does not load any more", f"your {module}.py"), story)
+    return CannotJudge(story, at_load=True, about="load")

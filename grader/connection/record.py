@@ -1,0 +1,146 @@
+"""What one check did through one connection: its calls, what student code changed, what was counted and measured."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+import torch
+
+from grader.model import Speed
+from grader.model.endings import WorkerLost
+from grader.wire.decode import Change
+from grader.wire.memory import Block, place_of
+
+MAX_RECEIVED = 512 << 20
+"""Bytes that the replies to one check may hold together."""
+
+
+class Inputs(Protocol):
+    """Where a check's random inputs come from."""
+
+    def renew(self) -> None:
+        """Go on with a state that what was drawn before says nothing of."""
+
+
+class Waiting:
+    """The time that this process waits for workers; it is not the check's own. `with waiting:` counts it."""
+
+    def __init__(self) -> None:
+        self._since = 0.0
+        self._depth = 0
+        self._total = 0.0
+
+    def __enter__(self) -> None:
+        if self._depth == 0:
+            self._since = time.monotonic()
+        self._depth += 1
+
+    def __exit__(self, *_: object) -> None:
+        self._depth -= 1
+        if self._depth == 0:
+            self._total += time.monotonic() - self._since
+
+    @property
+    def is_on(self) -> bool:
+        """Whether it waits now."""
+        return self._depth > 0
+
+    def seconds(self) -> float:
+        """All of it so far, with the wait that goes on now."""
+        return self._total + (time.monotonic() - self._since if self._depth else 0.0)
+
+
+waiting = Waiting()
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call that a check made, for the lines that reproduce it."""
+
+    name: str
+    args: tuple[Any, ...]
+    kwargs: Mapping[str, Any]
+
+
+@dataclass
+class Record:
+    """What a check did through a connection. A new one begins with each check.
+
+    Attributes:
+        seed: of the generators that student code draws from.
+        inputs: of a student's check: renewed before a worker learns of inputs, so that what it sees says nothing of
+            later ones.
+        copying: whether student code gets copies, so that nothing it does to its arguments reaches the check.
+        rewrite: makes the arguments of a call anew before they are sent; None if they are sent as they are.
+        recording: whether calls are kept, for the lines that reproduce them.
+        unconfirmed: whether a speed verdict against the student is measured again later, and decides nothing now.
+        calls: the calls, while they are recorded.
+        called: names of the functions that were called.
+        printing: what functions are called in messages that printed while calls were recorded.
+        changes: what student code changed of its arguments, in order.
+        watched: whether the check examines what becomes of its arguments.
+        received: bytes of all replies together.
+        counters, speed: for the report: counts by name, and what was measured.
+        lost: why the worker was lost, if it was.
+    """
+
+    seed: int = 0
+    inputs: Inputs | None = None
+    copying: bool = False
+    rewrite: Callable[..., tuple[Any, ...]] | None = None
+    recording: bool = False
+    unconfirmed: bool = False
+    calls: list[Call] = field(default_factory=list)
+    called: set[str] = field(default_factory=set)
+    printing: set[str] = field(default_factory=set)
+    changes: list[Change] = field(default_factory=list)
+    watched: bool = False
+    received: int = 0
+    counters: dict[str, int] = field(default_factory=dict)
+    speed: list[Speed] = field(default_factory=list)
+    lost: WorkerLost | None = None
+
+    @contextmanager
+    def arguments_as_they_were(self) -> Iterator[None]:
+        """Meanwhile the check's values are as they were before student code changed them."""
+        for change in reversed(self.changes):
+            change.swap()
+        try:
+            yield
+        finally:
+            for change in self.changes:
+                change.swap()
+
+    def has_changed(self, value: Any) -> bool:
+        """Whether student code changed this argument, or memory that it lies in."""
+        things = [change.thing for change in self.changes]
+        if any(thing is value for thing in things) or not isinstance(value, (torch.Tensor, np.ndarray)):
+            return any(thing is value for thing in things)
+        start, end = place_of(value)
+        blocks = (thing for thing in things if isinstance(thing, Block))
+        return any(block.address < end and start < block.address + block.nbytes for block in blocks)
+
+
+_current = [Record()]  # a check process runs one check at a time
+
+
+def begin(record: Record) -> None:
+    """A check begins: this is the student's record."""
+    _current[0] = record
+
+
+def watch() -> None:
+    """The check examines what becomes of its arguments."""
+    _current[0].watched = True
+
+
+def compare(value: Any) -> None:
+    """The check compares a value with what is expected: if student code changed it, the check examines that."""
+    record = _current[0]
+    if record.changes and record.has_changed(value):
+        record.watched = True

@@ -1,0 +1,282 @@
+"""Calls with our clock around them, in a fresh worker. Nothing that student code says or does to its own clock matters.
+
+A short call is timed together with others of the same function, each with arguments of its own: a cold cache costs ten
+times as much as a call of 50 microseconds, and little beside forty of them.
+
+Timed calls have two steps. `prepare` sends the arguments without their numbers: the worker maps shared memory, whose
+pages are present, and makes tensors of the right shape. Then the clock is read, the numbers are written into that
+memory, and `go` is sent. The clock is read again once the last byte of the reply has arrived, which holds a copy of
+each result. So a thread cannot begin early, since the numbers are not there; a lazy result is computed within the time;
+and CPU time counts every thread.
+
+The clock is the CPU clock of the worker's process, read from outside. Work that is put off until after the reply is
+counted, too: the clock is read once more before the next call. The clock does not see sleep, nor work in other
+processes, so the time is noted, too, in which the worker neither ran nor was ready to run.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import pytest
+
+from grader.connection.connection import Request, connection_of
+from grader.connection.process import WorkerProcess
+from grader.connection.proxy import Proxy, place_of, what_of
+from grader.connection.record import Record, waiting
+from grader.model import Device
+from grader.model.endings import WorkerLost
+from grader.model.public import say
+from grader.process import clock
+from grader.wire.bounds import ProtocolError, Unsupported, expect
+from grader.wire.encode import Encoder
+from grader.wire.frames import Frame
+from grader.wire.memory import Table, padded, starts_of
+from grader.wire.memory import place_of as memory_of
+from grader.wire.shared import make_to_map
+
+_PREPARE_S = 10.0
+
+
+@dataclass
+class Timing:
+    """What the calls of one request took, together.
+
+    Attributes:
+        cpu_s: CPU seconds of the worker's process, all threads; wall seconds if that clock cannot be read.
+        away_s: seconds in which the worker neither ran nor was ready to run; 0 if that is not known.
+        results: a copy of what came back from each.
+        weight: bytes of the reply.
+        disturbances: what may have made them slow; None if that is not known.
+    """
+
+    cpu_s: float
+    away_s: float
+    results: list[Any]
+    weight: int
+    disturbances: clock.Disturbances | None = None
+
+
+class _Look(NamedTuple):
+    """What the clocks said at one moment."""
+
+    cpu: float
+    away: float
+
+
+class Inputs:
+    """The arguments of timed calls, encoded once and sent to several workers.
+
+    Args:
+        calls: for each call its arguments: tensors, arrays and plain values.
+        in_place: whether the arguments are compared afterwards; they then come back beside the result.
+
+    Attributes:
+        apart: whether no two arguments share memory, so that what one call writes, no other call sees.
+        weight: bytes of the message.
+
+    Raises:
+        Unsupported: an argument cannot be sent.
+    """
+
+    def __init__(self, *calls: Sequence[Any], in_place: bool = False) -> None:
+        table = Table()
+        self.tree, blocks = Encoder(table, _refuse).encode([tuple(args) for args in calls])
+        self.starts = starts_of([len(block) for block in blocks])
+        self.size = self.starts.pop()
+        self.blocks, self.in_place, self.count = blocks, in_place, len(calls)
+        leaves = [obj for obj in table.objects if not isinstance(obj, (tuple, list, dict, set, frozenset, slice))]
+        filled = sum(memory_of(leaf)[0] < memory_of(leaf)[1] for leaf in leaves)
+        self.apart = filled == len(blocks) and len(table.objects) == len(calls) + len(leaves)
+        self.weight = self.size + len(repr(self.tree["rows"]))
+
+
+class TimedWorker:
+    """A fresh worker in which one function is timed. Close it.
+
+    Args:
+        function: by name, of the student's or the reference's.
+
+    Attributes:
+        left_out_s: wall seconds in which the module loaded, or a call slept: the machine is not to blame for them.
+    """
+
+    def __init__(self, function: Proxy) -> None:
+        place = place_of(function)
+        if place.child[0] != "name":
+            raise Unsupported(f"`{place.word}` cannot be timed: time a function of the module, by its name")
+        if connection_of(function).device is Device.CUDA:  # the CPU clock does not see its work
+            pytest.skip(say("calls are timed on the CPU and on a simulated accelerator, not on CUDA"))
+        self._child = list(place.child)
+        self._what = what_of(function)
+        self.connection = connection_of(function).fresh()
+        self.left_out_s = 0.0
+        self._mapped: int | None = None
+        self._last: Timing | None = None
+        self._reply_cpu = 0.0
+
+    def call(self, inputs: Inputs, seconds: float | None = None, *, idle: bool = False) -> Timing:
+        """Time the calls that the inputs are for.
+
+        Args:
+            inputs: their arguments.
+            seconds: CPU seconds that they may take together, if not the exercise's limit for one call.
+            idle: do not call the function, return the last argument: what a request and its reply cost.
+
+        Raises:
+            WorkerLost: there was no reply.
+            CannotJudge: the module does not load, or a result cannot be sent.
+        """
+        try:
+            with waiting, self.connection.alone():
+                self.prepare(inputs)
+                return self._go(inputs, seconds or self._call_s, idle=idle)
+        finally:
+            self._release()
+
+    def grow(self, inputs: Inputs) -> tuple[clock.Memory, clock.Memory, Any] | None:
+        """Call the function once, and look at the memory of its process just before and just after.
+
+        Gives both, and the result; None if the system does not show it. The arguments are resident before, and the
+        result is sent afterwards.
+        """
+        try:
+            self.prepare(inputs)
+            process = self.connection.live_worker()
+            clock.reset_peak(process.life.pid)
+            before = process.memory()
+            self._write(inputs)
+            self._request(self._message(inputs, idle=False, hold=True), self._inline(inputs), self._call_s)
+            after = process.memory()
+            frame = self._request({"do": "results", "roots": [], "rows": [], "blocks": []}, [], self._call_s)
+            (result,) = self._results(frame, 1)
+        finally:
+            self._release()
+        return None if before is None or after is None else (before, after, result)
+
+    def prepare(self, inputs: Inputs) -> None:
+        """Load the module if needed, and send the arguments without their numbers."""
+        connection, started = self.connection, time.monotonic()
+        try:
+            if connection.record.inputs is not None:
+                connection.record.inputs.renew()
+            connection.begin_check(Record(connection.record.seed, connection.record.inputs))
+            connection.ready()
+        finally:
+            self.left_out_s += time.monotonic() - started
+        worker = connection.live_worker()
+        if worker.channel.shares_memory and inputs.size:
+            self._mapped = make_to_map("inputs", inputs.size)
+            self._request(dict(inputs.tree, do="prepare"), [], _PREPARE_S, (self._mapped, inputs.size))
+        else:
+            self._request(dict(inputs.tree, do="prepare"), [bytes(inputs.size)], _PREPARE_S)
+
+    def _release(self) -> None:
+        if self._mapped is not None:
+            os.close(self._mapped)
+            self._mapped = None
+
+    @property
+    def _call_s(self) -> float:
+        return self.connection.limits.call_s
+
+    def add_late_work(self) -> None:
+        """Add what the worker did since its last reply to that call. What it does later is added to the next one."""
+        if self._last is not None:
+            self._last.cpu_s += self._late()
+
+    def _late(self) -> float:
+        """CPU seconds since the last reply, or since this was last read."""
+        now = self._cpu()
+        late, self._reply_cpu = now - self._reply_cpu, now
+        return late if self._last is not None else 0.0
+
+    def _go(self, inputs: Inputs, seconds: float, *, idle: bool) -> Timing:
+        late, worker, started = self._late(), self.connection.live_worker(), time.monotonic()
+        message, inline = self._message(inputs, idle=idle), self._inline(inputs)
+        try:
+            disturbed, before = worker.disturbances(), self._look()
+            self._write(inputs)
+            frame = self._request(message, inline, seconds)
+            after = self._look()
+            self._reply_cpu = after.cpu
+        except WorkerLost:
+            # Its clocks are gone with it. What it took beyond its CPU seconds, it slept, or waited for a core.
+            self.left_out_s += max(0.0, time.monotonic() - started - seconds)
+            raise
+        now, away_s = worker.disturbances(), max(0.0, after.away - before.away)
+        self.left_out_s += away_s
+        self._last = Timing(
+            late + after.cpu - before.cpu,
+            away_s,
+            self._results(frame, inputs.count),
+            len(frame.data),
+            None if disturbed is None or now is None else now.since(disturbed),
+        )
+        return self._last
+
+    def _message(self, inputs: Inputs, *, idle: bool, hold: bool = False) -> dict[str, Any]:
+        function = ["name", "", "last"] if idle else self._child
+        more = {"in_place": inputs.in_place, "hold": hold}
+        return {"do": "go", "roots": [function], "rows": [], "blocks": [], **more}
+
+    def _write(self, inputs: Inputs) -> None:
+        """Write the numbers into the memory that the worker has mapped."""
+        if self._mapped is not None:
+            for start, block in zip(inputs.starts, inputs.blocks, strict=True):
+                os.pwrite(self._mapped, block, start)
+
+    def _inline(self, inputs: Inputs) -> list[Any]:
+        """The numbers as they go with the message, if no memory is shared."""
+        return padded(inputs.blocks) if self._mapped is None else []
+
+    def _request(self, tree: dict[str, Any], data: list[Any], seconds: float, mapped: Any = None) -> Frame:
+        return self.connection.exchange(tree, data, Request(Table(), self._what, "", seconds), mapped)
+
+    def _results(self, frame: Frame, count: int) -> list[Any]:
+        """What each call returned; the first exception is raised here."""
+        found, end = [], 0
+        try:
+            replies, sizes = frame.tree.get("replies"), frame.tree.get("sizes")
+            expect(isinstance(replies, list) and isinstance(sizes, list), "replies are missing")
+            assert isinstance(replies, list)
+            assert isinstance(sizes, list)
+            expect(len(replies) == len(sizes) <= count, "another number of replies than of calls")
+            for tree, size in zip(replies, sizes, strict=True):
+                expect(isinstance(tree, dict) and type(size) is int and size >= 0, "an invalid reply")
+                start, end = end, end + size
+                part = Frame(frame.number, tree, frame.data[start:end])
+                found.append(self.connection.value_of(part, Request(Table(), self._what, "", 0.0)))
+            expect(len(found) == count, "another number of replies than of calls")
+        except ProtocolError as fault:
+            raise self.connection.lose_for_fault(self._what, fault) from None
+        return found
+
+    def _look(self) -> _Look:
+        """What the clocks say now; away from work means neither running, nor waiting for a core or for us."""
+        worker, wall, cpu = self.connection.worker, time.perf_counter(), self._cpu()
+        waited = None if worker is None else worker.waited_s()
+        ours = clock.waited_s(os.getpid())
+        return _Look(cpu, 0.0 if waited is None or ours is None else wall - cpu - waited - ours)
+
+    def _cpu(self) -> float:
+        worker = self.connection.worker
+        used = worker.cpu_s() if worker is not None else None
+        return time.perf_counter() if used is None else used
+
+    @property
+    def process(self) -> WorkerProcess:
+        """The worker's process, as seen from outside."""
+        return self.connection.live_worker()
+
+    def close(self) -> None:
+        """End the worker."""
+        self.connection.close()
+
+
+def _refuse(value: Any) -> list[Any]:
+    raise Unsupported(f"an argument of a timed call is no value but a {type(value).__name__}")

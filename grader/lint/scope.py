@@ -1,0 +1,189 @@
+"""What the names of one function certainly are: student code, its objects, its results."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Mapping
+from enum import Enum, auto
+
+from grader.lint.source import Function, Source, parameters
+
+_CLASS = re.compile(r"[A-Z]\w*[a-z]\w*")
+_MADE = re.compile(r"torch\.(nn|optim|utils\.data)\.(\w+\.)*(?!(Parameter|Buffer)$)[A-Z]\w+|torch\.Generator")
+
+
+class Kind(Enum):
+    """What an expression certainly is."""
+
+    MODULE = auto()
+    """`student`, `reference` or `probe`."""
+    FUNCTION = auto()
+    """An attribute of one of these."""
+    OBJECT = auto()
+    """What a class of the student's makes: a proxy."""
+    MEMBER = auto()
+    """An attribute of such an object: a method, a value or another proxy."""
+    RESULT = auto()
+    """What a call returned: a value, or a proxy if it is called itself."""
+    DERIVED = auto()
+    """Calculated from a result."""
+    FOLDER = auto()
+    """A path in the check process."""
+    MADE = auto()
+    """A model, optimizer, loader or generator of the check's own."""
+    LOCAL = auto()
+    """A function or class of the check file."""
+
+
+_REMOTE = {Kind.MODULE, Kind.FUNCTION, Kind.OBJECT}
+_GIVEN = {
+    **dict.fromkeys(("student", "reference", "probe"), Kind.MODULE),
+    **dict.fromkeys(("tmp_path", "tmp_path_factory", "tmpdir"), Kind.FOLDER),
+    "rng": Kind.MADE,
+}
+"""What parameters are by their names."""
+_MEMBERS: dict[Kind | None, Kind] = {
+    Kind.MODULE: Kind.FUNCTION,
+    Kind.OBJECT: Kind.MEMBER,
+    Kind.RESULT: Kind.DERIVED,
+    Kind.DERIVED: Kind.DERIVED,
+}
+"""What an attribute or an item of each is."""
+_NUMBERS = {Kind.RESULT, Kind.DERIVED}
+
+
+class Scope:
+    """One function. A name is what all assignments to it agree on.
+
+    Args:
+        source: the file.
+        function: a function of it.
+        known: what its parameters are, by name.
+    """
+
+    def __init__(self, source: Source, function: Function, known: Mapping[str, Kind]) -> None:
+        self.source = source
+        self.function = function
+        self.nodes = list(ast.walk(function))
+        self.calls = [node for node in self.nodes if isinstance(node, ast.Call)]
+        values: dict[str, list[ast.expr | None]] = {}
+        simple = set()
+        for node in self.nodes:
+            if isinstance(node, (ast.Assign, ast.AnnAssign)) and (pairs := _pairs(node)):
+                for target, value in pairs:
+                    simple.add(target)
+                    values.setdefault(target.id, []).append(value)
+        for node in self.nodes:
+            if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load) and node not in simple:
+                values.setdefault(node.id, []).append(None)
+        given = {node.arg: known.get(node.arg) for node in self.nodes if isinstance(node, ast.arg)}
+        self._kinds: dict[str, Kind | None] = dict(given)
+        for _ in range(3):  # names that are made of names
+            for name in values.keys() - given.keys():
+                kinds = {self.kind(value) for value in values[name]}
+                self._kinds[name] = kinds.pop() if len(kinds) == 1 else None
+
+    @property
+    def returned(self) -> Kind | None:
+        """What its only `return` or `yield` gives."""
+        returns = [node.value for node in self.nodes if isinstance(node, (ast.Return, ast.Yield))]
+        return self.kind(returns[0]) if len(returns) == 1 else None
+
+    def crosses(self, call: ast.Call) -> bool:
+        """Whether a call is one of student code, so that its arguments cross."""
+        return self.kind(call.func) in (Kind.FUNCTION, Kind.OBJECT, Kind.MEMBER, Kind.RESULT)
+
+    def calls_student(self, node: ast.AST) -> bool:
+        """Whether student code is called somewhere in a node: directly, or by what is handed student code."""
+        return any(
+            self.crosses(call) or any(self.kind(value) in _REMOTE for value in arguments(call))
+            for call in ast.walk(node)
+            if isinstance(call, ast.Call)
+        )
+
+    def is_handed(self, node: ast.AST) -> bool:
+        """Whether a name is handed to student code, in a function that calculates no gradient itself."""
+        if not isinstance(node, ast.Name) or any(getattr(call.func, "attr", "") == "backward" for call in self.calls):
+            return False
+        handed = (value for call in self.calls if self.crosses(call) for value in arguments(call))
+        return any(isinstance(value, ast.Name) and value.id == node.id for value in handed)
+
+    def kind(self, node: ast.AST | None) -> Kind | None:
+        """What an expression certainly is, if it is one of these."""
+        match node:
+            case ast.Name(id=name):
+                return self._kinds.get(name, Kind.LOCAL if name in self.source.local else None)
+            case ast.Lambda():
+                return Kind.LOCAL
+            case ast.Attribute(value=value) | ast.Subscript(value=value):
+                return _MEMBERS.get(self.kind(value))
+            case ast.Call():
+                return self._kind_of_call(node)
+            case ast.JoinedStr():
+                inner = {self.kind(part.value) for part in node.values if isinstance(part, ast.FormattedValue)}
+                return Kind.FOLDER if Kind.FOLDER in inner else None
+            case ast.BinOp(left=left, right=right):
+                kinds = {self.kind(left), self.kind(right)}
+                return Kind.FOLDER if Kind.FOLDER in kinds else Kind.DERIVED if kinds & _NUMBERS else None
+            case ast.UnaryOp(operand=operand):
+                return Kind.DERIVED if self.kind(operand) in _NUMBERS else None
+        return None
+
+    def _kind_of_call(self, call: ast.Call) -> Kind | None:
+        function = call.func
+        name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+        kind = self.kind(function)
+        kinds = {self.kind(value) for value in arguments(call)}
+        if self.crosses(call):
+            if kind is Kind.FUNCTION and _CLASS.fullmatch(name):
+                return Kind.OBJECT
+            # A method, or a function that takes an object, may well return another object.
+            return None if (kind is Kind.MEMBER and name != "forward") or Kind.OBJECT in kinds else Kind.RESULT
+        if (kind is Kind.LOCAL and name in self.source.classes) or _MADE.fullmatch(self.source.path(function)):
+            return Kind.MADE
+        if name in ("str", "joinpath", "mktemp", "as_posix", "resolve"):
+            inner = {*kinds, self.kind(function.value) if isinstance(function, ast.Attribute) else None}
+            return Kind.FOLDER if Kind.FOLDER in inner else None
+        return Kind.DERIVED if kind is Kind.DERIVED or kinds & _NUMBERS else None
+
+
+def scopes(source: Source) -> list[Scope]:
+    """All functions, with what their parameters are: helpers take student code from checks, and fixtures give it."""
+    known = {function: dict(_GIVEN) for function in source.functions}
+    for _ in range(2):
+        for scope in [Scope(source, function, known[function]) for function in source.functions]:
+            for call in scope.calls:
+                helper = source.top.get(call.func.id) if isinstance(call.func, ast.Name) else None
+                if helper is not None:
+                    names = [*zip(parameters(helper), call.args, strict=False)]
+                    names += [(word.arg, word.value) for word in call.keywords if word.arg]
+                    known[helper] |= {name: kind for name, value in names if (kind := scope.kind(value)) in _REMOTE}
+            if source.is_fixture(scope.function) and (given := scope.returned) in {*_REMOTE, Kind.MADE, Kind.LOCAL}:
+                for function in filter(source.is_pytests, source.functions):
+                    known[function].setdefault(scope.function.name, given)
+    return [Scope(source, function, known[function]) for function in source.functions]
+
+
+def arguments(call: ast.Call) -> list[ast.expr]:
+    """All arguments of a call, and what lists and tuples among them have."""
+    values = [*call.args, *(word.value for word in call.keywords)]
+    for value in values:  # which grows
+        if isinstance(value, (ast.List, ast.Tuple)):
+            values += value.elts
+    return values
+
+
+def _pairs(node: ast.Assign | ast.AnnAssign) -> list[tuple[ast.Name, ast.expr | None]]:
+    """Names, and the expressions that are assigned to them."""
+    target, value = node.target if isinstance(node, ast.AnnAssign) else node.targets[0], node.value
+    if isinstance(node, ast.Assign) and len(node.targets) > 1:
+        return []
+    if not isinstance(target, ast.Tuple):
+        return [(target, value)] if isinstance(target, ast.Name) else []
+    if isinstance(value, ast.Tuple):
+        pairs = list(zip(target.elts, value.elts, strict=False))
+    else:
+        assert value is not None
+        pairs = [(one, ast.Subscript(value, ast.Constant(0), ast.Load())) for one in target.elts]
+    return [(one, value) for one, value in pairs if isinstance(one, ast.Name)]

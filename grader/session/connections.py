@@ -1,0 +1,97 @@
+"""The connections to the student and to the references, by the accelerator that their workers see."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from grader.connection.connection import Connection
+from grader.connection.process import Starter
+from grader.jobs import Job, PlannedExercise
+from grader.model import Device
+
+
+class Connections:
+    """Those of the job that is graded now, and those of the references, which last for many jobs. Close it.
+
+    Args:
+        starter: starts workers.
+    """
+
+    def __init__(self, starter: Starter) -> None:
+        self._starter = starter
+        self._students: dict[Device, Connection] = {}
+        self._references: dict[tuple[str, Device], Connection] = {}
+        self._in_use: tuple[str, Device] | None = None
+        self._most: int | None = None
+        self._data: dict[str, Mapping[str, bytes]] = {}
+        starter.make_room = self._make_room
+
+    def meet(self, planned: PlannedExercise, job: Job, device: Device) -> Connection:
+        """The student's connection whose worker sees this device, with the reference's beside it."""
+        # A process sees one accelerator for good, so a student has one worker for each that the checks need.
+        if device not in self._students:
+            given = self._starter, planned.id, job.files, planned.limits
+            new = self._students[device] = Connection(*given, device=device, data=self._data_of(planned))
+            new.folder = job.folder
+        student = self._students[device]
+        self.add_reference(planned, student)
+        return student
+
+    def stand_in(self, planned: PlannedExercise, device: Device) -> Connection:
+        """The reference in a student's place, in a worker of its own. Close it."""
+        new = self._of_reference(planned, device, "your")
+        self.add_reference(planned, new)
+        return new
+
+    def _of_reference(self, planned: PlannedExercise, device: Device, owner: str) -> Connection:
+        assert planned.reference is not None
+        files = {f"{planned.id}.py": planned.reference.read_bytes()}
+        files |= {name: path.read_bytes() for name, path in planned.shared.items()}
+        given = self._starter, planned.id, files, planned.limits, owner
+        return Connection(*given, secret=True, device=device, data=self._data_of(planned))
+
+    def _data_of(self, planned: PlannedExercise) -> Mapping[str, bytes]:
+        """The files of data of an exercise, which are read once."""
+        if planned.id not in self._data:
+            self._data[planned.id] = {name: path.read_bytes() for name, path in planned.data.items()}
+        return self._data[planned.id]
+
+    def add_reference(self, planned: PlannedExercise, student: Connection) -> None:
+        """Give a student's connection that of the reference, with a new worker if the last was lost."""
+        if planned.reference is None:
+            return
+        key = self._in_use = planned.id, student.device
+        found = self._references.get(key)
+        # A worker may use so much CPU time in its life; one that is half through it is replaced between two checks.
+        if found is None or found.record.lost is not None or found.is_worn():
+            if found is not None:
+                self._references.pop(key).close()
+            if self._most is not None and len(self._references) >= self._most:
+                self._make_room()
+            found = self._references[key] = self._of_reference(planned, student.device, "the reference's")
+        # The reference outlives the student: each time it learns whose arguments it gets in their original state.
+        found.student, student.reference = student, found
+
+    def _make_room(self) -> bool:
+        """End the reference that was met first, and keep fewer from now on; False if all are needed."""
+        kept = next((key for key in self._references if key != self._in_use), None)
+        if kept is None:
+            return False
+        self._references.pop(kept).close()
+        self._most = max(1, len(self._references))
+        return True
+
+    def students(self) -> Sequence[Connection]:
+        """Those of the student, in the order in which they began."""
+        return list(self._students.values())
+
+    def part(self) -> None:
+        """The job is over: end the student's workers."""
+        for connection in self._students.values():
+            connection.close()
+        self._students.clear()
+
+    def close(self) -> None:
+        """End the references' workers."""
+        for connection in self._references.values():
+            connection.close()

@@ -1,0 +1,141 @@
+"""A check is run; where that cannot tell, once more: student code gets copies, or the reference takes its place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
+
+from grader.connection.connection import Connection
+from grader.model import Check, Picture, Verdict
+from grader.model.endings import CheckFailed
+from grader.session.decide import Decision, Ended, Telling, blame
+
+AS_THEY_WERE = "(judged by the arguments as they were: your code changes one of them)"
+"""Below a message of a run in which student code got copies."""
+
+_BY_VALUES = (AttributeError, IndexError, KeyError, RuntimeError, TypeError, ValueError)
+"""What a check meets that takes a value for another kind of value."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run of a check.
+
+    Attributes:
+        ended: how it ended.
+        decision: what becomes of it.
+        cause: what ended it, as one of `CAUSES`, or "".
+        picture: the facts of a picture of that, or None.
+    """
+
+    ended: Ended
+    decision: Decision
+    cause: str
+    picture: Picture | None
+
+
+class Attempt(Protocol):
+    """Runs the check with this connection as the student's."""
+
+    def __call__(
+        self, connection: Connection, *, copying: bool = False, rewrite: Callable[..., tuple[Any, ...]] | None = None
+    ) -> Run:
+        """Run it once; with `copying` its code gets copies of all arguments, with `rewrite` what that makes of them."""
+
+
+@dataclass(frozen=True)
+class Known:
+    """What was found out with the reference in the student's place, while checks and references stay as they are.
+
+    Attributes:
+        needs_changes: by exercise and check, whether it fails if changes of arguments do not arrive.
+        passes: exercise, check and seed of inputs with which it passes.
+    """
+
+    needs_changes: dict[tuple[str, str], bool] = field(default_factory=dict)
+    passes: set[tuple[str, str, int]] = field(default_factory=set)
+
+
+@dataclass(frozen=True)
+class Judge:
+    """One check and what it takes to run it.
+
+    Attributes:
+        check: the check.
+        attempt: runs it.
+        stand_in: gives the reference in the student's place; None if there is no reference.
+        telling: what the student reads besides.
+        known: what was found out about checks with the reference in the student's place.
+        seed: of the inputs.
+    """
+
+    check: Check
+    attempt: Attempt
+    stand_in: Callable[[], AbstractContextManager[Connection]] | None
+    telling: Telling
+    known: Known
+    seed: int
+
+    def judge(self, student: Connection) -> Run:
+        """The run that counts for this student."""
+        run = self.attempt(student)
+        # What student code makes of an argument is no part of what is expected, unless the check examines that: else
+        # `x.zero_(); return x` would make `2 * x` right.
+        if _may_rest_on_changes(student, run) and not self._needs_changes():
+            copied = self.attempt(student, copying=True)
+            verdict, message, detail = copied.decision
+            note = f"\n{AS_THEY_WERE}"
+            run = replace(copied, decision=Decision(verdict, message and message + note, detail and detail + note))
+        return self._blamed(student, run)
+
+    def _needs_changes(self) -> bool:
+        """Whether the check fails, for the reference too, if student code gets copies."""
+        if self.stand_in is None:
+            return True
+        key = self.check.exercise, self.check.id
+        if key not in self.known.needs_changes:
+            with self.stand_in() as stand_in:
+                verdict = self.attempt(stand_in, copying=True).decision.verdict
+            self.known.needs_changes[key] = verdict not in (Verdict.PASSED, Verdict.INCONCLUSIVE)
+        return self.known.needs_changes[key]
+
+    def _blamed(self, student: Connection, run: Run) -> Run:
+        """A check that breaks by what student code returned is that answer's fault, not ours.
+
+        Nobody can choose to be undecided. The same check with the reference in the student's place tells the two apart.
+        """
+        if run.decision.verdict is not Verdict.BROKEN:
+            return run
+        if self.stand_in is None:
+            # A student's copy has no reference. Its checks were proved with one, so that an answer which a check cannot
+            # take is the likelier fault.
+            theirs = bool(student.record.called) and isinstance(run.ended.error, _BY_VALUES)
+        else:
+            theirs = self._passes_for_reference()
+        if not theirs:
+            return run
+        return replace(run, decision=blame(self.check, run.ended, run.decision.detail, self.telling))
+
+    def _passes_for_reference(self) -> bool:
+        """Whether the check passes with the reference in the student's place, and the same inputs."""
+        assert self.stand_in is not None
+        key = self.check.exercise, self.check.id, self.seed
+        if key in self.known.passes:
+            return True
+        with self.stand_in() as stand_in:
+            passes = self.attempt(stand_in).decision.verdict is Verdict.PASSED
+        if passes:  # a failure may have been the machine's fault
+            self.known.passes.add(key)
+        return passes
+
+
+def _may_rest_on_changes(student: Connection, run: Run) -> bool:
+    """Whether student code changed an argument that the check does not examine, so that it may rest on that."""
+    if not student.record.changes or student.record.watched:
+        return False
+    # A failed plain assert may well be about the argument. Only of our own comparisons it is known what they examine.
+    error, verdict = run.ended.error, run.decision.verdict
+    by_value = isinstance(error, CheckFailed) and error.by_value
+    return verdict is Verdict.PASSED or (verdict is Verdict.FAILED and by_value)

@@ -1,0 +1,81 @@
+"""Keeps a process from importing the parts of PyTorch that take seconds to import, until they are used.
+
+These are its compiler, and the tensors of many machines, which `torch.testing.assert_close` would import to see that
+there are none. Workers and check processes use it.
+"""
+
+from __future__ import annotations
+
+import functools
+import gc
+import sys
+from collections.abc import Callable
+from types import CodeType, FunctionType
+from typing import Any
+
+import torch
+from torch import _compile
+from torch.optim import Optimizer, optimizer
+from torch.testing import _comparison
+
+_COMPILER = "torch._dynamo"
+_DISTRIBUTED = "torch.distributed.tensor"
+_UNWRAP = "_unwrap_dtensor_for_comparison"
+_KEPT = "__dynamo_disable"
+"""Where PyTorch keeps what to run in a function's place; found there, nothing is imported."""
+
+
+def leave_slow_imports_out() -> None:
+    """Let what only tells the compiler to pass over it run without importing it, as far as it is loaded by now.
+
+    It finds that through the garbage collector, and so must come before `gc.freeze`.
+
+    That is what optimizers do, what operators on the meta device run in Python, checkpoints and more. Where the
+    compiler is loaded at the time of a call, all is as it was.
+    """
+    # PyTorch keeps no list of them; what they have in common is the code of what they are wrapped in.
+    if (wrapper := _code_within(_compile._disable_dynamo)) is not None:
+        for function in gc.get_referrers(wrapper):
+            if isinstance(function, FunctionType) and function.__closure__ is not None:
+                cells = dict(zip(wrapper.co_freevars, function.__closure__, strict=True))
+                plain, recursive = cells["fn"].cell_contents, cells["recursive"].cell_contents
+                vars(plain).setdefault(_KEPT, _passed_over(plain, recursive))
+    if (wrapper := _code_within(optimizer._use_grad_for_differentiable)) is not None:
+        for kind in Optimizer.__subclasses__():
+            step = vars(kind).get("step")
+            if isinstance(step, FunctionType) and step.__code__ is wrapper:
+                kind.step = _step(step)  # type: ignore[method-assign]
+    _compare_what_is_here()
+
+
+def _compare_what_is_here() -> None:
+    unwrap = getattr(_comparison, _UNWRAP, None)
+    if unwrap is not None:
+        setattr(_comparison, _UNWRAP, lambda *both: unwrap(*both) if _DISTRIBUTED in sys.modules else both)
+
+
+def _code_within(decorator: Callable[..., Any]) -> CodeType | None:
+    return next((item for item in decorator.__code__.co_consts if isinstance(item, CodeType)), None)
+
+
+def _passed_over(plain: Callable[..., Any], recursive: bool) -> Callable[..., Any]:
+    def run(*args: Any, **kwargs: Any) -> Any:
+        if (compiler := sys.modules.get(_COMPILER)) is None:
+            return plain(*args, **kwargs)
+        chosen = vars(plain)[_KEPT] = compiler.disable(plain, recursive, wrapping=False)
+        return chosen(*args, **kwargs)
+
+    return run
+
+
+def _step(step: FunctionType) -> Callable[..., Any]:
+    """The step of an optimizer of PyTorch's, which asks the compiler for no more than not to look at it."""
+
+    @functools.wraps(step)
+    def run(self: Optimizer, *args: Any, **kwargs: Any) -> Any:
+        if _COMPILER in sys.modules:
+            return step(self, *args, **kwargs)
+        with torch.set_grad_enabled(self.defaults["differentiable"]):
+            return step.__wrapped__(self, *args, **kwargs)  # type: ignore[attr-defined]
+
+    return run

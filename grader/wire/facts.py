@@ -1,0 +1,85 @@
+"""What a worker says of a tensor besides its numbers. All of it is untrusted; checks read it through helpers.
+
+A decoded tensor is detached: whether the worker's own requires a gradient is one of these facts. They are kept beside
+the tensors, so that `torch.save` and `copy` take nothing of them along.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import torch
+from torch.utils.weak import WeakTensorKeyDictionary
+
+from grader.wire.bounds import expect
+
+LONGEST = 100
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What is said of a tensor.
+
+    Attributes:
+        requires_grad: whether it requires a gradient.
+        is_leaf: whether it is a leaf of the graph.
+        grad_fn: the name of the function that made it, or None.
+        version: how often student code has written to it in place.
+        device: where it lies, such as "sim:1".
+    """
+
+    requires_grad: bool = False
+    is_leaf: bool = True
+    grad_fn: str | None = None
+    version: int = 0
+    device: str = "cpu"
+
+
+_NONE = Facts()
+_known: Any = WeakTensorKeyDictionary()
+any_known = _known.data
+"""Not empty while facts of some tensor are known."""
+
+
+def facts_of(tensor: torch.Tensor) -> Facts:
+    """The facts that a worker sent with a tensor; those of a tensor of our own."""
+    facts: Facts | None = _known.get(tensor)
+    if facts is not None:
+        return facts
+    name = type(tensor.grad_fn).__name__ if tensor.grad_fn is not None else None
+    return Facts(tensor.requires_grad, tensor.is_leaf, name, 0, str(tensor.device))
+
+
+def device_of(tensor: torch.Tensor) -> str:
+    """Where a tensor lies, as its facts say."""
+    facts: Facts | None = _known.get(tensor)
+    return "cpu" if facts is None else facts.device
+
+
+def note_facts(tensor: torch.Tensor, facts: Facts) -> None:
+    """Keep facts of a tensor for as long as it lives. Writes in place add up over the calls of a check."""
+    before: Facts | None = _known.get(tensor)
+    if before is not None and before.version:
+        facts = replace(facts, version=facts.version + before.version)
+    _known[tensor] = facts
+
+
+def to_row(facts: Facts) -> dict[str, Any]:
+    """The facts that differ from those of a plain tensor, as JSON."""
+    return {name: value for name, value in asdict(facts).items() if value != getattr(_NONE, name)}
+
+
+def from_row(row: Any) -> Facts:
+    """The facts of such a row.
+
+    Raises:
+        ProtocolError: it is no such row.
+    """
+    expect(type(row) is dict and row.keys() <= vars(_NONE).keys(), "invalid facts of a tensor")
+    facts = Facts(**row)
+    expect(type(facts.requires_grad) is bool and type(facts.is_leaf) is bool, "invalid facts of a tensor")
+    expect(type(facts.version) is int and 0 <= facts.version < 1 << 32, "invalid facts of a tensor")
+    for text in (facts.device, "" if facts.grad_fn is None else facts.grad_fn):
+        expect(type(text) is str and len(text) <= LONGEST, "invalid facts of a tensor")
+    return facts

@@ -1,0 +1,151 @@
+"""Memory that several tensors and arrays share, and what both processes of one call know by number.
+
+A *block* is a range of addresses that one or more storages and arrays lie in; ranges that overlap are one block. The
+numbers of blocks and objects hold for one call only: the request fills a table in both processes, and the reply adds to
+it and says what changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import numpy as np
+import torch
+
+from grader.wire.bounds import Caps, ProtocolError
+
+Array: TypeAlias = np.ndarray[Any, Any]
+
+ALIGNMENT = 64
+"""Of blocks in a message, in bytes, as PyTorch aligns its own memory."""
+
+LIMIT = 1 << 60
+"""No count or offset is larger, so that no sum of a few of them leaves 64 bits."""
+
+MOST_DIMS = 64
+
+
+class _Memory:
+    """Raw memory that NumPy can view; after `Tensor.numpy` a later `resize_` would be forbidden."""
+
+    def __init__(self, address: int, nbytes: int, owner: object) -> None:
+        self.owner = owner
+        self.__array_interface__ = {"data": (address, False), "shape": (nbytes,), "typestr": "|u1", "version": 3}
+
+
+class Block:
+    """A range of memory that exists in both processes.
+
+    Attributes:
+        address, nbytes: where it lies.
+        data: its bytes, which may be written to; keeps the owner alive.
+        writable: whether the other process may change it.
+        original: its bytes as they arrived, in the process that answers.
+    """
+
+    def __init__(self, address: int, nbytes: int, owner: object, *, writable: bool = True) -> None:
+        self.address, self.nbytes, self.writable = address, nbytes, writable
+        self.data: Array = np.asarray(_Memory(address, nbytes, owner)) if nbytes else np.empty(0, np.uint8)
+        self.original: memoryview | None = None
+
+    def storage(self, start: int, nbytes: int) -> torch.UntypedStorage:
+        """A storage over a part of it."""
+        return torch.from_numpy(self.data[start : start + nbytes]).untyped_storage()
+
+
+@dataclass
+class Table:
+    """What both processes of one call know by number.
+
+    Attributes:
+        objects: lists, dicts, tensors and the like.
+        rows: what was last said of each object.
+        blocks: memory.
+        storages: by block, start and size.
+        versions: of tensors that arrived, their count of writes in place at that time.
+    """
+
+    objects: list[Any] = field(default_factory=list)
+    rows: list[Any] = field(default_factory=list)
+    blocks: list[Block] = field(default_factory=list)
+    storages: dict[tuple[int | None, int, int], torch.UntypedStorage] = field(default_factory=dict)
+    versions: dict[int, int] = field(default_factory=dict)
+
+
+def extent(offset: int, shape: Sequence[int], strides: Sequence[int], itemsize: int) -> tuple[int, int]:
+    """The first byte of the elements, and the first behind them; strides and offset in bytes."""
+    low = high = offset
+    for size, stride in zip(shape, strides, strict=True):
+        if size == 0:
+            return offset, offset
+        if stride > 0:
+            high += (size - 1) * stride
+        else:
+            low += (size - 1) * stride
+    return low, high + itemsize
+
+
+def place_of(value: torch.Tensor | Array) -> tuple[int, int]:
+    """Where the memory of a tensor's storage, or of an array's elements, begins and ends."""
+    if isinstance(value, torch.Tensor):
+        storage = value.untyped_storage()
+        return storage.data_ptr(), storage.data_ptr() + storage.nbytes()
+    address: int = value.__array_interface__["data"][0]
+    return extent(address, value.shape, value.strides, value.itemsize)
+
+
+def is_index(value: object, end: int) -> bool:
+    """Whether something from another process is an int from 0 up to, but without, `end`."""
+    return type(value) is int and 0 <= value < end
+
+
+def check_layout(shape: Any, strides: Any, offset: Any, unit: int, itemsize: int, nbytes: int, caps: Caps) -> None:
+    """Refuse a layout with an element outside its memory. All of it is computed here, with Python's integers.
+
+    Args:
+        shape: as another process sent it.
+        strides: the same, in units.
+        offset: the same, in units.
+        unit: bytes of a unit.
+        itemsize: bytes of an element.
+        nbytes: of the memory.
+        caps: what one message may hold.
+
+    Raises:
+        ProtocolError: it does not fit, or is larger than the caps allow.
+    """
+    if type(shape) is not list or type(strides) is not list or not len(shape) == len(strides) <= MOST_DIMS:
+        raise ProtocolError("invalid shape or strides")
+    if type(offset) is not int or not 0 <= offset < LIMIT:
+        raise ProtocolError("an invalid offset")
+    total = itemsize
+    for size, stride in zip(shape, strides, strict=True):
+        if type(size) is not int or not 0 <= size < LIMIT or type(stride) is not int or abs(stride) >= LIMIT:
+            raise ProtocolError("invalid size or stride")
+        total *= size or 1  # NumPy multiplies the other sizes, too, if one of them is 0
+    if total > nbytes and total > caps.most_bytes(nbytes):
+        raise ProtocolError("too many elements")
+    low, high = extent(offset, shape, strides, 1)
+    if 0 not in shape and (low < 0 or (high - 1) * unit + itemsize > nbytes):
+        raise ProtocolError("elements are out of bounds")
+
+
+def starts_of(sizes: Sequence[int]) -> list[int]:
+    """Where blocks of these sizes begin in the data of a message; behind them, the size of all."""
+    starts, end = [], 0
+    for size in sizes:
+        starts.append(end)
+        end += -(-size // ALIGNMENT) * ALIGNMENT
+    return [*starts, end]
+
+
+def padded(parts: Sequence[memoryview]) -> list[memoryview | bytes]:
+    """The blocks of a message, each filled up to the alignment."""
+    found: list[memoryview | bytes] = []
+    for part in parts:
+        found.append(part)
+        if gap := -len(part) % ALIGNMENT:
+            found.append(bytes(gap))
+    return found
