@@ -188,11 +188,12 @@ class _Forked:
 
     def leave(self) -> None:
         """Clean up after it."""
-        with contextlib.suppress(OSError):
+        os.close(self.pidfd)
+        self.status.close()
+        with contextlib.suppress(OSError):  # the lane's folder goes with the lane
             if self._clean_up is not None:
                 self._clean_up()
-            os.close(self.pidfd)
-            self.status.close()
+        with contextlib.suppress(OSError):  # it is not empty: whoever runs next sweeps
             if self.group is not None:
                 self.group.remove()
 

@@ -235,8 +235,9 @@ class _Server:
 
     def _end_one(self, pid: int, status: socket.socket) -> None:
         """End a worker whose socket its lane has shut down; its end is said there nevertheless."""
-        self._selector.unregister(status)
-        self._wall.end(pid)
+        if pid in self._workers:  # or it was reaped a moment ago, in the same turn of the loop
+            self._selector.unregister(status)
+            self._wall.end(pid)
 
     def _on_wake(self, sock: socket.socket) -> None:
         # Emptied before the dead are counted: whoever dies meanwhile writes a new byte, and is found next time.
