@@ -75,7 +75,9 @@ def hold_back(
     gate = [row.outcome.verdict for row in rows if shows_values(row.check, values)]
     if gate and not withheld and not any(verdict is Verdict.PASSED or not verdict.decided for verdict in gate):
         return _up_to(0, rows), None
-    lost = {row.check.contract for row in rows if row.outcome.verdict.decided and row.outcome.verdict is not Verdict.PASSED}
+    lost = {
+        row.check.contract for row in rows if row.outcome.verdict.decided and row.outcome.verdict is not Verdict.PASSED
+    }
     cap, rule = min(((points, rule) for rule, points in caps.items() if rule in lost), default=(0, None))
     if rule is None or sum(row.score.earned for row in rows) <= cap:
         return list(rows), None
