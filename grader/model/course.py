@@ -85,7 +85,7 @@ class Exercise:
         shared: code of staff's that checks and references import, by its path from their folder of solutions.
         mistakes: known mistakes, sealed, in a copy that has no wrong answers; None if there are none.
         values: ids of checks and names of rules that show that some value was right; none for all checks of category
-            correctness. While none of them passes, no check earns anything.
+            correctness on rules without a cap. While none of them passes, no check earns anything.
         caps: by rule, the hundredths of a point that the exercise earns at most while a check of that rule is lost.
     """
 

@@ -42,15 +42,10 @@ def score(
     return graded, withheld
 
 
-def shows_values(check: Check, values: Sequence[str]) -> bool:
-    """Whether a check shows that some value is right: `values` names it or its rule, or it is of category correctness.
-
-    Args:
-        check: the check.
-        values: ids of checks and names of rules; none for all checks of category correctness.
-    """
+def _shows_values(check: Check, values: Sequence[str], caps: Mapping[str, int]) -> bool:
+    """Whether a check shows that some value is right, if it passes."""
     if not values:
-        return check.category == "correctness"
+        return check.category == "correctness" and check.contract not in caps
     return check.contract in values or check.id.split("[")[0] in values
 
 
@@ -65,14 +60,15 @@ def hold_back(
 
     Args:
         rows: every check of the exercise, with the points that it earned.
-        values: see `shows_values`.
+        values: ids of checks and names of rules that show a right value; none for all checks of category correctness
+            on rules without a cap.
         caps: by rule, hundredths of a point.
         withheld: whether there are more checks that did not run here.
 
     Returns:
         The rows with the points that count, and the rule that caps the exercise, or None.
     """
-    gate = [row.outcome.verdict for row in rows if shows_values(row.check, values)]
+    gate = [row.outcome.verdict for row in rows if _shows_values(row.check, values, caps)]
     if gate and not withheld and not any(verdict is Verdict.PASSED or not verdict.decided for verdict in gate):
         return _up_to(0, rows), None
     lost = {

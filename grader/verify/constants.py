@@ -1,4 +1,4 @@
-"""Constant answers: every function gives the same, whatever it gets. None may earn a point, so nothing is for nothing."""
+"""Constant answers: every function gives the same, whatever it gets. None may earn a point."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from grader.verify.proof import Proof
 CONSTANTS = {
     "nothing": "return None",
     "zero": "return 0",
+    "False": "return False",
     "an empty tuple": "return ()",
     "an exception": "raise ValueError",
     "a zero of the argument": "return args[0].new_zeros(()) * args[0].sum()",
