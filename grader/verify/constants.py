@@ -15,8 +15,11 @@ from grader.verify.proof import Proof
 CONSTANTS = {
     "nothing": "return None",
     "zero": "return 0",
+    "minus one": "return -1",
     "False": "return False",
+    "True": "return True",
     "an empty tuple": "return ()",
+    "an empty list": "return []",
     "an exception": "raise ValueError",
     "a zero of the argument": "return args[0].new_zeros(()) * args[0].sum()",
     "a view of the argument, set to 0": "return args[0].detach() * 0",
