@@ -143,6 +143,8 @@ def _load_exercise(
         counters=file.counters,
         data=_data(root, places, file.files, problems),
         shared=shared_code(root),
+        values=tuple(file.values),
+        caps={rule: round(points * 100) for rule, points in file.caps.items()},
         mistakes=mistakes if (mistakes := root / places.mistakes).is_file() else None,
     )
 
