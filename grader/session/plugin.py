@@ -272,6 +272,7 @@ def _outcome(check: Check, run: Run, student: Connection, seconds: float) -> Out
         detail = "\n".join([detail, *counted, *(found.told for found in speed)]).strip()
         counters = {}
     line = 0 if verdict is Verdict.PASSED else run.ended.line
-    more = {"picture": run.picture if check.shown else None, "line": line}
+    called = tuple(sorted(student.record.called))
+    more = {"picture": run.picture if check.shown else None, "line": line, "called": called}
     given = check.id, verdict, message, detail, round(seconds, 4), counters, speed, student.device, run.cause
     return Outcome(*given, **more)  # type: ignore[arg-type]
