@@ -73,6 +73,7 @@ class PlannedExercise:
         limits: what a submission may use.
         data: files that checks, references and students read, by relative name.
         shared: code of staff's that checks and references import, by relative name.
+        retyped: without a reference, the shown checks that it passes with arguments made anew from their text.
     """
 
     id: str
@@ -84,6 +85,7 @@ class PlannedExercise:
     limits: Limits
     data: Mapping[str, Path] = field(default_factory=dict)
     shared: Mapping[str, Path] = field(default_factory=dict)
+    retyped: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, exercise: Exercise) -> PlannedExercise:
@@ -141,6 +143,7 @@ class Part:
             counts only then; before, it is inconclusive.
         stops: whether the first that loses points is the last to run.
         told: whether somebody reads what to try; to find that out, code is run once more for each check that fails.
+        retyped: whether arguments are made anew from their text, as a student would type them.
         traced: by id, checks of which it is told what took virtual time: of the check itself, or, where there are
             lines, of these lines in its place.
     """
@@ -149,6 +152,7 @@ class Part:
     again: bool = False
     stops: bool = False
     told: bool = True
+    retyped: bool = False
     traced: Mapping[str, str] = field(default_factory=dict)
 
     def has(self, check: str) -> bool:

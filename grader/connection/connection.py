@@ -187,7 +187,7 @@ class Connection:
             args, kwargs = self.prepared(args, kwargs)
         return self.ask("call", [target, kwargs or None, *args], what_of(called), word_of(called))
 
-    def note_call(self, target: Proxy, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
+    def note_call(self, target: Proxy, args: tuple[Any, ...], kwargs: Mapping[str, Any], ranks: int = 1) -> None:
         """Note a call of the check's; keep its arguments if calls are recorded."""
         place = place_of(target)
         self.record.called.add(place.word)
@@ -198,7 +198,7 @@ class Connection:
             except Unsupported:
                 values = (*args, *kwargs.values())
             named_values = dict(zip(kwargs, values[len(args) :], strict=True))
-            self.record.calls.append(Call(place.word, values[: len(args)], named_values))
+            self.record.calls.append(Call(place.word, values[: len(args)], named_values, ranks))
 
     def prepared(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """The arguments as they are sent: the reference, and student code that may not change them, get copies."""

@@ -60,11 +60,12 @@ waiting = Waiting()
 
 @dataclass(frozen=True)
 class Call:
-    """One call that a check made, for the lines that reproduce it."""
+    """One call that a check made, for the lines that reproduce it; on several ranks, that of the first."""
 
     name: str
     args: tuple[Any, ...]
     kwargs: Mapping[str, Any]
+    ranks: int = 1
 
 
 @dataclass

@@ -141,6 +141,7 @@ def _load_exercise(
         # In a full copy the hidden checks are there, and nothing is withheld.
         withheld=Withheld() if hidden_checks.is_file() else withheld,
         counters=file.counters,
+        retyped=tuple(file.retyped),
         data=_data(root, places, file.files, problems),
         shared=shared_code(root),
         values=tuple(file.values),

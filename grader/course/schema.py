@@ -62,6 +62,7 @@ class ExerciseFile(_Strict):
     limits: LimitsEntry = LimitsEntry()
     withheld: WithheldEntry | None = None
     counters: dict[str, dict[str, Annotated[int, Field(ge=0)]]] = {}
+    retyped: list[str] = []
 
 
 class ModuleEntry(_Strict):

@@ -86,6 +86,7 @@ def yaml_files(part: Course, facts: Mapping[str, Facts]) -> Files:
             data["withheld"] = {**vars(found.withheld), "points": in_points(found.withheld.points)}
         if found.counters:
             data["counters"] = {check: dict(counters) for check, counters in found.counters.items()}
+        data["retyped"] = list(found.retyped)
         files[path.as_posix()] = _dumped({key: value for key, value in data.items() if value not in ([], {}, None)})
     return files
 
