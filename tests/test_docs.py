@@ -35,6 +35,7 @@ TUTORIAL = ROOT / "docs" / "first-exercise.md"
 GUIDE = ROOT / "docs" / "writing-exercises.md"
 WORDS = ROOT / "docs" / "check-words.md"
 PORTING = ROOT / "docs" / "porting.md"
+SECURITY = ROOT / "docs" / "security.md"
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
 
 BLOCK = re.compile(r"^```(\w+)(?: title=\"([^\"]+)\")?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -190,6 +191,13 @@ def test_words_are_those_of_the_docstrings() -> None:
     told = re.findall(r"^### `(\w+)`$", words_page.page(), re.MULTILINE)
     assert sorted(told) == sorted(grader.check.__all__)
     assert WORDS.read_text(encoding="utf-8") == words_page.page(), "run: python tests/test_docs.py --write"
+
+
+def test_evidence_of_every_check_function_is_stated() -> None:
+    """Each name of `grader.check` has one row in the table of evidence, and each row has a name of it."""
+    section = SECURITY.read_text(encoding="utf-8").partition("## What each check function relies on")[2]
+    rows = re.findall(r"^\| (`[^|]+) \| .+ \| .+ \|$", section.partition("\n## ")[0], re.MULTILINE)
+    assert sorted(re.findall(r"`(\w+)`", " ".join(rows))) == sorted(grader.check.__all__)
 
 
 def test_ports_are_those_of_the_example() -> None:

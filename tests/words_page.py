@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import grader.check
-from grader.check.torch_names import Group
 
 WIDTH = 120
 _SECTION = re.compile(r"^(Args|Attributes|Raises|Returns|Yields):$", re.MULTILINE)
@@ -43,12 +42,6 @@ def _rooms() -> Iterator[tuple[str, set[str]]]:
 
 
 def _word(name: str, word: Any) -> Iterator[str]:
-    if isinstance(word, Group):
-        yield f"### `{name}`"
-        yield ""
-        told = ", ".join(f"`{each}`" for each in sorted(word.functions))
-        yield from _filled(f"Operators that are allowed together, for `uses_only`: {told}.")
-        return
     doc = inspect.getdoc(word) or ""
     text, *sections = _SECTION.split(doc)
     signature = f"class {name}" if inspect.isclass(word) else f"{name}{_signature(word)}"

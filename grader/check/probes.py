@@ -37,11 +37,11 @@ class Heard(NamedTuple):
 
 
 class Trained(NamedTuple):
-    """A step of training.
+    """Steps of training.
 
     Attributes:
-        result: what the student's function returned.
-        before, after: the parameters of the model by name, before and after the step.
+        result: what the student's function returned, called last.
+        before, after: the parameters of the model by name, before and after the steps.
         gradients: their gradients afterwards; None where there is none.
     """
 
@@ -108,6 +108,7 @@ def training_step(
     model: str = "nn.Linear(3, 1)",
     loss: str = "nn.MSELoss()",
     optimizer: str = "torch.optim.SGD(model.parameters(), lr=0.1)",
+    steps: int = 2,
     seed: int = 0,
 ) -> Trained:
     """Call a step of training, `step(model, loss, optimizer, *batch)`, beside student code.
@@ -121,10 +122,11 @@ def training_step(
         model: an expression that makes the model, with `torch` and `nn`.
         loss: one that makes the loss.
         optimizer: one that makes the optimizer, and knows `model`.
+        steps: how often it is called; the second call shows gradients that the first one left.
         seed: with which the model is made.
     """
     args = tuple(batch)
-    answer = own_probe(function, "training_step", [list(args), model, loss, optimizer, seed], args, {})
+    answer = own_probe(function, "training_step", [list(args), model, loss, optimizer, steps, seed], args, {})
     match answer:
         case [result, dict() as before, dict() as after, dict() as gradients]:
             named = [*before.values(), *after.values(), *(each for each in gradients.values() if each is not None)]

@@ -1,4 +1,4 @@
-"""What two processes say to each other: bounded, typed, and free of pickle.
+"""Messages between two processes: bounded, typed, and free of pickle.
 
 The stream, which needs no torch:
 

@@ -1,11 +1,18 @@
-"""The untrusted side: what runs in a worker server and in the workers that it forks.
+"""The untrusted process: the worker server, and the workers that run student code.
 
-Theory of operation. The host starts one worker server (`server`), which imports torch and numpy and nothing of the
-course. A lane asks it for a worker; it forks one, which gives up what it must not have (`confine`) and then answers
-requests (`serve`): load these files, call this function, run this probe beside it. Where fork is not to be had, a lane
-starts a fresh interpreter instead (`spawned`), which serves in the same way over its standard streams.
+__main__, server   the server: imports torch and NumPy and nothing of the course, forks workers
+forked, spawned    the life of a worker before it serves: forked and confined, or a fresh interpreter
+serve              loads a submission and answers requests: call this function, run this probe
+own_probes         the probes that are ready-made
+counting, hooks    what one call costs, by PyTorch's dispatch and by Python's functions
+ranks              a call on several ranks
+raising            describes what student code raised
+generators         seeds all generators
+uninitialized      fills uninitialized memory, so that whoever reads it is wrong each time
+stops              ends a call that takes too long
+device, cuda       which accelerator student code sees
 
-A worker holds its channel, its output, an empty folder, and what the check process sent. It holds no check, no
-reference, no score, and no path or descriptor of one. Whatever it says is a claim. Of ours this package imports the
-wire, the confinement and the simulated accelerator: the table `FLOORS` in `tests/test_floors.py` holds that.
+A worker holds its channel, its output, an empty folder, and what the check process sent: no check, no reference, no
+score, and no path or descriptor of one. What it says is untrusted. Of our packages it imports the wire, the confinement
+and the simulated accelerator: the table `FLOORS` in `tests/test_floors.py` enforces that.
 """

@@ -136,9 +136,9 @@ def idle_parameters(module: torch.nn.Module, args: list[Any]) -> list[Any]:
 
 
 def training_step(
-    function: Callable[..., Any], batch: Sequence[Any], model: str, loss: str, optimizer: str, seed: int
+    function: Callable[..., Any], batch: Sequence[Any], model: str, loss: str, optimizer: str, steps: int, seed: int
 ) -> list[Any]:
-    """Call `function(model, loss, optimizer, *batch)`; give the result, and parameters and gradients by name.
+    """Call `function(model, loss, optimizer, *batch)`; give the last result, and parameters and gradients by name.
 
     Args:
         function: the student's step of training.
@@ -146,6 +146,7 @@ def training_step(
         model: an expression that makes the model, with `torch` and `nn`.
         loss: one that makes the loss.
         optimizer: one that makes the optimizer, and knows `model`.
+        steps: how often the function is called.
         seed: with which the model is made.
     """
     generators.seed(seed, devices=True)
@@ -153,7 +154,7 @@ def training_step(
     net = names["model"] = eval(model, names)  # noqa: S307  the course's own
     criterion, optimizer_ = eval(loss, names), eval(optimizer, names)  # noqa: S307
     before = {name: each.detach().clone() for name, each in net.named_parameters()}
-    result = function(net, criterion, optimizer_, *batch)
+    result = [function(net, criterion, optimizer_, *batch) for _ in range(steps)][-1]
     after = {name: each.detach().clone() for name, each in net.named_parameters()}
     return [result, before, after, {name: each.grad for name, each in net.named_parameters()}]
 
