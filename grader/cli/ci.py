@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,8 @@ from grader.cli.options import (
     hidden_option,
     points_option,
     read_setup,
+    secret_option,
+    seed_option,
     start_option,
 )
 from grader.cli.telling import Say, handin_of, told_errors
@@ -74,7 +77,8 @@ class _Threshold(click.ParamType[float | None]):
     help="Exit with 1 if less was earned of what was decided.",
 )
 @click.option("--author", help="Whose it is; by default the name of the repository, or of the folder.")
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of all random inputs.")
+@seed_option
+@secret_option
 @confinement_option(None, "full with --course, else none")
 @device_option
 @start_option
@@ -90,7 +94,8 @@ def command(
     hidden: Visibility,
     fail_below: float | None,
     author: str | None,
-    seed: int,
+    seed: int | None,
+    secret_file: Path | None,
     confinement: str | None,
     device: str,
     start: str | None,
@@ -108,7 +113,9 @@ def command(
         checkout = open_checkout(submission, course)
         # Where there is nothing to keep from student code, a machine without walls will do.
         least = confinement or ("full" if course is not None else "none")
-        setup = read_setup(start, device, least, seed)
+        setup = read_setup(start, device, least, seed or 0)
+        if course is not None:
+            setup = _with_secret(setup, seed, secret_file)
         tells = points if points is not None else not platform.is_public
         options = Options(platform.environ, tells, hidden, platform.folder_of(checkout.folder))
         sheet, handed_in = _sheet(checkout, names, handin, changed_since, author or platform.author, setup)
@@ -119,6 +126,15 @@ def command(
     if fail_below is None:
         return
     sys.exit(UNDECIDED if is_unsettled(read) else 0 if passed else POINTS_LOST)
+
+
+def _with_secret(setup: Setup, seed: int | None, file: Path | None) -> Setup:
+    """The set-up for other people's work: whoever knows a check's id must not be able to compute its inputs."""
+    from grader.secret import read_secret
+
+    if seed is not None:
+        raise click.UsageError("--seed makes inputs that anybody can compute; with --course use --secret-file")
+    return replace(setup, secret=read_secret(file))
 
 
 def _sheet(

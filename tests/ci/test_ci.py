@@ -228,3 +228,40 @@ def test_outputs_that_cannot_be_written_are_told(tmp_path: Path) -> None:
     (tmp_path / "r.json").write_text(json.dumps(report))
     with pytest.raises(GraderError, match="GITHUB_OUTPUT"):
         platform.tell(read_report(tmp_path / "r.json"), Options(), passed=True, with_result=False)
+
+
+INPUTS = "def double(x):\n    raise ValueError(str(x.tolist()))\n\n\ndef double_(x):\n    return x\n"
+SECRET = {"GRADE_SECRET": "5e" * 32}
+
+
+def inputs_of(folder: Path, *words: str, **more: str) -> str:
+    """What a submission sees of a hidden check, by the report of a command that grades it."""
+    work = folder / "student"
+    work.mkdir(exist_ok=True)
+    (work / "double.py").write_text(INPUTS)
+    path = folder / "report.json"
+    home = str(COURSES / "tiny")
+    how = ["--course", home] if words[0] == "ci" else []
+    typed = [*words, "--submission", str(work), "--json", str(path), "--confinement", "none", *how]
+    ran = run_grade(*typed, cwd=Path(home), env={**os.environ, **more})
+    assert ran.returncode == 1, ran.stdout + ran.stderr
+    report = json.loads(path.read_text())
+    assert report["environment"]["seed"] is None
+    (row,) = [row for row in report["exercises"][0]["checks"] if row["id"] == "random"]
+    assert not row["shown"]
+    return str(row["message"])
+
+
+def test_hidden_inputs_come_from_a_secret(tmp_path: Path) -> None:
+    """Of the staff, and of the author; without one they are fresh. A seed, which anybody can try, is refused."""
+    ci = ("ci", "double", "--author", "ada")
+    assert inputs_of(tmp_path, *ci) != inputs_of(tmp_path, *ci)
+    mine = inputs_of(tmp_path, *ci, **SECRET)
+    (tmp_path / "secret.txt").write_text(SECRET["GRADE_SECRET"] + "\n")
+    assert inputs_of(tmp_path, *ci, "--secret-file", str(tmp_path / "secret.txt")) == mine
+    assert inputs_of(tmp_path, "ci", "double", "--author", "bob", **SECRET) != mine
+    assert inputs_of(tmp_path, *ci, GRADE_SECRET="e5" * 32) != mine
+    assert inputs_of(tmp_path, "double") != inputs_of(tmp_path, "double")
+    for words in (("--seed", "0"), ("--secret-file", "none"), ("--secret-file", __file__)):
+        ran = run_grade(*ci, "--course", str(COURSES / "tiny"), "--submission", str(tmp_path), *words, cwd=tmp_path)
+        assert ran.returncode == 2, ran.stdout + ran.stderr
