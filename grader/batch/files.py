@@ -55,10 +55,13 @@ class Out:
         if not os.access(path, os.W_OK | os.X_OK):
             raise CourseError(f"--out: nothing can be written into {path}; name another folder")
 
-    def write_report(self, report: Report) -> None:
-        """Write a report, if it is not there already. The gradebook, which would tell otherwise, goes first."""
+    def write_report(self, report: Report, *, staff: bool) -> None:
+        """Write a report, for `staff` with detail of hidden checks, if it is not there already.
+
+        The gradebook, which would tell otherwise, goes first.
+        """
         path = self.path / _REPORTS / f"{_file_name(report.author)}.json"
-        text = json_of(report).encode("ascii")
+        text = json_of(report, staff=staff).encode("ascii")
         if path.is_file() and path.read_bytes() == text:
             return
         (self.path / _GRADEBOOK).unlink(missing_ok=True)

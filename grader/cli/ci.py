@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +22,7 @@ from grader.cli.options import (
     read_setup,
     secret_option,
     seed_option,
+    staff_option,
     start_option,
 )
 from grader.cli.telling import Say, handin_of, told_errors
@@ -65,6 +68,7 @@ class _Threshold(click.ParamType[float | None]):
 @click.option("--handin", help="Grade the exercises of this hand-in only.")
 @click.option("--changed-since", metavar="COMMIT", help="Grade only what was changed since a commit.")
 @click.option("--json", "json_path", metavar="FILE", help="Write the report as JSON.")
+@staff_option
 @format_option()
 @points_option
 @hidden_option
@@ -89,6 +93,7 @@ def command(
     handin: str | None,
     changed_since: str | None,
     json_path: str | None,
+    staff: bool,
     formats: Formats,
     points: bool | None,
     hidden: Visibility,
@@ -106,7 +111,7 @@ def command(
     with told_errors():
         from grader.ci.checkout import open_checkout
         from grader.ci.platform import Platform, is_passed, is_unsettled
-        from grader.ci.run import read_back
+        from grader.ci.run import read_back, write_files
         from grader.export.checked import Options
 
         platform = Platform.of(os.environ)
@@ -119,7 +124,8 @@ def command(
         tells = points if points is not None else not platform.is_public
         options = Options(platform.environ, tells, hidden, platform.folder_of(checkout.folder))
         sheet, handed_in = _sheet(checkout, names, handin, changed_since, author or platform.author, setup)
-        report = _grade(checkout, sheet, handed_in, (json_path, formats, options), say)
+        write = partial(write_files, json_path=json_path, formats=formats, options=options, staff=staff)
+        report = _grade(checkout, sheet, handed_in, write, say)
         read = read_back(report)
         passed = is_passed(read, 100 if fail_below is None else fail_below)
         _tell(platform, read, formats, options, passed=passed, say=say)
@@ -159,14 +165,13 @@ def _sheet(
 
 
 def _grade(
-    checkout: Checkout, sheet: Sheet, handed_in: Submission, out: tuple[str | None, Formats, Options], say: Say
+    checkout: Checkout, sheet: Sheet, handed_in: Submission, write: Callable[[Report], None], say: Say
 ) -> Report:
     """Grade, write the files while checks end, and say what is graded with which checks."""
     from grader.ci.checkout import other_files
-    from grader.ci.run import grade_checkout, write_files
+    from grader.ci.run import grade_checkout
     from grader.export.log import log_line
 
-    json_path, formats, options = out
     if checkout.is_own:
         say("The checks are those of this repository, which its author can change: the score is advice.")
     if others := other_files(checkout):
@@ -174,9 +179,6 @@ def _grade(
         say(*(f"  {log_line(path)}" for path in others))
     if not sheet.exercises:
         say("No exercise has changed: nothing is graded.")
-
-    def write(report: Report) -> None:
-        write_files(report, json_path, formats, options)
 
     report = grade_checkout(sheet, handed_in, write, lambda graded: say(f"graded {graded.exercise.id}"))
     write(report)

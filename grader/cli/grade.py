@@ -21,6 +21,7 @@ from grader.cli.options import (
     plain_option,
     read_setup,
     seed_option,
+    staff_option,
     start_option,
 )
 from grader.cli.telling import Say, broken_of, check_rules, course_and_exercises, drawing, terminal_width, told_errors
@@ -41,6 +42,7 @@ UNDECIDED = 3
 @click.option("--submission", type=click.Path(path_type=Path), help="A folder, zip or file to grade.")
 @click.option("--json", "json_path", metavar="FILE", help="Write the report as JSON; - for standard output.")
 @click.option("--html", "html_path", metavar="FILE", help="Write the report as a page for a browser.")
+@staff_option
 @seed_option
 @click.option("--like", metavar="REPORT", help="As in the run of that report: its seed, limits, start and author.")
 @click.option("-x", "--exitfirst", "stops", is_flag=True, help="Stop at the first check that loses points.")
@@ -56,6 +58,7 @@ def command(
     submission: Path | None,
     json_path: str | None,
     html_path: str | None,
+    staff: bool,
     seed: int | None,
     like: str | None,
     stops: bool,
@@ -87,7 +90,7 @@ def command(
         seeded = seed is not None or like is not None
         how = _How(stops=stops, for_programs=programs, answers=answers, seeded=seeded)
         report, all_run = _grade((names, earlier), submission, setup, (say, details), lines, how)
-        _write(report, json_path, html_path, say)
+        _write(report, (json_path, html_path), say, staff=staff)
     sys.exit(_exit_status(report) if all_run else UNDECIDED)
 
 
@@ -232,15 +235,16 @@ def _can_write(option: str, path: str | None) -> None:
         raise CourseError(f"{option}: no file can be written at {path}; name another place")
 
 
-def _write(report: Report, json_path: str | None, html_path: str | None, say: Say) -> None:
+def _write(report: Report, paths: tuple[str | None, str | None], say: Say, *, staff: bool) -> None:
     from grader.report.as_json import to_plain, write_json, write_whole
 
+    json_path, html_path = paths
     if json_path == "-":
         import json
 
-        click.echo(json.dumps(to_plain(report), indent=1))
+        click.echo(json.dumps(to_plain(report, staff=staff), indent=1))
     elif json_path:
-        write_json(Path(json_path), report)
+        write_json(Path(json_path), report, staff=staff)
         say(f"The report is in {json_path}")
     if html_path:
         from grader.report.html import page

@@ -123,6 +123,11 @@ secret_option = click.option(
 )
 
 
+staff_option = click.option(
+    "--staff", is_flag=True, help="Write detail of hidden checks into reports, which students must not get then."
+)
+
+
 def read_setup(start: str | None, device: str = "sim", confinement: str = "none", seed: int = 0) -> Setup:
     """The set-up that the options ask for."""
     from grader.confine.levels import Level

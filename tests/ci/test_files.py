@@ -139,22 +139,17 @@ def test_prairielearn_grades_with_the_secret_of_its_image(tiny: Course, tmp_path
     assert files["grader/secret.txt"] != others["grader/secret.txt"]
     home, root = tmp_path / "grader", tmp_path / "grade"
     lay_out({path: text for path, text in files.items() if path.startswith("grader/")}, tmp_path)
-    lay_out(
-        {path[len("course/") :]: text for path, text in package(tiny, WISHES).items() if "course/" in path},
-        home / "course",
-    )
     put_programs(home / "venv" / "bin")
-    (root / "student").mkdir(parents=True)
-    (root / "student" / "double.py").write_text("def double(x):\n    raise ValueError(str(x.tolist()))\n")
-    seen = set()
-    for variant in (1, 2, 1):
-        (root / "data").mkdir(exist_ok=True)
-        (root / "data" / "data.json").write_text(json.dumps({"variant_seed": variant}))
+    (home / "venv" / "bin" / "grade").write_text('#!/bin/sh\necho "$@"\n')  # what it is told is all that counts here
+    (root / "data").mkdir(parents=True)
+    told = []
+    for data in ('{"variant_seed": 7}', "{}"):
+        (root / "data" / "data.json").write_text(data)
         env = {**os.environ, "GRADE_ROOT": str(root), "GRADER_HOME": str(home)}
-        subprocess.run(["sh", str(home / "run.sh")], env=env, timeout=240, check=True, capture_output=True)
-        results = json.loads((root / "results" / "results.json").read_text("utf-8"))
-        seen.add("\n".join(str(test.get("message")) for test in results["tests"]))
-    assert len(seen) == 2
+        told.append(subprocess.run(["sh", home / "run.sh"], env=env, check=True, capture_output=True, text=True).stdout)
+    assert "--author variant-7 " in told[0]
+    assert "--author submission " in told[1]
+    assert f"--secret-file {home / 'secret.txt'} " in told[0]
 
 
 # ------------------------------------------------------------------------------------------------ Gradescope's place
