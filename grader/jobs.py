@@ -18,6 +18,9 @@ from grader.confine.levels import Level
 from grader.model import Check, Device, Exercise, Limits, Outcome
 from grader.records import from_message, to_message
 
+PENDING, NOT_PENDING = "pending", b"\0"
+"""A file of one byte in the folder of a plan, and the byte while no reply of a student's worker is taken in."""
+
 
 class Start(StrEnum):
     """How workers are started."""
@@ -191,9 +194,15 @@ class Spawned:
 
 @dataclass(frozen=True)
 class Done:
-    """A job is done; what the student printed while shown checks ran."""
+    """A job is done.
+
+    Attributes:
+        output: what the student printed while shown checks ran.
+        waited_s: seconds for which workers were ready to run and had no core; None where the system does not tell.
+    """
 
     output: str
+    waited_s: float | None = None
 
 
 Message = Plan | Collected | Job | Spawned | Outcome | Done

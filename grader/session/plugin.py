@@ -18,7 +18,7 @@ import pytest
 from grader.check.devices import Accelerator
 from grader.connection import record
 from grader.connection.connection import Connection
-from grader.connection.record import Record
+from grader.connection.record import Record, waiting
 from grader.jobs import Collected, Done, Job, PlannedExercise
 from grader.lint import findings
 from grader.model import Check, Device, Outcome, Verdict
@@ -138,6 +138,7 @@ class CheckSession:
         part = job.part
         rows = [row for row in self._checks[job.exercise] if part.has(row.check.id)]
         printed = Printed(planned.limits.shown_output_kb * 1024)
+        waiting.no_core_s = None
         try:
             for number, row in enumerate(rows):
                 check = row.check
@@ -163,7 +164,7 @@ class CheckSession:
             self._tries.close()
             self._connections.part()
             self._student = None
-        self._host.tell(Done(printed.text))
+        self._host.tell(Done(printed.text, waiting.no_core_s))
 
     def _has_device(self, check: Check) -> bool:
         return check.device is not Device.CUDA or self._accelerator.type is Device.CUDA

@@ -8,7 +8,7 @@ import struct
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
-from grader.wire.bounds import Caps, ProtocolError, Unsupported
+from grader.wire.bounds import Budget, Caps, ProtocolError, Unsupported
 from grader.wire.shared import map_shared
 
 MAGIC = b"TGR1"
@@ -70,6 +70,7 @@ class Channel:
 
     Attributes:
         caps: what one message may hold.
+        budget: what messages that arrive may hold together; None for any number.
         trusts: whether this end trusts the other. A worker trusts the check process: it takes descriptors from there,
             and keeps what arrived. The check process takes none: a worker could shorten the memory under a reader.
     """
@@ -78,6 +79,7 @@ class Channel:
         self._transport = transport
         self.caps = caps or Caps()
         self.trusts = trusts
+        self.budget: Budget | None = None
 
     @property
     def shares_memory(self) -> bool:
@@ -135,6 +137,8 @@ class Channel:
                 raise ProtocolError("not a frame")
             if tree_size > self.caps.tree_bytes or size > self.caps.data_bytes:
                 raise ProtocolError(f"a frame of {tree_size} + {size} bytes is larger than allowed")
+            if self.budget is not None:
+                self.budget.take(tree_size, size)
             text = bytearray(tree_size)
             self._transport.read_into(memoryview(text), patience)
             tree = parse_tree(bytes(text), self.caps)
