@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from grader.confine.levels import Level
-from grader.lanes.source import WorkerServer
-from grader.lanes.walls import WallPlan
-from grader.model import Limits
 from grader.connection.connection import Connection
 from grader.connection.fork import ForkStarter
 from grader.connection.student import Student
+from grader.lanes.source import WorkerServer
+from grader.lanes.walls import WallPlan
+from grader.model import Limits
 
 HONEST = b"def main():\n    import stays\n    return stays.VALUE\n"
 

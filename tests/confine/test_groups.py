@@ -15,14 +15,14 @@ import pytest
 
 from grader.confine import cgroup
 from grader.confine.levels import Level
-from grader.lanes.source import WorkerServer
-from grader.lanes.walls import WallPlan
-from grader.model import Limits
-from grader.model.endings import WorkerLost
 from grader.connection import fork
 from grader.connection.connection import Connection
 from grader.connection.fork import ForkStarter
 from grader.connection.student import Student
+from grader.lanes.source import WorkerServer
+from grader.lanes.walls import WallPlan
+from grader.model import Limits
+from grader.model.endings import WorkerLost
 
 
 @pytest.fixture(scope="module")

@@ -18,14 +18,14 @@ from support import COURSES
 
 from grader.confine import cgroup, landlock, seccomp, seccomp_rules
 from grader.confine.levels import PROMISES, Level, findings, reached
+from grader.connection.connection import Connection
+from grader.connection.fork import ForkStarter
+from grader.connection.student import Student
 from grader.lanes.source import FreshInterpreters, WorkerServer
 from grader.lanes.walls import WallPlan
 from grader.model import Limits, Verdict
 from grader.model.endings import WorkerLost
 from grader.model.errors import ConfinementError
-from grader.connection.connection import Connection
-from grader.connection.fork import ForkStarter
-from grader.connection.student import Student
 
 WALLS = (Level.REDUCED, Level.FULL)
 

@@ -168,10 +168,10 @@ def test_attacks_are_refused(name: str) -> None:
     assert survive(tree, bytes(64 * len(tree["blocks"]) if "shares" not in name else 64)) == (name in TAKEN)
 
 
-def test_containers_of_ours_that_change_count_where_they_occur() -> None:
-    """A list of ours that a message makes deep is refused, though no new object alone is."""
+def test_a_list_of_the_checks_is_as_it_was() -> None:
+    """A message that would make it too deep is refused, though no new object alone is, and changes nothing."""
     ours = Ours()
-    tree = reply([*chain(10, 1), [ours.number(ours.inner), ["list", ref(10)]]], result=ref(10))
+    tree = reply([*chain(11, 1), [ours.number(ours.inner), ["list", ref(11)]]], result=ref(11))
     with pytest.raises(ProtocolError, match="too deep"):
         ours.take(tree, b"")
     assert ours.inner == [1, 2.5, "text"]

@@ -19,12 +19,8 @@ from wire.ends import (
     pipes,
 )
 
-from grader.wire.frames import (
-    HEADER,
-    MAGIC,
-    ChannelClosed,
-    ProtocolError,
-)
+from grader.wire.bounds import ChannelClosed, ProtocolError
+from grader.wire.frames import HEADER, MAGIC
 from grader.wire.transport import PipeTransport
 
 GOOD = json.dumps({"a": 1}).encode()

@@ -21,12 +21,8 @@ from wire.ends import (
     patience,
 )
 
-from grader.wire.frames import (
-    HEADER,
-    MAGIC,
-    MAPPED,
-    ProtocolError,
-)
+from grader.wire.bounds import ProtocolError
+from grader.wire.frames import HEADER, MAGIC, MAPPED
 from grader.wire.shared import make_to_map
 
 GOOD = json.dumps({"a": 1}).encode()
