@@ -55,8 +55,8 @@ class Frame(NamedTuple):
     Attributes:
         number: of the request.
         tree: the JSON.
-        data: raw memory that this process may write to; the other end sees that only if it is mapped.
-        original: the same memory as it arrived, for an end that keeps it; else empty.
+        data: raw memory; writes are seen at the other end only if it is mapped.
+        original: the same memory, for an end that tells changes; else empty.
     """
 
     number: int
@@ -146,7 +146,7 @@ class Channel:
                 return Frame(number, tree, map_shared(descriptor, size))
             data = memoryview(bytearray(size))
             self._transport.read_into(data, patience)
-            return Frame(number, tree, data, memoryview(bytes(data)) if self.trusts else memoryview(b""))
+            return Frame(number, tree, data, data.toreadonly() if self.trusts else memoryview(b""))
         finally:
             if descriptor is not None:
                 os.close(descriptor)
@@ -170,7 +170,10 @@ def write_tree(tree: Mapping[str, object], caps: Caps) -> bytes:
     Raises:
         Unsupported: the other process would refuse it.
     """
-    text = _ENCODE(tree).encode("ascii")
+    try:
+        text = _ENCODE(tree).encode("ascii")
+    except ValueError:  # Python writes no longer ones, and reads none
+        raise Unsupported("an integer has too many digits to be sent") from None
     if len(text) > caps.tree_bytes or _parts(text) > caps.tree_nodes:
         raise Unsupported(f"the values are too large to send ({len(text) / 2**20:.0f} MB, {_parts(text)} parts)")
     return text
