@@ -48,6 +48,19 @@ def test_losses_are_told_by_rule(tiny: Course) -> None:
     assert list(share_lines([])) == []
 
 
+def test_what_a_cap_holds_back_is_lost_on_its_rule(tiny: Course) -> None:
+    """A wrong answer that breaks a rule with a cap keeps the other rules, whose points it does not get."""
+    exercise = tiny.exercises[0]
+    answer = Answer(Path("triples.py"), b"", "It triples.", "small")
+    kept = replace(graded_check("dtype", "C2", 100, 300), held_back=200)
+    graded = GradedExercise(exercise, "started", (graded_check("small", "C1", 0, 300), kept), Score(100, 600))
+    case = Case(exercise, "wrong", answer, 0)
+    (capped,) = losses_of([(case, replace(graded, held_by="C1"))])
+    assert capped.lost == {"C1": 500}
+    (without_a_value,) = losses_of([(case, graded)])
+    assert without_a_value.lost == {"C1": 300, "C2": 200}
+
+
 def test_a_tenth_may_go_on_rules_that_are_kept(tiny: Course) -> None:
     """Up to a tenth of the exercise's points nothing is said; beyond, what to do."""
     assert list(loss_problems(proof_of(tiny, C1=500, C2=50, C3=50))) == []
