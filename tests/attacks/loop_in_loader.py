@@ -3,6 +3,7 @@ r"""Lets the worker process of a DataLoader loop, where neither counts nor this 
 ---
 exercise: total
 verdicts: {small: over_limit, fresh: over_limit, counts: over_limit, speed: over_limit}
+level: reduced
 """
 
 import torch
