@@ -11,7 +11,7 @@ from grader.model import Exercise, Outcome, Speed
 from grader.verify.cases import Case
 
 LEAST = 3.3
-"""So many times the ratio of our own answer is the least that a limit may be; see `grader.remote.ratio` for why."""
+"""So many times the ratio of our own answer is the least that a limit may be; see `grader.connection.ratio` for why."""
 
 
 def margin_problems(exercise: Exercise, found: Sequence[tuple[Case, Sequence[Outcome]]]) -> Iterator[str]:
