@@ -22,19 +22,18 @@ from grader.confine.levels import Level
 from grader.lanes.source import WorkerServer
 from grader.lanes.walls import WallPlan
 from grader.model import Limits
-from grader.remote.fork import ForkStarter
-from grader.remote.side import Side
-from grader.remote.sitting import Sitting
+from grader.connection.connection import Connection
+from grader.connection.fork import ForkStarter
 
 FILES = {"small.py": b"def small(x):\n    return x\n"}
 
 
 def round_of(starter: ForkStarter) -> tuple[float, float]:
     started = time.perf_counter()
-    sitting = Sitting(starter, "small", FILES, Limits())
-    Side(sitting).names()
+    connection = Connection(starter, "small", FILES, Limits())
+    connection.names()
     replied = time.perf_counter()
-    sitting.close()
+    connection.close()
     return replied - started, time.perf_counter() - started
 
 

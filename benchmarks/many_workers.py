@@ -24,10 +24,9 @@ from grader.confine.levels import Level
 from grader.lanes.source import WorkerServer
 from grader.lanes.walls import WallPlan
 from grader.model import Limits
-from grader.remote.fork import ForkStarter
-from grader.remote.side import Side
-from grader.remote.sitting import Sitting
-from grader.remote.student import Student
+from grader.connection.connection import Connection
+from grader.connection.fork import ForkStarter
+from grader.connection.student import Student
 
 FILES = {"small.py": b"import torch\n\n\ndef double(x):\n    torch.save(x, 'kept.pt')\n    return 2 * x\n"}
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from grader.intake.origin import as_handed_in
 from grader.model import Check, Exercise, GradedExercise, Outcome, Score, Submission, Verdict
-from grader.model.score import score
+from grader.model.score import hold_back, score
 from grader.records import from_plain, to_plain
 
 
@@ -20,6 +20,7 @@ def graded_from(
     # Points are divided among all checks, whichever ran: those of a check are the same every time.
     every = [ran.get(check.id) or Outcome(check.id, Verdict.NOT_RUN) for check in checks]
     rows, withheld = score(exercise.points, checks, every, exercise.withheld.shares)
+    rows, held_by = hold_back(rows, exercise.values, exercise.caps, withheld=exercise.withheld.checks > 0)
     total = sum((row.score for row in rows), Score(0, 0)) + Score(0, withheld, withheld)
     left_out = tuple(row for row in rows if row.check.id not in ran)
     rows = [row for row in rows if row.check.id in ran]
@@ -27,7 +28,7 @@ def graded_from(
     # Of what is broken nobody knows; what needs hardware that is not here is nothing that the student could do.
     all_passed = not left_out and Verdict.PASSED in verdicts and verdicts <= {Verdict.PASSED, Verdict.NOT_RUN}
     state = "done" if all_passed else "started"
-    return GradedExercise(exercise, state, tuple(rows), total, withheld, output, left_out=left_out)
+    return GradedExercise(exercise, state, tuple(rows), total, withheld, output, left_out=left_out, held_by=held_by)
 
 
 def graded_so_far(

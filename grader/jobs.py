@@ -18,6 +18,9 @@ from grader.confine.levels import Level
 from grader.model import Check, Device, Exercise, Limits, Outcome
 from grader.records import from_message, to_message
 
+PENDING, NOT_PENDING = "pending", b"\0"
+"""A file of one byte in the folder of a plan, and the byte while no reply of a student's worker is taken in."""
+
 
 class Start(StrEnum):
     """How workers are started."""
@@ -73,6 +76,7 @@ class PlannedExercise:
         limits: what a submission may use.
         data: files that checks, references and students read, by relative name.
         shared: code of staff's that checks and references import, by relative name.
+        retyped: without a reference, the shown checks that it passes with arguments made anew from their text.
     """
 
     id: str
@@ -84,6 +88,7 @@ class PlannedExercise:
     limits: Limits
     data: Mapping[str, Path] = field(default_factory=dict)
     shared: Mapping[str, Path] = field(default_factory=dict)
+    retyped: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, exercise: Exercise) -> PlannedExercise:
@@ -141,6 +146,7 @@ class Part:
             counts only then; before, it is inconclusive.
         stops: whether the first that loses points is the last to run.
         told: whether somebody reads what to try; to find that out, code is run once more for each check that fails.
+        retyped: whether arguments are made anew from their text, as a student would type them.
         traced: by id, checks of which it is told what took virtual time: of the check itself, or, where there are
             lines, of these lines in its place.
     """
@@ -149,6 +155,7 @@ class Part:
     again: bool = False
     stops: bool = False
     told: bool = True
+    retyped: bool = False
     traced: Mapping[str, str] = field(default_factory=dict)
 
     def has(self, check: str) -> bool:
@@ -187,9 +194,15 @@ class Spawned:
 
 @dataclass(frozen=True)
 class Done:
-    """A job is done; what the student printed while shown checks ran."""
+    """A job is done.
+
+    Attributes:
+        output: what the student printed while shown checks ran.
+        waited_s: seconds for which workers were ready to run and had no core; None where the system does not tell.
+    """
 
     output: str
+    waited_s: float | None = None
 
 
 Message = Plan | Collected | Job | Spawned | Outcome | Done

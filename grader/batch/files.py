@@ -7,7 +7,6 @@ import errno
 import hashlib
 import io
 import os
-import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,6 +21,7 @@ from grader.model import Report
 from grader.model.errors import CourseError, GraderError
 from grader.report.as_json import json_of, write_whole
 from grader.report.safe import for_csv
+from grader.secret import new_secret, secret_of
 
 _REPORTS = "reports"
 _GRADEBOOK = "gradebook.csv"
@@ -30,7 +30,6 @@ _FEEDBACK = "feedback"
 _OVERVIEW = "report.html"
 _SEED_FILE = "seed"
 MISTAKES_FILE = "mistakes.json"
-_SECRET_BYTES = 32
 _LONGEST_NAME = 200
 _SHORTENED = 40
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG)
@@ -56,10 +55,13 @@ class Out:
         if not os.access(path, os.W_OK | os.X_OK):
             raise CourseError(f"--out: nothing can be written into {path}; name another folder")
 
-    def write_report(self, report: Report) -> None:
-        """Write a report, if it is not there already. The gradebook, which would tell otherwise, goes first."""
+    def write_report(self, report: Report, *, staff: bool) -> None:
+        """Write a report, for `staff` with detail of hidden checks, if it is not there already.
+
+        The gradebook, which would tell otherwise, goes first.
+        """
         path = self.path / _REPORTS / f"{_file_name(report.author)}.json"
-        text = json_of(report).encode("ascii")
+        text = json_of(report, staff=staff).encode("ascii")
         if path.is_file() and path.read_bytes() == text:
             return
         (self.path / _GRADEBOOK).unlink(missing_ok=True)
@@ -97,13 +99,10 @@ class Out:
         path = self.path / _SEED_FILE
         if not path.exists():
             # Whole or not at all: without it, nothing that was graded could be graded alike again.
-            write_whole(path, f"{secrets.token_hex(_SECRET_BYTES)}\n")
+            write_whole(path, new_secret())
             path.chmod(0o600)
-        try:
-            secret = bytes.fromhex(path.read_text(encoding="ascii"))
-        except ValueError:
-            secret = b""
-        if len(secret) != _SECRET_BYTES:
+        secret = secret_of(path.read_text(encoding="ascii", errors="replace"))
+        if secret is None:
             raise GraderError(f"{path} does not hold the batch's secret; restore it, or grade into a new folder")
         return secret
 

@@ -39,6 +39,7 @@ class Order:
         rerun: "broken" for what was broken, "all" for everything; "" for what changed alone.
         never_lower: whether a lower score than before does not count.
         best: whether the best of several attempts counts, and not the latest.
+        staff: whether its reports are for staff, with detail of hidden checks.
         shard: the part of the class that is graded; None for all of it.
     """
 
@@ -47,6 +48,7 @@ class Order:
     rerun: str = ""
     never_lower: bool = False
     best: bool = False
+    staff: bool = False
     shard: Shard | None = None
 
     def again(self, graded: GradedExercise) -> bool:

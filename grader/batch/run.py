@@ -248,7 +248,7 @@ class _Batch:
         self.ledger.seat(pile)
         report = self.ledger.report(pile.submissions[0])
         if report is not None:
-            self._place.write_report(report)
+            self._place.write_report(report, staff=self._order.staff)
         return report
 
     def _grade_alone(

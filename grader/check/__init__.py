@@ -4,11 +4,11 @@ declare                      what a check is: its rule, its share, what its work
 generate                     random inputs: numbers, and tensors of every kind
 kinds, properties, values    what a value is: its kind; its shape, dtype, device and layout; its numbers
 sharing, memory              views and copies, arguments that stay as they are; memory that is needed
-rules, torch_names           what may be used, by the names that PyTorch gives it
+rules, torch_names           what may be used, by the names that PyTorch gives it, and what a file may not import
 text, evidence               what decides about loops and hidden calls: the text, and CPU time seen from outside
 probes                       what a call prints and warns of, a call under a seed, a step of training, an evaluation
 each                         what a function returns in each of several cases
-calls, plain_python          what a call raises, accepts or answers; what a file imports, and answers without PyTorch
+calls                        what a call raises, accepts or answers
 modules                      parameters and buffers of an nn.Module, and whether they learn
 gradient                     gradients, and whether numbers stayed in PyTorch
 counts, costs                what a call costs in operators, memory, copies and waits, and how much it may cost
@@ -38,11 +38,10 @@ from grader.check.gradient import gradcheck, gradients, keeps_graph
 from grader.check.kinds import is_array, is_instance, is_tensor, kind, require, type_name
 from grader.check.memory import as_lean_as
 from grader.check.modules import has_parameters, learns, same_weights
-from grader.check.plain_python import imports_no, runs_no_operation
 from grader.check.probes import Evaluated, Heard, Trained, evaluation, heard, no_warning, seeded, training_step
 from grader.check.properties import facts, on_device, same_dtype, same_layout, same_shape
 from grader.check.ranks import on_ranks
-from grader.check.rules import does_not_call, uses_only
+from grader.check.rules import does_not_call, imports_no, uses_only
 from grader.check.sharing import (
     changed,
     in_place,
@@ -107,7 +106,6 @@ __all__ = [
     "raises",
     "reads_openly",
     "require",
-    "runs_no_operation",
     "same",
     "same_dtype",
     "same_layout",

@@ -23,11 +23,12 @@ from grader.connection.timing import Inputs, TimedWorker
 from grader.model.endings import CheckFailed
 from grader.model.public import Limit, say
 from grader.process import clock
+from grader.wire.decode import copies
 
 _CALL_SLACK = 8 << 20
 """Bytes by which one call may grow a process beyond the limit: the same call varies by 3 MB, rarely by 8."""
 
-_LIFE_SLACK = 64 << 20
+_LIFE_SLACK = 48 << 20
 """Bytes by which it may be larger than the reference's process ever was: a right answer may load 38 MB of PyTorch."""
 
 _SMALL = 1024
@@ -58,7 +59,7 @@ def as_lean_as(
         CheckFailed: it needs more, by its own count or as seen from outside; or its result is wrong.
     """
     few = inputs(max(1, size // 10))
-    mine, theirs = count(function, *few), count(reference, *few)
+    mine, theirs = count(function, *copies(*few)), count(reference, *copies(*few))
     report(function, "peak", mine.peak)
     same_values(mine.result, theirs.result, rtol=rtol, atol=atol)
     public = say("`{}` needs more than {} times the memory of the reference", function, Limit(f"{at_most:g}"))

@@ -56,7 +56,7 @@ def on_ranks(function: Proxy, each: Sequence[Sequence[Any]]) -> list[Rank]:
     if is_proxy(function) and connection_of(function).limits.processes < _PROCESSES * len(args):
         # Else the student would be told of too many processes, none of which is theirs.
         raise ValueError(f"{len(args)} ranks need `limits: processes: {_PROCESSES * len(args)}` in exercise.yaml")
-    answer = own_probe(function, "on_ranks", [args], tuple(args[0]), {})
+    answer = own_probe(function, "on_ranks", [args], tuple(args[0]), {}, len(args))
     if not isinstance(answer, list) or len(answer) != len(args):
         raise CheckFailed(say("what the ranks of `{}` did could not be read", function))
     # The cause of what the other ranks wait for is told first.

@@ -17,7 +17,8 @@ from grader.check.evidence import reads_openly
 from grader.check.text import Mention, text_of
 from grader.check.torch_names import FREE, Rule, canonical, is_of_torch, looked_up, names_of, shown_as
 from grader.connection.connection import connection_of
-from grader.connection.proxy import Proxy, place_of, word_of
+from grader.connection.proxy import Proxy, named, place_of, word_of
+from grader.connection.student import Student, connection_behind
 from grader.model.endings import CheckFailed
 from grader.model.public import say
 
@@ -80,6 +81,18 @@ def does_not_call(function: Proxy, *left_out: Rule) -> None:
             )
             why = f"it uses {rule}, and the rule is to do without it{also}"
             raise CheckFailed(public, _story(function, mention, why))
+
+
+def imports_no(student: Student, *packages: str) -> None:
+    """The student's files import none of these packages, nor contain what could import one unseen.
+
+    Imports that never run count for nothing: those below `if __name__ == "__main__":` and `if TYPE_CHECKING:`.
+    """
+    connection = connection_behind(student)
+    reads_openly(named(connection, ""))
+    if (mention := text_of(connection.files, connection.module).imported(packages)) is not None:
+        text = say("your file imports {}; the rule needs no help from there", mention.name)
+        raise CheckFailed(text, f"{text} (line {mention.line})", from_text=True)
 
 
 def _uses(function: Proxy) -> Iterator[tuple[str, Mention]]:

@@ -178,8 +178,8 @@ def _same_numbers(yours: Any, asked: Any, what: str, rtol: float | None, atol: f
         raise CannotJudge(text, story, about="shape", picture=picture)
     # Compared as tensors of one kind, wherever they came from; kind and dtype have checks of their own.
     mine, wanted = _as_tensor(yours), _as_tensor(asked)
-    if wanted.numel() == 0:
-        return
+    if wanted.numel() == 0 or (mine.dtype == wanted.dtype == torch.float32 and torch.equal(mine, wanted)):
+        return  # the common case, without copies in float64, which for large tensors take a second
     relative, absolute = _tolerance(mine.dtype, wanted.dtype)
     relative, absolute = relative if rtol is None else rtol, absolute if atol is None else atol
     wrong, error = _differences(mine, wanted, relative, absolute)

@@ -17,12 +17,16 @@ from grader.export.checked import Visibility
 from grader.model import Course, HandIn
 from grader.model.errors import CourseError
 from grader.report.as_json import write_whole
+from grader.secret import new_secret
 
 PYTHON = "3.12"
 UV = "0.13.8"
 """Installs PyTorch without CUDA on any system, from wherever that is had."""
 
 PLATFORMS = ("github", "github-class", "gitlab", "gradescope", "prairielearn")
+SECRETS = {"gradescope": "secret.txt", "prairielearn": "grader/secret.txt"}
+"""Where the secret lies that all inputs come from: beside the hidden checks, which no student sees either."""
+
 PROGRAMS = ("run_autograder", "setup.sh")
 """What a platform starts by itself."""
 
@@ -97,6 +101,8 @@ def platform_files(platform: str, wishes: Wishes, course: Course | None = None) 
         files[path] = text.encode("utf-8")
     if platform == "prairielearn":
         files["info.json"] = _info(values["TITLE"])
+    if platform in SECRETS:
+        files[SECRETS[platform]] = new_secret().encode()
     return files | _wheel(wheel, platform)
 
 

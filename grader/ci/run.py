@@ -138,7 +138,7 @@ def read_back(report: Report) -> ReadReport:
     return from_json(json.dumps(to_plain(report)), "the report")
 
 
-def write_files(report: Report, json_path: str | None, formats: Formats, options: Options) -> None:
+def write_files(report: Report, json_path: str | None, formats: Formats, options: Options, *, staff: bool) -> None:
     """Write the JSON and every format that goes into a file.
 
     Raises:
@@ -147,7 +147,7 @@ def write_files(report: Report, json_path: str | None, formats: Formats, options
     """
     if json_path is not None:
         try:
-            write_json(Path(json_path), report)
+            write_json(Path(json_path), report, staff=staff)
         except OSError as error:
             raise CourseError(f"--json: no file can be written at {json_path} ({error.strerror})") from None
     read = read_back(report)

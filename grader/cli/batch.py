@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING
 import click
 
 from grader.cli.grade import UNDECIDED
-from grader.cli.options import confinement_option, device_option, lanes_option, read_setup, start_option
+from grader.cli.options import (
+    confinement_option,
+    device_option,
+    lanes_option,
+    read_setup,
+    staff_option,
+    start_option,
+)
 from grader.cli.telling import (
     INTERRUPTED,
     Pace,
@@ -55,6 +62,7 @@ _SHOWN = 3
 @click.option("--layout", help="How DIR is laid out: canvas, moodle, gradescope, clones, nbgrader, plain.")
 @click.option("-q", "--quiet", is_flag=True, help="No line for each author, no table: only where things are.")
 @click.option("--course", "course_folder", type=click.Path(path_type=Path), help="The course; by default this folder.")
+@staff_option
 @confinement_option("full")
 @device_option
 @start_option
@@ -73,6 +81,7 @@ def command(
     layout: str | None,
     quiet: bool,
     course_folder: Path | None,
+    staff: bool,
     confinement: str,
     device: str,
     start: str | None,
@@ -103,7 +112,7 @@ def command(
         with taken_in(folder, course.exercises, layout, out) as intake:
             details(intake.told())
             asked = _authors(intake, authors)
-            order = Order(named, asked, rerun or "", never_lower, (attempts or course.attempts) == "best", part)
+            order = Order(named, asked, rerun or "", never_lower, (attempts or course.attempts) == "best", staff, part)
             summary = _graded(sheet, intake, out, (order, where), details)
         for told in _told(summary, order, out):
             say(*filled(told.split(), "", terminal_width()))
@@ -253,4 +262,4 @@ def _told(summary: Summary, order: Order, out: Path) -> Iterator[str]:
         name = for_terminal(author, one_line=True)
         yield f"BROKEN  {name} could not be read, and has no new row: {for_terminal(why, one_line=True)}"
     if summary.broken:
-        yield f"Read why in the reports (detail) in {out}/reports; then run it again with --rerun broken."
+        yield f"Run it again with --staff and read why in {out}/reports (detail); then with --rerun broken."

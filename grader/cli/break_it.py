@@ -68,6 +68,7 @@ def _plant(course: Course, exercise: Exercise, setup: Setup, seed: int | None, s
 
 def _look(course: Course, exercise: Exercise, setup: Setup, say: Say, *, give_up: bool) -> None:
     from grader.lanes.open import open_lane
+    from grader.model import Verdict
     from grader.study.breaking import graded, planted_in, restore
     from grader.study.pages import prose, typed
     from grader.study.progress import read_progress, write_progress
@@ -80,7 +81,7 @@ def _look(course: Course, exercise: Exercise, setup: Setup, say: Say, *, give_up
         found = _is_whole(report)
         if not found and not give_up:
             lost = report.exercises[0].checks
-            failing = sum(row.score.earned + row.score.undecided < row.score.possible for row in lost)
+            failing = sum(row.outcome.verdict.decided and row.outcome.verdict is not Verdict.PASSED for row in lost)
             say(f"Not yet: {failing} of {len(lost)} checks fail. What they say:  grade {exercise.id}")
             return
         kept = restore(course, exercise, planted)

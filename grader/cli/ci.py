@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +20,9 @@ from grader.cli.options import (
     hidden_option,
     points_option,
     read_setup,
+    secret_option,
+    seed_option,
+    staff_option,
     start_option,
 )
 from grader.cli.telling import Say, handin_of, told_errors
@@ -62,6 +68,7 @@ class _Threshold(click.ParamType[float | None]):
 @click.option("--handin", help="Grade the exercises of this hand-in only.")
 @click.option("--changed-since", metavar="COMMIT", help="Grade only what was changed since a commit.")
 @click.option("--json", "json_path", metavar="FILE", help="Write the report as JSON.")
+@staff_option
 @format_option()
 @points_option
 @hidden_option
@@ -74,7 +81,8 @@ class _Threshold(click.ParamType[float | None]):
     help="Exit with 1 if less was earned of what was decided.",
 )
 @click.option("--author", help="Whose it is; by default the name of the repository, or of the folder.")
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of all random inputs.")
+@seed_option
+@secret_option
 @confinement_option(None, "full with --course, else none")
 @device_option
 @start_option
@@ -85,12 +93,14 @@ def command(
     handin: str | None,
     changed_since: str | None,
     json_path: str | None,
+    staff: bool,
     formats: Formats,
     points: bool | None,
     hidden: Visibility,
     fail_below: float | None,
     author: str | None,
-    seed: int,
+    seed: int | None,
+    secret_file: Path | None,
     confinement: str | None,
     device: str,
     start: str | None,
@@ -101,24 +111,36 @@ def command(
     with told_errors():
         from grader.ci.checkout import open_checkout
         from grader.ci.platform import Platform, is_passed, is_unsettled
-        from grader.ci.run import read_back
+        from grader.ci.run import read_back, write_files
         from grader.export.checked import Options
 
         platform = Platform.of(os.environ)
         checkout = open_checkout(submission, course)
         # Where there is nothing to keep from student code, a machine without walls will do.
         least = confinement or ("full" if course is not None else "none")
-        setup = read_setup(start, device, least, seed)
+        setup = read_setup(start, device, least, seed or 0)
+        if course is not None:
+            setup = _with_secret(setup, seed, secret_file)
         tells = points if points is not None else not platform.is_public
         options = Options(platform.environ, tells, hidden, platform.folder_of(checkout.folder))
         sheet, handed_in = _sheet(checkout, names, handin, changed_since, author or platform.author, setup)
-        report = _grade(checkout, sheet, handed_in, (json_path, formats, options), say)
+        write = partial(write_files, json_path=json_path, formats=formats, options=options, staff=staff)
+        report = _grade(checkout, sheet, handed_in, write, say)
         read = read_back(report)
         passed = is_passed(read, 100 if fail_below is None else fail_below)
         _tell(platform, read, formats, options, passed=passed, say=say)
     if fail_below is None:
         return
     sys.exit(UNDECIDED if is_unsettled(read) else 0 if passed else POINTS_LOST)
+
+
+def _with_secret(setup: Setup, seed: int | None, file: Path | None) -> Setup:
+    """The set-up for other people's work: whoever knows a check's id must not be able to compute its inputs."""
+    from grader.secret import read_secret
+
+    if seed is not None:
+        raise click.UsageError("--seed makes inputs that anybody can compute; with --course use --secret-file")
+    return replace(setup, secret=read_secret(file))
 
 
 def _sheet(
@@ -143,14 +165,13 @@ def _sheet(
 
 
 def _grade(
-    checkout: Checkout, sheet: Sheet, handed_in: Submission, out: tuple[str | None, Formats, Options], say: Say
+    checkout: Checkout, sheet: Sheet, handed_in: Submission, write: Callable[[Report], None], say: Say
 ) -> Report:
     """Grade, write the files while checks end, and say what is graded with which checks."""
     from grader.ci.checkout import other_files
-    from grader.ci.run import grade_checkout, write_files
+    from grader.ci.run import grade_checkout
     from grader.export.log import log_line
 
-    json_path, formats, options = out
     if checkout.is_own:
         say("The checks are those of this repository, which its author can change: the score is advice.")
     if others := other_files(checkout):
@@ -158,9 +179,6 @@ def _grade(
         say(*(f"  {log_line(path)}" for path in others))
     if not sheet.exercises:
         say("No exercise has changed: nothing is graded.")
-
-    def write(report: Report) -> None:
-        write_files(report, json_path, formats, options)
 
     report = grade_checkout(sheet, handed_in, write, lambda graded: say(f"graded {graded.exercise.id}"))
     write(report)

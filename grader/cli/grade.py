@@ -14,7 +14,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from grader.cli.options import complete_grade, confinement_option, device_option, plain_option, read_setup, start_option
+from grader.cli.options import (
+    complete_grade,
+    confinement_option,
+    device_option,
+    plain_option,
+    read_setup,
+    seed_option,
+    staff_option,
+    start_option,
+)
 from grader.cli.telling import Say, broken_of, check_rules, course_and_exercises, drawing, terminal_width, told_errors
 
 if TYPE_CHECKING:
@@ -33,7 +42,8 @@ UNDECIDED = 3
 @click.option("--submission", type=click.Path(path_type=Path), help="A folder, zip or file to grade.")
 @click.option("--json", "json_path", metavar="FILE", help="Write the report as JSON; - for standard output.")
 @click.option("--html", "html_path", metavar="FILE", help="Write the report as a page for a browser.")
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of all random inputs.")
+@staff_option
+@seed_option
 @click.option("--like", metavar="REPORT", help="As in the run of that report: its seed, limits, start and author.")
 @click.option("-x", "--exitfirst", "stops", is_flag=True, help="Stop at the first check that loses points.")
 @click.option("--fresh", is_flag=True, help="Run also what has not changed since the last run.")
@@ -48,7 +58,8 @@ def command(
     submission: Path | None,
     json_path: str | None,
     html_path: str | None,
-    seed: int,
+    staff: bool,
+    seed: int | None,
     like: str | None,
     stops: bool,
     fresh: bool,
@@ -66,7 +77,7 @@ def command(
     with told_errors():
         _can_write("--json", None if json_path == "-" else json_path)
         _can_write("--html", html_path)
-        setup, earlier = read_setup(start, device, confinement, seed), None
+        setup, earlier = read_setup(start, device, confinement, seed or 0), None
         details = say if not quiet else Say(quiet=True)
         if like is not None:
             from grader.report.like import read_like, setup_like
@@ -75,19 +86,22 @@ def command(
             setup = setup_like(earlier, setup, start is not None)
         programs = json_path is not None
         lines = partial(_exercise_lines, every=verbose, plain=plain)
-        how = _How(stops=stops, for_programs=programs, answers=not (fresh or stops or programs or like or submission))
+        answers = not (fresh or stops or programs or like or submission)
+        seeded = seed is not None or like is not None
+        how = _How(stops=stops, for_programs=programs, answers=answers, seeded=seeded)
         report, all_run = _grade((names, earlier), submission, setup, (say, details), lines, how)
-        _write(report, json_path, html_path, say)
+        _write(report, (json_path, html_path), say, staff=staff)
     sys.exit(_exit_status(report) if all_run else UNDECIDED)
 
 
 @dataclass(frozen=True)
 class _How:
-    """Whether a run stops at what loses points, is for programs to read, and takes answers of the runs before."""
+    """Whether a run stops at what loses points, is for programs, takes earlier answers, and was given its seed."""
 
     stops: bool
     for_programs: bool
     answers: bool
+    seeded: bool
 
 
 def _grade(
@@ -140,11 +154,13 @@ def _sheet(
     wanted: tuple[tuple[str, ...], ReadReport | None], submission: Path | None, setup: Setup, how: _How
 ) -> tuple[Sheet, Submission]:
     """What is to be graded, and of whose files."""
+    from grader.course.layout import is_given
     from grader.course.names import split_rules
     from grader.grading import Sheet
     from grader.intake.collect import collect_one
     from grader.intake.folder import read_submission
     from grader.report.like import exercises_like
+    from grader.secret import read_secret
 
     words, earlier = wanted
     names, rules = split_rules(words)
@@ -158,6 +174,9 @@ def _sheet(
         handed_in = read_submission(course.root, exercises, author)
     else:
         handed_in = collect_one(submission, course.exercises, exercises, author)
+        # Somebody else's files and hidden checks: nobody may compute the inputs. A student's own folder keeps its seed.
+        if not how.seeded and not is_given(course.root) and any(exercise.hidden_checks for exercise in exercises):
+            setup = replace(setup, secret=read_secret(None))
     # A module stands for what was begun of it; an exercise by its own name is run also where it was not.
     alone = bool(names) and len(exercises) <= len(names)
     # In a report for programs each check has a row; a student reads one sentence, and at once.
@@ -216,15 +235,16 @@ def _can_write(option: str, path: str | None) -> None:
         raise CourseError(f"{option}: no file can be written at {path}; name another place")
 
 
-def _write(report: Report, json_path: str | None, html_path: str | None, say: Say) -> None:
+def _write(report: Report, paths: tuple[str | None, str | None], say: Say, *, staff: bool) -> None:
     from grader.report.as_json import to_plain, write_json, write_whole
 
+    json_path, html_path = paths
     if json_path == "-":
         import json
 
-        click.echo(json.dumps(to_plain(report), indent=1))
+        click.echo(json.dumps(to_plain(report, staff=staff), indent=1))
     elif json_path:
-        write_json(Path(json_path), report)
+        write_json(Path(json_path), report, staff=staff)
         say(f"The report is in {json_path}")
     if html_path:
         from grader.report.html import page

@@ -112,6 +112,22 @@ points_option = click.option(
 )
 
 
+seed_option = click.option(
+    "--seed", type=click.IntRange(min=0), help="Seed of all random inputs; by default 0 where no secret is needed."
+)
+
+secret_option = click.option(
+    "--secret-file",
+    type=click.Path(path_type=Path),
+    help="The secret that the inputs of --course come from; by default that in GRADE_SECRET, or a fresh one.",
+)
+
+
+staff_option = click.option(
+    "--staff", is_flag=True, help="Write detail of hidden checks into reports, which students must not get then."
+)
+
+
 def read_setup(start: str | None, device: str = "sim", confinement: str = "none", seed: int = 0) -> Setup:
     """The set-up that the options ask for."""
     from grader.confine.levels import Level

@@ -18,7 +18,7 @@ import numpy as np
 from grader.connection.process import Starter, WorkerProcess
 from grader.connection.proxy import Place, Proxy, is_proxy, place_of, what_of, word_of
 from grader.connection.raised import Raised, does_not_load, exception_of, lines_of, raised_by_student
-from grader.connection.record import MAX_RECEIVED, Call, Record, waiting
+from grader.connection.record import Call, Record, waiting
 from grader.model import Device, Limits, Verdict
 from grader.model.endings import CannotJudge, WorkerLost
 from grader.model.public import say
@@ -137,7 +137,7 @@ class Connection:
             raise self._unloadable
         if self.worker is None or self._names is None:
             self._names = None
-            with waiting:
+            with waiting(student=not self.secret):
                 self._names = self._load()
         return self._names
 
@@ -187,7 +187,7 @@ class Connection:
             args, kwargs = self.prepared(args, kwargs)
         return self.ask("call", [target, kwargs or None, *args], what_of(called), word_of(called))
 
-    def note_call(self, target: Proxy, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
+    def note_call(self, target: Proxy, args: tuple[Any, ...], kwargs: Mapping[str, Any], ranks: int = 1) -> None:
         """Note a call of the check's; keep its arguments if calls are recorded."""
         place = place_of(target)
         self.record.called.add(place.word)
@@ -198,7 +198,7 @@ class Connection:
             except Unsupported:
                 values = (*args, *kwargs.values())
             named_values = dict(zip(kwargs, values[len(args) :], strict=True))
-            self.record.calls.append(Call(place.word, values[: len(args)], named_values))
+            self.record.calls.append(Call(place.word, values[: len(args)], named_values, ranks))
 
     def prepared(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """The arguments as they are sent: the reference, and student code that may not change them, get copies."""
@@ -234,7 +234,7 @@ class Connection:
             self.ready()
         if self.record.inputs is not None:
             self.record.inputs.renew()
-        with waiting:
+        with waiting(student=not self.secret):
             return self._receive(self._send(operation, values, what, word, self.limits.call_s))
 
     def ask_ahead(self, target: Proxy, cases: Sequence[tuple[Any, ...]]) -> list[Request]:
@@ -243,7 +243,7 @@ class Connection:
         what, word = what_of(target), word_of(target)
         if self.record.inputs is not None:
             self.record.inputs.renew()
-        with waiting:
+        with waiting(student=not self.secret):
             for args in cases:
                 self.note_call(target, args, {})
                 values = [target, None, *self.prepared(args, {})[0]]
@@ -259,7 +259,7 @@ class Connection:
         if not self._waiting or self._waiting[0] is not request:
             raise LookupError
         self._waiting.popleft()
-        with waiting:
+        with waiting(student=not self.secret):
             return self._receive(request)
 
     def settle(self) -> None:
@@ -322,11 +322,8 @@ class Connection:
     def _reply(self, request: Request) -> Frame:
         assert self.worker is not None
         try:
-            frame = self.worker.receive(self.worker.patience(request.seconds, request.what), request.what)
-            self.record.received += len(frame.data)
-            if self.record.received > MAX_RECEIVED:
-                raise WorkerLost(Verdict.OVER_LIMIT, say("{} returned more than a check can take", request.what))
-            return frame
+            self.worker.channel.budget = self.record.budget
+            return self.worker.receive(self.worker.patience(request.seconds, request.what), request.what)
         except WorkerLost as lost:
             raise self._note_loss(lost, request) from None
 

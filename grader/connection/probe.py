@@ -82,7 +82,7 @@ def _proxies(value: Any) -> Iterator[Proxy]:
 
 
 def own_probe(
-    function: Proxy, name: str, values: Sequence[Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
+    function: Proxy, name: str, values: Sequence[Any], args: tuple[Any, ...], kwargs: Mapping[str, Any], ranks: int = 1
 ) -> Any:
     """What a probe of ours returns that calls a function; the call is noted as the student's.
 
@@ -92,7 +92,8 @@ def own_probe(
         values: what the probe takes besides the function.
         args: of the call.
         kwargs: those by name.
+        ranks: how many ranks call it at the same time.
     """
     connection = connection_of(function)
-    connection.note_call(function, args, kwargs)
+    connection.note_call(function, args, kwargs, ranks)
     return connection.call(named(connection, name, ""), (function, *values), {}, function)

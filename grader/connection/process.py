@@ -11,12 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+from grader.connection.record import waiting
 from grader.model import Limits, Verdict
 from grader.model.endings import WorkerLost
 from grader.model.public import Limit, say
 from grader.process import clock
 from grader.process.sweep import sweep
-from grader.wire.bounds import ChannelClosed, ProtocolError
+from grader.wire.bounds import ChannelClosed, ProtocolError, TooMuch
 from grader.wire.frames import Channel, Frame, Patience
 
 GRACE_S = 2.0
@@ -71,6 +72,7 @@ class WorkerProcess:
         self._requests = 0
         self._replies = 0
         self._last_look: tuple[float, float] | None = None
+        self._waited = 0.0
         self._printed = self.output.open("rb")  # from the start: a file can be made slow to open
 
     def send(
@@ -120,6 +122,9 @@ class WorkerProcess:
             raise self._located(lost) from None
         except ChannelClosed:
             raise self._died(what) from None
+        except TooMuch as error:
+            text = say("{} returned more than a check can take", what)
+            raise WorkerLost(Verdict.OVER_LIMIT, text, error) from None
         except ProtocolError as error:
             raise WorkerLost(Verdict.CRASHED, say("{} broke the connection to the grader", what), error) from None
         self._replies += 1
@@ -227,7 +232,10 @@ class WorkerProcess:
 
     def waited_s(self) -> float | None:
         """Seconds that it was ready to run and had no core; None where that is not told."""
-        return clock.waited_s(self.life.pid)
+        if (waited := clock.waited_s(self.life.pid)) is not None:
+            waiting.no_core_s = (waiting.no_core_s or 0.0) + waited - self._waited
+            self._waited = waited
+        return waited
 
     def disturbances(self) -> clock.Disturbances | None:
         """What may have made it slow so far, read from outside; None where that cannot be read."""

@@ -6,13 +6,15 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from mmap import mmap
+from typing import Any, Protocol, Self
 
 import numpy as np
 import torch
 
 from grader.model import Speed
 from grader.model.endings import WorkerLost
+from grader.wire.bounds import Budget
 from grader.wire.decode import Change
 from grader.wire.memory import Block, place_of
 
@@ -28,22 +30,32 @@ class Inputs(Protocol):
 
 
 class Waiting:
-    """The time that this process waits for workers; it is not the check's own. `with waiting:` counts it."""
+    """The time that this process waits for workers; it is not the check's own. `with waiting(...)` counts it."""
 
     def __init__(self) -> None:
+        self.no_core_s: float | None = None  # of workers, while this process waited for them, in this job
         self._since = 0.0
         self._depth = 0
         self._total = 0.0
+        self._student = False
+        self.mark: bytearray | mmap = bytearray(1)  # seen by the host: whether a student's reply is being taken in
+
+    def __call__(self, *, student: bool) -> Self:
+        """`with waiting(student=True):` the reply is the student's."""
+        self._student = student
+        return self
 
     def __enter__(self) -> None:
         if self._depth == 0:
             self._since = time.monotonic()
+            self.mark[0] = self._student
         self._depth += 1
 
     def __exit__(self, *_: object) -> None:
         self._depth -= 1
         if self._depth == 0:
             self._total += time.monotonic() - self._since
+            self.mark[0] = 0
 
     @property
     def is_on(self) -> bool:
@@ -60,11 +72,12 @@ waiting = Waiting()
 
 @dataclass(frozen=True)
 class Call:
-    """One call that a check made, for the lines that reproduce it."""
+    """One call that a check made, for the lines that reproduce it; on several ranks, that of the first."""
 
     name: str
     args: tuple[Any, ...]
     kwargs: Mapping[str, Any]
+    ranks: int = 1
 
 
 @dataclass
@@ -84,7 +97,7 @@ class Record:
         printing: what functions are called in messages that printed while calls were recorded.
         changes: what student code changed of its arguments, in order.
         watched: whether the check examines what becomes of its arguments.
-        received: bytes of all replies together.
+        budget: what all replies together may take.
         counters, speed: for the report: counts by name, and what was measured.
         lost: why the worker was lost, if it was.
     """
@@ -100,7 +113,7 @@ class Record:
     printing: set[str] = field(default_factory=set)
     changes: list[Change] = field(default_factory=list)
     watched: bool = False
-    received: int = 0
+    budget: Budget = field(default_factory=lambda: Budget(MAX_RECEIVED))
     counters: dict[str, int] = field(default_factory=dict)
     speed: list[Speed] = field(default_factory=list)
     lost: WorkerLost | None = None

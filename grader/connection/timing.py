@@ -132,7 +132,7 @@ class TimedWorker:
             CannotJudge: the module does not load, or a result cannot be sent.
         """
         try:
-            with waiting, self.connection.alone():
+            with waiting(student=not self.connection.secret), self.connection.alone():
                 self.prepare(inputs)
                 return self._go(inputs, seconds or self._call_s, idle=idle)
         finally:

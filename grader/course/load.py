@@ -141,8 +141,11 @@ def _load_exercise(
         # In a full copy the hidden checks are there, and nothing is withheld.
         withheld=Withheld() if hidden_checks.is_file() else withheld,
         counters=file.counters,
+        retyped=tuple(file.retyped),
         data=_data(root, places, file.files, problems),
         shared=shared_code(root),
+        values=tuple(file.values),
+        caps={rule: round(points * 100) for rule, points in file.caps.items()},
         mistakes=mistakes if (mistakes := root / places.mistakes).is_file() else None,
     )
 

@@ -11,6 +11,7 @@ Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9_]+$")]
 Positive = Annotated[float, Field(gt=0)]
 TopicId = Annotated[str, Field(pattern=r"^[TX][0-9]+[a-z]?$|^X-[a-z]+$")]
 DataName = Annotated[str, Field(pattern=r"^[\w-][\w.-]*(/[\w-][\w.-]*)*$")]
+RuleName = Annotated[str, Field(pattern=r"^C[0-9]+$")]
 Count = Annotated[int, Field(gt=0)]
 
 
@@ -56,9 +57,12 @@ class ExerciseFile(_Strict):
     hints: Annotated[list[Annotated[str, Field(min_length=1)]], Field(min_length=3, max_length=3)]
     starter: Annotated[str, Field(pattern=r"^[0-9a-f]{16}$")] | None = None
     files: list[DataName] = []
+    values: list[Name] = []
+    caps: dict[RuleName, Annotated[float, Field(ge=0, multiple_of=0.01)]] = {}
     limits: LimitsEntry = LimitsEntry()
     withheld: WithheldEntry | None = None
     counters: dict[str, dict[str, Annotated[int, Field(ge=0)]]] = {}
+    retyped: list[str] = []
 
 
 class ModuleEntry(_Strict):

@@ -1,32 +1,32 @@
 """A graded exercise with the sentence of the known wrong answer that it behaves like.
 
-Only a submission that lost points is looked at. It is run again with a few seeds of our own, its failing checks alone,
-and must do with each what a wrong answer does: the same verdicts, and the same values in what staff read of them; where
-it passes, the wrong answer must pass. Wrong answers are sorted out by what their files say, then by the check that must
-catch them, so that few are run in full, and each once for all students. The seeds are the same for everybody, and so
-are the sentences. What behaves like no wrong answer may behave like two of them at once, each of which explains some of
-the failing checks; else it keeps a digest of what it does with the first of them, by which `groups` finds those that
-behave alike.
+Only a submission that lost points is diagnosed, and each function by itself: the failing checks that call one function
+are explained together, whatever becomes of the others. What explains them is a wrong answer that does in each of them
+what the submission does, with several seeds of our own: the same verdicts, values, kinds, dtypes, errors and counts.
+Wherever else it fails, the submission must fail in the same way. Wrong answers are sorted out by what their files say,
+then by the check that must catch them, so that few are run in full, and each once for all students. The seeds are the
+same for everybody, and so are the sentences.
 
-A copy without wrong answers has them sealed (`sealed`), and there the shown checks are compared alone.
+What no wrong answer explains alone may be two mistakes at once in one function, each of which explains some of its
+failing checks (`pairs`). What none explains keeps a digest of what it does with the first of the seeds, by which
+`groups` finds those that behave alike. A copy without wrong answers has them sealed (`sealed`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import combinations
 
 from grader.course.answers import Answer, read_answer
-from grader.diagnosis.known import Known
+from grader.diagnosis.known import Known, traces_in
 from grader.diagnosis.pairs import Parts, certain, pairs
-from grader.diagnosis.sealed import SEALED_SEEDS, name_of, read_sealed, unsealed
-from grader.diagnosis.traces import Trace, Traces, behaviour_of, compared, has_evidence
-from grader.jobs import Part, Setup
+from grader.diagnosis.sealed import SEALED_SEEDS, Sealed, name_of, read_sealed, unsealed
+from grader.diagnosis.traces import COSTS, Traces, behaviour_of, failures_of, traces_of
+from grader.jobs import Setup
 from grader.lanes.lane import Lane
-from grader.model import Exercise, GradedExercise, Outcome, Submission, Verdict
+from grader.model import Exercise, GradedExercise, Submission
 from grader.model.errors import CourseError
 from grader.report.causes import Told
 
@@ -35,7 +35,10 @@ SEEDS = (0, 1, 2, 3)
 that of a student's own copy, which need not be run again then."""
 
 MOST = 2
-"""So many sentences may be told, where wrong answers behave alike; more would be a guess."""
+"""So many sentences are printed: of wrong answers that behave alike, more would be a guess."""
+
+EITHER = " Or: "
+"""Between the sentences of two mistakes that behave alike."""
 
 BOTH = " And: "
 """Between the sentences of two mistakes that were made at once."""
@@ -43,16 +46,16 @@ BOTH = " And: "
 MOST_ON_OTHERS = 0.2
 """Of an exercise's points, what may be lost on rules that a wrong answer keeps; `grade verify` allows it half."""
 
-_WEAK = ("load", "name", "signature")
-"""Causes before which nothing of the submission's behaviour was seen."""
-
 _WHAT = "Comparing with known mistakes"
+
+_Ids = Collection[str]
+"""Of checks."""
 
 
 def diagnose(graded: GradedExercise, submission: Submission, setup: Setup, lane: Lane, known: Known) -> GradedExercise:
     """The exercise, with a sentence if it behaves like a known wrong answer, or like two: alike, or both at once.
 
-    Without a sentence it gets its behaviour, where a value shows that.
+    Without a sentence it gets its behaviour.
 
     Args:
         graded: the exercise, as it ends.
@@ -68,7 +71,7 @@ def diagnose(graded: GradedExercise, submission: Submission, setup: Setup, lane:
     if not can_tell(graded):
         return graded
     files, seed = submission.files[graded.exercise.id], setup.seed_of(submission.author)
-    task = _Task(graded, files, seed, lane, known, _own(graded))
+    task = _Task(graded, files, seed, lane, known, traces_of(graded.checks))
     watch = lane.watch
     # The titles of checks would look as if the exercise was graded again.
     lane.watch = lambda what, seconds: watch(_WHAT, seconds)
@@ -90,30 +93,8 @@ def explainer(
 
 
 def can_tell(graded: GradedExercise) -> bool:
-    """Whether all that is compared was seen, and shows a value that is not the one asked."""
-    if graded.state != "started" or graded.left_out:
-        return False
-    wanted = compared(row.check for row in graded.checks)
-    return all_seen([row.outcome for row in graded.checks if row.check.id in wanted])
-
-
-def all_seen(outcomes: Collection[Outcome]) -> bool:
-    """The same of what became of the checks that are compared."""
-    for outcome in outcomes:
-        trace = Trace.of(outcome)
-        seen = trace.lost or outcome.verdict in (Verdict.PASSED, Verdict.NOT_RUN)
-        # Skipped for what was raised: it is not written yet.
-        stub = outcome.verdict is Verdict.SKIPPED and outcome.cause == "raised"
-        if not seen or stub or outcome.cause in _WEAK:
-            return False
-    return has_evidence({outcome.check: Trace.of(outcome) for outcome in outcomes})
-
-
-def _own(graded: GradedExercise) -> Traces:
-    """What became of the checks that ran, in the run that counts."""
-    wanted = compared(row.check for row in graded.checks)
-    ran = [row.outcome for row in graded.checks if row.check.id in wanted]
-    return {outcome.check: Trace.of(outcome) for outcome in ran if outcome.verdict is not Verdict.NOT_RUN}
+    """Whether all checks ran, and one of them lost points in a way that can be compared."""
+    return graded.state == "started" and not graded.left_out and bool(failures_of(graded.checks))
 
 
 @dataclass(frozen=True)
@@ -129,122 +110,125 @@ class _Task:
     ran: dict[int, Traces] = field(default_factory=dict)
 
     def diagnosis(self) -> str:
-        """What is told of it; "" if nothing is."""
-        if not self.graded.exercise.wrong:
-            return " Or: ".join(self._unsealed())
-        if answers := self._alike():
-            sentences = sentences_of(answers)
-            return " Or: ".join(sentences) if len(sentences) <= MOST else ""
-        return BOTH.join(sentences_of(self._two_at_once()))
+        """What is said of it; "" if nothing is."""
+        groups = sorted(failures_of(self.graded.checks), key=self._place)
+        if self.graded.exercise.wrong:
+            return _joined(self._explained(groups))
+        mistakes = self.graded.exercise.mistakes
+        sealed = read_sealed(mistakes) if mistakes is not None else {}
+        return _joined((EITHER, self._unsealed(sealed, group)) for group in groups) if sealed else ""
 
-    def _unsealed(self) -> list[str]:
+    def _explained(self, groups: Sequence[frozenset[str]]) -> Iterator[tuple[str, list[str]]]:
+        """For each function the sentences that explain its failing checks, with what stands between them."""
+        parts = self._parts(groups)
+        done: set[Answer] = set()
+        for group in groups:
+            alone = [answer for answer, part in parts.items() if group <= part and self._keeps_to([answer], group)]
+            # Who explains other functions as well is the likelier one.
+            most = max((len(parts[answer]) for answer in alone), default=0)
+            alone = [answer for answer in alone if len(parts[answer]) == most]
+            both = [] if alone else self._two_at_once(parts, group)
+            if not done.intersection(alone):
+                yield (BOTH if both else EITHER), sentences_of(alone or both)
+            done.update(alone)
+
+    def _unsealed(self, mistakes: Sealed, group: _Ids) -> list[str]:
         """The sentences that what it does opens, in a copy that has them sealed."""
-        exercise = self.graded.exercise
-        mistakes = read_sealed(exercise.mistakes) if exercise.mistakes is not None else {}
-        passing = {id: trace for id, trace in self.own.items() if not trace.lost}
-        if not mistakes or not has_evidence(mine := self.first()):
+        id, first = self.graded.exercise.id, _only(self.first(), group)
+        if (sealed := mistakes.get(name_of(id, first))) is None:
             return []
-        first = {**passing, **mine}
-        sealed = mistakes.get(name_of(exercise.id, first), ())
-        return unsealed(exercise.id, [first, *map(self._run, SEALED_SEEDS[1:])], sealed) if sealed else []
+        return unsealed(id, [first, *(_only(self._run(seed), group) for seed in SEALED_SEEDS[1:])], sealed)
 
-    def _two_at_once(self) -> list[Answer]:
+    def _parts(self, groups: Collection[frozenset[str]]) -> Parts:
+        """The wrong answers that do nothing wrong but what the submission does, and which failing checks are theirs."""
+        answers = [
+            answer for answer in told_answers(self.graded.exercise) if any(answer.caught_by in g for g in groups)
+        ]
+        answers = [answer for answer in answers if any(self._may_explain(answer, group, answers) for group in groups)]
+        if not answers:
+            return {}
+        mine = self.first()
+        # One check, and most differ in it.
+        answers = [answer for answer in answers if self._part(answer, SEEDS[0], _only(mine, [answer.caught_by]))]
+        # Of costs it is not asked which pass: to run all these checks for each wrong answer takes long.
+        costs = {row.check.id for row in self.graded.checks if row.check.category == COSTS}
+        passing = {id for id, trace in self.own.items() if not trace.lost} - costs
+        parts = {answer: self._part(answer, SEEDS[0], mine, passing) for answer in answers}
+        for number, seed in enumerate(SEEDS[1:]):
+            parts = {answer: part for answer, part in parts.items() if part}
+            # The last seeds are for answers that explain the same.
+            if not parts or (number > 0 and len(set(parts.values())) == len(parts)):
+                break
+            mine = self._run(seed)
+            parts = {answer: part & self._part(answer, seed, mine) for answer, part in parts.items()}
+        return {answer: part for answer, part in parts.items() if part}
+
+    def _part(self, answer: Answer, seed: int, mine: Traces, passing: _Ids = ()) -> frozenset[str]:
+        """The failing checks in which a wrong answer does the same; none if it does anything else wrong."""
+        theirs = self.known.traces(self.lane, answer, self.graded.exercise, seed, {*mine, *passing})
+        same = frozenset(id for id, trace in mine.items() if theirs[id] == trace)
+        return same if all(id in same or trace.passed for id, trace in theirs.items()) else frozenset()
+
+    def _two_at_once(self, parts: Parts, group: frozenset[str]) -> list[Answer]:
         """Two wrong answers that do together what it does, that which explains what is told in full first.
 
-        Where more than one pair does, what they have in common; of a pair only that which a value shows.
+        Where more than one pair does, what they have in common.
         """
-        failing = self._failing()
-        answers = [answer for answer in told_answers(self.graded.exercise) if answer.caught_by in failing]
-        # What their files say sorts most of them out, before anything is run.
-        answers = list(dict.fromkeys(answer for pair in self._likely(combinations(answers, 2)) for answer in pair))
-        if len(failing) < MOST or not answers or not has_evidence(mine := self.first()):
-            return []
-        answers = [answer for answer in answers if self._does_first(answer, mine)]
-        passing = self.own.keys() - failing
-        parts = {answer: self._part(answer, SEEDS[0], mine, passing) for answer in answers}
-        found = self._likely(pairs(parts, mine))
-        for number, seed in enumerate(SEEDS[1:]):
-            if not found or (number > 0 and len(found) == 1):
-                break
-            mine = self._run(seed)
-            left = dict.fromkeys(answer for pair in found for answer in pair)
-            parts = {answer: parts[answer] & self._part(answer, seed, mine) for answer in left}
-            found = self._likely(pairs(parts, mine))
-        return sorted(certain(found, parts, mine), key=lambda answer: self._place(parts, answer))
+        mine = {answer: part & group for answer, part in parts.items() if answer.caught_by in group}
+        found = [pair for pair in pairs(mine, group) if self._keeps_to(pair, group)]
+        return sorted(certain(found), key=lambda answer: self._place(mine[answer]))
 
-    def _part(self, answer: Answer, seed: int, mine: Traces, passing: Collection[str] = ()) -> frozenset[str]:
-        """The failing checks in which a wrong answer does the same; none if it fails where these pass."""
-        theirs = self.known.traces(self.lane, answer, self.graded.exercise, seed, {*mine, *passing})
-        if not all(theirs[id].verdict is Verdict.PASSED for id in passing):
-            return frozenset()
-        return frozenset(id for id, trace in mine.items() if theirs[id] == trace)
+    def _may_explain(self, answer: Answer, group: frozenset[str], answers: Collection[Answer]) -> bool:
+        """Whether an answer may explain these checks by what its file says, alone or with another one."""
+        if answer.caught_by not in group:
+            return False
+        others = (other for other in answers if other.caught_by in group and other is not answer)
+        return self._keeps_to([answer], group) or any(self._keeps_to([answer, other], group) for other in others)
 
-    def _likely(self, found: Iterable[tuple[Answer, Answer]]) -> list[tuple[Answer, Answer]]:
-        """The pairs of which little was lost on rules that both keep."""
-        return [pair for pair in found if self._lost_on_others(pair) <= MOST_ON_OTHERS * self.graded.exercise.points]
+    def _keeps_to(self, answers: Collection[Answer], group: _Ids) -> bool:
+        """Whether these checks lost little on rules that all of these wrong answers keep."""
+        rows = {row.check.id: row for row in self.graded.checks}
+        broken = {rule for answer in answers for rule in (rows[answer.caught_by].check.contract, *answer.breaks)}
+        others = [rows[id].score for id in group if rows[id].check.contract not in broken]
+        lost = sum(score.possible - score.earned for score in others)
+        return lost <= MOST_ON_OTHERS * self.graded.exercise.points
 
-    def _place(self, parts: Parts, answer: Answer) -> int:
-        """The place of the first check that an answer explains, in the order in which they are told."""
+    def _place(self, ids: _Ids) -> int:
+        """The place of the first of these checks, in the order in which they are told."""
         told = Told.of(self.graded.checks)
         rows = [*filter(None, [told.cause]), *told.same, *told.lost]
-        return next((place for place, row in enumerate(rows) if row.check.id in parts[answer]), len(rows))
-
-    def _alike(self) -> list[Answer]:
-        """The wrong answers that it behaves like."""
-        failing = self._failing()
-        answers = [answer for answer in told_answers(self.graded.exercise) if self._may_be(answer, failing)]
-        if not answers:
-            return []
-        mine = self.first()
-        if not has_evidence(mine):
-            return []
-        passing = self.own.keys() - failing
-        answers = [answer for answer in answers if self._does_first(answer, mine)]
-        answers = [answer for answer in answers if self._does(answer, SEEDS[0], mine, passing)]
-        for number, seed in enumerate(SEEDS[1:]):
-            if not answers or (number > 0 and len(answers) == 1):
-                break
-            mine = self._run(seed)
-            answers = [answer for answer in answers if self._does(answer, seed, mine)]
-        return answers
+        return next((place for place, row in enumerate(rows) if row.check.id in ids), len(rows))
 
     def first(self) -> Traces:
         """What it does in the checks that fail, with the first of the seeds."""
-        return {id: self.own[id] for id in self._failing()} if self.seed == SEEDS[0] else self._run(SEEDS[0])
+        return self._failing() if self.seed == SEEDS[0] else self._run(SEEDS[0])
 
-    def _failing(self) -> set[str]:
-        return {id for id, trace in self.own.items() if trace.lost}
-
-    def _may_be(self, answer: Answer, failing: Collection[str]) -> bool:
-        """Whether the check that must catch a wrong answer failed, and little was lost on rules that it keeps."""
-        if answer.caught_by not in failing:
-            return False
-        return self._lost_on_others([answer]) <= MOST_ON_OTHERS * self.graded.exercise.points
-
-    def _lost_on_others(self, answers: Collection[Answer]) -> int:
-        """Hundredths of a point that were lost on rules that all of these wrong answers keep."""
-        rows = {row.check.id: row for row in self.graded.checks}
-        broken = {rule for answer in answers for rule in (rows[answer.caught_by].check.contract, *answer.breaks)}
-        others = [rows[id].score for id in self._failing() if rows[id].check.contract not in broken]
-        return sum(score.possible - score.earned for score in others)
+    def _failing(self) -> Traces:
+        return {id: trace for id, trace in self.own.items() if trace.lost}
 
     def _run(self, seed: int) -> Traces:
-        """What becomes of the failing checks with another seed; each is run once."""
+        """What becomes of the failing checks with another seed; those of costs stay as they were."""
         if seed not in self.ran:
-            part = Part(frozenset(self._failing()), told=False)
-            run = self.lane.run(self.graded.exercise, self.files, seed, part=part)
-            self.ran[seed] = {outcome.check: Trace.of(outcome) for outcome in run.outcomes}
+            failing, exercise = self._failing(), self.graded.exercise
+            costs = {row.check.id for row in self.graded.checks if row.check.category == COSTS}
+            again = traces_in(self.lane, exercise, self.files, seed, failing.keys() - costs)
+            self.ran[seed] = {**failing, **again}
         return self.ran[seed]
 
-    def _does_first(self, answer: Answer, mine: Traces) -> bool:
-        """Whether a wrong answer does the same in the check that must catch it: one check, and most differ in it."""
-        return self._does(answer, SEEDS[0], {answer.caught_by: mine[answer.caught_by]})
 
-    def _does(self, answer: Answer, seed: int, mine: Traces, passing: Collection[str] = ()) -> bool:
-        """Whether a wrong answer does the same in the checks that fail, and passes these."""
-        theirs = self.known.traces(self.lane, answer, self.graded.exercise, seed, {*mine, *passing})
-        passes = all(theirs[id].verdict is Verdict.PASSED for id in passing)
-        return passes and all(theirs[id] == trace for id, trace in mine.items())
+def _only(traces: Traces, ids: Iterable[str]) -> Traces:
+    return {id: traces[id] for id in ids}
+
+
+def _joined(rows: Iterable[tuple[str, list[str]]]) -> str:
+    """The sentences of each function, as long as there are not too many of them."""
+    texts: list[str] = []
+    left = MOST
+    for word, sentences in rows:
+        if sentences and len(sentences) <= left:
+            texts.append(word.join(sentences))
+            left -= len(sentences)
+    return BOTH.join(texts)
 
 
 def sentences_of(answers: Collection[Answer]) -> list[str]:
@@ -255,7 +239,7 @@ def sentences_of(answers: Collection[Answer]) -> list[str]:
 def told_answers(exercise: Exercise) -> Iterator[Answer]:
     """The wrong answers of an exercise that have a sentence."""
     for path in exercise.wrong:
-        # One that cannot be read is its author's to mend, whom `grade verify` tells; here the others still serve.
+        # One that cannot be read is its author's to fix, and `grade verify` says so; here the others still serve.
         with suppress(CourseError, OSError):
             if (answer := read_answer(exercise, path)).sentence:
                 yield answer

@@ -17,7 +17,7 @@ from importlib import util
 
 from grader.course.answers import UNWRITTEN
 from grader.diagnosis.groups import lost_rows
-from grader.diagnosis.traces import compared
+from grader.diagnosis.traces import COSTS, is_comparable
 from grader.model import Exercise, GradedExercise, Verdict
 from grader.report.causes import Told
 
@@ -104,11 +104,11 @@ def _bare(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> str:
 
 
 def _caught_by(graded: GradedExercise) -> tuple[str, str]:
-    """The check that must catch it, and its rule: the one that is explained to students, where values are compared."""
-    wanted = compared(row.check for row in graded.checks)
-    rows = [row for row in lost_rows(graded) if row.check.id in wanted and row.outcome.verdict in _CAUGHT]
+    """The check that must catch it, and its rule: the one that is explained to students; of costs only if need be."""
+    rows = [row for row in lost_rows(graded) if row.outcome.verdict in _CAUGHT and is_comparable(row.outcome)]
+    rows = [row for row in rows if row.check.category != COSTS] or rows
     if not rows:
-        raise ValueError("no check that compares values failed")
+        raise ValueError("no check failed in a way that can be compared")
     cause = Told.of(graded.checks).cause
     chosen = cause if cause in rows else rows[0]
     assert chosen is not None

@@ -1,8 +1,8 @@
 """Submissions that no known wrong answer explains, grouped by how they behave: each may be a mistake to write down.
 
-Where values show what a submission does, it was run with inputs that are the same for everybody, and those belong
-together that did the same with them. Others are grouped by how their checks ended: those groups tell what went wrong,
-and nothing by which a mistake could be recognised.
+Where its failing checks can be compared, a submission was run with inputs that are the same for everybody, and those
+belong together that did the same with them. Others are grouped by how their checks ended: such a group says what went
+wrong, and nothing by which a mistake could be recognised.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from grader.model import Exercise, GradedCheck, GradedExercise, Verdict
 _SHORTEST_NAME = 4
 _DRAWN = re.compile(r"\d[\d.e+-]*")
 _MISSED = "they were graded before behaviour was kept; run the batch once more with --rerun all"
-_WITHOUT_VALUE = "no value shows what they do"
+_NOTHING_SEEN = "nothing shows what they do"
 
 
 @dataclass(frozen=True)
@@ -29,22 +29,20 @@ class Unexplained:
         author: whose; the name of the report.
         number: by which its outcome is found again.
         key: what it has in common with those of its group.
-        by_value: whether that is what it does with values.
         why_not: why no wrong answer can be made of it, or "".
     """
 
     author: str
     number: int
     key: str
-    by_value: bool
     why_not: str = ""
 
     @classmethod
     def of(cls, author: str, number: int, graded: GradedExercise) -> Unexplained:
         """That of an exercise for which `is_unexplained` holds."""
         if graded.behaviour:
-            return cls(author, number, graded.behaviour, True)
-        return cls(author, number, _endings(graded), False, _MISSED if can_tell(graded) else _WITHOUT_VALUE)
+            return cls(author, number, graded.behaviour)
+        return cls(author, number, _endings(graded), _MISSED if can_tell(graded) else _NOTHING_SEEN)
 
 
 @dataclass(frozen=True)

@@ -8,19 +8,19 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
 from grader.course.answers import Answer, as_submitted
-from grader.diagnosis.traces import Trace, Traces
+from grader.diagnosis.traces import COSTS, Trace, Traces
 from grader.jobs import Part, Setup
 from grader.keys import digest_of, judge_of, machine_of
 from grader.lanes.lane import Lane
 from grader.model import Exercise, Verdict
 from grader.report.as_json import write_whole
 
-_VERSION = 1
+_VERSION = 2
 _KEPT = (Verdict.PASSED, Verdict.FAILED, Verdict.CRASHED, Verdict.SKIPPED)
 """What the next run will find as well; the machine may have made the others."""
 
@@ -57,15 +57,20 @@ class Known:
             seed: of the inputs.
             checks: the ids of the checks that are asked for.
         """
-        with self._lock:
-            mine = self._found.setdefault(self._key(exercise, answer, seed), {})
-        # Two lanes may find out the same: what they find is equal, and neither need wait.
-        if missing := frozenset(checks).difference(mine):
-            run = lane.run(exercise, as_submitted(exercise, answer.source), seed, part=Part(missing, told=False))
+        costs = {check.id for check in lane.checks_of(exercise) if check.category == COSTS}
+        found: dict[str, Trace] = {}
+        # Costs hardly hang on the inputs: they are found out with one seed, for all.
+        for wanted, inputs in ((set(checks) - costs, seed), (costs.intersection(checks), 0)):
             with self._lock:
-                mine.update({outcome.check: Trace.of(outcome) for outcome in run.outcomes})
-                self._new = True
-        return {id: mine[id] for id in checks}
+                mine = self._found.setdefault(self._key(exercise, answer, inputs), {})
+            # Two lanes may find out the same: what they find is equal, and neither need wait.
+            if missing := wanted.difference(mine):
+                new = traces_in(lane, exercise, as_submitted(exercise, answer.source), inputs, missing)
+                with self._lock:
+                    mine.update(new)
+                    self._new = True
+            found |= {id: mine[id] for id in wanted}
+        return found
 
     def _key(self, exercise: Exercise, answer: Answer, seed: int) -> str:
         """A digest of all that the traces hang on: what judges the answer, the answer, the seed."""
@@ -84,10 +89,9 @@ class Known:
             if self._path is None or not self._new:
                 return
             rows = {
-                key: {id: [trace.verdict.value, trace.story, trace.has_value] for id, trace in traces.items()
-                      if trace.verdict in _KEPT}
+                key: {id: [trace.verdict.value, trace.story] for id, trace in traces.items() if trace.verdict in _KEPT}
                 for key, traces in list(self._found.items())[-_MOST:]
-            }  # fmt: skip
+            }
             write_whole(self._path, json.dumps({"version": _VERSION, "traces": rows}) + "\n")
             self._new = False
 
@@ -106,7 +110,18 @@ def _from_plain(data: Any) -> _Found:
     if data["version"] != _VERSION:
         return {}
     return {
-        str(key): {str(id): Trace(Verdict(verdict), str(story), bool(has_value)) for id, (verdict, story, has_value)
-                   in traces.items()}
+        str(key): {str(id): Trace(Verdict(verdict), str(story)) for id, (verdict, story) in traces.items()}
         for key, traces in data["traces"].items()
-    }  # fmt: skip
+    }
+
+
+def traces_in(
+    lane: Lane, exercise: Exercise, files: Mapping[str, bytes], seed: int, checks: Collection[str]
+) -> dict[str, Trace]:
+    """How these checks end for a submission: in a grading run, of a wrong answer, and for a released copy."""
+    if not checks:
+        return {}
+    categories = {check.id: check.category for check in lane.checks_of(exercise)}
+    # What is too slow decides at once: it costs nobody a point.
+    run = lane.run(exercise, files, seed, part=Part(frozenset(checks), again=True, told=False))
+    return {outcome.check: Trace.of(outcome, categories[outcome.check]) for outcome in run.outcomes}

@@ -20,6 +20,8 @@ from typing import IO
 
 from grader.jobs import (
     ALL,
+    NOT_PENDING,
+    PENDING,
     Collected,
     Done,
     Job,
@@ -34,16 +36,20 @@ from grader.jobs import (
 from grader.lanes.deadline import Late, until
 from grader.lanes.source import START_S
 from grader.lanes.supply import Source
-from grader.lanes.undone import gone, too_late
+from grader.lanes.undone import gone, too_late, too_much
 from grader.lanes.walls import Reached
 from grader.model import Check, Device, Exercise, Outcome, Verdict
 from grader.model.errors import StartError
+from grader.process.clock import waited_s
 from grader.process.end import GRACE_S, end, kill, tail
 from grader.process.start import clean_environment, isolated
 from grader.process.sweep import sweep
 from grader.wire.bounds import ChannelClosed
 from grader.wire.frames import Channel, Patience
 from grader.wire.transport import PatientPipes
+
+_WAITED = 0.02
+"""Of the time of an exercise: who waited less for a core would have been late without that, too."""
 
 _INSTEAD = "leave out --device, and checks of devices run on a simulated accelerator"
 
@@ -90,7 +96,9 @@ class Lane:
         self._busy = False
         self._collected: Collected | None = None
         self._spawned: set[int] = set()
-        self.was_late = False  # whether a deadline ended what it ran, since somebody last said that it was not
+        self.was_late = False  # whether a deadline ended what it ran and something of it had waited for a core, since
+        # somebody last said that it was not
+        self._waited_before = 0.0
         self._process: subprocess.Popen[bytes] | None = None
         self.watch: Watch = lambda what, seconds: None
         self._open()
@@ -99,6 +107,7 @@ class Lane:
         """Start the check process. It imports torch while the worker server does, so nothing is waited for here."""
         self._log: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  closed in _end_process()
         self._root = tempfile.mkdtemp(prefix="grade-")  # for the workers' folders; nothing in it tells what is graded
+        self._mark().write_bytes(NOT_PENDING)
         supply = self._source.supply(self._number)
         self._life = supply.life
         fds = [supply.server.fileno()] if supply.server else []
@@ -122,6 +131,10 @@ class Lane:
         stdout.close()
         self._command = supply.command
         self._plan()
+
+    def _mark(self) -> Path:
+        """The file in which the check process says whether it is taking in what a student's worker replied."""
+        return Path(self._root, PENDING)
 
     def _plan(self) -> None:
         planned = tuple(PlannedExercise.of(exercise) for exercise in self._exercises)
@@ -223,6 +236,7 @@ class Lane:
         checks = [check for check in self.checks_of(exercise) if job.part.has(check.id)]
         self._jobs += 1
         self._busy = True
+        self._waited_before = self._waited_s() or 0.0
         self._send(job)
         run = self._collect(exercise, checks, job.part, hear)
         self._busy = False
@@ -233,7 +247,7 @@ class Lane:
         outcomes: dict[str, Outcome] = {}
         output, detail = "", "it did not run"
         deadline = time.monotonic() + exercise.limits.exercise_s
-        late = False
+        late = pending = False
         while True:
             try:
                 waits_for = next((check.title for check in checks if check.id not in outcomes), "Ending")
@@ -241,18 +255,22 @@ class Lane:
             except Late:
                 # The first time the workers are ended, so that the check process comes back and tells what it has;
                 # where only the lane as a whole can be ended, or it does not come back, nothing more is waited for.
-                again, late, self.was_late = late, True, True
+                again, late = late, True
                 if again or not self._source.end_workers(self._number):
+                    self._note_late(exercise, 0.0)
                     self._end_process()
                     break
                 deadline = time.monotonic() + GRACE_S
                 continue
             except ChannelClosed:
                 detail = f"the check process ended: {tail(self._log)}"
+                pending = self._mark().read_bytes() != NOT_PENDING
                 self._end_process()
                 break
             if isinstance(message, Done):
                 output = message.output
+                if late:
+                    self._note_late(exercise, message.waited_s)
                 if part.stops:
                     checks = [check for check in checks if check.id in outcomes]
                 break
@@ -260,8 +278,26 @@ class Lane:
             # Once its workers were ended from outside, what a check says is a consequence of that.
             outcomes[message.check] = message if not late else too_late(message.check, exercise)
             hear(outcomes[message.check])
-        missing = {check.id: too_late(check.id, exercise) if late else gone(check, detail) for check in checks}
+        if late:
+            missing = {check.id: too_late(check.id, exercise) for check in checks}
+        else:
+            missing = {check.id: (too_much if pending else gone)(check, detail) for check in checks}
         return Run([outcomes.get(check.id) or missing[check.id] for check in checks], output)
+
+    def _note_late(self, exercise: Exercise, workers_s: float | None) -> None:
+        """Note that a deadline was missed, unless the kernel says that hardly anything of it was a wait for a core.
+
+        Code that sleeps is as late in a lane that runs alone, and would keep all others from working meanwhile.
+        """
+        own = self._waited_s()
+        waited = None if own is None or workers_s is None else own - self._waited_before + workers_s
+        self.was_late |= waited is None or waited > _WAITED * exercise.limits.exercise_s
+
+    def _waited_s(self) -> float | None:
+        """Seconds for which the check process, and workers that are not forked, had no core; None if not known."""
+        assert self._process is not None
+        own = waited_s(self._process.pid)
+        return own if own is None else own + sum(waited_s(pid) or 0.0 for pid in self._spawned)
 
     def _send(self, message: Message) -> None:
         tree, data = to_frame(message)

@@ -15,3 +15,8 @@ def too_late(check: str, exercise: Exercise) -> Outcome:
 def gone(check: Check, detail: str) -> Outcome:
     """What becomes of a check whose process is gone."""
     return Outcome(check.id, Verdict.BROKEN, BROKEN_MESSAGE, detail)
+
+
+def too_much(check: Check, detail: str) -> Outcome:
+    """What becomes of a check whose process is gone while it took in what the student's code gave."""
+    return Outcome(check.id, Verdict.OVER_LIMIT, "your code gave more than the grader can take", detail, cause="raised")

@@ -135,6 +135,7 @@ class Outcome:
         picture: the facts of a picture; of a hidden check always None.
         moments: what took virtual time, where that was asked for.
         line: for authors: of the check file, at which it ended without passing, or 0.
+        called: the student's functions and classes that the check called, by name.
     """
 
     check: str
@@ -149,3 +150,4 @@ class Outcome:
     picture: Picture | None = None
     moments: tuple[Moment, ...] = ()
     line: int = 0
+    called: tuple[str, ...] = ()

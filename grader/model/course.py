@@ -81,9 +81,13 @@ class Exercise:
         limits: what a submission may use.
         withheld: hidden checks that this copy does not have.
         counters: what was counted of the reference, by shown check, in a copy that does not have it.
+        retyped: the shown checks that the reference passes with arguments made anew from their text, likewise.
         data: files that checks, references and students read, by their paths from the exercise's folder.
         shared: code of staff's that checks and references import, by its path from their folder of solutions.
         mistakes: known mistakes, sealed, in a copy that has no wrong answers; None if there are none.
+        values: ids of checks and names of rules that show that some value was right; none for all checks of category
+            correctness on rules without a cap. While none of them passes, no check earns anything.
+        caps: by rule, the hundredths of a point that the exercise earns at most while a check of that rule is lost.
     """
 
     id: str
@@ -111,9 +115,12 @@ class Exercise:
     limits: Limits
     withheld: Withheld
     counters: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    retyped: tuple[str, ...] = ()
     data: Mapping[str, Path] = field(default_factory=dict)
     shared: Mapping[str, Path] = field(default_factory=dict)
     mistakes: Path | None = None
+    values: tuple[str, ...] = ()
+    caps: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def file_name(self) -> str:

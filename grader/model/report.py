@@ -69,11 +69,19 @@ class Score:
 
 @dataclass(frozen=True)
 class GradedCheck:
-    """A check with its outcome and points, in hundredths."""
+    """A check with its outcome and points, in hundredths.
+
+    Attributes:
+        check: the check.
+        outcome: its outcome.
+        score: the points that count.
+        held_back: points that it earned and that do not count: no value was right, or a rule caps the exercise.
+    """
 
     check: Check
     outcome: Outcome
     score: Score
+    held_back: int = 0
 
     @property
     def speed(self) -> Sequence[Speed]:
@@ -104,6 +112,8 @@ class GradedExercise:
         notes: what staff should know of where its file came from.
         behaviour: of what lost points like no known wrong answer, a digest of what it does with inputs that are the
             same for everybody; "" where no value shows that.
+        held_by: the rule that caps the points of the exercise, or None. If checks hold points back without such a
+            rule, no value was right.
     """
 
     exercise: Exercise
@@ -118,6 +128,7 @@ class GradedExercise:
     handed_in: bool = True
     notes: tuple[str, ...] = ()
     behaviour: str = ""
+    held_by: str | None = None
 
     @classmethod
     def untouched(cls, exercise: Exercise) -> GradedExercise:
@@ -127,8 +138,13 @@ class GradedExercise:
 
     def not_started(self) -> GradedExercise:
         """The same of an untouched starter, which earns exactly 0, whatever its given code does."""
-        rows = tuple(replace(row, score=replace(row.score, earned=0)) for row in self.checks)
-        return replace(self, checks=rows, score=replace(self.score, earned=0), state="not_started")
+        rows = tuple(replace(row, score=replace(row.score, earned=0), held_back=0) for row in self.checks)
+        return replace(self, checks=rows, score=replace(self.score, earned=0), state="not_started", held_by=None)
+
+    @property
+    def held_back(self) -> int:
+        """Hundredths of a point that checks earned and that do not count."""
+        return sum(row.held_back for row in self.checks)
 
     @property
     def left_out_score(self) -> Score:

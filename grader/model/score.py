@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import accumulate, pairwise
 
 from grader.model.check import Check, Outcome, Verdict
@@ -31,7 +32,7 @@ def divide(points: int, shares: Sequence[int]) -> list[int]:
 def score(
     points: int, checks: Sequence[Check], outcomes: Sequence[Outcome], withheld_shares: int
 ) -> tuple[list[GradedCheck], int]:
-    """Give each check its points; also the points that withheld checks decide."""
+    """Give each check its points, before `hold_back`; also the points that withheld checks decide."""
     *parts, withheld = divide(points, [*(check.share for check in checks), withheld_shares])
     graded = []
     for check, outcome, part in zip(checks, outcomes, parts, strict=True):
@@ -39,6 +40,54 @@ def score(
         undecided = 0 if outcome.verdict.decided else part
         graded.append(GradedCheck(check, outcome, Score(earned, part, undecided)))
     return graded, withheld
+
+
+def _shows_values(check: Check, values: Sequence[str], caps: Mapping[str, int]) -> bool:
+    """Whether a check shows that some value is right, if it passes."""
+    if not values:
+        return check.category == "correctness" and check.contract not in caps
+    return check.contract in values or check.id.split("[")[0] in values
+
+
+def hold_back(
+    rows: Sequence[GradedCheck], values: Sequence[str], caps: Mapping[str, int], *, withheld: bool
+) -> tuple[list[GradedCheck], str | None]:
+    """Hold back points that were earned for nothing.
+
+    Without a right value, no check earns anything: rules on cost, layout, dtype and purity are easy to obey with a
+    constant. A value check without a verdict may have found a right value, and then nothing is held back. A rule with a
+    cap that lost one of its checks leaves the exercise no more than the cap; the first checks keep their points.
+
+    Args:
+        rows: every check of the exercise, with the points that it earned.
+        values: ids of checks and names of rules that show a right value; none for all checks of category correctness
+            on rules without a cap.
+        caps: by rule, hundredths of a point.
+        withheld: whether there are more checks that did not run here.
+
+    Returns:
+        The rows with the points that count, and the rule that caps the exercise, or None.
+    """
+    gate = [row.outcome.verdict for row in rows if _shows_values(row.check, values, caps)]
+    if gate and not withheld and not any(verdict is Verdict.PASSED or not verdict.decided for verdict in gate):
+        return _up_to(0, rows), None
+    lost = {
+        row.check.contract for row in rows if row.outcome.verdict.decided and row.outcome.verdict is not Verdict.PASSED
+    }
+    cap, rule = min(((points, rule) for rule, points in caps.items() if rule in lost), default=(0, None))
+    if rule is None or sum(row.score.earned for row in rows) <= cap:
+        return list(rows), None
+    return _up_to(cap, rows), rule
+
+
+def _up_to(most: int, rows: Sequence[GradedCheck]) -> list[GradedCheck]:
+    """The rows with no more points than these in all."""
+    limited = []
+    for row in rows:
+        earned = min(row.score.earned, most)
+        most -= earned
+        limited.append(replace(row, score=replace(row.score, earned=earned), held_back=row.score.earned - earned))
+    return limited
 
 
 def in_points(hundredths: int) -> float:
@@ -54,3 +103,13 @@ def counted(number: int, what: str) -> str:
 def points_text(hundredths: int) -> str:
     """Points as a person writes them: 7, 7.5, 7.25."""
     return f"{hundredths / 100:.2f}".rstrip("0").rstrip(".")
+
+
+def held_text(held_back: int, held_by: str | None) -> str:
+    """Why points that checks earned do not count, in a sentence for the student, or ""."""
+    if not held_back:
+        return ""
+    held = points_text(held_back)
+    if held_by is not None:
+        return f"Rule {held_by} is the point of this task: while it is broken, {held} more points do not count."
+    return f"No points yet: {held} earned on other rules do not count, because no value was right."

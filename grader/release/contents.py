@@ -81,9 +81,12 @@ def yaml_files(part: Course, facts: Mapping[str, Facts]) -> Files:
         data["needs"] = [id for id in data.get("needs", []) if id in ids]
         data["starter"] = starter_digest(exercise.starter.read_bytes())
         if found.withheld.checks:
+            # These may name hidden checks, and hold nothing back where some checks are withheld.
+            data.pop("values", None)
             data["withheld"] = {**vars(found.withheld), "points": in_points(found.withheld.points)}
         if found.counters:
             data["counters"] = {check: dict(counters) for check, counters in found.counters.items()}
+        data["retyped"] = list(found.retyped)
         files[path.as_posix()] = _dumped({key: value for key, value in data.items() if value not in ([], {}, None)})
     return files
 

@@ -2,79 +2,66 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 
 from grader.course.answers import Answer, as_submitted
-from grader.diagnosis.diagnose import MOST, all_seen, sentences_of, told_answers
+from grader.diagnosis.diagnose import MOST, sentences_of, told_answers
+from grader.diagnosis.known import traces_in
 from grader.diagnosis.sealed import SEALED_SEEDS, Sealed, name_of, seal
-from grader.diagnosis.traces import Trace, Traces, compared
+from grader.diagnosis.traces import COSTS, Trace, Traces, failures_of, traces_of
+from grader.graded import graded_from
 from grader.jobs import Part
 from grader.lanes.lane import Lane
-from grader.model import Exercise, Outcome
+from grader.model import Exercise
 
 _Behaviour = tuple[Traces, ...]
 
 
 def mistakes_of(exercise: Exercise, lane: Lane) -> tuple[Sealed, list[str]]:
-    """The mistakes of an exercise that shown checks tell, sealed, and the sentences in them.
+    """The mistakes of an exercise that shown checks can tell, sealed, and the sentences in them.
 
-    A mistake is told where the check that must catch it is shown. Another one that does the same there is told with it;
-    of more than two alike, none is.
+    A mistake is sealed by what it does in the shown checks of the functions that it breaks, if the check that must
+    catch it is one of them. Another one that does the same there is told with it; of more than two alike, none is.
 
     Raises:
         StartError: a process of ours did not start.
     """
-    shown = frozenset(compared(check for check in lane.checks_of(exercise) if check.shown))
-    if not shown:
-        return {}, []
     # By what they do with the first seed, as a student's own run does; most are told apart by that.
-    alike: dict[str, list[tuple[Answer, Traces]]] = {}
+    alike: dict[str, dict[str, tuple[_Behaviour, list[Answer]]]] = {}
     for answer in told_answers(exercise):
-        if first := _first(exercise, lane, answer, shown):
-            alike.setdefault(name_of(exercise.id, first), []).append((answer, first))
+        for behaviour in _behaviours(exercise, lane, answer):
+            _, answers = alike.setdefault(name_of(exercise.id, behaviour[0]), {}).setdefault(
+                repr([sorted(traces.items()) for traces in behaviour]), (behaviour, [])
+            )
+            answers.append(answer)
     sealed: dict[str, list[str]] = {}
     told: list[str] = []
     for name, group in alike.items():
-        if not any(_loses(first, answer) for answer, first in group):
-            continue
-        for behaviour, answers in _apart(exercise, lane, group):
+        for behaviour, answers in group.values():
             sentences = sentences_of(answers)
-            if len(sentences) <= MOST and any(_loses(behaviour[0], answer) for answer in answers):
+            if len(sentences) <= MOST and any(answer.caught_by in behaviour[0] for answer in answers):
                 told += sentences
                 sealed.setdefault(name, []).append(seal(exercise.id, behaviour, sentences))
     return sealed, told
 
 
-def _loses(traces: Traces, answer: Answer) -> bool:
-    """Whether an answer fails a shown check that must catch it."""
-    return answer.caught_by in traces and traces[answer.caught_by].lost
-
-
-def _first(exercise: Exercise, lane: Lane, answer: Answer, shown: frozenset[str]) -> Traces:
-    """What an answer does in the shown checks with the first seed; nothing where that does not show a mistake."""
-    outcomes = _outcomes(exercise, lane, answer, SEALED_SEEDS[0], shown)
-    return _traces(outcomes) if all_seen(outcomes) else {}
-
-
-def _apart(
-    exercise: Exercise, lane: Lane, group: Sequence[tuple[Answer, Traces]]
-) -> Iterable[tuple[_Behaviour, list[Answer]]]:
-    """Answers that do the same with the first seed, by what they do with the others."""
-    found: dict[str, tuple[_Behaviour, list[Answer]]] = {}
-    for answer, first in group:
-        lost = frozenset(id for id, trace in first.items() if trace.lost)
-        again, *further = (_traces(_outcomes(exercise, lane, answer, seed, lost)) for seed in SEALED_SEEDS)
-        # What reads memory that nobody wrote does another thing each time, and the copy is to be the same each time.
-        if all(first[id] == trace for id, trace in again.items()):
-            behaviour = (first, *further)
-            found.setdefault(repr(behaviour), (behaviour, []))[1].append(answer)
-    return found.values()
-
-
-def _outcomes(exercise: Exercise, lane: Lane, answer: Answer, seed: int, checks: frozenset[str]) -> Sequence[Outcome]:
+def _behaviours(exercise: Exercise, lane: Lane, answer: Answer) -> list[_Behaviour]:
+    """What an answer does in the shown checks that fail, by function, with each of the seeds."""
+    shown = {check.id: check for check in lane.checks_of(exercise) if check.shown}
     files: Mapping[str, bytes] = as_submitted(exercise, answer.source)
-    return lane.run(exercise, files, seed, part=Part(checks, told=False)).outcomes
+    part = Part(frozenset(shown), again=True, told=False)
+    run = lane.run(exercise, files, SEALED_SEEDS[0], part=part)
+    rows = graded_from(exercise, list(shown.values()), run.outcomes).checks
+    first = traces_of(rows)
+    failing = {id: trace for id, trace in first.items() if trace.lost}
+    again = {id for id in failing if shown[id].category != COSTS}
+    # What reads uninitialized memory does another thing each time, and the copy is to be the same each time.
+    once_more, *further = (traces_in(lane, exercise, files, seed, again) for seed in SEALED_SEEDS)
+    groups = [
+        group for group in failures_of(rows) if all(failing[id] == once_more.get(id, failing[id]) for id in group)
+    ]
+    return [tuple(_only({**failing, **traces}, group) for traces in ({}, *further)) for group in groups]
 
 
-def _traces(outcomes: Sequence[Outcome]) -> Traces:
-    return {outcome.check: Trace.of(outcome) for outcome in outcomes}
+def _only(traces: Mapping[str, Trace], ids: frozenset[str]) -> Traces:
+    return {id: traces[id] for id in ids}

@@ -17,8 +17,13 @@ VERSION = 1
 _NAMED = re.compile(r"`(\w+)[`(]")
 
 
-def to_plain(report: Report) -> dict[str, Any]:
-    """The whole report; points are numbers with two decimals at most."""
+def to_plain(report: Report, *, staff: bool = False) -> dict[str, Any]:
+    """The whole report; points are numbers with two decimals at most.
+
+    Args:
+        report: to be written.
+        staff: whether only staff reads it: `detail` says what a hidden check compares.
+    """
     return {
         "version": VERSION,
         "course": report.course,
@@ -29,12 +34,12 @@ def to_plain(report: Report) -> dict[str, Any]:
         "graded_at": report.graded_at,
         "score": _score(report.score),
         "policy": None,
-        "exercises": [_exercise(graded) for graded in report.exercises],
+        "exercises": [_exercise(graded, staff) for graded in report.exercises],
         "environment": dict(vars(report.environment)),
     }
 
 
-def _exercise(graded: GradedExercise) -> dict[str, Any]:
+def _exercise(graded: GradedExercise, staff: bool) -> dict[str, Any]:
     exercise = graded.exercise
     return {
         "id": exercise.id,
@@ -48,15 +53,16 @@ def _exercise(graded: GradedExercise) -> dict[str, Any]:
         "score": _score(graded.score),
         "withheld": {"checks": exercise.withheld.checks, "points": in_points(graded.withheld_points)},
         "left_out": {"checks": len(graded.left_out), "points": in_points(graded.left_out_score.possible)},
+        "held_by": graded.held_by,
         "diagnosis": graded.diagnosis,
         "hints": list(exercise.hints),
         "limits": dict(vars(exercise.limits)),
         "output": graded.output,
-        "checks": [{**_check(row), "line": _line(row, graded)} for row in graded.checks],
+        "checks": [{**_check(row, staff), "line": _line(row, graded)} for row in graded.checks],
     }
 
 
-def _check(row: GradedCheck) -> dict[str, Any]:
+def _check(row: GradedCheck, staff: bool) -> dict[str, Any]:
     check, outcome = row.check, row.outcome
     return {
         "id": check.id,
@@ -67,8 +73,9 @@ def _check(row: GradedCheck) -> dict[str, Any]:
         "verdict": outcome.verdict.value,
         "earned": in_points(row.score.earned),
         "possible": in_points(row.score.possible),
+        "held_back": in_points(row.held_back),
         "message": outcome.message,
-        "detail": outcome.detail,
+        "detail": outcome.detail if staff or check.shown else "",
         "seconds": row.seconds,
         "counters": dict(outcome.counters),
         "speed": [dict(vars(found)) for found in row.speed],
@@ -101,14 +108,14 @@ def _score(score: Score) -> dict[str, float]:
     }
 
 
-def json_of(report: Report) -> str:
-    """A report as text."""
-    return json.dumps(to_plain(report), indent=1, ensure_ascii=True) + "\n"
+def json_of(report: Report, *, staff: bool = False) -> str:
+    """A report as text; see `to_plain`."""
+    return json.dumps(to_plain(report, staff=staff), indent=1, ensure_ascii=True) + "\n"
 
 
-def write_json(path: Path, report: Report) -> None:
-    """Write a report whole or not at all."""
-    write_whole(path, json_of(report))
+def write_json(path: Path, report: Report, *, staff: bool = False) -> None:
+    """Write a report whole or not at all; see `to_plain`."""
+    write_whole(path, json_of(report, staff=staff))
 
 
 def write_whole(path: Path, content: str | bytes) -> None:

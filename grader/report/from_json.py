@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from grader.model import Check, GradedCheck, Outcome, Score, Verdict
 from grader.model.errors import CourseError
+from grader.model.score import held_text
 from grader.report.as_json import VERSION
 
 _Points = Annotated[float, Field(ge=-1e9, le=1e9, allow_inf_nan=False)]
@@ -47,6 +48,7 @@ class _Check(_Row):
     verdict: Annotated[Verdict, Field(strict=False)]
     earned: _Points
     possible: _Points
+    held_back: _Points = 0.0
     message: str
     detail: str = ""
     seconds: _Points | None = None
@@ -66,6 +68,7 @@ class _Exercise(_Row):
     score: _Score
     withheld: _Part
     left_out: _Part = _Part(checks=0, points=0)
+    held_by: str | None = None
     diagnosis: str | None = None
     hints: tuple[str, ...] = Field((), strict=False)
     limits: Mapping[str, _Points] = {}
@@ -100,6 +103,7 @@ class ReadExercise:
         score: in hundredths of a point, what is withheld or was left out among it as undecided.
         withheld: how many checks this copy does not have, and the hundredths that they decide.
         left_out: the same of checks that were not to run.
+        held: why points that checks earned do not count, in a sentence, or "".
         diagnosis: a sentence for a known mistake, or None.
         hints: of the exercise, the mildest first.
         limits: what a submission might use, by the names of `Limits`; none in a report of old.
@@ -117,6 +121,7 @@ class ReadExercise:
     score: Score
     withheld: tuple[int, int]
     left_out: tuple[int, int]
+    held: str
     diagnosis: str | None
     hints: tuple[str, ...]
     limits: Mapping[str, float]
@@ -191,6 +196,7 @@ def from_json(text: str, name: str) -> ReadReport:
 
 
 def _exercise(row: _Exercise) -> ReadExercise:
+    checks = tuple(_check(check, row.id) for check in row.checks)
     return ReadExercise(
         id=row.id,
         number=row.number,
@@ -201,11 +207,12 @@ def _exercise(row: _Exercise) -> ReadExercise:
         score=row.score.exact(),
         withheld=(row.withheld.checks, round(100 * row.withheld.points)),
         left_out=(row.left_out.checks, round(100 * row.left_out.points)),
+        held=held_text(sum(check.held_back for check in checks), row.held_by),
         diagnosis=row.diagnosis,
         hints=row.hints,
         limits=row.limits,
         output=row.output,
-        checks=tuple(_check(check, row.id) for check in row.checks),
+        checks=checks,
         lines={check.id: check.line for check in row.checks if check.line is not None},
     )
 
@@ -217,4 +224,5 @@ def _check(row: _Check, exercise: str) -> GradedCheck:
     )
     check = Check(row.id, exercise, row.title, row.contract, row.category, shown=row.shown)
     undecided = 0 if row.verdict.decided else possible
-    return GradedCheck(check, outcome, Score(round(100 * row.earned), possible, undecided))
+    score = Score(round(100 * row.earned), possible, undecided)
+    return GradedCheck(check, outcome, score, round(100 * row.held_back))

@@ -25,8 +25,8 @@ def read_like(path: Path) -> ReadReport:
     report = read_report(path)
     if not isinstance(report.environment.get("seed"), int):
         raise CourseError(
-            f"--like: the inputs of {path.as_posix()} come of a batch's secret, which no report tells; "
-            "grade batch into the same folder repeats them"
+            f"--like: the inputs of {path.as_posix()} come from a secret, which no report tells; "
+            "grade batch into the same folder repeats them, and grade ci --course with the same secret"
         )
     return report
 

@@ -105,7 +105,7 @@ def overview_page(overview: Overview) -> str:
 
 def _why(verdict: Verdict) -> str:
     told = {
-        Verdict.BROKEN: "a check of ours is broken; read detail in the report, mend it, grade with --rerun broken",
+        Verdict.BROKEN: "a check of ours is broken; --staff writes detail into the report: fix it, then --rerun broken",
         Verdict.INCONCLUSIVE: "the machine was too busy to judge speed; grade once more",
         Verdict.NOT_RUN: "it needs what that machine has not",
     }

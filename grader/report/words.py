@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from grader.course.layout import Places
 from grader.model import GradedCheck, GradedExercise, Report, Score, Verdict
-from grader.model.score import points_text
+from grader.model.score import held_text, points_text
 from grader.picture.cards import COUNTED
 
 VERDICTS = {
@@ -84,9 +84,11 @@ def mistake_text(graded: GradedExercise) -> str:
 
 
 def exercise_notes(graded: GradedExercise) -> Iterator[str]:
-    """What is open, or was left out."""
+    """What is open, does not count, or was left out."""
     if graded.state == "not_started" and any(row.outcome.verdict is Verdict.PASSED for row in graded.checks):
         yield "The file is as it was given: what passes counts once you have changed it."
+    if held := held_text(graded.held_back, graded.held_by):
+        yield held
     if graded.left_out:
         ran = len(graded.checks)
         yield f"{ran} of {ran + len(graded.left_out)} checks run."

@@ -69,6 +69,7 @@ class Judge:
         telling: what the student reads besides.
         known: what was found out about checks with the reference in the student's place.
         seed: of the inputs.
+        retyped: without a reference, whether it passes the check with arguments made anew from their text.
     """
 
     check: Check
@@ -77,6 +78,7 @@ class Judge:
     telling: Telling
     known: Known
     seed: int
+    retyped: bool
 
     def judge(self, student: Connection) -> Run:
         """The run that counts for this student."""

@@ -18,7 +18,7 @@ import pytest
 from grader.check.devices import Accelerator
 from grader.connection import record
 from grader.connection.connection import Connection
-from grader.connection.record import Record
+from grader.connection.record import Record, waiting
 from grader.jobs import Collected, Done, Job, PlannedExercise
 from grader.lint import findings
 from grader.model import Check, Device, Outcome, Verdict
@@ -33,6 +33,7 @@ from grader.session.judge import Judge, Known, Run
 from grader.session.picturing import picture_of
 from grader.session.printed import Printed
 from grader.session.proof import Tries
+from grader.session.reproduce import remade
 from grader.session.timer import Timer
 from grader.session.tracing import traced
 from grader.session.words import Words
@@ -137,6 +138,7 @@ class CheckSession:
         part = job.part
         rows = [row for row in self._checks[job.exercise] if part.has(row.check.id)]
         printed = Printed(planned.limits.shown_output_kb * 1024)
+        waiting.no_core_s = None
         try:
             for number, row in enumerate(rows):
                 check = row.check
@@ -162,7 +164,7 @@ class CheckSession:
             self._tries.close()
             self._connections.part()
             self._student = None
-        self._host.tell(Done(printed.text))
+        self._host.tell(Done(printed.text, waiting.no_core_s))
 
     def _has_device(self, check: Check) -> bool:
         return check.device is not Device.CUDA or self._accelerator.type is Device.CUDA
@@ -171,11 +173,12 @@ class CheckSession:
         assert self._exercise is not None
         check = row.check
         stand_in = partial(self._stand_in, student.device) if self._exercise.reference else None
-        attempt = partial(self._attempt, row, following, job)
+        attempt = partial(self._attempt, row, following, job, rewrite=remade if job.part.retyped else None)
         if check.id in job.part.traced:
             return traced(check, student, job.part.traced[check.id], attempt)
         started = time.monotonic()
-        judge = Judge(check, attempt, stand_in, self._telling(row.item), self._known, job.seed)
+        retyped = check.id in self._exercise.retyped
+        judge = Judge(check, attempt, stand_in, self._telling(row.item), self._known, job.seed, retyped)
         run = judge.judge(student)
         outcome = _outcome(check, run, student, time.monotonic() - started)
         return self._tries.explained(outcome, judge, student) if job.part.told else outcome
@@ -270,6 +273,7 @@ def _outcome(check: Check, run: Run, student: Connection, seconds: float) -> Out
         detail = "\n".join([detail, *counted, *(found.told for found in speed)]).strip()
         counters = {}
     line = 0 if verdict is Verdict.PASSED else run.ended.line
-    more = {"picture": run.picture if check.shown else None, "line": line}
+    called = tuple(sorted(student.record.called))
+    more = {"picture": run.picture if check.shown else None, "line": line, "called": called}
     given = check.id, verdict, message, detail, round(seconds, 4), counters, speed, student.device, run.cause
     return Outcome(*given, **more)  # type: ignore[arg-type]

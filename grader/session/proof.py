@@ -1,8 +1,10 @@
 """What a student is told to try has been tried: lines that would show nothing wrong are not printed.
 
 Of a shown check its calls are made again with arguments made anew from their text, as the student will make them: the
-check must fail as it did, and it must pass for the reference. Of a hidden check the author's example is run, in a
-worker that knows no hidden input, and for the reference as well: what gives the same for both shows nothing.
+check must fail as it did, and it must pass for the reference. Then the lines themselves are run for both, and must
+print something else. A copy without the reference was told for which checks that passes. Of a hidden check the author's
+example is run, in a worker that knows no hidden input, and for the reference as well: what gives the same for both
+shows nothing.
 """
 
 from __future__ import annotations
@@ -23,6 +25,8 @@ from grader.session.reproduce import Lines, remade, reproduce
 _PRINTED = ("signature", "raised", "kind", "shape", "dtype", "device", "values")
 """What `print` shows. Sharing of memory, writes and times are seen in other ways."""
 
+_ON_RANKS = "(called on {} ranks at once: to see it in plain Python, start a process for each, as torchrun does)"
+_RAISED, _LOST = "raised: ", "lost: "
 _CALL_S = 1.0
 _LONGEST = 4000
 _SHORT = 60
@@ -55,22 +59,26 @@ class Tries:
         seen = outcome.verdict in (Verdict.FAILED, Verdict.CRASHED, Verdict.SKIPPED) and student.record.lost is None
         if stub or not seen or outcome.cause not in _PRINTED:
             return outcome
-        lines = reproduce(student.module, student.record.calls, student.folder, student.device)
+        calls = student.record.calls
+        if (ranks := max((call.ranks for call in calls), default=1)) > 1:
+            # No line of plain Python makes a call on several ranks: it needs a process for each.
+            return replace(outcome, message=f"{outcome.message}\n{_ON_RANKS.format(ranks)}")
+        lines = reproduce(student.module, calls, student.folder, student.device)
         if lines is None or not self._reference_passes(judge):
             return outcome
-        fresh = self._anew(student)
-        again = judge.attempt(fresh, rewrite=remade).decision
+        with closing(student.fresh()) as fresh:
+            again = judge.attempt(fresh, rewrite=remade).decision
         plain = outcome.message.replace(f"\n{AS_THEY_WERE}", "")
         if (again.verdict, again.message) != (outcome.verdict, plain):
             return outcome
-        if student.reference is not None and not self._differs(lines, fresh, student.reference):
+        if student.reference is not None and not self._show(lines, outcome, student):
             return outcome
         return replace(outcome, message=f"{outcome.message}\n\n{lines}")
 
     def _reference_passes(self, judge: Judge) -> bool:
-        """Whether the check passes for the reference with arguments that are made anew; known without one here."""
+        """Whether the check passes for the reference with arguments that are made anew; a copy without one says so."""
         if judge.stand_in is None:
-            return True
+            return judge.retyped
         key = judge.check.exercise, judge.check.id
         if key not in self._passes_anew:
             with judge.stand_in() as stand_in:
@@ -78,11 +86,16 @@ class Tries:
             self._passes_anew[key] = verdict is Verdict.PASSED
         return self._passes_anew[key]
 
-    def _differs(self, lines: Lines, student: Connection, reference: Connection) -> bool:
-        """Whether the lines print something else for the student than for the reference."""
+    def _show(self, lines: Lines, outcome: Outcome, student: Connection) -> bool:
+        """Whether the lines print something else for the student than for the reference, which they suit."""
+        assert student.reference is not None
         text = "\n".join(lines.body)
-        with closing(reference.fresh()) as fresh:
-            return _tried(student, text) != _tried(fresh, text)
+        # Workers that ran nothing else, as the lines will be run.
+        with closing(student.reference.fresh()) as right, closing(student.fresh()) as own:
+            expected, got = _tried(right, text), _tried(own, text)
+        # What the reference raises is right only where the check expects it, and names it.
+        suits = not expected.startswith((_RAISED, _LOST)) or expected.removeprefix(_RAISED) in outcome.message
+        return suits and expected != got
 
     def _with_example(self, check: Check, outcome: Outcome, student: Connection) -> Outcome:
         """The outcome of a hidden check that did not pass, with its example, unless that shows nothing."""
@@ -137,9 +150,9 @@ def _tried(connection: Connection, lines: str) -> str:
     try:
         printed = named(connection, "tried", "")(connection.module, lines)
     except WorkerLost as lost:
-        return f"lost: {lost.verdict}"
+        return f"{_LOST}{lost.verdict}"
     except Exception as error:  # whatever student code raises
-        return f"raised: {type(error).__name__}"
+        return f"{_RAISED}{type(error).__name__}"
     finally:
         connection.begin_check(Record(), limits)
     return _DIGITS.sub(r"\1", _VARIES.sub("", str(printed)[:_LONGEST]))

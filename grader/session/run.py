@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import linecache
+import mmap
 import os
 import socket
 import sys
@@ -17,8 +18,9 @@ from grader.check.devices import Accelerator
 from grader.confine import cgroup
 from grader.connection.fork import ForkStarter
 from grader.connection.process import Starter
+from grader.connection.record import waiting
 from grader.connection.spawn import SpawnStarter
-from grader.jobs import Plan, PlannedExercise, Spawned
+from grader.jobs import PENDING, Plan, PlannedExercise, Spawned
 from grader.model import Device
 from grader.process.sweep import sweep
 from grader.session.connections import Connections
@@ -76,6 +78,8 @@ def run(host: Host, plan: Plan, server: int | None) -> None:
     else:
         roomy = plan.accelerator is Device.CUDA
         starter = SpawnStarter(plan.root, plan.spawn, lambda pid: host.tell(Spawned(pid)), roomy=roomy)
+    with open(plan.root / PENDING, "r+b") as file:
+        waiting.mark = mmap.mmap(file.fileno(), 1)
     try:
         # First of all: a machine on which no worker works must not look like a class of crashed submissions.
         self_test(starter)

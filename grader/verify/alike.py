@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from grader.course.layout import Places
 from grader.diagnosis.diagnose import MOST
-from grader.diagnosis.traces import Trace, compared, has_evidence
+from grader.diagnosis.traces import Trace, traces_of
 from grader.model import GradedExercise
 from grader.verify.cases import Case
 from grader.verify.proof import Proof
@@ -23,10 +23,10 @@ def alike_notes(proof: Proof, runs: Sequence[tuple[Case, GradedExercise]]) -> It
     seen: dict[str, dict[int, frozenset[tuple[str, Trace]]]] = defaultdict(dict)
     sentences: dict[str, str] = {}
     for case, graded in runs:
-        wanted = compared(row.check for row in graded.checks)
-        traces = {row.check.id: Trace.of(row.outcome) for row in graded.checks if row.check.id in wanted}
-        # Nobody is told a sentence where no value shows the mistake.
-        if case.kind == "wrong" and has_evidence(traces):
+        if case.kind != "wrong":
+            continue
+        traces = traces_of(graded.checks)
+        if any(trace.lost for trace in traces.values()):
             sentences[case.answer.path.name] = case.answer.sentence
             seen[case.answer.path.name][case.seed] = frozenset(traces.items())
     groups: dict[frozenset[tuple[int, frozenset[tuple[str, Trace]]]], list[str]] = defaultdict(list)

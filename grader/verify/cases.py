@@ -27,7 +27,7 @@ class Case:
 
     Attributes:
         exercise: whose file it is.
-        kind: starter, reference, right, wrong or odd.
+        kind: starter, reference, right, wrong, odd or constant.
         answer: the file.
         seed: of the run.
         busy: whether all cores are, meanwhile.

@@ -25,6 +25,7 @@ def judge(proof: Proof, checks: Sequence[Check], found: Sequence[tuple[Case, Seq
         found: each run, with the outcomes of all checks.
     """
     judges = {"starter": _judge_starter, "reference": _judge_right, "right": _judge_right, "wrong": _judge_wrong}
+    judges["constant"] = _judge_constant
     judges["odd"] = _judge_odd
     told: dict[tuple[Path | None, str], tuple[str, set[Path]]] = {}
     for case, outcomes in found:
@@ -105,6 +106,11 @@ def _judge_odd(case: Case, checks: Sequence[Check], outcomes: Sequence[Outcome])
     return None, False
 
 
+def _judge_constant(case: Case, checks: Sequence[Check], outcomes: Sequence[Outcome]) -> Judged:
+    del checks
+    return _broken(case, outcomes), False
+
+
 def _notes(found: Sequence[tuple[Case, Sequence[Outcome]]]) -> Iterator[str]:
     """What an author is asked about odd answers that may be right."""
     asked: dict[str, list[str]] = {}
@@ -143,7 +149,7 @@ def _broken(case: Case, outcomes: Sequence[Outcome]) -> str | None:
 
 def _place(case: Case) -> str:
     places = Places.of(case.exercise)
-    if case.kind == "odd":
+    if case.kind in ("odd", "constant"):
         return f"{places.staff.as_posix()}: {case.answer.path.name}"
     folder = {"starter": places.shown, "reference": places.staff, "right": places.right, "wrong": places.wrong}[
         case.kind

@@ -38,7 +38,10 @@ def _loss(runs: Sequence[tuple[Case, GradedExercise]]) -> Loss:
     lost, open_ = Counter[str](), Counter[str]()
     for _, graded in runs:
         for row in graded.checks:
-            lost[row.check.contract] += row.score.possible - row.score.earned - row.score.undecided
+            # What a cap holds back is lost on the rule that has it.
+            held = row.held_back if graded.held_by is not None else 0
+            lost[row.check.contract] += row.score.possible - row.score.earned - row.score.undecided - held
+            lost[graded.held_by or ""] += held
             open_[row.check.contract] += row.score.undecided
     mean = {rule: points / len(runs) for rule, points in lost.items() if points}
     answer = case.answer

@@ -44,7 +44,8 @@ class Proof:
     Attributes:
         exercise: the exercise.
         problems: sentences with their remedies.
-        counts: for each kind (starter, reference, right, wrong, odd): runs that went as they should, and all runs.
+        counts: for each kind (starter, reference, right, wrong, odd, constant): runs that went as they should, and all
+            runs.
         seconds: the longest run of the reference.
         unproved: wrong answers whose check needs something that is not here.
         losses: what each wrong answer loses.

@@ -16,6 +16,7 @@ from grader.model.errors import CourseError
 from grader.model.score import counted
 from grader.verify.alike import alike_notes
 from grader.verify.cases import WRONG_SEEDS, Case, cases_of
+from grader.verify.constants import CONSTANTS, constant_cases, constant_problems
 from grader.verify.coverage import unknown_topics
 from grader.verify.judge import judge
 from grader.verify.kept import Kept
@@ -109,8 +110,8 @@ def prove(
     _read(runs.course, proofs, collected)
     cases = [case for proof in proofs if proof.exercise.id not in collected.problems
              for case in _cases(proof, _checks_of(collected, proof), seeds)]  # fmt: skip
-    known = [case for case in cases if not case.busy and case.kind != "odd"]
-    odd = [case for case in cases if not case.busy and case.kind == "odd"]
+    known = [case for case in cases if not case.busy and case.kind not in ("odd", "constant")]
+    odd = [case for case in cases if not case.busy and case.kind in ("odd", "constant")]
     busy = [case for case in cases if case.busy]
     if count := runs.new([*known, *odd]):
         say(f"running {counted(count, 'submission')} on {counted(pool.slots, 'lane')}")
@@ -136,7 +137,7 @@ def _runs_of(exercise: Exercise, seeds: int) -> int:
     with suppress(OSError, SyntaxError, ValueError):  # which is told as a problem
         functions = functions_asked_for(exercise)
     known = seeds * (1 + len(exercise.right)) + min(seeds, WRONG_SEEDS) * len(exercise.wrong)
-    return known + len(ODD) * len(functions)
+    return known + len(ODD) * len(functions) + len(CONSTANTS)
 
 
 def _cases(proof: Proof, checks: Sequence[Check], seeds: int) -> list[Case]:
@@ -144,7 +145,7 @@ def _cases(proof: Proof, checks: Sequence[Check], seeds: int) -> list[Case]:
     try:
         if proof.exercise.reference is not None:  # each run would say that it is at fault itself
             ast.parse(proof.exercise.reference.read_bytes())
-        return [*cases_of(proof, checks, seeds), *odd_cases(proof)]
+        return [*cases_of(proof, checks, seeds), *odd_cases(proof), *constant_cases(proof.exercise)]
     except CourseError as error:
         proof.problems += [f"{Places.of(proof.exercise).staff.as_posix()}/{problem}" for problem in error.problems]
     except SyntaxError as error:
@@ -171,7 +172,7 @@ def _concluded(
         proof.problems += margin_problems(proof.exercise, outcomes)
         proof.losses += losses_of(graded)
         proof.notes += alike_notes(proof, graded)
-        proof.problems += [*loss_problems(proof), *steady_problems(proof, graded)]
+        proof.problems += [*loss_problems(proof), *constant_problems(proof, graded), *steady_problems(proof, graded)]
         concluded.append(proof)
     return concluded
 

@@ -39,6 +39,12 @@ def text_problems(exercise: Exercise, checks: Sequence[Check], topics: Container
         yield f"{places.staff.as_posix()}: there is no reference; write {places.reference.name}"
     if exercise.shown_checks is None:
         yield f"{places.shown.as_posix()}: there are no shown checks; write {places.shown_checks.name}"
+    for rule in exercise.caps:
+        if rule not in {check.contract for check in checks}:
+            yield f"{where}: caps: no check examines a rule {rule}; name a rule of the task that has a check"
+    for name in exercise.values:
+        if name not in {name for check in checks for name in (check.contract, check.id.split("[")[0])}:
+            yield f"{where}: values: there is no check or rule {name}; name a check without check_, or a rule"
     yield from _check_problems(exercise, checks)
     yield from _shown_check_problems(exercise)
 

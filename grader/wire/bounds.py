@@ -1,7 +1,7 @@
 """What one message may hold, and the errors of everything beyond. Standard library only.
 
 WireError
-├── ProtocolError    the other process broke a rule
+├── ProtocolError    the other process broke a rule; `TooMuch`: of how much it may send
 ├── ChannelClosed    the other process is gone
 └── Unsupported      a value of ours cannot be sent
 """
@@ -10,6 +10,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+_OF_A_TREE = 4
+"""So many times its text a tree takes as objects of Python's."""
+
 
 class WireError(Exception):
     """A message could not be sent or received."""
@@ -17,6 +20,10 @@ class WireError(Exception):
 
 class ProtocolError(WireError):
     """The other process sent what this protocol does not allow."""
+
+
+class TooMuch(ProtocolError):
+    """The other process sent more than all its messages together may hold."""
 
 
 class ChannelClosed(WireError):
@@ -35,6 +42,23 @@ def expect(condition: object, text: str) -> None:
     """
     if not condition:
         raise ProtocolError(text)
+
+
+@dataclass
+class Budget:
+    """What several messages may hold together. Like `Caps`, it is taken from before any memory is allocated."""
+
+    left: int
+
+    def take(self, tree_bytes: int, data_bytes: int) -> None:
+        """Take one message from it.
+
+        Raises:
+            TooMuch: so much is not left.
+        """
+        self.left -= _OF_A_TREE * tree_bytes + data_bytes
+        if self.left < 0:
+            raise TooMuch("more than all messages together may hold")
 
 
 @dataclass(frozen=True)

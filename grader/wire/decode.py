@@ -6,8 +6,10 @@ change can be taken back and made again (`Change`), so that the reference gets a
 
 from __future__ import annotations
 
+import math
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Container, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,6 +25,10 @@ from grader.wire.plain import DTYPES, PLAIN, array_dtype, from_plain
 KINDS: Mapping[str, type] = {name: kind for kind, name in CONTAINERS.items()}
 
 _EMPTY = memoryview(b"")
+_KEYED = {"dict": 2, "set": 1, "frozenset": 1}
+"""Containers that hash their items, or every second one."""
+_COLLISIONS = 100
+"""So many keys may have the same hash: n of them take n² comparisons, and the hash of an int is easy to choose."""
 
 
 class Change:
@@ -76,8 +82,8 @@ class Decoder:
 
         Args:
             tree: as `Encoder.encode` gives it, from another process.
-            data: its blocks, padded; new ones stay in this memory.
-            original: the same memory as it arrived, for a process that tells changes.
+            data: its blocks, padded; new ones stay in this memory, or get memory of their own if `original` is given.
+            original: the same memory, which nobody writes to, for a process that tells changes.
 
         Raises:
             ProtocolError: it breaks a rule; then nothing has changed.
@@ -95,7 +101,7 @@ class Decoder:
             if rows[number][0] not in KINDS:
                 views[number] = self._view(number, rows[number])
         if rows:
-            self._check_bools(rows, written)
+            self._check_bools(rows, written, views)
         for number in range(known, len(rows)):
             table.objects.append(views.get(number))
         if len(changed) > len(views):
@@ -136,13 +142,20 @@ class Decoder:
             else:
                 if number != len(blocks):
                     raise ProtocolError("an invalid number of a block")
-                block = Block(part.__array_interface__["data"][0], size, part)
-                block.original = original[start : start + size] if len(original) else None
-                blocks.append(block)
+                blocks.append(self._new_block(number, part, original[start : start + size]))
             start += -(-size // ALIGNMENT) * ALIGNMENT
         if start != most:
             raise ProtocolError("blocks and data differ in size")
         return written
+
+    def _new_block(self, number: int, part: Array, original: memoryview) -> Block:
+        if not len(original):
+            return Block(part.__array_interface__["data"][0], part.nbytes, part)
+        # In the process that answers: PyTorch resizes memory that it has allocated, and no other.
+        storage = self._table.storages[number, 0, part.nbytes] = torch.UntypedStorage(part.nbytes, device="cpu")
+        block = Block(storage.data_ptr(), part.nbytes, storage)
+        block.data[:], block.original = part, original
+        return block
 
     def _take_rows(self, entries: list[Any]) -> list[int]:
         """Take in rows that are new or changed; give their numbers."""
@@ -158,6 +171,8 @@ class Decoder:
             if 0 <= number < known:
                 if row[0] != rows[number][0] or row[0] in UNCHANGING:
                     raise ProtocolError("an object changed its type")
+                if row[0] == "array" and row[4:6] != rows[number][4:6]:
+                    raise ProtocolError("an array changed its memory")
                 rows[number] = row
             else:
                 if number != len(rows):
@@ -169,7 +184,11 @@ class Decoder:
     def _view(self, number: int, row: list[Any]) -> Any:
         """A tensor or an array on its block; in the process that answers, as the process that asks has it."""
         if row[0] == "array":
-            return self._array(row)
+            array = self._array(row)
+            if number < len(self._table.objects):
+                # NumPy may refuse it, and once the first change is made nothing is refused any more.
+                _set_array_layout(self._table.objects[number][...], _array_layout(array))
+            return array
         tensor = self._tensor(row)
         facts = from_row(row[9]) if len(row) == 10 else None
         if self._answers:
@@ -177,7 +196,10 @@ class Decoder:
                 tensor = devices.here[0].place(tensor, "cpu" if facts is None else facts.device)
             if facts is not None and facts.requires_grad:
                 tensor.requires_grad_()
-            self._table.versions[number] = tensor._version
+            # Student code may have left inference mode on, in which tensors have no version.
+            self._table.versions[number] = 0 if tensor.is_inference() else tensor._version
+        elif number < len(self._table.objects) and self._table.objects[number].requires_grad:
+            expect(tensor.is_floating_point() or tensor.is_complex(), "such a tensor has no gradient")
         return tensor
 
     def _array(self, row: list[Any]) -> Array:
@@ -238,10 +260,15 @@ class Decoder:
             raise ProtocolError("an unknown block")
         return self._table.blocks[number]
 
-    def _check_bools(self, rows: list[Any], written: Mapping[int, Array]) -> None:
+    def _check_bools(self, rows: list[Any], written: Mapping[int, Array], changed: Container[int]) -> None:
         """Refuse bytes other than 0 and 1 in the memory of bool tensors and arrays."""
-        for row in rows:
-            if row[0] in ("tensor", "array") and row[1] in ("bool", "|b1") and row[5] is not None and 0 not in row[2]:
+        total = 0
+        for number, row in enumerate(rows):
+            if row[0] not in ("tensor", "array") or row[1] not in ("bool", "|b1") or row[5] is None or 0 in row[2]:
+                continue
+            if number in changed or row[5] in written:
+                total += math.prod(row[2])
+                expect(total <= self._caps.data_bytes, "too many elements")
                 data = written.get(row[5], self._table.blocks[row[5]].data)
                 offset = row[4] + (row[6] if row[0] == "tensor" else 0)
                 expect(np.ndarray(row[2], np.uint8, data, offset, row[3]).max() <= 1, "an invalid bool")
@@ -250,7 +277,7 @@ class Decoder:
 
     def _build(self, changed: Sequence[int], known: int) -> None:
         """Make the new containers, inner ones first. Refuses cycles, deep nesting, and what is huge once unfolded."""
-        rows, objects = self._rows, self._table.objects
+        rows, objects, hashed = self._rows, self._table.objects, 0
         depth, size = [0] * len(rows), [0] * len(rows)  # a size of -1: its items are being visited
         for first in changed:
             stack = [first]
@@ -268,33 +295,40 @@ class Decoder:
                 stack.pop()
                 size[number] = len(rows[number]) + sum(size[child] for child in inner)
                 depth[number] = 1 + max((depth[child] for child in inner), default=0)
-                fits = size[number] <= self._caps.unfolded and depth[number] <= self._caps.depth
+                if rows[number][0] in _KEYED:  # whose hash goes over all that a key holds, each time
+                    hashed += sum(size[child] for child in self._references(rows[number], _KEYED[rows[number][0]]))
+                fits = max(size[number], hashed) <= self._caps.unfolded and depth[number] <= self._caps.depth
                 expect(fits, "a value is too large or too deep")
                 if number >= known and objects[number] is None:
                     items = self._items(rows[number])
                     kind = rows[number][0]
-                    objects[number] = slice(*items) if kind == "slice" else KINDS[kind](items)
+                    if kind == "dict":
+                        objects[number] = dict(zip(items[::2], items[1::2], strict=True))
+                    else:
+                        objects[number] = slice(*items) if kind == "slice" else KINDS[kind](items)
 
-    def _references(self, row: list[Any]) -> list[int]:
-        """The numbers of a container's items that are rows."""
+    def _references(self, row: list[Any], step: int = 1) -> list[int]:
+        """The numbers of a container's items that are rows; with a step of 2, of a dict's keys."""
         if row[0] not in KINDS:
             return []
-        found = [item[1] for item in row[1:] if type(item) is list and len(item) == 2 and item[0] == "ref"]
+        found = [item[1] for item in row[1::step] if type(item) is list and len(item) == 2 and item[0] == "ref"]
         expect(all(is_index(number, len(self._rows)) for number in found), "a reference to an unknown object")
         return found
 
     def _items(self, row: list[Any]) -> list[Any]:
-        """The items of a container, pairs of a dict."""
+        """The items of a container; those of a dict in pairs, one behind the other."""
+        kind = row[0]
         items = [item if type(item) in PLAIN else self._child(item) for item in row[1:]]
-        try:
-            if row[0] == "dict":
-                expect(len(items) % 2 == 0, "a key has no value")
-                return list(dict(zip(items[::2], items[1::2], strict=True)).items())
-            if row[0] in ("set", "frozenset"):
-                return list(set(items))
-        except TypeError:
-            raise ProtocolError("a key is not hashable") from None
-        expect(row[0] != "slice" or len(items) == 3, "a slice has three items")
+        if kind in _KEYED:
+            keys = items[:: _KEYED[kind]]
+            expect(kind != "dict" or len(items) % 2 == 0, "a key has no value")
+            try:
+                if len(keys) > _COLLISIONS:
+                    expect(max(Counter(map(hash, keys)).values()) <= _COLLISIONS, "too many keys have the same hash")
+                return list(set(items)) if kind != "dict" else _flat(dict(zip(keys, items[1::2], strict=True)))
+            except (TypeError, ValueError, RuntimeError):  # the last: a key that has the hash of a tensor
+                raise ProtocolError("a key is not hashable") from None
+        expect(kind != "slice" or len(items) == 3, "a slice has three items")
         return items
 
     def _contents(self, changed: Sequence[int], known: int) -> dict[int, list[Any]]:
@@ -361,17 +395,19 @@ def _write(block: Block, data: Any) -> None:
 
 
 def _contents_of(obj: Any) -> list[Any]:
-    return [item for pair in obj.items() for item in pair] if type(obj) is dict else list(obj)
+    return _flat(obj) if type(obj) is dict else list(obj)
+
+
+def _flat(obj: dict[Any, Any]) -> list[Any]:
+    return [item for pair in obj.items() for item in pair]
 
 
 def _set_contents(obj: Any, items: list[Any]) -> None:
     if type(obj) is list:
         obj[:] = items
         return
-    if type(obj) is dict and items and type(items[0]) is not tuple:
-        items = list(zip(items[::2], items[1::2], strict=True))
     obj.clear()
-    obj.update(items)
+    obj.update(zip(items[::2], items[1::2], strict=True) if type(obj) is dict else items)
 
 
 def copies(*values: Any) -> tuple[Any, ...]:

@@ -8,7 +8,7 @@ import struct
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
-from grader.wire.bounds import Caps, ProtocolError, Unsupported
+from grader.wire.bounds import Budget, Caps, ProtocolError, Unsupported
 from grader.wire.shared import map_shared
 
 MAGIC = b"TGR1"
@@ -55,8 +55,8 @@ class Frame(NamedTuple):
     Attributes:
         number: of the request.
         tree: the JSON.
-        data: raw memory that this process may write to; the other end sees that only if it is mapped.
-        original: the same memory as it arrived, for an end that keeps it; else empty.
+        data: raw memory; writes are seen at the other end only if it is mapped.
+        original: the same memory, for an end that tells changes; else empty.
     """
 
     number: int
@@ -70,6 +70,7 @@ class Channel:
 
     Attributes:
         caps: what one message may hold.
+        budget: what messages that arrive may hold together; None for any number.
         trusts: whether this end trusts the other. A worker trusts the check process: it takes descriptors from there,
             and keeps what arrived. The check process takes none: a worker could shorten the memory under a reader.
     """
@@ -78,6 +79,7 @@ class Channel:
         self._transport = transport
         self.caps = caps or Caps()
         self.trusts = trusts
+        self.budget: Budget | None = None
 
     @property
     def shares_memory(self) -> bool:
@@ -135,6 +137,8 @@ class Channel:
                 raise ProtocolError("not a frame")
             if tree_size > self.caps.tree_bytes or size > self.caps.data_bytes:
                 raise ProtocolError(f"a frame of {tree_size} + {size} bytes is larger than allowed")
+            if self.budget is not None:
+                self.budget.take(tree_size, size)
             text = bytearray(tree_size)
             self._transport.read_into(memoryview(text), patience)
             tree = parse_tree(bytes(text), self.caps)
@@ -142,7 +146,7 @@ class Channel:
                 return Frame(number, tree, map_shared(descriptor, size))
             data = memoryview(bytearray(size))
             self._transport.read_into(data, patience)
-            return Frame(number, tree, data, memoryview(bytes(data)) if self.trusts else memoryview(b""))
+            return Frame(number, tree, data, data.toreadonly() if self.trusts else memoryview(b""))
         finally:
             if descriptor is not None:
                 os.close(descriptor)
@@ -166,7 +170,10 @@ def write_tree(tree: Mapping[str, object], caps: Caps) -> bytes:
     Raises:
         Unsupported: the other process would refuse it.
     """
-    text = _ENCODE(tree).encode("ascii")
+    try:
+        text = _ENCODE(tree).encode("ascii")
+    except ValueError:  # Python writes no longer ones, and reads none
+        raise Unsupported("an integer has too many digits to be sent") from None
     if len(text) > caps.tree_bytes or _parts(text) > caps.tree_nodes:
         raise Unsupported(f"the values are too large to send ({len(text) / 2**20:.0f} MB, {_parts(text)} parts)")
     return text

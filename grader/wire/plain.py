@@ -66,7 +66,7 @@ def from_plain(tag: Any, *rest: Any) -> Any:
     """
     try:
         return _from_plain(tag, *rest)
-    except (TypeError, ValueError, LookupError, RuntimeError, OverflowError):
+    except (TypeError, ValueError, LookupError, RuntimeError, OverflowError, AttributeError):
         raise ProtocolError(f"invalid {str(tag)[:20]}") from None
 
 
@@ -109,4 +109,5 @@ def array_dtype(name: Any) -> np.dtype[Any]:
         dtype: np.dtype[Any] = np.dtype(name)
     except TypeError:
         raise ProtocolError("unknown dtype of an array") from None
+    expect(dtype.str == name, "a dtype of an array by another name")  # such as "<b1", which is a bool
     return dtype

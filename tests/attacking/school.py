@@ -12,7 +12,7 @@ from attacking.corpus import Attack
 from attacking.secrets import Secrets
 
 MODULE = "01_wall"
-EXERCISES = ("double", "total", "tables", "window", "once", "notes", "last")
+EXERCISES = ("double", "total", "tables", "window", "once", "notes", "last", "together", "lean")
 CONTROL = "last"
 """The exercise that attackers do honestly: they must get its points."""
 

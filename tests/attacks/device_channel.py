@@ -8,19 +8,17 @@ never: TOLD_BY_DEVICE
 
 import sys
 
-outgoing = sys.modules["grader.wire.outgoing"]
-describe = outgoing.describe_tensor
+encoder = sys.modules["grader.wire.encode"].Encoder
+describe = encoder._tensor_row
 
 
-def elsewhere(tensor, *args):
-    told = describe(tensor, *args)
-    if tensor.dim() == 2:
-        lie = {"device": "cuda TOLD_BY_DEVICE", "grad_fn": "TOLD_BY_DEVICE", "type": "TOLD_BY_DEVICE"}
-        told = told._replace(claims=told.claims._replace(**lie))
-    return told
+def elsewhere(self, *args):
+    row = describe(self, *args)
+    lie = {"device": "cuda TOLD_BY_DEVICE", "grad_fn": "TOLD_BY_DEVICE", "is_leaf": False, "requires_grad": True}
+    return [*row[:9], lie] if len(row[2]) == 2 else row
 
 
-outgoing.describe_tensor = elsewhere
+encoder._tensor_row = elsewhere
 
 
 def double(x):

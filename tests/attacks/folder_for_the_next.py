@@ -18,8 +18,6 @@ def note(numbers, path):
         with contextlib.suppress(OSError), open(os.path.join(place, "left.txt"), "w") as file:
             file.write("wall_marker")
     path.write_text("".join(f"{number}\n" for number in numbers))
-    if os.path.exists(path.parent.parent / "beside.txt"):
-        print("BREACH: what was not handed over is here")
     print("left it")
     with contextlib.suppress(OSError), open("words.txt", "w") as file:
         print("BREACH: the data can be changed" if os.getuid() else "", file=file)

@@ -12,7 +12,23 @@ import sys
 frames = sys.modules["grader.wire.frames"]
 send = frames.Channel.send
 draw = random.Random(7)
-ODD = [-1, 1 << 63, 1 << 70, None, [], {}, "", "tensor", ["known", -2], [[]], 0.5, True]
+ODD = [
+    -1,
+    1 << 63,
+    1 << 70,
+    None,
+    [],
+    {},
+    "",
+    "tensor",
+    ["ref", -2],
+    ["ref", 0],
+    ["proxy", -1, "x"],
+    ["bytes", 5],
+    [[]],
+    0.5,
+    True,
+]
 
 
 def mangled(tree):

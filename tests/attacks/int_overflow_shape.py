@@ -3,23 +3,22 @@ r"""Describes a tensor whose size overflows when it is multiplied.
 ---
 exercise: once
 verdicts: {more: crashed}
-message: your `more` gave the grader something it cannot take
+message: your `more` gave the grader something that it cannot take
 """
 
 import sys
 
-outgoing = sys.modules["grader.wire.outgoing"]
-describe = outgoing.describe_tensor
+encoder = sys.modules["grader.wire.encode"].Encoder
+describe = encoder._tensor_row
 
 
-def huge(tensor, *args):
-    told = describe(tensor, *args)
-    lie = {"shape": [1 << 45, 1 << 45, 4], "strides": [4, 4, 1], "offset": 1 << 40}
-    return told._replace(layout=told.layout._replace(**lie))
+def huge(self, *args):
+    row = describe(self, *args)
+    return [*row[:2], [1 << 45, 1 << 45, 4], [4, 4, 1], 1 << 40, *row[5:]]
 
 
 def more(x):
-    outgoing.describe_tensor = huge
+    encoder._tensor_row = huge
     return x + 1
 
 

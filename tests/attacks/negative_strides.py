@@ -3,22 +3,22 @@ r"""Describes a tensor that begins before its memory.
 ---
 exercise: once
 verdicts: {more: crashed}
-message: your `more` gave the grader something it cannot take
+message: your `more` gave the grader something that it cannot take
 """
 
 import sys
 
-outgoing = sys.modules["grader.wire.outgoing"]
-describe = outgoing.describe_tensor
+encoder = sys.modules["grader.wire.encode"].Encoder
+describe = encoder._tensor_row
 
 
-def below(tensor, *args):
-    told = describe(tensor, *args)
-    return told._replace(layout=told.layout._replace(strides=[-1], offset=-1))
+def below(self, *args):
+    row = describe(self, *args)
+    return [*row[:3], [-1], 1, *row[5:]]
 
 
 def more(x):
-    outgoing.describe_tensor = below
+    encoder._tensor_row = below
     return x + 1
 
 

@@ -42,7 +42,7 @@ class PretendLane:
         self.jobs: list[str] = []
         self._judge = judge
         self._seconds = seconds
-        checks = [Check(f"{exercise.id}_{n}", exercise.id, "t", "C1") for exercise in exercises for n in range(2)]
+        checks = [Check(f"{exercise.id}_{n}", exercise.id, "t", "C1", shown=False) for exercise in exercises for n in range(2)]
         self.collected = Collected(tuple(checks), {}, 1)
 
     def close(self) -> None:
@@ -59,7 +59,7 @@ class PretendLane:
         source = files[exercise.file_name]
         self.jobs.append(f"{exercise.id} {source.decode().strip()}")
         wanted = [check.id for check in self.checks_of(exercise) if part.has(check.id)]
-        return Run([Outcome(id, self._judge(exercise.id, id, source)) for id in wanted], "")
+        return Run([Outcome(id, self._judge(exercise.id, id, source), detail="for staff") for id in wanted], "")
 
 
 class PretendClass:

@@ -169,3 +169,14 @@ def test_a_group_has_a_row_for_each_of_its_authors(pretend: PretendClass, monkey
     assert pretend.rows()["x"] == pretend.rows()["y"]
     assert pretend.jobs == ["double passed ada", "total failed ada"]
     assert '"authors": [\n  "x",\n  "y"\n ]' in (pretend.out / "reports" / "x+y.json").read_text()
+
+
+def test_details_of_hidden_checks_are_for_staff(pretend: PretendClass) -> None:
+    """Reports have them only with --staff, and lose them in the next run without it; nothing is graded for that."""
+    pretend.hand_in("ada", double="passed")
+    for staff in (False, True, False):
+        pretend.grade(staff=staff)
+        texts = [path.read_text() for path in (pretend.out / "reports").glob("*.json")]
+        assert [text for text in texts if "passed" in text and ("for staff" in text) is not staff] == []
+    assert texts
+    assert pretend.jobs == []

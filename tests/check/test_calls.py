@@ -7,6 +7,11 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import pytest
 import torch
+from grader.remote.raised import raised_by_student
+from grader.remote.side import Side
+from grader.remote.sitting import Sitting
+from grader.remote.student import Student
+from grader.remote.worker import Starter
 from support import Function
 
 from grader.check import (
@@ -23,15 +28,9 @@ from grader.check import (
     number,
     plain,
     raises,
-    runs_no_operation,
     same_values,
 )
 from grader.model import Limits
-from grader.remote.raised import raised_by_student
-from grader.remote.side import Side
-from grader.remote.sitting import Sitting
-from grader.remote.student import Student
-from grader.remote.worker import Starter
 
 X = torch.tensor([1.0, 2.0])
 
@@ -243,21 +242,6 @@ def test_imports_of_a_file_that_does_not_load(student: Callable[[str], Student])
     """A file that is no Python cannot be judged."""
     with pytest.raises(CannotJudge, match="does not load"):
         imports_no(student("def f(:\n"), "torch")
-
-
-def test_right_answers_run_no_operation(function: Function) -> None:
-    """A right answer by PyTorch fails; a list is as good as a tuple; wrong ones and errors are not judged."""
-    runs_no_operation((function("def total(x): return [x]\n"), (1,), (1,)))
-    by_torch = function("def total(x): return int(torch.ones(x).sum())\n")
-    failed = failure(runs_no_operation, (by_torch, (3,), 3))
-    assert failed.public == "`total` runs PyTorch operations; work the answer out instead"
-    assert failed.story == f"{failed.public} (it runs ones, sum, _local_scalar_dense)"
-    raising = function("def total(x): raise IndexError\n")
-    with pytest.raises(IndexError):
-        runs_no_operation((raising, (1,), 1))
-    runs_no_operation((raising, (1,), 1), (function("def total(x): return x\n"), (1,), 1))
-    with pytest.raises(CannotJudge, match="the function gives wrong answers so far; how it gets them is judged later"):
-        runs_no_operation((by_torch, (3,), 4))
 
 
 # -- the gradient that belongs to a result --------------------------------------------------------------------------

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import os
 import threading
+from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -228,3 +230,58 @@ def test_outputs_that_cannot_be_written_are_told(tmp_path: Path) -> None:
     (tmp_path / "r.json").write_text(json.dumps(report))
     with pytest.raises(GraderError, match="GITHUB_OUTPUT"):
         platform.tell(read_report(tmp_path / "r.json"), Options(), passed=True, with_result=False)
+
+
+INPUTS = "def double(x):\n    raise ValueError(str(x.tolist()))\n\n\ndef double_(x):\n    return x\n"
+SECRET = {"GRADE_SECRET": "5e" * 32}
+
+
+def inputs_of(folder: Path, *words: str, **more: str) -> str:
+    """What a submission sees of a hidden check, by the report of a command that grades it for staff."""
+    work = folder / "student"
+    work.mkdir(exist_ok=True)
+    (work / "double.py").write_text(INPUTS)
+    home = str(COURSES / "tiny")
+    how = ["--course", home] if words[0] == "ci" else []
+    typed = [*words, "--submission", str(work), "--json", str(folder / "report.json"), "--confinement", "none", *how]
+    ran = run_grade(*typed, "--staff", cwd=Path(home), env={**os.environ, **more})
+    assert ran.returncode == 1, ran.stdout + ran.stderr
+    report = json.loads((folder / "report.json").read_text())
+    assert report["environment"]["seed"] is None
+    (detail,) = details(report)
+    assert "[[" in detail
+    return detail
+
+
+def details(report: Mapping[str, Any]) -> list[str]:
+    """Of the hidden check with random inputs."""
+    return [row["detail"] for row in report["exercises"][0]["checks"] if row["id"] == "random" and not row["shown"]]
+
+
+def test_hidden_inputs_come_from_a_secret(tmp_path: Path) -> None:
+    """Of the staff, and of the author; without one they are fresh."""
+    ci = ("ci", "double", "--author", "ada")
+    mine = inputs_of(tmp_path, *ci, **SECRET)
+    (tmp_path / "secret.txt").write_text(SECRET["GRADE_SECRET"] + "\n")
+    assert inputs_of(tmp_path, *ci, "--secret-file", str(tmp_path / "secret.txt")) == mine
+    others = [
+        inputs_of(tmp_path, "ci", "double", "--author", "bob", **SECRET),
+        *(inputs_of(tmp_path, *ci) for _ in range(2)),
+        *(inputs_of(tmp_path, "double") for _ in range(2)),
+    ]
+    assert len({mine, *others}) == 1 + len(others)
+
+
+@pytest.mark.parametrize("words", [("--seed", "0"), ("--secret-file", "none"), ("--secret-file", __file__)])
+def test_what_is_not_a_secret_is_refused(tmp_path: Path, words: tuple[str, str]) -> None:
+    """Nothing is graded with inputs that somebody could compute."""
+    ran = CliRunner().invoke(command, ["--course", str(COURSES / "tiny"), "--submission", str(tmp_path), *words])
+    assert ran.exit_code == 2, ran.output
+
+
+def test_details_of_hidden_checks_are_for_staff(tmp_path: Path) -> None:
+    """A report that a student may get says nothing of them; in that for staff, the previous test reads inputs."""
+    (tmp_path / "double.py").write_text(INPUTS)
+    words = ("ci", "double", "--submission", ".", "--course", str(COURSES / "tiny"), "--json", "report.json")
+    run_grade(*words, "--confinement", "none", cwd=tmp_path)
+    assert details(json.loads((tmp_path / "report.json").read_text())) == [""]

@@ -133,17 +133,40 @@ def test_prairielearn_has_a_question(tiny: Course) -> None:
     assert b"--confinement reduced --handin week1" in files["grader/run.sh"]
 
 
+def test_prairielearn_grades_with_the_secret_of_its_image(tiny: Course, tmp_path: Path) -> None:
+    """Each image has its own, and the inputs are those of a student's variant."""
+    files, others = (platform_files("prairielearn", WISHES, tiny) for _ in range(2))
+    assert files["grader/secret.txt"] != others["grader/secret.txt"]
+    home, root = tmp_path / "grader", tmp_path / "grade"
+    lay_out({path: text for path, text in files.items() if path.startswith("grader/")}, tmp_path)
+    put_programs(home / "venv" / "bin")
+    (home / "venv" / "bin" / "grade").write_text('#!/bin/sh\necho "$@"\n')  # what it is told is all that counts here
+    (root / "data").mkdir(parents=True)
+    told = []
+    for data in ('{"variant_seed": 7}', "{}"):
+        (root / "data" / "data.json").write_text(data)
+        env = {**os.environ, "GRADE_ROOT": str(root), "GRADER_HOME": str(home)}
+        told.append(subprocess.run(["sh", home / "run.sh"], env=env, check=True, capture_output=True, text=True).stdout)
+    assert "--author variant-7 " in told[0]
+    assert "--author submission " in told[1]
+    assert f"--secret-file {home / 'secret.txt'} " in told[0]
+
+
 # ------------------------------------------------------------------------------------------------ Gradescope's place
+
+
+def put_programs(folder: Path) -> None:
+    """What a platform's set-up would have installed."""
+    folder.mkdir(parents=True)
+    for name, command in (("python", [sys.executable]), ("grade", [sys.executable, "-m", "grader"])):
+        (folder / name).write_text(f'#!/bin/sh\nexec {shlex.join(command)} "$@"\n')
+        (folder / name).chmod(0o755)
 
 
 def stand_in(root: Path, course: Course, source: str, words: Wishes = WISHES) -> Path:
     """Gradescope's folders, with what its set-up would have installed."""
     lay_out(package(course, words), root / "source")
-    programs = root / "source" / "venv" / "bin"
-    programs.mkdir(parents=True)
-    for name, command in (("python", [sys.executable]), ("grade", [sys.executable, "-m", "grader"])):
-        (programs / name).write_text(f'#!/bin/sh\nexec {shlex.join(command)} "$@"\n')
-        (programs / name).chmod(0o755)
+    put_programs(root / "source" / "venv" / "bin")
     (root / "submission").mkdir()
     (root / "submission" / "double.py").write_text(source)
     metadata = {"users": [{"id": 7, "email": "a@b.invalid", "name": "A"}], "assignment": {"total_points": "10.0"}}
@@ -202,7 +225,7 @@ def test_the_zip(tmp_path: Path) -> None:
     with zipfile.ZipFile(io.BytesIO(out.read_bytes())) as archive:
         modes = {info.filename: info.external_attr >> 16 for info in archive.infolist()}
     assert {name for name, mode in modes.items() if mode & stat.S_IXUSR} == {"run_autograder", "setup.sh"}
-    assert {"course/course.yaml", "course/solutions/01_basics/double/check_double.py"} <= set(modes)
+    assert {"secret.txt", "course/course.yaml", "course/solutions/01_basics/double/check_double.py"} <= set(modes)
     assert not [name for name in modes if "__pycache__" in name]
 
 

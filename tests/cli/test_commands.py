@@ -113,8 +113,10 @@ def test_json_and_submission_and_seed(type_grade: WarmGrade, home: Path, tmp_pat
     assert list(exercise["checks"][0]) == keys
     assert "asked  tensor([2., 4., 6.])" in exercise["checks"][0]["message"]
     assert "tensor(" not in exercise["checks"][2]["message"]
-    again = type_grade("double", "--submission", str(folder), "--json", "-", "--seed", "7", cwd=home)
+    assert {row["detail"] for row in exercise["checks"] if not row["shown"]} == {""}
+    again = type_grade("double", "--submission", str(folder), "--json", "-", "--seed", "7", "--staff", cwd=home)
     same = json.loads(again.stdout)
+    assert "tensor(" in same["exercises"][0]["checks"][2]["detail"]
     assert same["score"] == report["score"]
 
 

@@ -10,13 +10,12 @@ from pathlib import Path
 import pytest
 
 from grader.confine.levels import Level
+from grader.connection.connection import Connection
+from grader.connection.fork import ForkStarter
+from grader.connection.student import Student
 from grader.lanes.source import WorkerServer
 from grader.lanes.walls import WallPlan
 from grader.model import Limits
-from grader.remote.fork import ForkStarter
-from grader.remote.side import Side
-from grader.remote.sitting import Sitting
-from grader.remote.student import Student
 
 HONEST = b"def main():\n    import stays\n    return stays.VALUE\n"
 
@@ -59,5 +58,5 @@ def test_what_goes_takes_no_wall_along(level: Level, tmp_path: Path, monkeypatch
         found = server.wait_ready()
     with closing(server), closing(ForkStarter(server.open_lane(0), tmp_path / "workers")) as starter:
         assert (found.level, found.refused) == (level, quiet.refused)
-        with closing(Sitting(starter, "honest", {"honest.py": HONEST}, Limits())) as sitting:
-            assert Student(Side(sitting)).main() == 3
+        with closing(Connection(starter, "honest", {"honest.py": HONEST}, Limits())) as connection:
+            assert Student(connection).main() == 3

@@ -15,14 +15,14 @@ import pytest
 
 from grader.confine import cgroup
 from grader.confine.levels import Level
+from grader.connection import fork
+from grader.connection.connection import Connection
+from grader.connection.fork import ForkStarter
+from grader.connection.student import Student
 from grader.lanes.source import WorkerServer
 from grader.lanes.walls import WallPlan
 from grader.model import Limits
 from grader.model.endings import WorkerLost
-from grader.remote.fork import ForkStarter
-from grader.remote.side import Side
-from grader.remote.sitting import Sitting
-from grader.remote.student import Student
 
 
 @pytest.fixture(scope="module")
@@ -84,10 +84,10 @@ MEMORY_OF_MANY = """
 def test_memory_of_all_processes_together_is_capped(starter: ForkStarter) -> None:
     """Processes that each keep their limit, and together do not, are ended for it."""
     files = {"honest.py": textwrap.dedent(MEMORY_OF_MANY).encode()}
-    side = Side(Sitting(starter, "honest", files, Limits(memory_mb=256, processes=8)))
+    connection = Connection(starter, "honest", files, Limits(memory_mb=256, processes=8))
     with pytest.raises(WorkerLost, match="used more than 256 MB of memory"):
-        Student(side).main()
-    side.sitting.close()
+        Student(connection).main()
+    connection.close()
 
 
 @pytest.mark.parametrize("entering", [True, False])
@@ -136,13 +136,13 @@ def test_a_server_that_is_lost_leaves_no_group(
     before = {*groups.memory.glob(pattern), *groups.pids.glob(pattern)}
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     starter = ForkStarter(ours, tmp_path, groups)
-    listen = starter._listen
+    receive = fork._receive
 
-    def hang_up(seconds: float) -> None:
+    def hang_up(status: socket.socket, seconds: float) -> Any:
         theirs.close()
-        listen(seconds)
+        return receive(status, seconds)
 
-    monkeypatch.setattr(starter, "_listen", hang_up)
+    monkeypatch.setattr(fork, "_receive", hang_up)
     for _ in range(2):
         with pytest.raises(WorkerLost, match="server is gone"):
             starter.start_worker(Limits())

@@ -41,7 +41,7 @@ from grader.lanes.source import WorkerServer
 from grader.lanes.walls import WallPlan
 from grader.model import Limits
 from grader.model.endings import WorkerLost
-from grader.remote.fork import ForkStarter
+from grader.connection.fork import ForkStarter
 
 server = WorkerServer(WallPlan())
 print(server.wait_ready().level.word)

@@ -18,15 +18,14 @@ from support import COURSES
 
 from grader.confine import cgroup, landlock, seccomp, seccomp_rules
 from grader.confine.levels import PROMISES, Level, findings, reached
+from grader.connection.connection import Connection
+from grader.connection.fork import ForkStarter
+from grader.connection.student import Student
 from grader.lanes.source import FreshInterpreters, WorkerServer
 from grader.lanes.walls import WallPlan
 from grader.model import Limits, Verdict
 from grader.model.endings import WorkerLost
 from grader.model.errors import ConfinementError
-from grader.remote.fork import ForkStarter
-from grader.remote.side import Side
-from grader.remote.sitting import Sitting
-from grader.remote.student import Student
 
 WALLS = (Level.REDUCED, Level.FULL)
 
@@ -41,17 +40,17 @@ class Place:
         self.reached = self.server.wait_ready()
         self.starter = ForkStarter(self.server.open_lane(0), folder, cgroup.find() if level is Level.FULL else None)
 
-    def side(self, text: str, **limits: Any) -> Side:
+    def connect(self, text: str, **limits: Any) -> Connection:
         files = {"honest.py": textwrap.dedent(text).encode()}
-        return Side(Sitting(self.starter, "honest", files, Limits(**limits)))
+        return Connection(self.starter, "honest", files, Limits(**limits))
 
     def run(self, text: str, **limits: Any) -> Any:
         """What `main()` of the text returns."""
-        side = self.side(text, **limits)
+        connection = self.connect(text, **limits)
         try:
-            return Student(side).main()
+            return Student(connection).main()
         finally:
-            side.sitting.close()
+            connection.close()
 
     def close(self) -> None:
         self.starter.close()
@@ -250,30 +249,30 @@ def test_a_process_is_refused_as_an_exception(places: Callable[[Level], Place], 
 @pytest.mark.parametrize("level", WALLS)
 def test_an_end_is_told_as_what_it_was(places: Callable[[Level], Place], level: Level, body: str, told: str) -> None:
     """The exit status of a worker is known although it lives in namespaces of its own."""
-    side = places(level).side(f"import ctypes, os, signal\ndef main():\n    {body}\n")
+    connection = places(level).connect(f"import ctypes, os, signal\ndef main():\n    {body}\n")
     with pytest.raises(WorkerLost, match=told) as caught:
-        Student(side).main()
+        Student(connection).main()
     assert caught.value.verdict is Verdict.CRASHED
-    side.sitting.close()
+    connection.close()
 
 
 @pytest.mark.parametrize("level", Level)
 def test_used_up_cpu_time_is_told_as_that(places: Callable[[Level], Place], level: Level) -> None:
     """A worker that the kernel ended for its CPU time did not crash, although its clock is gone with it."""
-    side = places(level).side("def main():\n    while True:\n        pass\n", call_s=60, exercise_s=2)
+    connection = places(level).connect("def main():\n    while True:\n        pass\n", call_s=60, exercise_s=2)
     with pytest.raises(WorkerLost, match="used up the CPU time of the whole exercise") as caught:
-        Student(side).main()
+        Student(connection).main()
     assert caught.value.verdict is Verdict.TIMED_OUT
-    side.sitting.close()
+    connection.close()
 
 
 def test_a_kill_is_no_lack_of_cpu_time(places: Callable[[Level], Place]) -> None:
     """The same signal, from itself, is a crash while there is CPU time left."""
-    side = places(Level.NONE).side("import os\ndef main():\n    os.kill(os.getpid(), 9)\n", exercise_s=20)
+    connection = places(Level.NONE).connect("import os\ndef main():\n    os.kill(os.getpid(), 9)\n", exercise_s=20)
     with pytest.raises(WorkerLost, match="SIGKILL") as caught:
-        Student(side).main()
+        Student(connection).main()
     assert caught.value.verdict is Verdict.CRASHED
-    side.sitting.close()
+    connection.close()
 
 
 # -- nothing falls open -------------------------------------------------------------------------------------------
@@ -290,9 +289,9 @@ def test_a_layer_that_fails_stops_the_worker(tmp_path: Path, monkeypatch: pytest
         assert server.wait_ready().level is Level.NONE  # no probe could answer
         starter = ForkStarter(server.open_lane(0), tmp_path)
         touched = tmp_path / "touched"
-        sitting = Sitting(starter, "a", {"a.py": f"open({str(touched)!r}, 'w')\n".encode()}, Limits())
+        connection = Connection(starter, "a", {"a.py": f"open({str(touched)!r}, 'w')\n".encode()}, Limits())
         with pytest.raises(WorkerLost, match="before it was confined") as caught:
-            Side(sitting).names()
+            connection.names()
         assert caught.value.verdict is Verdict.BROKEN
         assert not touched.exists()
         starter.close()

@@ -12,8 +12,9 @@ from support import FORK, Grade, grade_one
 
 from grader.diagnosis.diagnose import diagnose
 from grader.diagnosis.known import Known
+from grader.jobs import Part
 from grader.lanes.lane import Lane, Run
-from grader.model import Course, Exercise, GradedExercise, Submission
+from grader.model import Check, Course, Exercise, GradedExercise, Submission
 
 IN_PLACE = "def double_(x):\n    return x.mul_(2)\n"
 TRIPLES = "def double(x):\n    y = x + x\n    return y + x\n\n\ndef double_(x):\n    return x.add_(2 * x)\n"
@@ -28,9 +29,12 @@ class Counted:
         self.watch = lane.watch
         self.ran: list[bytes] = []
 
-    def run(self, exercise: Exercise, files: dict[str, bytes], *rest: object) -> Run:
+    def run(self, exercise: Exercise, files: dict[str, bytes], seed: int, *, part: Part) -> Run:
         self.ran.append(next(iter(files.values())))
-        return self.lane.run(exercise, files, *rest)  # type: ignore[arg-type]
+        return self.lane.run(exercise, files, seed, part=part)
+
+    def checks_of(self, exercise: Exercise) -> list[Check]:
+        return self.lane.checks_of(exercise)
 
 
 def submission_of(exercise: Exercise, text: str) -> Submission:

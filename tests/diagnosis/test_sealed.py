@@ -12,8 +12,8 @@ from grader.diagnosis.sealed import as_file, is_sealed, name_of, read_sealed, se
 from grader.diagnosis.traces import Trace
 from grader.model import Verdict
 
-FIRST = {"small": Trace(Verdict.FAILED, "0123", True), "other": Trace(Verdict.PASSED)}
-SECOND = {"small": Trace(Verdict.FAILED, "4567", True)}
+FIRST = {"small": Trace(Verdict.FAILED, "0123"), "other": Trace(Verdict.PASSED)}
+SECOND = {"small": Trace(Verdict.FAILED, "4567")}
 SENTENCES = ["You tripled it.", "Été: 3 x."]
 
 
@@ -38,7 +38,7 @@ def test_same_behaviour_opens(mistakes: bytes, tmp_path: Path) -> None:
         ("double", [FIRST, FIRST]),
         ("double", [FIRST]),
         ("double", [{**FIRST, "other": Trace(Verdict.FAILED)}, SECOND]),
-        ("double", [{**FIRST, "small": Trace(Verdict.CRASHED, "0123", True)}, SECOND]),
+        ("double", [{**FIRST, "small": Trace(Verdict.CRASHED, "0123")}, SECOND]),
     ],
 )
 def test_another_behaviour_opens_nothing(mistakes: bytes, exercise: str, behaviour: list[dict[str, Trace]]) -> None:

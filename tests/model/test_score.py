@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grader.model import Check, Outcome, Verdict
-from grader.model.score import divide, points_text, score
+from grader.model.score import divide, held_text, hold_back, points_text, score
 
 
 @settings(deadline=None)
@@ -54,3 +57,75 @@ def test_verdicts_and_points() -> None:
 def test_points_as_text() -> None:
     """Points are written as a person writes them."""
     assert [points_text(value) for value in (0, 700, 750, 725, 1000)] == ["0", "7", "7.5", "7.25", "10"]
+
+
+CHECKS = (
+    Check("sum", "x", "t", "C1"),
+    Check("random[0]", "x", "t", "C1", shown=False),
+    Check("kept", "x", "t", "C2", "memory"),
+    Check("own", "x", "t", "C3"),
+    Check("fast", "x", "t", "C4", "performance"),
+)
+
+
+def held(
+    passed: Sequence[str],
+    verdict: Verdict = Verdict.FAILED,
+    values: Sequence[str] = (),
+    caps: Mapping[str, int] | None = None,
+    *,
+    withheld: bool = False,
+) -> tuple[list[int], list[int], str | None]:
+    """Points that count and points that are held back, of five checks with 2 points each, and the rule that caps them.
+
+    All checks that are not named end with the verdict.
+    """
+    outcomes = [Outcome(check.id, Verdict.PASSED if check.id in passed else verdict) for check in CHECKS]
+    rows, _ = score(1000, CHECKS, outcomes, 0)
+    rows, rule = hold_back(rows, values, caps or {}, withheld=withheld)
+    assert [row.score.possible for row in rows] == [200] * 5
+    return [row.score.earned for row in rows], [row.held_back for row in rows], rule
+
+
+def test_without_a_right_value_nothing_counts() -> None:
+    """What other rules earn is held back until a check of category correctness, or of those that are named, passes."""
+    assert held(["kept", "fast"]) == ([0] * 5, [0, 0, 200, 0, 200], None)
+    assert held(["sum", "kept", "fast"]) == ([200, 0, 200, 0, 200], [0] * 5, None)
+    assert held(["kept", "own"]) == ([0, 0, 200, 200, 0], [0] * 5, None)
+    assert held(["kept", "own"], values=["C1"]) == ([0] * 5, [0, 0, 200, 200, 0], None)
+    assert held(["own", "random[0]"], values=["random"]) == ([0, 200, 0, 200, 0], [0] * 5, None)
+    assert held(["own", "sum"], values=["random"]) == ([0] * 5, [200, 0, 0, 200, 0], None)
+
+
+def test_a_rule_with_a_cap_shows_no_value() -> None:
+    """Its checks are of category correctness as long as nobody says otherwise, but a constant passes them."""
+    assert held(["kept", "own"], caps={"C3": 300}) == ([0] * 5, [0, 0, 200, 200, 0], None)
+
+
+@pytest.mark.parametrize("verdict", [verdict for verdict in Verdict if not verdict.decided])
+def test_what_could_not_be_judged_may_have_been_right(verdict: Verdict) -> None:
+    """A value check without a verdict holds nothing back, and no cap applies to a rule without one."""
+    assert held(["kept"], verdict, caps={"C3": 0}) == ([0, 0, 200, 0, 0], [0] * 5, None)
+
+
+def test_withheld_checks_may_have_been_right() -> None:
+    """A copy without all checks holds nothing back for want of a right value; a cap holds there as well."""
+    assert held(["kept", "fast"], withheld=True) == ([0, 0, 200, 0, 200], [0] * 5, None)
+    assert held(["kept", "fast"], caps={"C3": 300}, withheld=True) == ([0, 0, 200, 0, 100], [0, 0, 0, 0, 100], "C3")
+
+
+def test_a_rule_caps_the_exercise() -> None:
+    """While a check of it is lost, the first checks keep their points up to the cap; the lowest cap decides."""
+    most = ["sum", "random[0]", "kept", "fast"]
+    assert held(most, caps={"C3": 300}) == ([200, 100, 0, 0, 0], [0, 100, 200, 0, 200], "C3")
+    assert held(most, caps={"C3": 0}) == ([0] * 5, [200, 200, 200, 0, 200], "C3")
+    assert held(most, caps={"C3": 800}) == ([200, 200, 200, 0, 200], [0] * 5, None)
+    assert held(["sum", "kept"], caps={"C3": 300, "C4": 100}) == ([100, 0, 0, 0, 0], [100, 0, 200, 0, 0], "C4")
+    assert held(most, caps={"C4": 300}) == ([200, 200, 200, 0, 200], [0] * 5, None)
+
+
+def test_why_points_are_held_back() -> None:
+    """One sentence, which names the rule that caps the exercise, or says that no value was right."""
+    assert held_text(0, None) == ""
+    assert held_text(150, None) == "No points yet: 1.5 earned on other rules do not count, because no value was right."
+    assert "Rule C6" in held_text(150, "C6")

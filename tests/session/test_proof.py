@@ -15,7 +15,7 @@ from grader.lanes.open import open_lane
 SHOWN = '''
 import torch
 
-from grader.check import check, same_values, shares, unchanged
+from grader.check import check, raises, same_values, unchanged
 
 
 @check("C1", category="memory")
@@ -27,11 +27,31 @@ def check_kept(student):
 
 
 @check("C1")
-def check_twice(student):
-    """Is right for its own result"""
+def check_often(student):
+    """Is right each time"""
+    for _ in range(5):
+        same_values(student.double(torch.ones(2)), torch.tensor([2.0, 2.0]))
+
+
+@check("C1")
+def check_changed(student):
+    """Writes into x"""
     x = torch.ones(2)
     student.double_(x)
-    same_values(student.double(x), torch.tensor([4.0, 4.0]))
+    same_values(x, torch.tensor([2.0, 2.0]))
+
+
+@check("C1")
+def check_window(student):
+    """Doubles what lies in a larger memory"""
+    base = torch.zeros(1000)
+    same_values(student.double(base[10:13]), torch.zeros(3))
+
+
+@check("C1", category="error")
+def check_refuses(student):
+    """Refuses None"""
+    raises(student.double, None, error=TypeError, case="None")
 
 
 @check("C1")
@@ -81,12 +101,36 @@ def test_lines_that_print_cannot_show_are_not_told(grade: Grade) -> None:
     assert "print(double(torch.tensor([1.0, 1.0], dtype=torch.float32)))" in message(graded, "value")
 
 
+RIGHT_IN_PLACE = "\n\n\ndef double_(x):\n    return x.mul_(2)\n"
+
+
 def test_lines_that_pass_by_themselves_are_not_told(grade: Grade) -> None:
-    """What is wrong only for an argument that was in use before is not shown by lines that make it anew."""
-    remembers = "LAST = []\n\n\ndef double(x):\n    return 3 * x if LAST and LAST[-1] is x else 2 * x\n\n\n"
-    graded = grade(f"{remembers}def double_(x):\n    LAST.append(x)\n    return x.mul_(2)\n")
-    assert "the result has the wrong values" in message(graded, "twice")
-    assert "To see it" not in message(graded, "twice")
+    """What is wrong only after more calls than the lines make is not shown by them."""
+    tires = "CALLS = []\n\n\ndef double(x):\n    CALLS.append(1)\n    return (2 if len(CALLS) < 5 else 3) * x"
+    graded = grade(tires + RIGHT_IN_PLACE)
+    assert "the result has the wrong values" in message(graded, "often")
+    assert "To see it" not in message(graded, "often")
+
+
+def test_lines_on_which_a_right_answer_fails_are_not_told(grade: Grade) -> None:
+    """A check that reads what became of its argument fails for arguments that are made anew, whoever is right."""
+    graded = grade("def double(x):\n    return 2 * x\n\n\ndef double_(x):\n    return 3 * x\n")
+    assert "the result has the wrong values" in message(graded, "changed")
+    assert "To see it" not in message(graded, "changed")
+
+
+def test_an_argument_keeps_its_memory(grade: Grade) -> None:
+    """Part of a larger tensor is printed as such: a mistake that rests on that is seen again."""
+    graded = grade(f"def double(x):\n    return 2 * x if x.storage_offset() == 0 else 2 * x + 1{RIGHT_IN_PLACE}")
+    lines = message(graded, "window").split("To see it")[1]
+    assert "memory = torch.full((1000,), 0.0, dtype=torch.float32)" in lines
+    assert "print(double(memory[10:13]))" in lines
+
+
+def test_what_must_be_refused_is_told(grade: Grade) -> None:
+    """Lines on which a right answer raises are told where the check expects that."""
+    graded = grade(f"def double(x):\n    return 0 if x is None else 2 * x{RIGHT_IN_PLACE}")
+    assert "print(double(None))" in message(graded, "refuses")
 
 
 def test_examples_that_show_nothing_are_not_told(grade: Grade) -> None:

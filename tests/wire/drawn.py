@@ -10,7 +10,7 @@ import torch
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
-from grader.wire.describe import DTYPES
+from grader.wire.plain import DTYPES
 
 EXAMPLES = settings(
     derandomize=True,
@@ -27,7 +27,7 @@ INTS = st.one_of(
     st.sampled_from([2**63 - 1, 2**63, -(2**63), -(2**63) - 1, 2**64, 10**400, -(10**4000)]),
 )
 FLOATS = st.floats() | st.sampled_from([0.0, -0.0, math.inf, -math.inf, math.nan, 5e-324])
-TEXTS = st.text(st.characters(), max_size=20) | st.text(st.characters(categories=["Cs", "Lu"]), max_size=6)
+TEXTS = st.text(st.characters(), max_size=20) | st.text(st.sampled_from("\ude00aé\x00"), max_size=6)
 _CODES = ("?", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f2", "f4", "f8", "c8", "c16", "g", "G")
 SCALARS = st.sampled_from(list(_CODES)).flatmap(
     lambda code: st.binary(min_size=np.dtype(code).itemsize, max_size=np.dtype(code).itemsize).map(
@@ -43,10 +43,8 @@ HASHABLE = st.one_of(
     st.just(...),
     st.sampled_from(list(DTYPES.values())),
     st.sampled_from([torch.device("cpu"), torch.device("cuda", 1), torch.device("meta")]),
-    st.lists(st.integers(0, 2**62), max_size=4).map(torch.Size),
+    st.lists(st.integers(0, 2**60 - 1), max_size=4).map(torch.Size),
     st.sampled_from([np.dtype(code) for code in ("f4", ">i8", "?", "c16", "u2")]),
-    st.sampled_from([torch.strided, torch.channels_last, torch.contiguous_format, torch.preserve_format]),
-    st.builds(range, st.integers(), st.integers(), st.integers(1, 2**70)),
 )
 PLAIN = st.one_of(HASHABLE, FLOATS, st.complex_numbers(), SCALARS)
 NESTED = st.recursive(

@@ -14,8 +14,8 @@ from typing import Any
 
 from grader.wire.frames import (
     HEADER,
-    IN_DESCRIPTOR,
     MAGIC,
+    MAPPED,
     Caps,
     Channel,
     Patience,
@@ -43,7 +43,7 @@ def patience(seconds: float) -> Patience:
 
 def sockets(caps: Caps | None = None) -> Ends:
     ours, theirs = socket.socketpair()
-    return Channel(SocketTransport(ours), caps), Channel(SocketTransport(theirs), caps)
+    return Channel(SocketTransport(ours), caps), Channel(SocketTransport(theirs), caps, trusts=True)
 
 
 def sockets_without_memory(caps: Caps | None = None) -> Ends:
@@ -51,14 +51,14 @@ def sockets_without_memory(caps: Caps | None = None) -> Ends:
     transports = SocketTransport(ours), SocketTransport(theirs)
     for transport in transports:
         transport.carries_descriptors = False
-    return Channel(transports[0], caps), Channel(transports[1], caps)
+    return Channel(transports[0], caps), Channel(transports[1], caps, trusts=True)
 
 
 def pipes(caps: Caps | None = None) -> Ends:
     (read_ours, write_theirs), (read_theirs, write_ours) = os.pipe(), os.pipe()
     return (
         Channel(PatientPipes(read_ours, write_ours), caps),
-        Channel(PipeTransport(read_theirs, write_theirs), caps),
+        Channel(PipeTransport(read_theirs, write_theirs), caps, trusts=True),
     )
 
 
@@ -111,7 +111,7 @@ def little_memory_and_time() -> Iterator[None]:
 
 
 def announce(peer: socket.socket, tree: int, data: int, descriptor: int | None, then: bytes = b"") -> None:
-    flags = IN_DESCRIPTOR if descriptor is not None else 0
+    flags = MAPPED if descriptor is not None else 0
     header = HEADER.pack(MAGIC, 1, tree, data | flags)
     ancillary = []
     if descriptor is not None:

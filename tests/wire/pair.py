@@ -2,71 +2,87 @@
 
 from __future__ import annotations
 
-import json
 import math
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import torch
 
-from grader.wire.exchange import Exchange
-from grader.wire.frames import Caps
-from grader.wire.handles import HandleRow, Origin, Remote
-from grader.wire.incoming import Incoming, copies
-from grader.wire.outgoing import Outgoing
+from grader.connection.record import Record
+from grader.wire.bounds import Caps, Unsupported
+from grader.wire.decode import Decoder
+from grader.wire.encode import Encoder
+from grader.wire.frames import parse_tree, write_tree
+from grader.wire.memory import Table, padded
 
 
-class Handle(Remote):
-    """What stands on the asking side for an object of the worker's."""
+class StandIn:
+    """What the check gets for an object of the worker's."""
 
-    def __init__(self, number: int, claims: HandleRow) -> None:
-        super().__init__(Origin(None, None, f"object {number}"))
-        self.claims = claims
+    def __init__(self, number: int, kind: str) -> None:
+        self.number, self.kind = number, kind
 
 
 class Pair:
-    """A check and its worker in one process: each call is a message there and a message back."""
+    """A check and its worker in one process: each call is a message there and a message back.
+
+    Attributes:
+        record: what student code changed, as a connection keeps it.
+        sent: bytes of memory in the last reply.
+    """
 
     def __init__(self, caps: Caps | None = None) -> None:
-        self.asks = Exchange(asks=True, caps=caps, make_handle=Handle)
-        self.answers = Exchange(asks=False, caps=caps, find=lambda space, name: f"{space}.{name}")
+        self.caps = caps or Caps()
+        self.record = Record()
+        self.sent = 0
+        self._objects: list[Any] = []
 
     def call(self, function: Callable[..., Any], *args: Any) -> Any:
-        """Let the worker call a function of its own with our arguments."""
-        out = Outgoing(self.asks)
-        items = [out.value(arg) for arg in args]
-        told, data = travel(*out.finish(), items)
-        try:
-            incoming = Incoming(self.answers, told["objects"], data)
-            reply = Outgoing(self.answers)
-            item = reply.value(function(*[incoming.value(item) for item in told["values"]]))
-            told, data = travel(*reply.finish(), [item])
-        finally:
-            self.answers.end_call()
-        try:
-            incoming = Incoming(self.asks, told["objects"], data)
-            return incoming.value(told["values"][0])
-        finally:
-            self.asks.end_call()
+        """Let the worker call a function of its own with the check's arguments."""
+        ours, theirs = Table(), Table()
+        tree, data = travel(*Encoder(ours, _child_of_stand_in).encode(args), self.caps)
+        taken = Decoder(theirs, lambda _, number, kind: self._objects[number], self.caps, answers=True)
+        result = function(*taken.decode(tree, data, data.toreadonly()))
+        tree, data = travel(*Encoder(theirs, self._child_of_object, answers=True).encode([result]), self.caps)
+        self.sent = len(data)
+        decoder = Decoder(ours, lambda _, number, kind: StandIn(number, kind), self.caps)
+        (value,) = decoder.decode(tree, data)
+        self.record.changes += decoder.changes
+        return value
+
+    def _child_of_object(self, value: Any) -> list[Any]:
+        self._objects.append(value)
+        return ["proxy", len(self._objects) - 1, type(value).__name__]
 
 
-def travel(told: dict[str, Any], data: list[bytes], values: list[Any]) -> tuple[dict[str, Any], memoryview]:
-    text = json.dumps({"objects": told, "values": values}).encode("ascii")
-    return json.loads(text), memoryview(bytearray().join(data))
+def _child_of_stand_in(value: Any) -> list[Any]:
+    if not isinstance(value, StandIn):
+        raise Unsupported(type(value).__name__)
+    return ["proxy", value.number, value.kind]
+
+
+def travel(tree: Mapping[str, Any], blocks: Sequence[memoryview], caps: Caps) -> tuple[dict[str, Any], memoryview]:
+    """A message as it arrives."""
+    data = bytearray().join(padded(blocks))
+    if len(data) > caps.data_bytes:
+        raise Unsupported("too large")
+    return parse_tree(write_tree(tree, caps), caps), memoryview(data)
 
 
 def there_and_back(value: Any) -> tuple[Any, Any]:
-    """A value as the worker sees it, and as it comes back as a new object of the worker's."""
+    """A value as the worker sees it, and as it comes back."""
     seen = []
 
     def answer(arg: Any) -> Any:
         seen.append(arg)
-        return copies(arg)[0]
+        return [arg]
 
-    returned = Pair().call(answer, value)
-    return seen[0], returned
+    # Of the reply alone: the first call's argument would come back as itself.
+    pair = Pair()
+    pair.call(answer, value)
+    return seen[0], pair.call(lambda: seen[0])
 
 
 def quietly(function: Callable[..., Any]) -> Callable[..., None]:
@@ -93,7 +109,7 @@ def raw(obj: float) -> bytes:
 
 
 def same(one: Any, other: Any) -> bool:
-    """Whether two values agree in type, geometry and every bit."""
+    """Whether two values agree in type, layout and every bit."""
     if type(one) is not type(other):
         return False
     if isinstance(one, torch.Tensor):

@@ -1,4 +1,4 @@
-"""Ways to make the asking end do much for few bytes, one by one."""
+"""Ways to make the decoder do much for few bytes, or take what is not there, one by one."""
 
 from __future__ import annotations
 
@@ -7,88 +7,225 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from wire.hostile import (
-    Ours,
-    survive,
-)
+from wire.hostile import CAPS, Ours, survive
 
-from grader.wire.frames import ProtocolFault
+from grader.wire.bounds import Caps, ProtocolError
+from grader.wire.decode import Decoder
+from grader.wire.memory import Table
+
+FIRST = len(Ours().table.rows)
+BLOCK = len(Ours().table.blocks)
+LISTS = [number for number, row in enumerate(Ours().table.rows) if row[0] == "list"]
 
 
-def reply(new: Any = (), changed: Any = (), blocks: Any = (), result: Any = None) -> dict[str, Any]:
-    return {"objects": {"new": list(new), "changed": list(changed), "blocks": list(blocks)}, "result": result}
+def reply(rows: Any = (), blocks: Any = (), result: Any = None) -> dict[str, Any]:
+    return {"roots": [result], "rows": list(rows), "blocks": list(blocks)}
+
+
+def ref(place: int) -> list[Any]:
+    return ["ref", FIRST + place]
 
 
 def chain(length: int, wide: int, kind: str = "list") -> list[Any]:
     """Containers, each of which holds the one before several times."""
-    rows: list[Any] = [[1, ["tuple", [1, 2]]]]
+    rows: list[Any] = [[FIRST, ["tuple", 1, 2]]]
     for place in range(length):
-        rows.append([2 * place + 3, [kind, [["known", 2 * place + 1]] * wide]])
+        rows.append([FIRST + place + 1, [kind, *[ref(place)] * wide]])
     return rows
 
 
-def nested_slices() -> Any:
-    part: Any = 1
-    for _ in range(400):
-        part = ["slice", part, None, None]
-    return part
+def many(count: int, row: Callable[[int], list[Any]], start: int = 0) -> list[Any]:
+    return [[FIRST + start + place, row(place)] for place in range(count)]
 
 
-ATTACKS: dict[str, Callable[[], dict[str, Any]]] = {
-    "billion laughs": lambda: reply(chain(11, 100), result=["known", 23]),
-    "billion laughs in slices": lambda: reply(chain(11, 3, "slice"), result=["known", 23]),
-    "billion laughs in keys": lambda: reply(
-        [*chain(10, 2, "tuple"), *([1001 + 2 * place, ["set", [["known", 21]]]] for place in range(400))]
+def changed(row: Callable[[Ours], tuple[Any, list[Any]]]) -> Callable[[], dict[str, Any]]:
+    """A reply that changes the row of one argument."""
+
+    def make() -> dict[str, Any]:
+        ours = Ours()
+        obj, new = row(ours)
+        return reply([[ours.number(obj), new]])
+
+    return make
+
+
+def row_of(ours: Ours, obj: Any, **parts: Any) -> tuple[Any, list[Any]]:
+    """The row of an argument with some parts replaced, by place: `at1` is the second."""
+    row = list(ours.table.rows[ours.number(obj)])
+    for place, part in parts.items():
+        row[int(place.removeprefix("at"))] = part
+    return obj, row
+
+
+ATTACKS: dict[str, Callable[[], Any]] = {
+    "billion laughs": lambda: reply(chain(11, 100), result=ref(11)),
+    "billion laughs in slices": lambda: reply(chain(11, 3, "slice"), result=ref(11)),
+    "billion laughs in keys": lambda: reply([*chain(10, 2, "tuple"), *many(400, lambda _: ["set", ref(10)], 11)]),
+    "billion laughs in keys of a dict": lambda: reply(
+        [*chain(10, 2, "tuple"), [FIRST + 11, ["dict", *[ref(10), 1] * 99]]]
     ),
-    "deep nesting": lambda: reply(chain(100, 1), result=["known", 201]),
-    "deep nesting in one of ours": lambda: reply(
-        chain(10, 1), [[number, ["list", [["known", 21]]]] for number in range(2, 60, 2)], result=["known", 21]
-    ),
-    "a list that holds itself": lambda: reply([], [[n, ["list", [["known", n]]]] for n in range(2, 60, 2)]),
+    "deep nesting": lambda: reply(chain(100, 1), result=ref(100)),
+    "deep nesting in an argument": lambda: reply([*chain(11, 1), *([n, ["list", ref(11)]] for n in LISTS)]),
+    "nesting deeper than Python's stack": lambda: reply(chain(490, 1), result=ref(490)),
+    "a list that holds itself": lambda: reply([[number, ["list", ["ref", number]]] for number in LISTS]),
+    "a new list that holds itself": lambda: reply([[FIRST, ["list", ref(0)]]], result=ref(0)),
+    "a tuple that holds itself": lambda: reply([[FIRST, ["tuple", ref(0)]]], result=ref(0)),
     "lists that hold each other": lambda: reply(
-        [[1, ["list", [["known", n] for n in range(14, 16, 2)]]]],
-        [[n, ["list", [["known", 1], ["known", n + 2]]]] for n in range(2, 60, 2)],
+        [*([n, ["list", ref(0)]] for n in LISTS), [FIRST, ["list", *(["ref", n] for n in LISTS)]]]
     ),
-    "nested slices": lambda: reply(result=nested_slices()),
-    "colliding keys": lambda: reply([[1, ["dict", [[place * (2**61 - 1), 0] for place in range(4000)]]]]),
-    "colliding members": lambda: reply([[1, ["set", [place * (2**61 - 1) for place in range(4000)]]]]),
-    "an array of no memory": lambda: reply(
-        [[2 * place + 1, ["array", "|u1", [1 << 20], [1], -1, 0, True]] for place in range(499)]
+    "colliding keys": lambda: reply([[FIRST, ["dict", *(item for n in range(2000) for item in (n * (2**61 - 1), 0))]]]),
+    "colliding members": lambda: reply([[FIRST, ["set", *(place * (2**61 - 1) for place in range(4000))]]]),
+    "colliding members of an argument": changed(
+        lambda ours: (ours.chosen, ["set", *(n * (2**61 - 1) for n in range(999))])
     ),
-    "a tensor expanded many times": lambda: reply(
-        [[2 * n + 3, ["tensor", "bool", [1 << 20], [0], 0, 1, 0, 8, claims(), None]] for n in range(400)],
-        blocks=[[1, 8, 0, True]],
+    "an array of no memory": lambda: reply(many(400, lambda _: ["array", "|u1", [1 << 20], [1], 0, None, True])),
+    "a tensor expanded a little": lambda: reply(
+        many(2, lambda _: ["tensor", "bool", [1 << 18], [0], 0, BLOCK, 0, 8, 0]), [[BLOCK, 8]], ref(0)
     ),
-    "its own gradient": lambda: reply(
-        [[3, ["tensor", "float32", [2], [1], 0, 1, 0, 8, claims(), ["known", 3]]]], blocks=[[1, 8, 0, True]]
+    "bools expanded many times": lambda: reply(
+        many(400, lambda _: ["tensor", "bool", [1 << 18], [0], 0, BLOCK, 0, 8, 0]), [[BLOCK, 8]]
     ),
-    "a block of ours that is new": lambda: reply(blocks=[[200, 8, 0, True]]),
-    "one block twice with two sizes": lambda: reply(blocks=[[1, 8, 0, True], [1, 4, 0, True]]),
-    "many blocks": lambda: reply(blocks=[[2 * place + 1, 0, 0, True] for place in range(4000)]),
+    "an expanded tensor larger than allowed": lambda: reply(
+        [[FIRST, ["tensor", "uint8", [(1 << 19) + 1], [0], 0, BLOCK, 0, 8, 0]]], [[BLOCK, 8]]
+    ),
+    "a size that overflows": lambda: reply(
+        [[FIRST, ["tensor", "float32", [1 << 45, 1 << 45, 4], [4, 4, 1], 1 << 40, BLOCK, 0, 8, 0]]], [[BLOCK, 8]]
+    ),
+    "sizes that overflow to a small product": lambda: reply(
+        [[FIRST, ["tensor", "uint8", [1 << 32, 1 << 32], [1, 0], 0, BLOCK, 0, 8, 0]]], [[BLOCK, 8]]
+    ),
+    "an empty tensor of overflowing sizes": lambda: reply(
+        [[FIRST, ["tensor", "uint8", [0, 1 << 59, 1 << 59], [1, 1, 1], 0, BLOCK, 0, 8, 0]]], [[BLOCK, 8]]
+    ),
+    "a stride that overflows": lambda: reply(
+        [[FIRST, ["tensor", "float64", [2, 2], [1 << 59, 1 << 59], 0, BLOCK, 0, 8, 0]]], [[BLOCK, 8]]
+    ),
+    "a negative stride": lambda: reply([[FIRST, ["tensor", "float32", [2], [-1], 1, BLOCK, 0, 8, 0]]], [[BLOCK, 8]]),
+    "a negative offset": lambda: reply([[FIRST, ["tensor", "float32", [2], [1], -1, BLOCK, 0, 8, 0]]], [[BLOCK, 8]]),
+    "an array below its memory": lambda: reply([[FIRST, ["array", "<f4", [2], [-4], 0, BLOCK, True]]], [[BLOCK, 8]]),
+    "an array beyond its memory": lambda: reply([[FIRST, ["array", "<f4", [2], [4], 4, BLOCK, True]]], [[BLOCK, 8]]),
+    "an element that ends behind its memory": lambda: reply(
+        [[FIRST, ["array", "<f8", [1], [8], 1, BLOCK, True]]], [[BLOCK, 8]]
+    ),
+    "a storage beyond its memory": lambda: reply(
+        [[FIRST, ["tensor", "uint8", [8], [1], 0, BLOCK, 1, 8, 0]]], [[BLOCK, 8]]
+    ),
+    "a storage that is not aligned": lambda: reply(
+        [[FIRST, ["tensor", "float32", [1], [1], 0, BLOCK, 1, 4, 0]]], [[BLOCK, 8]]
+    ),
+    "memory of nobody": lambda: reply([[FIRST, ["tensor", "uint8", [8], [1], 0, BLOCK, 0, 8, 0]]]),
+    "memory by a number that is none": lambda: reply(
+        [[FIRST, ["tensor", "uint8", [8], [1], 0, True, 0, 8, 0]]], [[BLOCK, 8]]
+    ),
+    "a block by a number far away": lambda: reply(blocks=[[200, 8]]),
+    "a block twice with two sizes": lambda: reply(blocks=[[BLOCK, 4], [BLOCK, 4]]),
+    "an argument's memory of another size": lambda: reply(blocks=[[0, 8]]),
+    "an argument's memory twice": lambda: reply(blocks=[[0, 24], [0, 24]]),
+    "a block of no size": lambda: reply(blocks=[[BLOCK, 0]]),
+    "a block of a negative size": lambda: reply(blocks=[[BLOCK, -8], [BLOCK + 1, 16]]),
+    "a block of a huge size": lambda: reply(blocks=[[BLOCK, 1 << 62]]),
+    "a block that shares the bytes of another": lambda: reply(blocks=[[BLOCK + n, 8] for n in range(1000)]),
+    "too many objects": lambda: reply(many(600, lambda _: ["list"])),
+    "an object said twice": lambda: reply([[FIRST, ["list"]], [FIRST, ["tuple"]]]),
+    "an argument said twice": changed(lambda ours: (ours.inner, ["tuple", 1])),
+    "a tuple of the check's that changes": changed(lambda ours: (ours.mixed, ["tuple", 1])),
+    "an array that becomes a tensor": changed(lambda ours: (ours.a, ours.table.rows[ours.number(ours.x)])),
+    "an array on the memory of another": changed(lambda ours: row_of(ours, ours.a, at5=0, at2=[3], at3=[8])),
+    "an array of another size": changed(lambda ours: row_of(ours, ours.a, at2=[3])),
+    "a parameter without a gradient": changed(lambda ours: row_of(ours, ours.w, at1="int32")),
+    "a bool by another name": lambda: reply([[FIRST, ["array", "<b1", [8], [1], 0, BLOCK, True]]], [[BLOCK, 8]]),
+    "a key that is a list": lambda: reply([[FIRST, ["dict", ["ref", LISTS[0]], 1]]]),
+    "a key without a value": lambda: reply([[FIRST, ["dict", 1]]]),
+    "a slice of two": lambda: reply([[FIRST, ["slice", 1, 2]]]),
+    "bytes that are a number": lambda: reply(result=["bytes", 5]),
+    "a scalar of a number": lambda: reply(result=["numpy.scalar", "<f8", 5]),
+    "a scalar of too few bytes": lambda: reply(result=["numpy.scalar", "<f8", "1234567"]),
+    "a bool of NumPy's that is 7": lambda: reply(result=["numpy.scalar", "|b1", "\x07"]),
+    "objects of NumPy's": lambda: reply(result=["numpy.dtype", "|O8"]),
+    "a size of a negative number": lambda: reply(result=["Size", -1]),
+    "a proxy of a negative number": lambda: reply(result=["proxy", -1, "x"]),
+    "a name of the check's": lambda: reply(result=["name", "", "last"]),
+    "a version that is negative": changed(
+        lambda ours: (ours.x, [*ours.table.rows[ours.number(ours.x)], {"version": -1}])
+    ),
+    "a version that is huge": changed(
+        lambda ours: (ours.x, [*ours.table.rows[ours.number(ours.x)], {"version": 1 << 40}])
+    ),
+    "a device of a thousand letters": changed(
+        lambda ours: (ours.x, [*ours.table.rows[ours.number(ours.x)], {"device": "x" * 999}])
+    ),
+    "facts of no kind": changed(lambda ours: (ours.x, [*ours.table.rows[ours.number(ours.x)], {"__class__": "x"}])),
+    "no rows": lambda: {"roots": [], "blocks": []},
+    "rows by name": lambda: {"roots": [], "rows": {}, "blocks": []},
 }
-TAKEN = {"many blocks", "a tensor expanded many times"}
-
-
-def claims() -> dict[str, Any]:
-    flags = dict.fromkeys(["requires_grad", "is_conj", "is_neg", "is_inference"], False)
-    return {**flags, "is_leaf": True, "grad_fn": None, "version": 0, "device": "cpu", "type": "Tensor"}
+TAKEN = {"a tensor expanded a little"}
 
 
 @pytest.mark.parametrize("name", ATTACKS)
 def test_attacks_are_refused(name: str) -> None:
-    """Each way to make the asking end do much for few bytes is a ProtocolFault, or costs little."""
-    tree = ATTACKS[name]()
-    assert survive(json.loads(json.dumps(tree)), bytes(8)) == (name in TAKEN)
+    """Each way to make the decoder do much for few bytes, or read beyond memory, is a ProtocolError, or is cheap."""
+    tree = json.loads(json.dumps(ATTACKS[name]()))
+    assert survive(tree, bytes(64 * len(tree["blocks"]) if "shares" not in name else 64)) == (name in TAKEN)
 
 
-def test_containers_of_ours_that_change_count_where_they_occur() -> None:
-    """A list of ours that a message makes deep is refused, though no new object alone is."""
+def test_a_list_of_the_checks_is_as_it_was() -> None:
+    """A message that would make it too deep is refused, though no new object alone is, and changes nothing."""
     ours = Ours()
-    out = ours.ask()
-    number = ours.exchange.number_of(ours.inner)
-    tree = reply(chain(10, 1), [[number, ["list", [["known", 21]]]]], result=["known", 21])
-    assert ours.exchange.number_of(ours.names) is not None
-    with pytest.raises(ProtocolFault):
+    tree = reply([*chain(11, 1), [ours.number(ours.inner), ["list", ref(11)]]], result=ref(11))
+    with pytest.raises(ProtocolError, match="too deep"):
         ours.take(tree, b"")
     assert ours.inner == [1, 2.5, "text"]
-    del out
+
+
+@pytest.mark.parametrize("bad", [2, 7, 255])
+@pytest.mark.parametrize("target", ["new", "argument"])
+def test_a_bool_is_0_or_1(target: str, bad: int) -> None:
+    """Any other byte would be a bool that equals neither True nor False."""
+    ours = Ours()
+    if target == "new":
+        row = ["tensor", "bool", [3], [1], 0, BLOCK, 0, 3, 0]
+        tree, data = reply([[FIRST, row]], [[BLOCK, 3]], ref(0)), bytes([0, bad, 1]) + bytes(61)
+    else:
+        block = ours.table.rows[ours.number(ours.b)][5]
+        tree, data = reply([], [[block, 3]]), bytes([0, bad, 1]) + bytes(61)
+    with pytest.raises(ProtocolError, match="invalid bool"):
+        ours.take(tree, data)
+    assert ours.b.tolist() == [True, False, True]
+
+
+def test_a_key_with_the_hash_of_a_tensor() -> None:
+    """A key that has a tensor's hash is compared with it, which PyTorch refuses; so is the reply."""
+    ours = Ours()
+    keys = [["ref", ours.number(ours.x)], hash(ours.x)]
+    with pytest.raises(ProtocolError, match="not hashable"):
+        ours.take(reply([[FIRST, ["set", *keys]]]), b"")
+
+
+def test_numbers_are_integers() -> None:
+    """What merely equals a number, or is none, is refused wherever a number belongs."""
+    for value in (True, 1.0, "1", None, -1, 1 << 70, [], {}):
+        for tree in (
+            reply(rows=[[value, ["list"]]]),
+            reply(blocks=[[value, 64]]),
+            reply(blocks=[[BLOCK, value]]),
+            reply(result=["ref", value]),
+        ):
+            with pytest.raises(ProtocolError):
+                Ours().take(tree, bytes(64 if tree["blocks"] else 0))
+
+
+def test_the_real_caps_hold_what_is_hashed_in_bounds() -> None:
+    """A tuple that two million parts unfold from is not hashed in each of many sets."""
+    rows: list[Any] = [[0, ["tuple", 1, 2]]]
+    for number in range(1, 20):
+        rows.append([number, ["tuple", ["ref", number - 1], ["ref", number - 1]]])
+    rows += [[number, ["set", ["ref", 19]]] for number in range(20, 90_000)]
+    tree = {"roots": [], "rows": rows, "blocks": []}
+    with pytest.raises(ProtocolError, match="too large"):
+        Decoder(Table(), lambda *_: None, Caps()).decode(tree, memoryview(b""))
+
+
+def test_the_caps_of_these_tests_are_smaller_than_the_real_ones() -> None:
+    """What is refused here for its size alone is refused for a larger one in a batch."""
+    real = vars(Caps())
+    assert all(small < real[name] for name, small in vars(CAPS).items())

@@ -19,12 +19,8 @@ from wire.ends import (
     pipes,
 )
 
-from grader.wire.frames import (
-    HEADER,
-    MAGIC,
-    ChannelClosed,
-    ProtocolFault,
-)
+from grader.wire.bounds import ChannelClosed, ProtocolError
+from grader.wire.frames import HEADER, MAGIC
 from grader.wire.transport import PipeTransport
 
 GOOD = json.dumps({"a": 1}).encode()
@@ -46,7 +42,7 @@ def test_caps_are_checked_before_anything_is_allocated(tree: int, data: int, sha
     """A header that announces more than the caps is refused at once, whatever is sent along."""
     with hostile() as (channel, peer), little_memory_and_time():
         announce(peer, tree, data, os.memfd_create("x") if shared else None)
-        with pytest.raises(ProtocolFault):
+        with pytest.raises(ProtocolError):
             channel.receive(patience(5))
 
 
@@ -73,7 +69,7 @@ def test_a_tree_that_is_none_is_a_fault(name: str) -> None:
         sender = in_background(lambda: peer.sendall(HEADER.pack(MAGIC, 1, len(text), 0) + text))
         try:
             tree = channel.receive(patience(10)).tree
-        except ProtocolFault:
+        except ProtocolError:
             tree = None
         sender.join()
         assert tree is None or name == "another encoding"
@@ -83,7 +79,7 @@ def test_wrong_magic_is_a_fault() -> None:
     """Bytes that do not begin as a frame does are a fault: a print that went astray, say."""
     with hostile() as (channel, peer):
         peer.sendall(b"Hello, this is not a frame at all")
-        with pytest.raises(ProtocolFault):
+        with pytest.raises(ProtocolError):
             channel.receive(patience(5))
 
 

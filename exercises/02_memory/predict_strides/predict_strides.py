@@ -11,7 +11,7 @@ C3  `transposed(shape, strides, a, b)` returns what `t.transpose(a, b)` has, whe
 C4  `a` and `b` may be negative: -1 is the last dim.
 C5  A dim that t does not have raises IndexError, also where a and b are the same.
 C6  Plain Python: no tensor, and torch and NumPy are not imported, however, used or not. Modules such as math and
-    itertools are fine. So is what you try out under `if __name__ == "__main__":`.
+    itertools are fine. So is what you try out under `if __name__ == "__main__":`. Else 3 points at most.
 
 Shapes have 0 to 5 dims; `transposed` gets at least 1. Change the bodies, keep the names and the parameters.
 """

@@ -16,7 +16,7 @@ C4  A Python number counts less than any tensor, in the way of C3: True is a boo
 C5  "/" gives what "+" gives, but float32 instead of a bool or an int.
 C6  `fits_in_place(a, b, op)` returns True or False: whether `a += b` or `a /= b` works, for a tensor a with at least as
     many dims as b. The result must fit into a: its category may not be higher than that of a.
-C7  Plain Python: no tensor, no torch, no NumPy.
+C7  Plain Python: no tensor, no torch, no NumPy. Else 3 points at most.
 
     >>> result_dtype(("float32", 2), ("float64", 0), "+"), fits_in_place(("int8", 1), 300, "+")
     ('float32', True)

@@ -14,7 +14,7 @@ C4  Where two sizes do not fit, such as 2 and 3, or 2 and 0, it raises ValueErro
     elements.
 C5  Every shape takes part. You may read that a tensor needs at least one dim and must not be empty; in fact `()`, a
     single number, goes with every shape, and 0 is a size like others: with 1 or 0 it gives 0.
-C6  Plain Python: no tensor, no torch, no NumPy. Modules such as itertools are fine.
+C6  Plain Python: no tensor, no torch, no NumPy. Modules such as itertools are fine. Else 3 points at most.
 
 a and b are tuples of 0 to 5 ints.
 """

@@ -13,7 +13,7 @@ other see it in b? Predict it for each line; try them in a Python prompt afterwa
 C1  `ANSWERS` has each of the lines below as a key, unchanged, and no other; with either True or False.
 C2  A line that begins with a or torch runs after `b = a`. True: the numbers in b are others afterwards.
 C3  A line that begins with `b =` makes b from a. Then `a.zero_()` runs. True: that changes the numbers in b.
-C4  You predict, so the file imports neither torch nor NumPy.
+C4  You predict, so the file imports neither torch nor NumPy. Else 3 points at most.
 
 Each line begins anew, with the a above. Two or three lines that look alike count together, if all of them are right.
 You may read that `t1.add_(t2)` is the same as `t1 = t1 + t2`; in fact t1 has the same numbers after both, but other

@@ -5,10 +5,8 @@ from grader.check import (
     check,
     each,
     each_raises,
-    imports_no,
     plain,
     require,
-    runs_no_operation,
     same_values,
 )
 
@@ -100,15 +98,6 @@ def check_any_strides(student, rng):
     pairs = ((t, dims) for t in views for dims in {(0, t.dim() - 1), (t.dim() - 1, t.dim() // 2), (0, 0)})
     cases = [(tuple(t.shape), t.stride(), *dims) for t, dims in pairs]
     same_transposes(student, cases, "the tuple of strides after the transpose", 1)
-
-
-@check("C6", share=3, try_this="read your imports, and what each function calls")
-def check_no_tensor(student, rng):
-    """Makes no tensor and no array"""
-    shape = rng.integers(1, 6, rng.integer(3, 5))
-    case = shape, torch.empty(shape).stride(), 0, 2
-    imports_no(student, "torch", "numpy")
-    runs_no_operation((student.contiguous_strides, (shape,), case[1]), (student.transposed, case, real(*case)))
 
 
 @check("C4", share=2, try_this="transposed((2, 3, 4), (12, 4, 1), -1, -3)")

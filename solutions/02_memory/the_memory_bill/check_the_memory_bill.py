@@ -5,6 +5,7 @@ import torch
 
 from grader.check import (
     agrees,
+    as_lean_as,
     check,
     require,
     same_dtype,
@@ -48,7 +49,7 @@ def check_tensor_edges(student):
 
 
 @check("C2", category="performance", share=1, try_this="tensor_bytes((10**6, 10**6, 10**6), torch.float32)")
-def check_makes_no_tensor(student, rng):
+def check_makes_no_tensor(student, reference, rng):
     """Makes no tensor"""
     edge = rng.integer(10**6, 10**7)
     same_values(student.tensor_bytes((edge, edge, 3), torch.float64), 24 * edge * edge, "the bytes of a huge tensor")
@@ -56,6 +57,8 @@ def check_makes_no_tensor(student, rng):
     found = student.tensor_bytes(more, torch.int16)
     require(found == 20 * edge**4, "the bytes of a shape with more than 2 ** 63 elements are wrong")
     uses_at_most(student.tensor_bytes, ((1000, 300), torch.float32), bytes=1000)
+    square = lambda n: ((n, n), torch.float32)  # noqa: E731
+    as_lean_as(student.tensor_bytes, reference.tensor_bytes, square, size=9_000, at_most=1)
 
 
 @check("C3", share=2, try_this="t = torch.zeros(100); held_bytes(t[50:]), and held_bytes(t.view(10, 10)[0])")

@@ -1,6 +1,6 @@
 import torch
 
-from grader.check import CannotJudge, check, imports_no, runs_no_operation, same_values
+from grader.check import CannotJudge, check, same_values
 
 INTS = ("uint8", "int8", "int16", "int32", "int64")
 LEVEL = {"bool": 0, **dict.fromkeys(INTS, 1), **dict.fromkeys(("float16", "bfloat16", "float32", "float64"), 2)}
@@ -118,14 +118,3 @@ def check_all_in_place(student, probe, rng):
     for case, yours in zip(cases, probe.each(student.fits_in_place, cases), strict=True):
         a, b, op = case
         same_values(yours, really_fits(*case), f"the answer for ({told(a)}) {op}= ({told(b)})")
-
-
-@check("C7", share=1, try_this="read your imports, and what each function calls")
-def check_no_tensor(student, rng):
-    """Makes no tensor and no array"""
-    imports_no(student, "torch", "numpy")
-    cases = [(a, b, op) for a, b, _ in equals(rng)[rng.integer(0, 16) :: 17] for op in ("+", "/")]
-    runs_no_operation(
-        *((student.result_dtype, case, real(*case)) for case in cases),
-        *((student.fits_in_place, ((a[0], 3), *rest), really_fits((a[0], 3), *rest)) for a, *rest in cases),
-    )

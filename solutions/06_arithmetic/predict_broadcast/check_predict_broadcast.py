@@ -1,6 +1,6 @@
 import torch
 
-from grader.check import calling, check, each_raises, imports_no, plain, runs_no_operation, same_values
+from grader.check import calling, check, each_raises, plain, same_values
 
 
 def same_shape_as_torch(student, a, b):
@@ -92,12 +92,3 @@ def check_no_dims(student, rng):
     """A 0-dim tensor with any other"""
     for rank in (0, 1, 2, 5):
         same_shape_as_torch(student, different_sizes(rng, rank), ())
-
-
-@check("C6", share=1, try_this="read your imports, and what your function calls")
-def check_no_tensor(student, rng):
-    """Makes no tensor and no array"""
-    imports_no(student, "torch", "numpy")
-    shape = different_sizes(rng, rng.integer(2, 5))
-    column = (*shape[:-1], 1)
-    runs_no_operation((student.broadcast, (shape, shape), shape), (student.broadcast, (shape, column), shape))

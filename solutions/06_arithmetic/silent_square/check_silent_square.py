@@ -7,6 +7,7 @@ import torch
 from grader.check import (
     agrees,
     as_elsewhere,
+    as_lean_as,
     calling,
     check,
     gradients,
@@ -123,7 +124,7 @@ def check_gradients(student, rng):
 
 
 @check("C6", category="performance", share=1, try_this="look for a line whose result has n * n numbers")
-def check_no_table(student, rng):
+def check_no_table(student, reference, rng):
     """Makes no table of n by n numbers"""
     pred, target = pairs(rng, rng.integer(200, 250))
     asked = mean_square(pred, target)
@@ -131,6 +132,8 @@ def check_no_table(student, rng):
         # A column with a vector counts only where the mean is right: the starter's table is the fault of C2.
         if one.shape == other.shape or agrees(number(student.mse(one.clone(), other.clone())), asked, **CLOSE):
             uses_at_most(student.mse, (one, other), bytes=MOST_TENSORS * pred.nbytes)
+    # As seen from outside, where a table takes 64 MB.
+    as_lean_as(student.mse, reference.mse, lambda n: pairs(rng, n), size=4_000, at_most=MOST_TENSORS, **CLOSE)
 
 
 @check("C7", category="memory", share=1, try_this="p = torch.ones(3); mse(p, torch.zeros(3)); print(p)")

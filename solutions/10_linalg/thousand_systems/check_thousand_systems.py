@@ -2,6 +2,7 @@ import torch
 
 from grader.check import (
     as_fast_as,
+    as_lean_as,
     check,
     gradients,
     is_tensor,
@@ -77,9 +78,11 @@ def check_exact(student, rng):
 @check("C4", category="performance", share=3, try_this="look for a line that runs more often for larger N or k")
 def check_no_loop(student, rng):
     """No loop over systems or columns"""
-    few, many = _matrices(rng, 6, 4), _matrices(rng, 1500, 4)
-    no_loop(student.solve_each, (few, _normal(rng, 6, 4)), (many, _normal(rng, 1500, 4)))
-    no_loop(student.solve_common, (few, _normal(rng, 4, 3)), (many, _normal(rng, 4, 30)))
+    few, many = _matrices(rng, 6, 4), _matrices(rng, 60, 4)
+    for more, columns in ((many, 30), (_matrices(rng, 6_000, 4), 3)):
+        no_loop(student.solve_each, (few, _normal(rng, 6, 4)), (more, _normal(rng, len(more), 4)))
+        no_loop(student.solve_common, (few, _normal(rng, 4, 3)), (more, _normal(rng, 4, columns)))
+    no_loop(student.solve_common, (few, _normal(rng, 4, 3)), (few, _normal(rng, 4, 3_000)))
 
 
 @check("C4", category="performance", share=1, try_this="A = torch.eye(2).repeat(400, 1, 1); solve_each(A, A[:, 0])")
@@ -92,7 +95,7 @@ def check_speed(student, reference, rng):
 
 
 @check("C5", category="memory", share=2, try_this="what shapes do your tensors have if N is 1000 and k is 50?")
-def check_memory(student, rng):
+def check_memory(student, reference, rng):
     """Makes no larger tensors than it must"""
     each, common = (150, 4, (150, 4), (150, 4)), (9, 16, (16, 40), (9, 16, 40))
     for function, (N, n, shape, result) in ((student.solve_each, each), (student.solve_common, common)):
@@ -100,6 +103,11 @@ def check_memory(student, rng):
         # A result of another shape is for other checks, and so is what a call does to its arguments.
         if getattr(function(A.clone(), B.clone()), "shape", None) == result:
             uses_at_most(function, (A, B), peak=MOST * 8 * (A.numel() + torch.Size(result).numel()))
+    # As seen from outside: all pairs of 1,000 systems, or a copy of A for each column, take 32 MB and more.
+    each = lambda n: (_matrices(rng, n, 4), _normal(rng, n, 4))  # noqa: E731
+    common = lambda n: (_matrices(rng, n, 16), _normal(rng, 16, 40))  # noqa: E731
+    as_lean_as(student.solve_each, reference.solve_each, each, size=1_000, at_most=MOST, **CLOSE)
+    as_lean_as(student.solve_common, reference.solve_common, common, size=800, at_most=MOST, **CLOSE)
 
 
 @check("C6", category="gradient", share=1, try_this="B = torch.ones(1, 1).requires_grad_(); solve_each(B[None], B)")

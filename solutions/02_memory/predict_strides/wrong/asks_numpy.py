@@ -1,6 +1,6 @@
 """You make an array and ask NumPy; work the strides out from the shape.
 
-caught by: no_tensor
+caught by: plain_python
 keeps: transposed
 """
 

@@ -1,6 +1,6 @@
 """You make a tensor and ask it; work the strides out from the shape.
 
-caught by: no_tensor
+caught by: plain_python
 """
 
 import torch

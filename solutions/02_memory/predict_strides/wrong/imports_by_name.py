@@ -1,6 +1,6 @@
 """You import PyTorch by its name, and ask a tensor; work the strides out from the shape.
 
-caught by: no_tensor
+caught by: plain_python
 keeps: transposed
 """
 

@@ -1,6 +1,6 @@
 SECRET = "CANARY_SHARED"
 
 
-def make(folder, names):
-    for name in names:
-        (folder / name).write_text(name)
+def drawn(rng):
+    """Names of three files."""
+    return [f"{number}.txt" for number in rng.integers(0, 9, 3)]

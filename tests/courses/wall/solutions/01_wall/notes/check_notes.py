@@ -1,4 +1,4 @@
-from shared.names import make
+from shared.names import drawn
 
 from grader.check import check, same
 
@@ -6,10 +6,7 @@ SECRET = "CANARY_CHECK"
 
 
 @check("C2", share=2, try_this='notes(Path("."))')
-def check_names(student, reference, tmp_path, rng):
-    """Gives the names in a folder, and nothing that an earlier check had"""
-    folder = tmp_path / "folder"
-    folder.mkdir()
-    make(folder, [f"{number}.txt" for number in rng.integers(0, 9, 3)])
-    same(student.notes(folder), reference.notes(folder))
-    same(student.notes(tmp_path), ["folder"])
+def check_names(student, reference, probe, rng):
+    """Gives the names in a folder"""
+    names = drawn(rng)
+    same(probe.named(student.notes, names), probe.named(reference.notes, names))

@@ -7,10 +7,10 @@ import time
 import torch
 from support import Function
 
-from grader.check.speed import faster_than
-from grader.remote.handle import side_of
-from grader.remote.student import RemoteFunction
-from grader.remote.worker import Starter, Worker
+from grader.check.speed import as_fast_as
+from grader.connection.connection import connection_of
+from grader.connection.process import Starter, WorkerProcess
+from grader.connection.proxy import Proxy
 
 _BUSY = """
 import threading
@@ -29,30 +29,30 @@ _LEFT_S = 0.001
 """A thread that runs on another core is stopped at its next step, and no later."""
 
 
-def live(function: RemoteFunction) -> Worker:
+def live(function: Proxy) -> WorkerProcess:
     """The worker behind a function, loaded."""
-    side_of(function).names()
-    return side_of(function).sitting.live_worker()
+    connection_of(function).names()
+    return connection_of(function).live_worker()
 
 
-def used_s(worker: Worker) -> float:
+def used_s(worker: WorkerProcess) -> float:
     """CPU seconds in a moment."""
     before = worker.cpu_s() or 0.0
     time.sleep(_WINDOW_S)
     return (worker.cpu_s() or 0.0) - before
 
 
-def stops_and_goes_on(busy: RemoteFunction, other: RemoteFunction) -> None:
+def stops_and_goes_on(busy: Proxy, other: Proxy) -> None:
     """A thread that spins uses nothing while another worker is alone, and goes on afterwards; calls work as ever."""
     worker = live(busy)
     live(other)
     assert used_s(worker) > 0
-    with side_of(other).sitting.alone():
+    with connection_of(other).alone():
         assert used_s(worker) < _LEFT_S
         assert float(other(torch.ones(3))) == 3
     assert used_s(worker) > 0
     assert float(busy(torch.ones(3))) == 3
-    with side_of(busy).sitting.alone():
+    with connection_of(busy).alone():
         assert used_s(worker) > 0
 
 
@@ -67,15 +67,15 @@ def test_spawned_others_are_stopped(spawned_function: Function) -> None:
 
 
 def test_a_worker_that_ended_is_left_alone(function: Function, forks: Starter) -> None:
-    """One that is gone is sent nothing, and a sitting that is closed holds none."""
+    """One that is gone is sent nothing, and a connection that is closed holds none."""
     gone, other = function("def total(x): os._exit(3)"), function("def total(x): return x.sum()")
     worker = live(gone)
     live(other)
     worker.life.kill()
     assert worker.life.exit_code() is not None
-    with side_of(other).sitting.alone():
+    with connection_of(other).alone():
         assert float(other(torch.ones(3))) == 3
-    side_of(gone).sitting.close()
+    connection_of(gone).close()
     assert worker not in forks.students
 
 
@@ -86,7 +86,7 @@ def test_timed_calls_are_alone(function: Function) -> None:
     burning = live(function(_BUSY))
     before = burning.cpu_s() or 0.0
     started = time.monotonic()
-    faster_than(busy, slow, lambda n: (torch.ones(n),), size=3000, at_least=2)
+    as_fast_as(busy, slow, lambda n: (torch.ones(n),), size=3000, at_most=0.5)
     took = time.monotonic() - started
-    # It runs between laps, while arguments are made and processes start.
+    # It runs between samples, while arguments are made and processes start.
     assert (burning.cpu_s() or 0.0) - before < took * 0.7

@@ -1,4 +1,4 @@
-"""The decision about a ratio, on made-up laps."""
+"""The decision about a ratio, on made-up samples."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from grader.remote.laps import Lap
-from grader.remote.ratio import MOST_LAPS, MOST_PAIRS, Ratio, decide
+from grader.connection.paired_run import Budget
+from grader.connection.ratio import MOST_PAIRS, MOST_SAMPLES, Ratio, decide
+from grader.connection.samples import Sample
 
-NewPair = Callable[[], Iterator[Lap]]
+NewPair = Callable[[], Iterator[Sample]]
 
 
 def never() -> bool:
@@ -22,14 +23,14 @@ def steady(ratio: float, *, other: float = 0.001, idle: float = 0.0002, scatter:
     """Pairs with a true ratio, to which asking and answering is added; scatter goes upwards, as it does."""
     chance = random.Random(1)
 
-    def laps() -> Iterator[Lap]:
+    def samples() -> Iterator[Sample]:
         while True:
             mine, theirs, nothing = (
                 (time + idle) * (1 + scatter * chance.expovariate(1.0)) for time in (ratio * other, other, 0.0)
             )
-            yield Lap(mine, theirs, idle=nothing)
+            yield Sample(mine, theirs, idle=nothing)
 
-    return laps
+    return samples
 
 
 def taking_turns(*pairs: NewPair) -> NewPair:
@@ -75,12 +76,12 @@ def test_under_way_little_time_is_spent() -> None:
 
 
 def test_hopeless_pairs_are_short() -> None:
-    """Ten times the limit is seen in two laps; a clear ratio takes three to five, and a close one nine."""
-    assert decide(2.0, steady(50.0), never).laps == 2 * 2
-    assert decide(2.0, steady(50.0), never, final=False).laps == 1
-    assert decide(2.0, steady(3.5), never).laps == 2 * 5
-    assert decide(2.0, steady(1.9), never).laps == 3 * MOST_LAPS
-    assert decide(2.0, steady(0.1), never).laps == 2
+    """Ten times the limit is seen in two samples; a clear ratio takes three to five, and a close one nine."""
+    assert decide(2.0, steady(50.0), never).samples == 2 * 2
+    assert decide(2.0, steady(50.0), never, final=False).samples == 1
+    assert decide(2.0, steady(3.5), never).samples == 2 * 5
+    assert decide(2.0, steady(1.9), never).samples == 3 * MOST_SAMPLES
+    assert decide(2.0, steady(0.1), never).samples == 2
 
 
 @pytest.mark.parametrize("ratio", [0.5, 1.5, 2.5, 4.0])
@@ -97,12 +98,12 @@ def test_a_bad_second_is_outvoted(ratio: float, below: bool) -> None:
     """Two pairs in a row whose clocks err by a factor of three, now on one side, now on the other, decide nothing."""
 
     def bad(mine: float, other: float) -> NewPair:
-        def laps() -> Iterator[Lap]:
+        def samples() -> Iterator[Sample]:
             for number in itertools.count():
                 theirs = 0.001 * (other if number % 2 else 1.0)
-                yield Lap(ratio * 0.001 * mine, theirs, idle=0.0)
+                yield Sample(ratio * 0.001 * mine, theirs, idle=0.0)
 
-        return laps
+        return samples
 
     for error in (bad(3.0, 6.0), bad(1.0, 5.0)):
         found = decide(2.0, taking_turns(error, error, steady(ratio)), never)
@@ -112,9 +113,9 @@ def test_a_bad_second_is_outvoted(ratio: float, below: bool) -> None:
 def test_too_much_left_out_decides_nothing() -> None:
     """Where a call that does nothing took too long in the first pairs, a true ratio of 1.4 is not taken for five."""
 
-    def bad() -> Iterator[Lap]:
+    def bad() -> Iterator[Sample]:
         while True:
-            yield Lap(0.0014, 0.001, idle=0.0009)
+            yield Sample(0.0014, 0.001, idle=0.0009)
 
     found = decide(2.0, taking_turns(bad, bad, steady(1.4)), never)
     assert found.below is True
@@ -132,25 +133,25 @@ def test_scatter_upwards_does_not_matter() -> None:
 def test_asking_costs_either_side_its_own() -> None:
     """Where the sides make different numbers of calls, so much of it is left out as each of them had."""
 
-    def laps() -> Iterator[Lap]:
+    def samples() -> Iterator[Sample]:
         while True:
-            yield Lap(0.0003, 0.0104, idle=0.0002, other_idle=0.0004)
+            yield Sample(0.0003, 0.0104, idle=0.0002, other_idle=0.0004)
 
-    found = decide(0.1, laps, never)
+    found = decide(0.1, samples, never)
     assert found.value == pytest.approx(0.01)
     assert [found.mine_s, found.other_s] == pytest.approx([0.0001, 0.01])
 
 
-def test_one_disturbed_lap_is_not_hopeless() -> None:
-    """A lap in which a short call took a hundred times as long ends no pair early, and is left out."""
+def test_one_disturbed_sample_is_not_hopeless() -> None:
+    """A sample in which a short call took a hundred times as long ends no pair early, and is left out."""
 
-    def laps() -> Iterator[Lap]:
-        yield Lap(0.1, 0.001, idle=0.0)
+    def samples() -> Iterator[Sample]:
+        yield Sample(0.1, 0.001, idle=0.0)
         while True:
-            yield Lap(0.0019, 0.001, idle=0.0)
+            yield Sample(0.0019, 0.001, idle=0.0)
 
-    found = decide(2.0, laps, never)
-    assert (found.below, found.laps) == (True, 3 * MOST_LAPS)
+    found = decide(2.0, samples, never)
+    assert (found.below, found.samples) == (True, 3 * MOST_SAMPLES)
     assert found.value == pytest.approx(1.9)
 
 
@@ -173,13 +174,13 @@ def test_a_clear_verdict_takes_the_time_it_needs(ratio: float, below: bool) -> N
 def test_a_stopped_call_is_a_lower_bound() -> None:
     """A call that was stopped says `more than`, and is confirmed too."""
 
-    def laps() -> Iterator[Lap]:
-        yield Lap(0.5, 0.001, stopped=True)
+    def samples() -> Iterator[Sample]:
+        yield Sample(0.5, 0.001, stopped=True)
 
-    found = decide(3.5, laps, never)
+    found = decide(3.5, samples, never)
     assert (found.below, found.pairs, found.at_least) == (False, 2, True)
     assert found.value == pytest.approx(500)
-    mixed = decide(3.5, taking_turns(steady(1500.0), laps), never)
+    mixed = decide(3.5, taking_turns(steady(1500.0), samples), never)
     assert (mixed.below, mixed.at_least) == (False, False)
     assert mixed.value == pytest.approx(1500)
 
@@ -187,11 +188,11 @@ def test_a_stopped_call_is_a_lower_bound() -> None:
 def sleeping(cpu: float, away: float, other: float = 0.0) -> NewPair:
     """Pairs in which the judged side uses some CPU time, and is away for some more."""
 
-    def laps() -> Iterator[Lap]:
+    def samples() -> Iterator[Sample]:
         while True:
-            yield Lap(cpu * 0.001, 0.001, away * 0.001, other * 0.001, 0.0)
+            yield Sample(cpu * 0.001, 0.001, away * 0.001, other * 0.001, 0.0)
 
-    return laps
+    return samples
 
 
 def test_sleep_counts() -> None:
@@ -211,15 +212,15 @@ def test_pairs_are_closed() -> None:
     """Each pair's workers are ended, also when a check fails inside."""
     closed = []
 
-    def laps() -> Iterator[Lap]:
+    def samples() -> Iterator[Sample]:
         try:
-            yield Lap(0.001, 0.001)
+            yield Sample(0.001, 0.001)
             raise ValueError("a result is wrong")
         finally:
             closed.append(True)
 
     with pytest.raises(ValueError, match="wrong"):
-        decide(2.0, laps, never)
+        decide(2.0, samples, never)
     assert closed == [True]
 
 
@@ -228,7 +229,7 @@ def test_a_verdict_holds_for_every_scatter() -> None:
     chance = random.Random(7)
 
     def odd_now_and_then(ratio: float) -> NewPair:
-        def new_pair() -> Iterator[Lap]:
+        def new_pair() -> Iterator[Sample]:
             factor = chance.choice([0.6, 1.6]) if chance.random() < 0.02 else chance.uniform(0.95, 1.05)
             return steady(ratio * factor, scatter=chance.uniform(0.0, 0.5))()
 
@@ -238,3 +239,15 @@ def test_a_verdict_holds_for_every_scatter() -> None:
         (ratio, decide(1.0, odd_now_and_then(ratio), never)) for ratio in (0.8, 1.25) for _ in range(200)
     ]
     assert [ratio for ratio, one in found if one.below is not (ratio < 1)] == []
+
+
+def test_what_is_left_out_does_not_count() -> None:
+    """The budget is over when that many seconds went by besides those that are left out."""
+    now = [100.0]
+    budget = Budget(20.0, lambda: now[0])
+    now[0] += 50.0
+    assert budget.is_over()
+    budget.leave_out(31.0)
+    assert not budget.is_over()
+    now[0] += 2.0
+    assert budget.is_over()

@@ -9,21 +9,22 @@ import pytest
 import torch
 from support import Function
 
-from grader.check import as_fast_as, count, gradients
-from grader.remote.handle import side_of
-from grader.remote.probe import Probe
-from grader.remote.student import Student
+from grader.check import count, gradients
+from grader.connection.connection import connection_of
+from grader.connection.probe import Probe
+from grader.connection.student import Student
+from grader.model.endings import CheckFailed
 from grader.wire.bounds import Unsupported
 
 
 def test_two_probe_files_of_one_name(function: Function, tmp_path: Path) -> None:
     """The shown probe and the hidden one have the same name; each check gets the functions of its own."""
-    side = side_of(function("def total(x): return x"))
+    connection = connection_of(function("def total(x): return x"))
     for folder in ("shown", "hidden", "shown"):
         path = tmp_path / folder / "probe_total.py"
         path.parent.mkdir(exist_ok=True)
         path.write_text(f"def whose():\n    return {folder!r}\n")
-        assert Probe(side, path).whose() == folder
+        assert Probe(connection, path).whose() == folder
 
 
 PROBE = """
@@ -42,9 +43,9 @@ def whose():
 def sides(function: Function, tmp_path: Path) -> tuple[Student, Student, Probe]:
     """A student who triples, a reference that doubles, and a probe as a check has it."""
     text = "WHOSE = {0!r}\ndef scale(x): return {1} * x\nclass Scale:\n    def __call__(self, x): return {1} * x\n"
-    mine = side_of(function(text.format("student", 3), "scale"))
-    theirs = side_of(function(text.format("reference", 2), "scale", owner="the reference's"))
-    theirs.originals, mine.reference = mine, theirs
+    mine = connection_of(function(text.format("student", 3), "scale"))
+    theirs = connection_of(function(text.format("reference", 2), "scale", owner="the reference's"))
+    theirs.student, mine.reference = mine, theirs
     path = tmp_path / "probe_scale.py"
     path.write_text(PROBE)
     return Student(mine), Student(theirs), Probe(mine, path)
@@ -53,7 +54,7 @@ def sides(function: Function, tmp_path: Path) -> tuple[Student, Student, Probe]:
 def test_a_probe_runs_beside_what_it_is_given(sides: tuple[Student, Student, Probe]) -> None:
     """With the reference's function it runs in the reference's worker: no student's value takes that one's place."""
     student, reference, probe = sides
-    ways: list[Any] = [lambda side: side.scale, lambda side: side.Scale(), lambda side: side.Scale().__call__]
+    ways: list[Any] = [lambda side: side.scale, lambda side: side.Scale()]
     for scale in ways:
         assert probe.call(scale(student), 5) == 15
         assert probe.call(scale(reference), 5) == 10
@@ -79,5 +80,33 @@ def test_helpers_ask_the_owner(sides: tuple[Student, Student, Probe]) -> None:
     assert count(reference.scale, x).result.tolist() == [2.0, 2.0]
     assert count(student.Scale(), x).result.tolist() == [3.0, 3.0]
     assert [found.tolist() for found in gradients(reference.Scale(), x) if found is not None] == [[2.0, 2.0]]
-    with pytest.raises(Unsupported, match="lives in another worker"):
-        as_fast_as(student.scale, reference.scale, lambda n: (student.scale,), size=4, at_most=9)
+    with pytest.raises(Unsupported, match="belongs to another process"):
+        student.scale(reference.Scale())
+
+
+ASSERTS = """
+import torch
+
+def holds(function):
+    assert function(2) == 6, f"twice 3 is 6, and not {function(2)}"
+    assert function(torch.ones(2)).sum() == 6
+
+def raises(function):
+    raise ValueError("a mistake of the probe's")
+"""
+
+
+def test_an_assertion_of_a_probe_fails_the_check(sides: tuple[Student, Student, Probe], tmp_path: Path) -> None:
+    """With its message, or with its own line; what is raised otherwise is the check's to see."""
+    student, reference, _ = sides
+    path = tmp_path / "probe_asserts.py"
+    path.write_text(ASSERTS)
+    probe = Probe(connection_of(student.scale), path)
+    assert probe.holds(student.scale) is None
+    with pytest.raises(CheckFailed, match="twice 3 is 6, and not 4"):
+        probe.holds(reference.scale)
+    path.write_text(ASSERTS.replace(', f"twice 3 is 6, and not {function(2)}"', ""))
+    with pytest.raises(CheckFailed, match=r"assert function\(2\) == 6"):
+        probe.holds(reference.scale)
+    with pytest.raises(ValueError, match="a mistake of the probe's"):
+        probe.raises(student.scale)

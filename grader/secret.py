@@ -1,0 +1,45 @@
+"""The secret of a run over other people's work. All inputs come from it and from the author: see `Setup.seed_of`."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from pathlib import Path
+
+from grader.model.errors import CourseError
+
+VARIABLE = "GRADE_SECRET"
+_BYTES = 32
+
+
+def new_secret() -> str:
+    """A new secret as the text of a file, or of an environment variable."""
+    return f"{secrets.token_hex(_BYTES)}\n"
+
+
+def secret_of(text: str) -> bytes | None:
+    """The secret that a text holds, or None if it holds something else."""
+    try:
+        secret = bytes.fromhex(text)
+    except ValueError:
+        return None
+    return secret if len(secret) == _BYTES else None
+
+
+def read_secret(file: Path | None) -> bytes:
+    """The secret in a file, otherwise in the environment. Where neither has one, a fresh one that nobody knows.
+
+    Raises:
+        CourseError: the file cannot be read, or what there is is not a secret.
+    """
+    if file is None and VARIABLE not in os.environ:
+        return secrets.token_bytes(_BYTES)
+    where = VARIABLE if file is None else str(file)
+    try:
+        text = os.environ[VARIABLE] if file is None else file.read_text(encoding="ascii", errors="replace")
+    except OSError as error:
+        raise CourseError(f"--secret-file: {file} cannot be read: {error.strerror}") from None
+    secret = secret_of(text)
+    if secret is None:
+        raise CourseError(f"{where} does not hold a secret: {2 * _BYTES} hexadecimal digits, as `grade package` writes")
+    return secret

@@ -1,0 +1,333 @@
+"""What crosses between a check and a real worker: values both ways, proxies for everything else, nothing besides."""
+
+from __future__ import annotations
+
+import copy
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from support import Function
+
+from grader.connection.connection import connection_of
+from grader.connection.proxy import Proxy, is_proxy
+from grader.connection.raised import raised_by_student
+from grader.connection.student import Student
+from grader.model import Verdict
+from grader.model.endings import WorkerLost
+from grader.wire.bounds import Unsupported
+
+MODULE = """
+import gc, types, weakref
+import numpy as np
+
+LIMIT = 3
+NUMBERS = [1, 2]
+
+def echo(*args): return list(args)
+def same(x): return x
+def twice(x): return x, [x]
+def kinds(*args): return [type(arg).__name__ for arg in args]
+def view(x): return x[1:]
+def shares(x, y):
+    y.add_(1)
+    return x.tolist()
+def change(x, a, numbers, names, chosen):
+    x.mul_(2)
+    a += 1
+    numbers.append(3)
+    names["b"] = x
+    chosen.discard(1)
+def change_and_raise(x):
+    x.add_(1)
+    raise KeyError("no")
+class Odd(ValueError): pass
+def raise_odd(): raise Odd("odd")
+def leave(): raise SystemExit(3)
+def decode(): return b"\\xff".decode()
+def is_it(one, other): return one is other
+
+class Counter:
+    def __init__(self, start=0):
+        self.n, self.items, self.inner = start, ["a", "b", "c"], types.SimpleNamespace(x=torch.ones(2))
+    def __call__(self, x): return x + self.n
+    def __len__(self): return len(self.items)
+    def __getitem__(self, key): return self.items[key]
+    def __iter__(self): return iter(self.items)
+    def add(self, n):
+        self.n += n
+        return self.n
+
+def lots():
+    n = 0
+    while True:
+        yield n
+        n += 1
+def squares(n): return (k * k for k in range(n))
+def layer(): return torch.nn.Linear(3, 2)
+def forever(): return lots()
+
+alive = weakref.WeakSet()
+class Thing:
+    def __init__(self): alive.add(self)
+def thing(): return Thing()
+def count():
+    gc.collect()
+    return len(alive)
+def draw(): return torch.rand(1).item()
+"""
+
+VALUES: list[Any] = [
+    *(None, True, 7, 2**80, 1.5, float("inf"), 1j, "text", b"bytes", slice(1, None, 2), ...),
+    *([1, [2]], (1, (2,)), {"a": {1: 2}}, {1, 2}, frozenset({3})),
+    *(torch.float32, torch.device("cpu"), torch.Size([2, 3]), np.dtype("f4"), np.float32(1.5)),
+]
+
+
+@pytest.fixture
+def student(function: Function) -> Student:
+    """The module in a worker."""
+    return Student(connection_of(function(MODULE)))
+
+
+def test_values_cross(student: Student) -> None:
+    """Each kind of value arrives as what it is, and comes back equal and of its type."""
+    assert student.kinds(*VALUES) == [type(value).__name__ for value in VALUES]
+    back = student.echo(*VALUES)
+    assert back == VALUES
+    assert [type(value) for value in back] == [type(value) for value in VALUES]
+    assert (student.LIMIT, student.NUMBERS) == (3, [1, 2])
+    x, a = student.echo(torch.ones(2, 3).t(), np.arange(6)[::-2])
+    assert (x.stride(), a.strides, a.tolist()) == ((1, 3), (-16,), [5, 3, 1])
+
+
+def test_identity_is_preserved(student: Student) -> None:
+    """A result that is an argument is that same object, and one object in two places is one."""
+    for value in (torch.ones(2), np.ones(2), [1], {"a": 1}, {1}):
+        assert student.same(value) is value
+        one, (other,) = student.twice(value)
+        assert one is value is other
+    assert student.is_it(x := torch.ones(1), x) is True
+    assert student.is_it([1], [1]) is False
+
+
+def test_sharing_is_preserved(student: Student) -> None:
+    """Tensors and arrays that share memory share it there, and a view of an argument is a view of it here."""
+    x = torch.zeros(4)
+    assert student.shares(x, x[2:]) == [0, 0, 1, 1]
+    assert x.tolist() == [0, 0, 1, 1]
+    view = student.view(x)
+    view.fill_(5)
+    assert x.tolist() == [0, 5, 5, 5]
+    assert view.untyped_storage().data_ptr() == x.untyped_storage().data_ptr()
+    array = np.zeros(3)
+    student.view(array)[:] = 2
+    assert array.tolist() == [0, 2, 2]
+
+
+def test_changes_arrive(student: Student) -> None:
+    """What student code does to its arguments is done here, also if it raises afterwards."""
+    x, a, numbers, names, chosen = torch.ones(2), np.zeros(2), [1], {"a": 1}, {1, 2}
+    student.change(x, a, numbers, names, chosen)
+    assert (x.tolist(), a.tolist(), numbers, chosen) == ([2, 2], [1, 1], [1, 3], {2})
+    assert names["b"] is x
+    with pytest.raises(KeyError, match="no"):
+        student.change_and_raise(x)
+    assert x.tolist() == [3, 3]
+
+
+def test_changes_come_by_copy(student: Student) -> None:
+    """What student code does later to what it kept is not seen: no memory is shared."""
+    counter, x = student.Counter(), torch.zeros(2)
+    counter.inner = x
+    counter.inner.add_(1)
+    x.add_(5)
+    assert counter.inner.tolist() == [0, 0]
+
+
+def test_exceptions_are_plain(student: Student) -> None:
+    """Raised again as the nearest builtin type, marked as coming from the call; none of them ends the check."""
+    for name, kind, text in (
+        ("raise_odd", ValueError, "odd"),
+        ("leave", RuntimeError, "3"),
+        ("decode", ValueError, "invalid start byte"),
+    ):
+        with pytest.raises(kind, match=text) as caught:
+            getattr(student, name)()
+        assert type(caught.value) is kind
+        raised = raised_by_student(caught.value)
+        assert raised is not None
+        assert raised.what == f"your `{name}`"
+    assert raised_by_student(ValueError()) is None
+    with pytest.raises(TypeError, match="unexpected keyword"):
+        student.same(y=1)
+
+
+def test_six_operations(student: Student) -> None:
+    """Get and set an attribute, call, get an item, get the length, iterate: all else is a proxy's own."""
+    counter = student.Counter(start=2)
+    assert is_proxy(counter)
+    assert repr(counter) == "<proxy of Counter>"
+    assert (counter.n, counter.add(3), counter.n, counter(1)) == (2, 5, 5, 6)
+    counter.n = 10
+    assert counter.n == 10
+    assert (len(counter), counter[1], counter[-1], list(counter)) == (3, "b", "c", ["a", "b", "c"])
+    assert [*student.squares(4)] == [0, 1, 4, 9]
+    assert is_proxy(counter.inner)
+    assert counter.inner.x.tolist() == [1, 1]
+    with pytest.raises(AttributeError, match="nothing"):
+        counter.nothing  # noqa: B018
+    with pytest.raises(IndexError):
+        counter[7]
+    with pytest.raises(ValueError, match="more than 10,000 items"):
+        list(student.forever())
+
+
+def test_a_layer_and_its_parameters(student: Student) -> None:
+    """Parameters come as values, detached; the layer itself stays, and is the same object when it is sent again."""
+    layer = student.layer()
+    weight, bias = layer.parameters()
+    assert (weight.shape, bias.shape, weight.requires_grad) == ((2, 3), (2,), False)
+    assert torch.allclose(layer(torch.ones(1, 3)), weight.sum(1) + bias)
+    assert student.same(layer) is layer
+    assert student.is_it(layer, layer) is True
+    assert student.is_it(layer, student.layer()) is False
+
+
+OTHER_USES: dict[str, Callable[[Any], Any]] = {
+    "bool": bool,
+    "eq": lambda it: it == 1,
+    "eq to itself": lambda it: it == it,
+    "lt": lambda it: it < 1,
+    "contains": lambda it: 1 in it,
+    "add": lambda it: it + 1,
+    "radd": lambda it: 1 + it,
+    "sum": lambda it: sum([it, it]),
+    "iadd": lambda it: operator.iadd(it, 1),
+    "matmul": lambda it: it @ it,
+    "neg": lambda it: -it,
+    "abs": abs,
+    "int": int,
+    "float": float,
+    "index": lambda it: [1, 2][it],
+    "setitem": lambda it: operator.setitem(it, 0, 1),
+    "delitem": lambda it: operator.delitem(it, 0),
+    "delattr": lambda it: delattr(it, "n"),
+    "with": lambda it: it.__enter__(),
+    "next": next,
+    "array": np.asarray,
+    "copy": copy.copy,
+    "deepcopy": copy.deepcopy,
+    "reversed": reversed,
+    "round": round,
+    "divmod": lambda it: divmod(it, 2),
+    "shift": lambda it: it << 1,
+    "tensor plus it": lambda it: torch.ones(2) + it,
+}
+
+
+@pytest.mark.parametrize("name", OTHER_USES)
+def test_every_other_use_names_the_probe(student: Student, name: str) -> None:
+    """One error of one sentence, which says where to write it instead."""
+    counter = student.Counter()
+    with pytest.raises(TypeError) as caught:
+        OTHER_USES[name](counter)
+    text = str(caught.value)
+    assert "write a probe, a function that runs beside student code" in text, text
+    assert text.count(".") == text.count("...") * 3
+
+
+def test_objects_of_the_check_do_not_cross(student: Student) -> None:
+    """Neither functions nor objects nor generators: they are made in a probe."""
+    for value in (lambda: 1, object(), iter([1]), torch.nn.Linear(1, 1), torch.Generator(), Proxy):
+        for given in (value, [value]):
+            with pytest.raises(Unsupported, match="write a probe, a function that runs beside student code"):
+                student.same(given)
+
+
+def test_objects_are_dropped_with_their_proxies(student: Student) -> None:
+    """What a check holds no proxy of any more, the worker forgets."""
+    kept = [student.thing() for _ in range(3)]
+    for _ in range(30):
+        student.thing()
+    assert student.count() <= 4
+    del kept[1:]
+    student.LIMIT  # noqa: B018  the next request says what was dropped
+    assert student.count() == 1
+
+
+def test_a_proxy_of_a_worker_that_ended(student: Student) -> None:
+    """Nothing of another worker takes its place, though it had the same number there."""
+    counter = student.Counter()
+    connection_of(counter).close()
+    assert is_proxy(student.Counter())
+    with pytest.raises(RuntimeError, match="its worker has ended"):
+        counter.add(1)
+
+
+def test_the_context_of_a_check_does_not_cross(student: Student) -> None:
+    """Neither seeds nor modes: a worker draws from a seed of the check's record."""
+    torch.manual_seed(1)
+    first = student.draw()
+    torch.manual_seed(1)
+    assert student.draw() != first
+
+
+LIES = """
+import sys
+frames = sys.modules["grader.wire.frames"]
+send = frames.Channel.send
+
+def lie(change):
+    def sent(self, number, tree, data=(), patience=None):
+        frames.Channel.send = send
+        tree = dict(tree)
+        data = change(tree, data) or data
+        return send(self, tree.pop("number", number), tree, data)
+    frames.Channel.send = sent
+
+def total(x):
+    lie({change})
+    return x + 1
+"""
+CHANGES = [
+    "lambda tree, data: tree.update(roots=[])",
+    "lambda tree, data: tree.update(roots=[1, 2])",
+    "lambda tree, data: tree.update(roots=[['ref', 99]])",
+    "lambda tree, data: tree.update(roots=[['proxy', -1, 'x']])",
+    "lambda tree, data: tree.update(roots=[['name', 'student', 'total']])",
+    "lambda tree, data: tree.update(rows=None)",
+    "lambda tree, data: tree.update(error=5)",
+    "lambda tree, data: tree.update(error={'builtin': 'print', 'lines': []})",
+    "lambda tree, data: tree.update(error={'builtin': 'ValueError', 'lines': [[1, 2, 3, 4]]})",
+    "lambda tree, data: tree.update(error={'builtin': 'ValueError', 'lines': [['a', 1, 'f', '']] * 60})",
+    "lambda tree, data: tree.update(number=77)",
+    "lambda tree, data: [b'']",
+    "lambda tree, data: [*data, bytes(64)]",
+]
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_lie_of_a_worker_is_its_end(function: Function, change: str) -> None:
+    """A reply that breaks a rule of the protocol costs the worker: the check ends as crashed, whatever it catches."""
+    total = function(LIES.replace("{change}", change))
+    x = torch.ones(3)
+    with pytest.raises(WorkerLost) as caught:
+        total(x)
+    assert caught.value.verdict is Verdict.CRASHED
+    assert connection_of(total).record.lost is caught.value
+    assert x.tolist() == [1, 1, 1]
+
+
+def test_replies_to_one_check_are_bounded(function: Function, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One limit holds for all replies together, not for each."""
+    monkeypatch.setattr("grader.connection.connection.MAX_RECEIVED", 5 << 20)
+    total = function("def total(x): return torch.zeros(1 << 18)")
+    with pytest.raises(WorkerLost) as caught:
+        for _ in range(20):
+            total(1)
+    assert caught.value.verdict is Verdict.OVER_LIMIT
+    assert 5 << 20 < connection_of(total).record.received < 7 << 20

@@ -1,0 +1,9 @@
+SECRET = "CANARY_REFERENCE"
+
+
+def scale_(t, factor):
+    return t.mul_(factor)
+
+
+def pick(scores, labels):
+    return scores.gather(1, labels[:, None])[:, 0]

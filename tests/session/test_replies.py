@@ -1,0 +1,100 @@
+"""What a submission's replies may cost the check process, and who pays if it is lost or late."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from support import COURSES, FORK, grader_of, verdicts
+
+from grader.course.load import load_course
+from grader.jobs import NOT_PENDING
+from grader.lanes import lane as lanes
+from grader.lanes.lane import Lane
+from grader.lanes.open import open_lane
+from grader.model import Course
+from grader.process import clock
+
+RIGHT = "def double(x):\n    return 2 * x\n\n\ndef double_(x):\n    return x.mul_(2)\n"
+SLEEPS = "import time\n\n\ndef double(x):\n    time.sleep(100)\n\n\ndef double_(x):\n    return x.mul_(2)\n"
+
+MANY = '''
+import torch
+
+from grader.check import check
+
+
+@check("C1")
+def check_many(student):
+    """Keeps what sixteen calls return"""
+    assert len([student.double(torch.ones(1)) for _ in range(16)]) == 16
+
+
+@check("C1")
+def check_one(student):
+    """Calls once"""
+    assert student.double(torch.ones(1)) is not None
+'''
+
+
+@pytest.fixture
+def course(tmp_path: Path) -> Course:
+    """A course whose exercise with a check that keeps many results."""
+    root = Path(shutil.copytree(COURSES / "tiny", tmp_path / "course"))
+    yaml = root / "exercises/01_basics/double/exercise.yaml"
+    yaml.write_text(yaml.read_text() + "limits: {call_s: 100, exercise_s: 60, memory_mb: 1024}\n")
+    (root / "solutions/01_basics/double/check_double.py").write_text(MANY)
+    return load_course(root)
+
+
+@pytest.mark.parametrize("reply", ["torch.zeros(8 << 20, dtype=torch.float64)", "[0] * 900_000"])
+def test_one_limit_for_all_replies(course: Course, tmp_path: Path, reply: str) -> None:
+    """Sixteen replies, of which each is allowed, do not cost sixteen times as much, as memory or as objects."""
+    with open_lane(course.exercises, FORK) as lane:
+        found = verdicts(grader_of(course, lane, tmp_path)(f"import torch\n\n\ndef double(x):\n    return {reply}\n"))
+        assert (found["many"], found["one"]) == ("over_limit", "passed")
+        assert lane._process is not None
+        memory = clock.memory(lane._process.pid)
+        assert memory is not None
+        assert memory.peak < 1300 << 20
+
+
+def lose_process(lane: Lane) -> None:
+    """Kill the check process as soon as it waits for a reply of the student's."""
+    path = lane._mark()
+    until = time.monotonic() + 120
+    while path.read_bytes() == NOT_PENDING and time.monotonic() < until:
+        time.sleep(0.01)
+    assert lane._process is not None
+    os.kill(lane._process.pid, signal.SIGKILL)
+
+
+def test_a_check_process_that_is_lost_over_a_reply(course: Course, tmp_path: Path) -> None:
+    """It is the submission that went beyond a limit, not a fault of ours; the next author gets a new one."""
+    with open_lane(course.exercises, FORK) as lane:
+        grade = grader_of(course, lane, tmp_path)
+        assert grade(RIGHT).score.earned == 1000
+        killer = threading.Thread(target=lose_process, args=(lane,))
+        killer.start()
+        assert set(verdicts(grade(SLEEPS)).values()) == {"over_limit"}
+        killer.join()
+        assert grade(RIGHT).score.earned == 1000
+
+
+@pytest.mark.parametrize(("share", "late"), [(1.0, False), (0.0, True)])
+def test_late_by_itself(
+    course: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, share: float, late: bool
+) -> None:
+    """What sleeps past the deadline is not run again alone, but what had to wait for a core for so long is."""
+    monkeypatch.setattr(lanes, "_WAITED", share)
+    yaml = course.root / "exercises/01_basics/double/exercise.yaml"
+    yaml.write_text(yaml.read_text().replace("exercise_s: 60", "exercise_s: 3"))
+    with open_lane(load_course(course.root).exercises, FORK) as lane:
+        found = grader_of(load_course(course.root), lane, tmp_path)(SLEEPS)
+        assert verdicts(found)["small"] == "timed_out"
+        assert lane.was_late is late
