@@ -104,7 +104,7 @@ class Group:
         Raises:
             OSError: the kernel refuses; `ProcessLookupError` if it has ended.
         """
-        # Looked at from here: what a worker says of itself would be a claim.
+        # Looked at from here: what a worker says of itself is untrusted.
         for folder in self.folders:
             if not self._has(folder, pid):
                 # Not at once: the kernel first waits, for milliseconds, until nothing forks or ends anywhere.

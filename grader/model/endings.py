@@ -10,7 +10,7 @@ BaseException
 └── CheckTimeout        the check's own code took too long              → broken
 
 Two more endings are no classes of ours: what student code raised, which is raised again as its plain builtin type (see
-`remote.raised`), and any other exception, which is a fault of the check: broken.
+`connection.raised`), and any other exception, which is a fault of the check: broken.
 
 The last two of the drawing derive from BaseException, so that neither a `pytest.raises` nor an `except Exception` in a
 check can swallow them.

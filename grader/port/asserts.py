@@ -9,7 +9,7 @@ from grader.lint.scope import Kind, Scope, scopes
 from grader.lint.source import Source
 from grader.port.text import Edits
 
-WORDS = ("check", "is_tensor", "same_dtype", "same_shape", "same_values")
+WORDS = ("check", "is_instance", "is_tensor", "same_dtype", "same_shape", "same_values")
 """What the new text may use of `grader.check`."""
 
 _CLOSE = re.compile(r"torch\.testing\.assert_close|numpy\.testing\.assert_allclose|(torch|numpy)\.allclose")
@@ -50,8 +50,11 @@ def without_no_grad(text: str) -> str:
 def _assert(scope: Scope, edits: Edits, test: ast.expr) -> str:
     match test:
         case ast.Call(func=ast.Name(id="isinstance"), args=[value, kind]):
-            is_tensor = scope.source.path(kind) == "torch.Tensor" and _is_students(scope, value)
-            return f"is_tensor({edits.text(value)})" if is_tensor else ""
+            # Of an object that stays in the worker, `isinstance` knows nothing.
+            path = scope.source.path(kind) if _is_students(scope, value) or scope.kind(value) is Kind.OBJECT else ""
+            if path == "torch.Tensor":
+                return f"is_tensor({edits.text(value)})"
+            return f"is_instance({edits.text(value)}, {edits.text(kind)})" if path.startswith("torch.") else ""
         case ast.Call():
             return _values(scope, edits, test)
         case ast.Compare(left=left, ops=[ast.Eq() | ast.Is()], comparators=[right]):

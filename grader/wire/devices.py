@@ -1,4 +1,4 @@
-"""Tensors of an accelerator. On the wire they are ordinary memory; where they lie is a fact that a worker claims.
+"""Tensors of an accelerator. On the wire they are ordinary memory; where they lie is a fact that a worker states.
 
 A worker whose student code sees an accelerator, simulated or not, says here how its tensors are read and made.
 """

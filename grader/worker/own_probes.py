@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch.autograd.gradcheck import GradcheckError
 
 from grader.accelerator.clock import Span
 from grader.accelerator.machine import machine_or_none
@@ -201,7 +202,7 @@ def gradcheck(function: Callable[..., Any], *args: Any, **kwargs: Any) -> str:
     fresh = [_requiring(arg.double() if isinstance(arg, torch.Tensor) else arg) for arg in args]
     try:
         torch.autograd.gradcheck(lambda *inputs: function(*inputs, **kwargs), tuple(fresh))
-    except torch.autograd.gradcheck.GradcheckError as error:  # type: ignore[attr-defined]
+    except GradcheckError as error:
         return str(error)
     return ""
 

@@ -1,6 +1,6 @@
 """One function on several ranks: processes of one worker that talk over gloo, each with arguments of its own.
 
-All of them are the student's, so what they tell is a claim. Each counts its own collectives.
+All of them are the student's, so what they say is untrusted. Each counts its own collectives.
 """
 
 from __future__ import annotations
