@@ -159,11 +159,11 @@ def test_what_a_check_does_not_come_to_is_not_its_loss(total: Proxy) -> None:
 
 
 def test_another_call_in_between(total: Proxy) -> None:
-    """What was asked for is read first, and kept."""
-    answers = each(total, [(number,) for number in range(6)])
-    assert next(answers) == (1, 0)
-    assert total("between") == (5, "between")
-    assert list(answers) == [(2, 1), (3, 2), (4, 3), (6, 4), (7, 5)]
+    """The results that nobody has taken are dropped, and those calls are made again."""
+    answers = each(other(total, "root"), [(number * number,) for number in range(6)])
+    assert next(answers) == 0
+    assert total("between")[1] == "between"
+    assert list(answers) == [1, 2, 3, 4, 5]
 
 
 def test_a_new_check_begins(total: Proxy) -> None:
