@@ -198,7 +198,9 @@ def test_imports(student: Callable[[str], Student]) -> None:
     """Packages are found wherever they are imported; their names elsewhere do not count."""
     imports_no(student("import math\n"), "torch", "numpy")
     imports_no(student("torch = 'import numpy'\n"), "torch", "numpy")
-    found = failure(imports_no, student("\ndef f(): import torch.nn as n\ndef g():\n    from numpy import e\n"), "torch", "numpy")
+    found = failure(
+        imports_no, student("\ndef f(): import torch.nn as n\ndef g():\n    from numpy import e\n"), "torch", "numpy"
+    )
     assert found.public == "your file imports torch; the rule needs no help from there"
     assert found.story == f"{found.public} (line 2)"
 

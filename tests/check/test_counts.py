@@ -54,7 +54,7 @@ def test_a_loop_is_found_by_growth(function: Function) -> None:
 
 
 COUNTS = {
-    **{name: 0 for name in ("bytes", "peak", "transfers", "transferred", "syncs", "sent", "versions", "span_count")},
+    **dict.fromkeys(("bytes", "peak", "transfers", "transferred", "syncs", "sent", "versions", "span_count"), 0),
     **{name: {} for name in ("ops", "escapes", "collectives")},
     "spans": [],
 }

@@ -7,6 +7,7 @@ import torch
 
 from grader.check import Rng
 
+
 @pytest.fixture
 def rng() -> Rng:
     """A generator as a check has it, with a seed of its own."""

@@ -141,9 +141,7 @@ def test_what_one_of_several_calls_raises(function: Function) -> None:
         timed.call(Inputs((1,), (0,), (2,)))
 
 
-def compare(
-    mine: Proxy, other: Proxy, inputs: NewInputs = random_vector, limit: float = 0.01
-) -> Measurement:
+def compare(mine: Proxy, other: Proxy, inputs: NewInputs = random_vector, limit: float = 0.01) -> Measurement:
     def same(a: Any, b: Any) -> None:
         torch.testing.assert_close(a, b)
 
@@ -200,7 +198,9 @@ def test_calls_do_not_see_what_others_wrote(function: Function) -> None:
 
 def test_loading_is_not_the_machines_time(function: Function) -> None:
     """A module that sleeps while it loads does not use up the time in which a comparison is decided."""
-    measurement = compare(function("import time\ntime.sleep(0.1)\n" + writing(900)), function(REFERENCE, "given", "our"))
+    measurement = compare(
+        function("import time\ntime.sleep(0.1)\n" + writing(900)), function(REFERENCE, "given", "our")
+    )
     assert measurement.decide().pairs == 3
     assert measurement.budget.left_out_s >= 0.3
 

@@ -30,8 +30,8 @@ from grader.check import (
 )
 from grader.check.devices import Accelerator
 from grader.check.show import as_source, show
-from grader.model import Device
 from grader.connection.student import Student
+from grader.model import Device
 
 
 def failure(function: Any, *args: Any, **kwargs: Any) -> CheckFailed:
