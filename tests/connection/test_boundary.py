@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import copy
+import math
 import operator
+import pickle
 from collections.abc import Callable
 from typing import Any
 
@@ -225,6 +227,10 @@ OTHER_USES: dict[str, Callable[[Any], Any]] = {
     "round": round,
     "divmod": lambda it: divmod(it, 2),
     "shift": lambda it: it << 1,
+    "or": lambda it: {} | it,
+    "floor": math.floor,
+    "open": lambda it: open(it, "rb"),
+    "pickle": pickle.dumps,
     "tensor plus it": lambda it: torch.ones(2) + it,
 }
 
