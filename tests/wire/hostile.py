@@ -221,7 +221,7 @@ def check_inside(leaf: Any, blocks: list[Block]) -> None:
     """
     start, end = place_of(leaf)
     if isinstance(leaf, torch.Tensor):
-        last = extent(leaf.storage_offset(), leaf.shape, leaf.stride(), 1)[1] if leaf.numel() else 0
+        last = extent(int(leaf.storage_offset()), leaf.shape, leaf.stride(), 1)[1] if leaf.numel() else 0
         assert last * leaf.itemsize <= end - start, "a tensor lies outside its storage"
     inside = [block for block in blocks if block.address <= start and end <= block.address + block.nbytes]
     assert start >= end or inside, "a tensor or an array lies outside of every block"
