@@ -163,10 +163,9 @@ class _Task:
                 break
             mine = self._run(seed)
             parts = {answer: part & self._part(answer, seed, mine) for answer, part in parts.items()}
-        names = names_in(self.files)
-        return {
-            answer: part for answer, part in parts.items() if part and must_name(answer, _only(mine, part)) <= names
-        }
+        exercise, names = self.graded.exercise, names_in(self.files)
+        parts = {answer: part for answer, part in parts.items() if part}
+        return {one: part for one, part in parts.items() if must_name(exercise, one, _only(mine, part)) <= names}
 
     def _part(self, answer: Answer, seed: int, mine: Traces, passing: _Ids = ()) -> frozenset[str]:
         """The failing checks in which a wrong answer does the same; none if it does anything else wrong."""
@@ -221,9 +220,10 @@ class _Task:
         return self.ran[seed]
 
 
-def must_name(answer: Answer, traces: Traces) -> frozenset[str]:
+def must_name(exercise: Exercise, answer: Answer, traces: Traces) -> frozenset[str]:
     """What must stand in code that does this, for the sentence of a wrong answer: nothing where a value shows it."""
-    return frozenset() if any(trace.lost and trace.has_value for trace in traces.values()) else named_by(answer)
+    has_value = any(trace.lost and trace.has_value for trace in traces.values())
+    return frozenset() if has_value else named_by(answer, exercise.reference)
 
 
 def _only(traces: Traces, ids: Iterable[str]) -> Traces:

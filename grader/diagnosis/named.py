@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 
 from grader.course.answers import Answer
 
@@ -21,10 +22,11 @@ def names_in(files: Mapping[str, bytes]) -> frozenset[str]:
     return frozenset(name for text in files.values() for name in _names(text))
 
 
-def named_by(answer: Answer) -> frozenset[str]:
-    """What a wrong answer's sentence names of its own code."""
+def named_by(answer: Answer, reference: Path | None) -> frozenset[str]:
+    """What a wrong answer's sentence names of its own code, and what the reference does not use."""
     quoted = {name for text in _QUOTED.findall(answer.sentence) for name in _NAME.findall(text)}
-    return frozenset(quoted.intersection(_names(answer.source)))
+    own = frozenset(quoted.intersection(_names(answer.source)))
+    return own.difference(_names(reference.read_bytes()) if own and reference is not None else ())
 
 
 def _names(source: bytes) -> Iterable[str]:

@@ -41,7 +41,10 @@ def mistakes_of(exercise: Exercise, lane: Lane) -> tuple[Sealed, list[str]]:
             sentences = sentences_of(answers)
             if len(sentences) <= MOST and any(answer.caught_by in behaviour[0] for answer in answers):
                 told += sentences
-                needed = {sentences_of([answer])[0]: must_name(answer, behaviour[0]) for answer in answers}
+                needed: dict[str, frozenset[str]] = {}
+                for answer in answers:
+                    (sentence,), names = sentences_of([answer]), must_name(exercise, answer, behaviour[0])
+                    needed[sentence] = needed.get(sentence, names) & names
                 sealed.setdefault(name, []).append(seal(exercise.id, behaviour, needed))
     return sealed, told
 
