@@ -29,7 +29,9 @@ SPEED = Speed("told", "against", 1.5, 1.0, None, 2.0, 0.1, 0.2, 3, 4)
             Device.SIM,
             (PlannedExercise("double", Path("a.py"), None, (Path("p.py"),), None, {"C1": "rule"}, Limits(call_s=2)),),
         ),
-        Collected((Check("a", "double", "A", device=Device.CUDA),), {"total": "does not load"}, 2, ("check_a.py:3: x",)),
+        Collected(
+            (Check("a", "double", "A", device=Device.CUDA),), {"total": "does not load"}, 2, ("check_a.py:3: x",)
+        ),
         Job("double", {"double.py": b"x = 1\n", "empty.py": b"", "b.py": b"\x00\xff"}, 7),
         Job("double", {}, 7, "../k", Part(frozenset({"b", "a"}), again=True, stops=True)),
         Spawned(12),

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import ast
 import functools
+import re
 import sys
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from string import Formatter
 
 import torch
 
@@ -172,6 +172,23 @@ class Text:
         match node:
             case ast.Import() | ast.ImportFrom():
                 yield from self._hides_by_import(node)
+            case ast.Attribute():
+                yield from self._hides_by_attribute(node, file, fine)
+            case ast.Call(func=inner, args=args):
+                yield from _hides_by_call(inner, args, fine)
+            case ast.MatchClass(kwd_attrs=names):
+                yield from (f".{name}" for name in names if _is_inside(name) and not self._is_own(name))
+            case ast.FunctionDef(name=name) | ast.Name(id=name, ctx=ast.Store()) if name in _NOT_ONES_OWN:
+                yield name
+            case ast.Name(id="sys") if id(node) not in fine and self._imports[file].get("sys") == "sys":
+                yield "sys"
+            case ast.Name(id="getattr") if id(node) not in fine:
+                yield "getattr"
+            case ast.Name(id=name) if name in _BUILTINS or (name[:2] == "__" and _is_inside(name)):
+                yield name
+
+    def _hides_by_attribute(self, node: ast.Attribute, file: str, fine: set[int]) -> Iterator[str]:
+        match node:
             case ast.Attribute(value=ast.Name(id="sys") as inner, attr=name):
                 fine.add(id(inner))
                 yield from [f"sys.{name}"] * (name not in _OF_SYS or not isinstance(node.ctx, ast.Load))
@@ -179,31 +196,10 @@ class Text:
                 yield changed
             case ast.Attribute(value=ast.Attribute(attr="ctypes") as inner, attr="data"):  # the address of an array
                 fine.add(id(inner))
-            case ast.Attribute(attr=name) if _is_inside(name) and id(node) not in fine:
-                yield from [f".{name}"] * (not self._is_own(name))
-            case ast.MatchClass(kwd_attrs=names):
-                yield from (f".{name}" for name in names if _is_inside(name) and not self._is_own(name))
-            case ast.FunctionDef(name=name) | ast.Name(id=name, ctx=ast.Store()) if name in _NOT_ONES_OWN:
-                yield name
-            case ast.Call(func=ast.Attribute(value=ast.Constant(value=str(text)), attr="format") as inner):
-                if not any(mark in (field or "") for _, field, _, _ in Formatter().parse(text) for mark in ".["):
-                    fine.add(id(inner))
             case ast.Attribute(attr="format" | "format_map") if id(node) not in fine:
                 yield "format with attributes, or of a text that is not written out"
-            case ast.Call(func=ast.Name(id="type"), args=[_, _, *_]):
-                yield "type with three arguments"
-            case ast.Call(func=ast.Name(id="getattr" | "hasattr" as name) as inner, args=[_, named, *_]):
-                fine.add(id(inner))
-                if not isinstance(named, ast.Constant) or not isinstance(named.value, str):
-                    yield f"{name} with a name that is not written out"
-                elif _is_inside(named.value) or named.value in _BUILTINS:
-                    yield f".{named.value}"
-            case ast.Name(id="sys") if id(node) not in fine and self._imports[file].get("sys") == "sys":
-                yield "sys"
-            case ast.Name(id="getattr") if id(node) not in fine:
-                yield "getattr"
-            case ast.Name(id=name) if name in _BUILTINS or (name[:2] == "__" and _is_inside(name)):
-                yield name
+            case ast.Attribute(attr=name) if _is_inside(name) and id(node) not in fine:
+                yield from [f".{name}"] * (not self._is_own(name))
 
     def _hides_by_import(self, node: ast.Import | ast.ImportFrom) -> Iterator[str]:
         if isinstance(node, ast.Import):
@@ -278,6 +274,22 @@ def _of_libraries() -> frozenset[str]:
     """Names of modules of PyTorch and NumPy, and of what `torch` and a tensor have."""
     parts = (name.split(".") for name in list(sys.modules) if name.startswith(("torch.", "numpy.")))
     return frozenset({part for names in parts for part in names} | set(vars(torch)) | set(dir(torch.Tensor)))
+
+
+def _hides_by_call(function: ast.expr, args: list[ast.expr], fine: set[int]) -> Iterator[str]:
+    """What a call by a name that stands in a text could hide."""
+    match function, args:
+        case ast.Attribute(value=ast.Constant(value=str(text)), attr="format"), _:
+            if not re.search(r"\{[^{}:!]*[.\[]", text):  # a field with an attribute or an item
+                fine.add(id(function))
+        case ast.Name(id="type"), [_, _, *_]:
+            yield "type with three arguments"
+        case ast.Name(id="getattr" | "hasattr" as name), [_, named, *_]:
+            fine.add(id(function))
+            if not isinstance(named, ast.Constant) or not isinstance(named.value, str):
+                yield f"{name} with a name that is not written out"
+            elif _is_inside(named.value) or named.value in _BUILTINS:
+                yield f".{named.value}"
 
 
 def _is_inside(name: str) -> bool:

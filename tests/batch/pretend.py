@@ -42,7 +42,9 @@ class PretendLane:
         self.jobs: list[str] = []
         self._judge = judge
         self._seconds = seconds
-        checks = [Check(f"{exercise.id}_{n}", exercise.id, "t", "C1", shown=False) for exercise in exercises for n in range(2)]
+        checks = [
+            Check(f"{exercise.id}_{n}", exercise.id, "t", "C1", shown=False) for exercise in exercises for n in range(2)
+        ]
         self.collected = Collected(tuple(checks), {}, 1)
 
     def close(self) -> None:

@@ -7,11 +7,6 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 import torch
-from grader.remote.raised import raised_by_student
-from grader.remote.side import Side
-from grader.remote.sitting import Sitting
-from grader.remote.student import Student
-from grader.remote.worker import Starter
 from support import Function
 
 from grader.check import (
