@@ -19,11 +19,11 @@ from pathlib import Path
 
 from grader.confine import cgroup
 from grader.confine.levels import Level
+from grader.connection.connection import Connection
+from grader.connection.fork import ForkStarter
 from grader.lanes.source import WorkerServer
 from grader.lanes.walls import WallPlan
 from grader.model import Limits
-from grader.connection.connection import Connection
-from grader.connection.fork import ForkStarter
 
 FILES = {"small.py": b"def small(x):\n    return x\n"}
 

@@ -73,7 +73,7 @@ class Bench:
     def outcomes(self, source: bytes, seed: int) -> list[Outcome]:
         """Of all checks that are compared."""
         part = Part(compared(self.lane.checks_of(self.exercise)))
-        return list(self.lane.run(self.exercise, {self.exercise.file_name: source}, seed, None, part).outcomes)
+        return list(self.lane.run(self.exercise, {self.exercise.file_name: source}, seed, "", part).outcomes)
 
     def traces(self, source: bytes, seed: int) -> Traces:
         """The same, as they are compared."""

@@ -1,19 +1,19 @@
 """A coverage-guided fuzzer on what the check process decodes: everything that a worker may send.
 
-frames      a stream of bytes, perhaps with a descriptor: header, tree, data; what is a frame goes on to `incoming`
-incoming    a whole reply: objects, blocks, tensors, arrays, handles, containers, and a result or an exception
-geometry    one row of a tensor or an array, over a block of 64 bytes
+frames      a stream of bytes, perhaps with a descriptor: header, tree, data; what is a frame goes on to `replies`
+replies     a whole reply: blocks, tensors, arrays, proxies, containers, and a value or an exception
+layouts     one row of a tensor or an array, over a block of 64 bytes
 
 Seeds are the replies of an honest worker, made here. An input is changed as a tree of JSON two times in three, and as
-bytes otherwise. What must hold: either a `ProtocolFault` comes out, or a value that is safe to use. Every tensor and
-array lies inside its block, all of it can be read, shown and handed over again, nothing of ours changed that the reply
-did not tell of, in less than two seconds, and with less than 48 MB where a message may hold one. A finding is told
-once for each place where it shows; its input is kept, and the fuzzer goes on.
+bytes otherwise. What must hold: either the worker is lost for a `ProtocolError`, or there is a value that is safe to
+use. Every tensor and array lies inside its block, all of it can be read, shown and sent again, nothing of ours changed
+that the reply did not name, in less than two seconds, and with less than 48 MB where a message may hold one. A finding
+is printed once for each place where it shows; its input is kept, and the fuzzer goes on.
 
 It needs atheris, which is no dependency of ours (`pip install atheris`: Linux, Python 3.11 to 3.13).
 
-    python benchmarks/fuzz_decoder.py incoming FOLDER -max_total_time=600
-    python benchmarks/fuzz_decoder.py incoming FOLDER --try FOLDER/findings/*      # once each, with its traceback
+    python benchmarks/fuzz_decoder.py replies FOLDER -max_total_time=600
+    python benchmarks/fuzz_decoder.py replies FOLDER --try FOLDER/findings/*      # once each, with its traceback
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import atheris
 import numpy as np
@@ -39,12 +40,12 @@ import torch
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 with atheris.instrument_imports(include=["grader"]):  # only what is imported here: the wire imports nothing else
-    import grader.wire.incoming
+    import grader.wire.decode
     import grader.wire.transport  # noqa: F401
-    from grader.wire.blocks import Block, array_bounds, span
-    from grader.wire.describe import build_array, build_tensor
-    from grader.wire.frames import HEADER, IN_DESCRIPTOR, MAGIC, Channel, Frame, Patience, ProtocolFault, WireError
-    from grader.wire.rows import ArrayRow, ObjectRow, TensorRow
+    from grader.wire.bounds import ProtocolError, WireError
+    from grader.wire.decode import Decoder
+    from grader.wire.frames import HEADER, MAGIC, MAPPED, Channel, Frame, Patience
+    from grader.wire.memory import Table
 
 from wire.hostile import (
     CAPS,
@@ -54,19 +55,23 @@ from wire.hostile import (
     Ours,
     ask_again,
     at,
-    first_numbers,
+    check_inside,
     honest_reply,
+    not_named,
     peak,
     places,
     shown,
-    touch,
+    use,
 )
 from wire.pair import bits
 
 from grader.check.show import show
+from grader.connection.connection import Connection, Request
+from grader.connection.process import Starter, WorkerProcess
+from grader.connection.proxy import is_proxy
+from grader.connection.raised import raised_by_student
+from grader.model import Limits
 from grader.model.endings import CannotJudge, WorkerLost
-from grader.remote.raised import raised_by_student
-from grader.remote.side import Side
 
 SECONDS = 2.0
 LONGEST = 1 << 15
@@ -76,68 +81,61 @@ _RAISED = {
     "text": "no",
     "builtin": "ValueError",
     "signature": None,
-    "frames": [["row_sums.py", 3, "total", "    raise ValueError"]],
+    "statement": "",
+    "lines": [["row_sums.py", 3, "total", "    raise ValueError"]],
 }
 _MORE_EXTREMES: list[Any] = [
-    *(
-        ["int", "0x" + "f" * 4000],
-        ["scalar", "<f16", "7f" * 16],
-        ["scalar", "<c32", "02" * 32],
-        ["known", 4],
-        ["known", 6],
-    ),
-    *(
-        ["set", [["known", 1]] * 9],
-        ["tuple", [["known", 1]] * 9],
-        ["dict", [[["known", 1], 0]]],
-        "float8_e8m0fnu",
-        "<f16",
-    ),
+    *(["numpy.scalar", "<f16", "7" * 16], ["numpy.scalar", "<c32", "2" * 32], ["ref", 4], ["ref", 6], "<f16"),
+    *(["set", *[["ref", 1]] * 9], ["tuple", *[["ref", 1]] * 9], ["dict", ["ref", 1], 0], "float8_e8m0fnu"),
 ]
-_FLAGS = ("requires_grad", "is_leaf", "is_conj", "is_neg", "is_inference")
 
 
 class Harm(Exception):
     """A reply was taken that should not have been."""
 
 
-class Sitting:
-    """What a side reads of its sitting when it decodes a reply."""
+class Worker:
+    """What a connection needs of its worker when it decodes a reply."""
 
-    owner = "your"
+    channel = SimpleNamespace(caps=CAPS)
+
+    def read_output(self, limit: int) -> str:
+        return ""
+
+    def close(self) -> None:
+        pass
 
 
 # --------------------------------------------------------------------------------------------------------- targets
 
 
-def geometry(told: bytes) -> None:
+def layouts(text: bytes) -> None:
     """One row, over one block."""
-    block = Block.allocate(1, BLOCK, writable=True)
-    block.write(memoryview(bytearray(range(BLOCK))))
-    with contextlib.suppress(ProtocolFault):
-        row = ObjectRow.read([1, parsed(told)]).row
-        if isinstance(row, ArrayRow):
-            value: Any = build_array(row, {1: block}, CAPS)
-        elif isinstance(row, TensorRow):
-            value = build_tensor(row, {1: block}, CAPS)
-        else:
-            return
-        is_inside(value, [block])
-        bits(value)
-        show(value)
+    table = Table()
+    tree = {"roots": [["ref", 0]], "rows": [[0, parsed(text)]], "blocks": [[0, BLOCK]]}
+    with contextlib.suppress(ProtocolError):
+        (value,) = Decoder(table, refuse, CAPS).decode(tree, memoryview(bytearray(range(BLOCK))))
+        if isinstance(value, (torch.Tensor, np.ndarray)):
+            check_inside(value, table.blocks)
+            bits(value)
+            show(value)
 
 
-def incoming(told: bytes) -> None:
+def refuse(*child: Any) -> Any:
+    raise ProtocolError("no proxies here")
+
+
+def replies(text: bytes) -> None:
     """A reply: its tree, and after the first line break its data."""
-    text, _, data = told.partition(b"\n")
+    text, _, data = text.partition(b"\n")
     tree = parsed(text)
     if isinstance(tree, dict):
         take(tree, data)
 
 
-def frames(told: bytes) -> None:
+def frames(text: bytes) -> None:
     """A stream; the first three bytes say whether a descriptor comes along, and how much memory it has."""
-    stream = Stream(told[3:], int.from_bytes(told[1:3], "big") if told[:1] == b"\1" else None)
+    stream = Stream(text[3:], int.from_bytes(text[1:3], "big") if text[:1] == b"\1" else None)
     channel = Channel(stream, CAPS)
     try:
         frame = channel.receive()
@@ -148,7 +146,7 @@ def frames(told: bytes) -> None:
         channel.close()
 
 
-TARGETS: dict[str, Callable[[bytes], None]] = {"frames": frames, "incoming": incoming, "geometry": geometry}
+TARGETS: dict[str, Callable[[bytes], None]] = {"frames": frames, "replies": replies, "layouts": layouts}
 
 
 class Stream:
@@ -166,7 +164,7 @@ class Stream:
     def read_into(self, view: memoryview, patience: Patience | None) -> None:
         del patience
         if len(view) > len(self._rest):
-            raise ProtocolFault("the stream ends")
+            raise ProtocolError("the stream ends")
         view[:], self._rest = self._rest[: len(view)], self._rest[len(view) :]
 
     def take_descriptor(self) -> int | None:
@@ -191,74 +189,32 @@ def take(tree: dict[str, Any], data: bytes, frame: Frame | None = None) -> None:
         Harm: it did harm.
     """
     ours = Ours()
-    out = ours.ask()
-    untouched = list(not_told(ours, tree))
+    untouched = [(leaf, shown(leaf)) for leaf in not_named(ours, tree)]
     constant = bits(ours.constant)
-    side = Side(Sitting())  # type: ignore[arg-type]
+    connection = Connection(cast(Starter, SimpleNamespace(students=set())), "total", {}, Limits())
+    connection.worker = cast(WorkerProcess, Worker())
+    request, ours.values, taken = Request(ours.table, "your `total`", "total", 1.0), [], False
     try:
-        result = side.read(frame or Frame(1, tree, memoryview(bytearray(data))), "your `total`", ours.exchange)
-    except (ProtocolFault, CannotJudge, WorkerLost):
-        result, taken = None, False
+        ours.values.append(connection.value_of(frame or Frame(1, tree, memoryview(bytearray(data))), request))
+        taken = True
+    except (CannotJudge, WorkerLost):
+        pass
     except Exception as error:
         if raised_by_student(error) is None:
             raise
         str(error)
-        taken = False
-    else:
-        taken = True
     if taken:
-        use(ours, result)
+        use(ours)
+        for value in (*ours.values, *ours.arguments):
+            show(value)
     for leaf, was in untouched:
         if shown(leaf) != was:
-            raise Harm("an argument changed that the reply did not tell of")
+            raise Harm("an argument changed that the reply did not name")
     if bits(ours.constant) != constant:
         raise Harm("memory that is read-only was written")
+    ours.values = [value for value in ours.values if not is_proxy(value)]
     if taken:
-        ours.exchange.end_call()
-        ask_again(ours, result)
-    del out
-
-
-def use(ours: Ours, result: Any) -> None:
-    """Everything that a check may do with a value: read it, show it, look at the arguments again."""
-    values = [result, *ours.arguments]
-    if sum(map(touch, values)) > 2 * CAPS.expanded * len(values):
-        raise Harm("a value is larger than a message may be")
-    for known in ours.exchange.known.values():
-        if isinstance(leaf := known.refer(), (torch.Tensor, np.ndarray)):
-            is_inside(leaf, list(ours.exchange.blocks.values()))
-    for value in values:
-        show(value)
-
-
-def not_told(ours: Ours, tree: dict[str, Any]) -> Iterator[tuple[Any, Any]]:
-    """Arguments that a reply tells nothing of, and how they are."""
-    blocks, changed = first_numbers(tree, "blocks"), first_numbers(tree, "changed")
-    for leaf in ours.leaves:
-        number = ours.exchange.number_of(leaf)
-        assert number is not None
-        row = ours.exchange.known[number].row
-        assert row is not None
-        if number not in changed and row.block not in blocks:
-            yield leaf, shown(leaf)
-
-
-def is_inside(leaf: Any, blocks: list[Block]) -> None:
-    """Whether all elements of a tensor or an array lie in one block, and a tensor's in its storage.
-
-    Raises:
-        Harm: they do not.
-    """
-    if isinstance(leaf, np.ndarray):
-        start, size = array_bounds(leaf)
-    else:
-        storage = leaf.untyped_storage()
-        start, size = storage.data_ptr(), storage.nbytes()
-        end = leaf.storage_offset() + span(tuple(leaf.shape), leaf.stride())[1] + 1 if leaf.numel() else 0
-        if end * leaf.itemsize > size:
-            raise Harm("a tensor lies outside its storage")
-    if size and not any(block.holds(start, size) and block.hold() for block in blocks):
-        raise Harm("a tensor or an array lies outside of every block")
+        ask_again(ours)
 
 
 # ----------------------------------------------------------------------------------------------------------- seeds
@@ -266,24 +222,23 @@ def is_inside(leaf: Any, blocks: list[Block]) -> None:
 
 def seeds(target: str) -> Iterator[bytes]:
     """Messages of an honest worker."""
-    flags = dict.fromkeys(_FLAGS, False)
-    claims = {**flags, "is_leaf": True, "grad_fn": None, "version": 0, "device": "cpu", "type": "Tensor"}
-    if target == "geometry":
+    if target == "layouts":
         for name in ("float32", "bool", "complex64", "float8_e8m0fnu", "int16"):
-            yield dumped(["tensor", name, [2, 2], [2, 1], 0, 1, 0, BLOCK, claims, None])
-            yield dumped(["tensor", name, [2, 0], [2, 1], 1, -1, 0, 0, {**claims, "is_conj": True}, None])
+            yield dumped(["tensor", name, [2, 2], [2, 1], 0, 0, 0, BLOCK, 0])
+            yield dumped(["tensor", name, [2, 0], [2, 1], 1, None, 0, 0, 1, {"device": "sim:0"}])
         for name in ("<f8", ">i2", "|b1", "<c16", "<f16"):
-            yield dumped(["array", name, [2], [-16], 1, 32, True])
-            yield dumped(["array", name, [0, 3], [8, 8], -1, 0, False])
+            yield dumped(["array", name, [2], [-16], 32, 0, True])
+            yield dumped(["array", name, [0, 3], [8, 8], 0, None, False])
         return
-    objects: dict[str, list[Any]] = {"new": [], "changed": [], "blocks": []}
+    empty: dict[str, Any] = {"roots": [], "rows": [], "blocks": []}
     replies = [(json.loads(text), data) for text, data in map(honest_reply, range(len(REPLIES)))]
-    replies.append(({"objects": objects, "raised": _RAISED}, b""))
-    replies.append(({"objects": objects, "unsupported": "a generator"}, b""))
-    table = [1, ["dict", [["total", "callable"], ["SIZE", "value"]]]]
-    replies.append(({"objects": {**objects, "new": [table]}, "result": ["known", 1]}, b""))
+    replies.append(({**empty, "error": _RAISED}, b""))
+    replies.append(({**empty, "unsupported": "a generator"}, b""))
+    first = len(Ours().table.rows)
+    names = [first, ["dict", "total", "callable", "SIZE", "value"]]
+    replies.append(({**empty, "rows": [names], "roots": [["ref", first]]}, b""))
     for tree, data in replies:
-        if target == "incoming":
+        if target == "replies":
             yield dumped(tree) + b"\n" + data
         else:
             yield framed(dumped(tree), data, shared=False)
@@ -302,7 +257,7 @@ def parsed(text: bytes) -> Any:
 
 
 def framed(text: bytes, data: bytes, *, shared: bool) -> bytes:
-    size = len(data) | (IN_DESCRIPTOR if shared else 0)
+    size = len(data) | (MAPPED if shared else 0)
     first = b"\1" + min(len(data), 0xFFFF).to_bytes(2, "big") if shared else b"\0\0\0"
     return first + HEADER.pack(MAGIC, 1, len(text), size) + text + (b"" if shared else data)
 
@@ -328,7 +283,7 @@ def mutate(target: str, told: bytes, longest: int, seed: int) -> bytes:
         text = dumped(tree)
     except (ValueError, RecursionError):
         return told
-    out = {"geometry": text, "incoming": text + b"\n" + data}.get(target) or framed(text, data, shared=shared)
+    out = {"layouts": text, "replies": text + b"\n" + data}.get(target) or framed(text, data, shared=shared)
     return out if len(out) <= longest else told
 
 
@@ -374,7 +329,7 @@ def changed_tree(choice: random.Random, tree: Any) -> Any:
         del value[choice.randrange(4) :]
     elif kind == "nest":
         for _ in range(choice.choice([1, 2, 20, 900, 970])):
-            parent[key] = choice.choice([[parent[key]], ["list", [parent[key]]], ["known", parent[key]]])
+            parent[key] = choice.choice([[parent[key]], ["list", parent[key]], ["ref", parent[key]]])
     else:
         parent[key] = copy.deepcopy(choice.choice(EXTREMES + _MORE_EXTREMES))
     return tree

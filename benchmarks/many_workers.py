@@ -21,12 +21,12 @@ import torch
 
 from grader.confine import cgroup
 from grader.confine.levels import Level
-from grader.lanes.source import WorkerServer
-from grader.lanes.walls import WallPlan
-from grader.model import Limits
 from grader.connection.connection import Connection
 from grader.connection.fork import ForkStarter
 from grader.connection.student import Student
+from grader.lanes.source import WorkerServer
+from grader.lanes.walls import WallPlan
+from grader.model import Limits
 
 FILES = {"small.py": b"import torch\n\n\ndef double(x):\n    torch.save(x, 'kept.pt')\n    return 2 * x\n"}
 
@@ -84,9 +84,9 @@ def main() -> None:
         starter = ForkStarter(server.open_lane(0), Path(folder), groups)
         x = torch.ones(1000)
         for number in range(count + 1):
-            sitting = Sitting(starter, "small", FILES, Limits())
-            assert torch.equal(Student(Side(sitting)).double(x), 2 * x)
-            sitting.close()
+            connection = Connection(starter, "small", FILES, Limits())
+            assert torch.equal(Student(connection).double(x), 2 * x)
+            connection.close()
             if number == 100 or (number and number % (count // 10) == 0):
                 rows.append(row(Path(folder), groups))
                 if len(rows) == 1:

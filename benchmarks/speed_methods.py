@@ -40,9 +40,9 @@ def record(path: Path, minutes: float) -> None:
 
     torch.set_num_threads(1)
 
+    from grader.connection.fork import ForkStarter
     from grader.lanes.source import WorkerServer
     from grader.lanes.walls import WallPlan
-    from grader.remote.fork import ForkStarter
 
     server = WorkerServer(WallPlan())
     with tempfile.TemporaryDirectory() as folder, path.open("a", encoding="utf-8") as file:
@@ -66,20 +66,29 @@ def laps(starter: Any, kind: str, times: int) -> dict[str, list[tuple[float, flo
     """All laps of one pair, and some calls that do nothing: CPU and wall seconds."""
     import torch
 
-    from grader.remote.timing import Inputs, TimedSide
+    from grader.connection.timing import Inputs, TimedWorker
 
-    mine, other = (TimedSide(function(starter, kind, number, "your")) for number in (times, TIMES))
-    found: dict[str, list[Any]] = {"mine": [], "other": [], "idle": []}
+    mine, other = (TimedWorker(function(starter, kind, number, "your")) for number in (times, TIMES))
+    found: dict[str, list[tuple[float, float]]] = {"mine": [], "other": [], "idle": []}
+    result: Any = None
+
+    def timed(side: TimedWorker, inputs: Inputs, *, idle: bool = False) -> tuple[float, float]:
+        nonlocal result
+        started = time.perf_counter()
+        timing = side.call(inputs, idle=idle)
+        (result,) = timing.results
+        return timing.cpu_s, time.perf_counter() - started
+
     for number in range(LAPS):
         args = (torch.randn(max(SIZES[kind], 4096)),)
         for name, side in sorted({"mine": mine, "other": other}.items(), reverse=bool(number % 2)):
-            found[name].append(side.call(Inputs(args)))
+            found[name].append(timed(side, Inputs(args)))
         if number % 4 == 1:
-            found["idle"].append(other.call(Inputs((*args, found["other"][-1].result)), idle=True))
+            found["idle"].append(timed(other, Inputs((*args, result)), idle=True))
     for side in (mine, other):
         side.add_late_work()
         side.close()
-    return {name: [(timing.cpu_s, timing.wall_s) for timing in timings] for name, timings in found.items()}
+    return found
 
 
 def lowest(times: Sequence[float]) -> float:
@@ -106,7 +115,7 @@ def majority(draw: Draw) -> tuple[bool | None, int]:
 
 
 def lead(draw: Draw) -> tuple[bool | None, int]:
-    from grader.remote.ratio import CLEAR, FAR, LEAD, MOST_PAIRS
+    from grader.connection.ratio import CLEAR, FAR, LEAD, MOST_PAIRS
 
     votes = 0
     for pairs in range(1, MOST_PAIRS + 1):
@@ -124,7 +133,7 @@ METHODS: dict[str, Method] = {
     "CPU time, lowest third of 9, one pair": one(9, lowest, CPU),
     "the same, a failing verdict confirmed in a second pair": confirmed,
     "the same, the majority of 3 pairs": majority,
-    "the same, a lead of 3 votes (`grader.remote.ratio`, without its look at agreement)": lead,
+    "the same, a lead of 3 votes (`grader.connection.ratio`, without its look at agreement)": lead,
 }
 
 

@@ -146,9 +146,9 @@ def run(path: Path, verdicts: int, minutes: float, *, far: bool) -> None:
 
     torch.set_num_threads(1)
 
+    from grader.connection.fork import ForkStarter
     from grader.lanes.source import WorkerServer
     from grader.lanes.walls import WallPlan
-    from grader.remote.fork import ForkStarter
 
     done = collections.Counter((row["load"], row["ratio"], row["kind"]) for row in read(path))
     until = time.monotonic() + 60 * minutes
@@ -192,19 +192,19 @@ def verdict(mine: Any, reference: Any, limit: float, size: int) -> dict[str, Any
 
     A batch does so later, when the load may be another one. Here it is the same, which is harder.
     """
-    from grader.remote.handle import side_of
+    from grader.connection.connection import connection_of
 
-    side, started = side_of(mine), time.perf_counter()
-    side.provisional = True
+    record, started = connection_of(mine).record, time.perf_counter()
+    record.unconfirmed = True
     told = again = attempt(mine, reference, limit, size)
     if told == "inconclusive":
-        side.provisional = False
+        record.unconfirmed = False
         for _ in range(REPEATS):
             told = attempt(mine, reference, limit, size)
             if told != "inconclusive":
                 break
     seconds = time.perf_counter() - started
-    row = side.speed[-1]
+    row = record.speed[-1]
     told_row = {name: getattr(row, name) for name in ("ratio", "low", "high", "calls", "pairs")}
     return {
         "verdict": told,
@@ -219,13 +219,11 @@ def verdict(mine: Any, reference: Any, limit: float, size: int) -> dict[str, Any
 def attempt(mine: Any, reference: Any, limit: float, size: int) -> str:
     import torch
 
-    from grader.check.speed import as_fast_as, faster_than
+    from grader.check.speed import as_fast_as
     from grader.model.endings import CheckFailed, Inconclusive
 
-    how: dict[str, Any] = {"at_most": limit} if limit >= 1 else {"at_least": 1 / limit}
-    compare: Any = as_fast_as if limit >= 1 else faster_than
     try:
-        compare(mine, reference, lambda n: (torch.randn(max(n, 4096)),), size=size, **how)
+        as_fast_as(mine, reference, lambda n: (torch.randn(max(n, 4096)),), size=size, at_most=limit)
     except CheckFailed:
         return "failed"
     except Inconclusive:
@@ -234,13 +232,12 @@ def attempt(mine: Any, reference: Any, limit: float, size: int) -> str:
 
 
 def function(starter: Any, kind: str, times: int, owner: str) -> Any:
+    from grader.connection.connection import Connection
+    from grader.connection.proxy import named
     from grader.model import Limits
-    from grader.remote.side import Side
-    from grader.remote.sitting import Sitting
-    from grader.remote.student import RemoteFunction
 
     files = {"work.py": WORK.replace("{times}", str(times)).encode()}
-    return RemoteFunction(Side(Sitting(starter, "work", files, Limits(), owner)), kind)
+    return named(Connection(starter, "work", files, Limits(), owner), kind)
 
 
 def read(path: Path) -> list[dict[str, Any]]:

@@ -11,93 +11,110 @@ import json
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 from typing import Any, cast
 
-from grader.check import counts
 from grader.check.devices import Accelerator
+from grader.connection.connection import Connection, Request
+from grader.connection.process import Starter
+from grader.connection.proxy import Proxy, is_proxy, place_of, what_of
+from grader.connection.raised import Raised
 from grader.course.load import load_course
 from grader.jobs import Collected, Done, Job, Part, PlannedExercise
 from grader.model import Device, Outcome, Verdict
 from grader.model.endings import CannotJudge
-from grader.remote.handle import Handle
-from grader.remote.probe import built_in
-from grader.remote.raised import Raised
-from grader.remote.side import Side
-from grader.remote.witness import Witnessed
-from grader.remote.worker import Starter
+from grader.session.connections import Connections
 from grader.session.run import run_session
-from grader.session.sides import Sides
-from grader.wire.handles import is_remote, origin_of
+from grader.wire.decode import copies
 from grader.worker import own_probes
 
 ROOT = Path(__file__).resolve().parents[1]
 
 
-class LocalSide(Side):
-    """A side without a worker: calls are calls."""
+class LocalConnection(Connection):
+    """A connection without a worker: calls are calls."""
 
     def bind(self, path: Path) -> None:
-        spec = importlib.util.spec_from_file_location(path.stem, path)
-        assert spec is not None
-        assert spec.loader is not None
-        self._module = importlib.util.module_from_spec(spec)
+        self._spaces: dict[str, Any] = {"": own_probes, "student": ModuleType(path.stem)}
         self._fault: Exception | None = None
         try:
-            spec.loader.exec_module(self._module)
+            self._spaces["student"] = _imported(path)
         except Exception as error:
             self._fault = CannotJudge(str(error))
 
     def names(self) -> dict[str, str]:
         if self._fault:
             raise self._fault
-        return {name: "callable" if callable(value) else "value" for name, value in vars(self._module).items()}
+        module = self._spaces["student"]
+        return {name: "callable" if callable(value) else "value" for name, value in vars(module).items()}
 
-    def goes_ahead(self) -> bool:
-        """There is no way there and back."""
-        return False
+    def load_probe(self, name: str, source: str) -> str:
+        space = f"probe:{name}"
+        if space not in self._spaces:
+            self._spaces[space] = ModuleType(name)
+            exec(compile(source, name, "exec"), vars(self._spaces[space]))
+        return space
 
-    def call(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], what: str) -> Any:
-        found = [self._find(item) if is_remote(item) else item for item in (function, *args)]
+    def ask_ahead(self, target: Proxy, cases: Sequence[tuple[Any, ...]]) -> list[Request]:
+        """There is no way there and back: nothing is sent."""
+        return []
+
+    def call(self, target: Proxy, args: tuple[Any, ...], kwargs: dict[str, Any], called: Proxy | None = None) -> Any:
+        function, *values = (self._find(item) if is_proxy(item) else item for item in (target, *args))
         try:
-            return found[0](*found[1:], **kwargs)
+            if self.student is not None:  # as whoever compares with a reference in one process must
+                return function(*copies(*values), **kwargs)
+            return function(*values, **kwargs)
         except Exception as error:
             name = type(error).__name__
-            vars(error)["_raised"] = Raised(name, str(error), (), what, self.sitting.owner, name)
+            vars(error)["_raised"] = Raised(name, name, str(error), (), None, "", what_of(called or target), self.owner)
             raise
 
-    def _find(self, remote: Any) -> Any:
-        named = origin_of(remote).name
-        assert named is not None
-        _, space, name = named
-        return getattr(self._module if space == "student" else own_probes, str(name))
+    def ask(self, operation: str, values: Sequence[Any], what: str, word: str = "") -> Any:
+        assert operation == "get", operation
+        return getattr(self._find(values[0]), values[1])
+
+    def _find(self, proxy: Any) -> Any:
+        _, space, name = place_of(proxy).child
+        return getattr(self._spaces[space], name) if name else self._spaces[space]
 
 
-def unwitnessed(
-    function: Handle, name: str, values: list[Any], args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> Witnessed:
-    """A counted call that nobody watches from outside: there is no outside."""
-    return Witnessed(built_in(function, name, values, args, kwargs), None)
+def _imported(path: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
-class LocalSides(Sides):
+class LocalConnections(Connections):
     """The same, in this process."""
 
     def __init__(self) -> None:
-        super().__init__(cast(Starter, SimpleNamespace()))  # starts none, and is told how to make room for one
-        self._bound: dict[str, LocalSide] = {}
+        super().__init__(cast(Starter, SimpleNamespace(students=set())))  # starts none
+        self._bound: dict[str, LocalConnection] = {}
 
-    def _side_of_student(self, planned: PlannedExercise, job: Job, device: Device) -> Side:
-        side = LocalSide(super()._side_of_student(planned, job, device).sitting)
-        side.bind(Path(job.files["path"].decode()) / f"{planned.id}.py")
-        return side
+    def meet(self, planned: PlannedExercise, job: Job, device: Device) -> Connection:
+        if device not in self._students:
+            new = LocalConnection(self._starter, planned.id, job.files, planned.limits, device=device)
+            new.bind(Path(job.files["path"].decode()) / f"{planned.id}.py")
+            self._students[device] = new
+        self.add_reference(planned, self._students[device])
+        return self._students[device]
 
-    def reference(self, planned: PlannedExercise, student: Side) -> Side | None:
-        if planned.id not in self._bound and planned.reference is not None:
-            side = self._bound[planned.id] = LocalSide(student.sitting)
-            side.bind(planned.reference)
-        return self._bound.get(planned.id)
+    def add_reference(self, planned: PlannedExercise, student: Connection) -> None:
+        if planned.reference is None:
+            return
+        if planned.id not in self._bound:
+            files = {f"{planned.id}.py": planned.reference.read_bytes()}
+            new = LocalConnection(self._starter, planned.id, files, planned.limits, "the reference's", secret=True)
+            new.bind(planned.reference)
+            self._bound[planned.id] = new
+        self._bound[planned.id].student = student
+        student.reference = self._bound[planned.id]
 
 
 class Host:
@@ -123,7 +140,7 @@ class Host:
                     id,
                     {"path": path.encode(), f"{id}.py": Path(path, f"{id}.py").read_bytes()},
                     0,
-                    None,
+                    "",
                     Part(frozenset(only[id]), again=True),
                 )
                 for path in paths
@@ -143,10 +160,9 @@ def main() -> None:
     import torch
 
     torch.set_num_threads(1)
-    vars(counts)["witnessed"] = unwitnessed
     ids = sys.argv[1:]
     planned = [PlannedExercise.of(item) for item in load_course(ROOT).exercises if item.id in ids]
-    run_session(Host(ids), planned, LocalSides(), Accelerator(), Path(tempfile.gettempdir()))
+    run_session(Host(ids), planned, LocalConnections(), Accelerator(), Path(tempfile.gettempdir()))
 
 
 if __name__ == "__main__":

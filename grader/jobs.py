@@ -111,12 +111,14 @@ class Plan:
         spawn: the command that starts a worker; empty where the worker server forks them.
         accelerator: what checks of devices run on.
         exercises: whose checks it collects.
+        folders: of their courses; it reads no other files.
     """
 
     root: Path
     spawn: tuple[str, ...]
     accelerator: Device
     exercises: tuple[PlannedExercise, ...]
+    folders: tuple[Path, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from support import COURSES, FORK, SPAWN, Function, Grade, WarmGrade, functions, grader_of, open_starter
 
+from grader.connection.process import Starter
 from grader.course.load import load_course
 from grader.jobs import Start
 from grader.lanes.lane import Lane
 from grader.lanes.open import open_lane
 from grader.model import Course
-from grader.connection.process import Starter
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:

@@ -59,9 +59,19 @@ def functions(starter: Starter) -> Iterator[Function]:
     """Makes functions of modules that are given as text. Their workers end with it."""
     connections = []
 
-    def make(text: str, name: str = "total", owner: str = "your", device: str = "none", **limits: Any) -> Proxy:
-        files = {"work.py": ("import os, torch\n" + text).encode()}
-        connections.append(Connection(starter, "work", files, Limits(**limits), owner, device=Device(device)))
+    def make(
+        text: str,
+        name: str = "total",
+        owner: str = "your",
+        device: str = "none",
+        files: Mapping[str, str] | None = None,
+        **limits: Any,
+    ) -> Proxy:
+        # A check that counts or forbids rejects `os`, so only those get it that use it.
+        head = "import os, torch\n" if "os." in text else "import torch\n"
+        texts = {"work.py": head + text, **(files or {})}
+        encoded = {path: content.encode() for path, content in texts.items()}
+        connections.append(Connection(starter, "work", encoded, Limits(**limits), owner, device=Device(device)))
         return named(connections[-1], name)
 
     yield make

@@ -80,6 +80,14 @@ def dtype(value: Any, *, public: bool = False) -> str:
     return name if not public or name in DTYPES else "another dtype"
 
 
+_CALL = "a function (are its `()` missing?)"
+_OF_PROXIES = {
+    **dict.fromkeys(("function", "method", "builtin_function_or_method"), _CALL),
+    "Tensor": "a tensor whose numbers cannot be read here (it is sparse, or on a device such as meta)",
+}
+"""What objects are that stay in a worker, where the name of their class does not explain it."""
+
+
 def kind(value: Any, *, public: bool = False) -> str:
     """What a value is, in words.
 
@@ -88,7 +96,8 @@ def kind(value: Any, *, public: bool = False) -> str:
         public: leave out what a worker says in free text, such as the name of a student's class.
     """
     if is_proxy(value):
-        return "some other object" if public else with_article(kind_of(value))
+        name = kind_of(value)
+        return "some other object" if public else _OF_PROXIES.get(name, with_article(name))
     if isinstance(value, torch.Tensor):
         return "a tensor"
     if isinstance(value, np.ndarray):

@@ -12,6 +12,7 @@ import functools
 import sys
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from string import Formatter
 
 import torch
 
@@ -36,10 +37,11 @@ _INSIDE = _words(
 
     bundled_inputs classes collect_env cpp_extension ctypeslib elastic export f2py fx fx_traceback hipify hub jit
     launcher library load load_library loadtxt memmap model_dump ops overrides package profiler read_array rpc save
-    savetxt serialization testing to_dlpack tunable CompilationUnit DataSource DisableTorchFunction
+    savetxt serialization stride_tricks testing to_dlpack tunable CompilationUnit DataSource DisableTorchFunction
     DisableTorchFunctionSubclass ScriptFunction Timer TorchDispatchMode
 
-    attrgetter c_void_p find_spec getfullargspec get_type_hints import_module methodcaller signature ForwardRef
+    attrgetter c_void_p find_spec from_file fromregex genfromtxt get_field getfullargspec get_type_hints import_module
+    make_dataclass methodcaller register signature singledispatch singledispatchmethod ForwardRef Formatter
     FunctionType MethodType f_back f_locals f_globals f_builtins f_code tb_frame tb_next gi_frame gi_code cr_frame
     ag_frame func_globals fromfile tofile timeit modules settrace setprofile"""
 )
@@ -55,6 +57,11 @@ _HARMLESS = _words(
 )
 _NEVER = ("__name__ == '__main__'", "'__main__' == __name__", "TYPE_CHECKING", "typing.TYPE_CHECKING")
 """Conditions that do not hold while a submission is imported, as Python writes them."""
+
+_NOT_ONES_OWN = _words(
+    "__array_interface__ __array_struct__ __match_args__ __getstate__ __setstate__ __reduce__ __reduce_ex__"
+)
+"""What a class of the student's must not define: it names attributes by strings, or memory by its address."""
 
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
@@ -174,13 +181,27 @@ class Text:
                 fine.add(id(inner))
             case ast.Attribute(attr=name) if _is_inside(name) and id(node) not in fine:
                 yield from [f".{name}"] * (not self._is_own(name))
-            case ast.Call(func=ast.Name(id="getattr" | "hasattr" as name), args=[_, named, *_]):
+            case ast.MatchClass(kwd_attrs=names):
+                yield from (f".{name}" for name in names if _is_inside(name) and not self._is_own(name))
+            case ast.FunctionDef(name=name) | ast.Name(id=name, ctx=ast.Store()) if name in _NOT_ONES_OWN:
+                yield name
+            case ast.Call(func=ast.Attribute(value=ast.Constant(value=str(text)), attr="format") as inner):
+                if not any(mark in (field or "") for _, field, _, _ in Formatter().parse(text) for mark in ".["):
+                    fine.add(id(inner))
+            case ast.Attribute(attr="format" | "format_map") if id(node) not in fine:
+                yield "format with attributes, or of a text that is not written out"
+            case ast.Call(func=ast.Name(id="type"), args=[_, _, *_]):
+                yield "type with three arguments"
+            case ast.Call(func=ast.Name(id="getattr" | "hasattr" as name) as inner, args=[_, named, *_]):
+                fine.add(id(inner))
                 if not isinstance(named, ast.Constant) or not isinstance(named.value, str):
                     yield f"{name} with a name that is not written out"
                 elif _is_inside(named.value) or named.value in _BUILTINS:
                     yield f".{named.value}"
             case ast.Name(id="sys") if id(node) not in fine and self._imports[file].get("sys") == "sys":
                 yield "sys"
+            case ast.Name(id="getattr") if id(node) not in fine:
+                yield "getattr"
             case ast.Name(id=name) if name in _BUILTINS or (name[:2] == "__" and _is_inside(name)):
                 yield name
 
@@ -302,6 +323,8 @@ def _mentioned(node: ast.AST, imports: Mapping[str, str]) -> Iterator[tuple[str,
                 yield _attribute(value, name, imports, local), line
             case ast.Call(func=ast.Name(id="getattr"), args=[value, ast.Constant(value=str(name)), *_]):
                 yield _attribute(value, name, imports, local), line
+            case ast.MatchClass(kwd_attrs=names):
+                yield from ((f".{name}", line) for name in names)
             case ast.BinOp(op=ast.MatMult()) | ast.AugAssign(op=ast.MatMult()):
                 yield ".__matmul__", line  # numbers have all operators but this one
 

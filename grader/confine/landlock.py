@@ -36,12 +36,16 @@ def abi() -> int:
         return 0
 
 
-def make_ruleset(readable: Sequence[str], writable: Sequence[str]) -> int:
+def make_ruleset(
+    readable: Sequence[str], writable: Sequence[str], listed: Sequence[str] = (), *, scoped: bool = True
+) -> int:
     """A descriptor of rules that allow nothing but this.
 
     Args:
         readable: folders and files that may be read; those that are gone by now are left out.
         writable: folders in which everything may be done but executing; files that may be written.
+        listed: folders of which the names of files may be read.
+        scoped: whether signals and abstract sockets reach nobody outside, either.
 
     Raises:
         RulesetError: the kernel refuses.
@@ -50,8 +54,9 @@ def make_ruleset(readable: Sequence[str], writable: Sequence[str]) -> int:
     # What this version of Landlock does not know cannot be asked of it; what it knows is refused unless allowed below.
     version = get_abi_version()
     supported = get_supported_fs(version)
-    rules = create_ruleset(RulesetAttr(handled_access_fs=supported, scoped=get_supported_scope(version)))
-    for paths, access in ((readable, _READ), (writable, supported & ~_NEVER)):
+    scope = get_supported_scope(version) if scoped else type(get_supported_scope(version))(0)
+    rules = create_ruleset(RulesetAttr(handled_access_fs=supported, scoped=scope))
+    for paths, access in ((readable, _READ), (writable, supported & ~_NEVER), (listed, AccessFs.READ_DIR)):
         for path in paths:
             try:
                 descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)

@@ -208,6 +208,8 @@ class Connection:
             kwargs = dict(zip(kwargs, values, strict=True))
         if self.student is None and not self.record.copying:
             return args, kwargs
+        if self.record.copying:
+            self.record.withheld += args, kwargs
         original = self.record if self.student is None else self.student.record
         with original.arguments_as_they_were():
             copied = copies(*args, *kwargs.values())

@@ -15,8 +15,9 @@ from grader.wire.bounds import Unsupported
 
 _UNSUPPORTED = """
     bool eq ne lt le gt ge contains setitem delitem delattr add radd iadd sub rsub isub mul rmul imul truediv
-    rtruediv floordiv rfloordiv mod rmod pow rpow matmul rmatmul and or xor neg pos abs invert int float complex
-    index enter exit next await aiter array reduce_ex copy deepcopy
+    rtruediv floordiv rfloordiv mod rmod divmod rdivmod pow rpow matmul rmatmul lshift rlshift rshift rrshift and rand
+    or ror xor rxor neg pos abs invert int float complex index round trunc floor ceil reversed fspath
+    enter exit next await aiter array reduce_ex copy deepcopy
 """
 """What Python asks of a value by other methods than those six."""
 

@@ -16,7 +16,7 @@ from grader.model import Speed
 from grader.model.endings import WorkerLost
 from grader.wire.bounds import Budget
 from grader.wire.decode import Change
-from grader.wire.memory import Block, place_of
+from grader.wire.memory import place_of
 
 MAX_RECEIVED = 512 << 20
 """Bytes that the replies to one check may hold together."""
@@ -97,6 +97,7 @@ class Record:
         printing: what functions are called in messages that printed while calls were recorded.
         changes: what student code changed of its arguments, in order.
         watched: whether the check examines what becomes of its arguments.
+        withheld: while copying, the arguments that student code got copies of.
         budget: what all replies together may take.
         counters, speed: for the report: counts by name, and what was measured.
         lost: why the worker was lost, if it was.
@@ -113,6 +114,7 @@ class Record:
     printing: set[str] = field(default_factory=set)
     changes: list[Change] = field(default_factory=list)
     watched: bool = False
+    withheld: list[Any] = field(default_factory=list)
     budget: Budget = field(default_factory=lambda: Budget(MAX_RECEIVED))
     counters: dict[str, int] = field(default_factory=dict)
     speed: list[Speed] = field(default_factory=list)
@@ -129,15 +131,6 @@ class Record:
             for change in self.changes:
                 change.swap()
 
-    def has_changed(self, value: Any) -> bool:
-        """Whether student code changed this argument, or memory that it lies in."""
-        things = [change.thing for change in self.changes]
-        if any(thing is value for thing in things) or not isinstance(value, (torch.Tensor, np.ndarray)):
-            return any(thing is value for thing in things)
-        start, end = place_of(value)
-        blocks = (thing for thing in things if isinstance(thing, Block))
-        return any(block.address < end and start < block.address + block.nbytes for block in blocks)
-
 
 _current = [Record()]  # a check process runs one check at a time
 
@@ -153,7 +146,18 @@ def watch() -> None:
 
 
 def compare(value: Any) -> None:
-    """The check compares a value with what is expected: if student code changed it, the check examines that."""
+    """The check compares a value with what is expected: if student code got a copy of it, the check examines that."""
     record = _current[0]
-    if record.changes and record.has_changed(value):
+    if record.copying and _overlaps(value, record.withheld):
         record.watched = True
+
+
+def _overlaps(value: Any, others: Any) -> bool:
+    """Whether a value is among others, at any depth, or lies in the memory of one."""
+    if isinstance(others, (list, tuple, dict)) and others is not value:
+        items = others.values() if isinstance(others, dict) else others
+        return any(_overlaps(value, item) for item in items)
+    if not all(isinstance(each, (torch.Tensor, np.ndarray)) for each in (value, others)):
+        return others is value and isinstance(value, (list, dict))
+    (start, end), (first, last) = place_of(value), place_of(others)
+    return first < end and start < last

@@ -21,6 +21,7 @@ from functools import partial
 
 from grader.course.answers import Answer, read_answer
 from grader.diagnosis.known import Known, traces_in
+from grader.diagnosis.named import named_by, names_in
 from grader.diagnosis.pairs import Parts, certain, pairs
 from grader.diagnosis.sealed import SEALED_SEEDS, Sealed, name_of, read_sealed, unsealed
 from grader.diagnosis.traces import COSTS, Traces, behaviour_of, failures_of, traces_of
@@ -137,7 +138,8 @@ class _Task:
         id, first = self.graded.exercise.id, _only(self.first(), group)
         if (sealed := mistakes.get(name_of(id, first))) is None:
             return []
-        return unsealed(id, [first, *(_only(self._run(seed), group) for seed in SEALED_SEEDS[1:])], sealed)
+        further = (_only(self._run(seed), group) for seed in SEALED_SEEDS[1:])
+        return unsealed(id, [first, *further], sealed, names_in(self.files))
 
     def _parts(self, groups: Collection[frozenset[str]]) -> Parts:
         """The wrong answers that do nothing wrong but what the submission does, and which failing checks are theirs."""
@@ -161,7 +163,9 @@ class _Task:
                 break
             mine = self._run(seed)
             parts = {answer: part & self._part(answer, seed, mine) for answer, part in parts.items()}
-        return {answer: part for answer, part in parts.items() if part}
+        exercise, names = self.graded.exercise, names_in(self.files)
+        parts = {answer: part for answer, part in parts.items() if part}
+        return {one: part for one, part in parts.items() if must_name(exercise, one, _only(mine, part)) <= names}
 
     def _part(self, answer: Answer, seed: int, mine: Traces, passing: _Ids = ()) -> frozenset[str]:
         """The failing checks in which a wrong answer does the same; none if it does anything else wrong."""
@@ -214,6 +218,12 @@ class _Task:
             again = traces_in(self.lane, exercise, self.files, seed, failing.keys() - costs)
             self.ran[seed] = {**failing, **again}
         return self.ran[seed]
+
+
+def must_name(exercise: Exercise, answer: Answer, traces: Traces) -> frozenset[str]:
+    """What must stand in code that does this, for the sentence of a wrong answer: nothing where a value shows it."""
+    has_value = any(trace.lost and trace.has_value for trace in traces.values())
+    return frozenset() if has_value else named_by(answer, exercise.reference)
 
 
 def _only(traces: Traces, ids: Iterable[str]) -> Traces:

@@ -89,9 +89,10 @@ class Known:
             if self._path is None or not self._new:
                 return
             rows = {
-                key: {id: [trace.verdict.value, trace.story] for id, trace in traces.items() if trace.verdict in _KEPT}
+                key: {id: [trace.verdict.value, trace.story, trace.has_value] for id, trace in traces.items()
+                      if trace.verdict in _KEPT}
                 for key, traces in list(self._found.items())[-_MOST:]
-            }
+            }  # fmt: skip
             write_whole(self._path, json.dumps({"version": _VERSION, "traces": rows}) + "\n")
             self._new = False
 
@@ -110,9 +111,10 @@ def _from_plain(data: Any) -> _Found:
     if data["version"] != _VERSION:
         return {}
     return {
-        str(key): {str(id): Trace(Verdict(verdict), str(story)) for id, (verdict, story) in traces.items()}
+        str(key): {str(id): Trace(Verdict(verdict), str(story), bool(has_value)) for id, (verdict, story, has_value)
+                   in traces.items()}
         for key, traces in data["traces"].items()
-    }
+    }  # fmt: skip
 
 
 def traces_in(

@@ -11,7 +11,7 @@ import base64
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from grader.diagnosis.traces import Traces
@@ -19,7 +19,7 @@ from grader.diagnosis.traces import Traces
 SEALED_SEEDS = (0, 1)
 """Those with which an answer must do the same: the first is that of a student's own copy."""
 
-_VERSION = 1
+_VERSION = 2
 _NAME = re.compile(r"[0-9a-f]{32}")
 _SEALED = re.compile(r"[0-9A-Za-z+/]+={0,2}")
 _MARK = 8
@@ -33,20 +33,26 @@ def name_of(exercise: str, first: Traces) -> str:
     return _digest("name", exercise, [first]).hex()[:32]
 
 
-def seal(exercise: str, behaviour: Sequence[Traces], sentences: Sequence[str]) -> str:
-    """Sentences that only this behaviour opens: what is done with each of the seeds."""
-    text = json.dumps(list(sentences), ensure_ascii=False).encode()
+def seal(exercise: str, behaviour: Sequence[Traces], sentences: Mapping[str, Iterable[str]]) -> str:
+    """Sentences that only this behaviour opens: what is done with each of the seeds.
+
+    Args:
+        exercise: its id.
+        behaviour: what opens them.
+        sentences: each with the names that must stand in the code.
+    """
+    text = json.dumps({sentence: sorted(names) for sentence, names in sentences.items()}, ensure_ascii=False).encode()
     # No behaviour seals twice: answers that behave alike are sealed together.
     return base64.b64encode(_veiled(_mark(text) + text, _digest("seal", exercise, behaviour))).decode()
 
 
-def unsealed(exercise: str, behaviour: Sequence[Traces], sealed: Iterable[str]) -> list[str]:
-    """The sentences that this behaviour opens; none if it opens nothing."""
+def unsealed(exercise: str, behaviour: Sequence[Traces], sealed: Iterable[str], names: Collection[str]) -> list[str]:
+    """The sentences that this behaviour opens, for code with these names; none if it opens nothing."""
     key = _digest("seal", exercise, behaviour)
     for text in sealed:
         plain = _veiled(base64.b64decode(text), key)
         if plain[:_MARK] == _mark(plain[_MARK:]):
-            return [str(sentence) for sentence in json.loads(plain[_MARK:])]
+            return [sentence for sentence, needed in json.loads(plain[_MARK:]).items() if set(needed) <= set(names)]
     return []
 
 

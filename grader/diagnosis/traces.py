@@ -21,9 +21,10 @@ _ADDRESS = re.compile(r"\b0x[0-9a-f]+")
 _PATH = re.compile(r"(?<![\w.])(?:/[\w.+-]+){2,}")
 _FRACTION = re.compile(r"\d+\.\d+(?:e[+-]?\d+)?|\d+e[+-]?\d+")
 _COUNT = re.compile(r"\b\d[\d,]*\b")
-_OPERATIONS = re.compile(r": \{.*")
+_OPERATIONS = re.compile(r": \{.*| \(\w+ \d[\d,]* times.*\)")
 _OWN_ERROR = re.compile(r"\n {8}(?:raise|assert)\b[^\n]*\s*$")
 _ERROR = re.compile(r"( raised \w+): .*", re.DOTALL)
+_NUMBER = re.compile(r"(?<![\w.])\d")
 _DIGITS = 3
 
 _LOST = (Verdict.FAILED, Verdict.CRASHED, Verdict.SKIPPED)
@@ -41,10 +42,12 @@ class Trace:
     Attributes:
         verdict: what became of it.
         story: a digest of what staff read of it, as far as that does not hang on how the code is written.
+        has_value: whether a wrong number is in it.
     """
 
     verdict: Verdict
     story: str = ""
+    has_value: bool = False
 
     @classmethod
     def of(cls, outcome: Outcome, category: str = "") -> Trace:
@@ -61,7 +64,8 @@ class Trace:
             text = _COUNT.sub(_power, _OPERATIONS.sub("", text))
         # The last digits of a sum hang on the order in which it was made, and that is no mistake.
         text = _FRACTION.sub(lambda found: f"{float(found[0]):.{_DIGITS}g}", text).strip()
-        return cls(outcome.verdict, hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:16])
+        digest = hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:16]
+        return cls(outcome.verdict, digest, category != COSTS and bool(_NUMBER.search(text)))
 
     @property
     def passed(self) -> bool:

@@ -104,8 +104,8 @@ def _item(exercise: ReadExercise, row: GradedCheck, *, is_cause: bool) -> Item:
     text = outcome.message
     if is_cause and exercise.diagnosis:
         text = f"{text}\nThis looks like: {exercise.diagnosis}".strip()
-    if row.held_back:
-        text = f"{exercise.held}\n{text}".strip()
+    if exercise.held and (is_cause or row.held_back):
+        text = f"{text}\n{exercise.held}".strip()
     if kind is Kind.OPEN:
         word = outcome.verdict.value.replace("_", " ")
         text = f"{word}: {points_text(score.possible)} points are neither earned nor lost\n{text}".strip()

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import getpass
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 
-from grader.jobs import Setup
+from grader.jobs import Setup, Start
 from grader.lanes.environment import describe_machine
 from grader.lanes.source import open_source
 from grader.lanes.walls import Reached, WallPlan
@@ -21,10 +21,12 @@ class Examination:
     Attributes:
         facts: names and values.
         reached: how well student code is confined.
+        checks: what a check process cannot be denied here.
     """
 
     facts: Mapping[str, object]
     reached: Reached
+    checks: Sequence[str] = ()
 
 
 def examine(setup: Setup) -> Examination:
@@ -46,7 +48,15 @@ def examine(setup: Setup) -> Examination:
     }
     # With no least level: what is missing is to be shown, not refused.
     with closing(open_source(setup.start, WallPlan())) as source:
-        return Examination(facts, source.wait_ready())
+        return Examination(facts, source.wait_ready(), _checks(setup))
+
+
+def _checks(setup: Setup) -> list[str]:
+    if setup.start is not Start.FORK:
+        return ["check processes are confined only where workers are forked"]
+    from grader.confine.check_process import refused_here
+
+    return refused_here()
 
 
 def _user() -> str:

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+from grader.confine import cgroup
 from grader.jobs import (
     ALL,
     NOT_PENDING,
@@ -75,6 +76,15 @@ Hear = Callable[[Outcome], None]
 """Told each outcome as it comes; of a check that is run again, told again."""
 
 
+def _folders_of(exercises: Sequence[Exercise]) -> set[Path]:
+    """The folders that checks of these exercises may read: those of their courses, and wherever else a file lies."""
+    files = {
+        path.resolve() for exercise in exercises for path in PlannedExercise.of(exercise).files if path is not None
+    }
+    closed = {folder.resolve() for exercise in exercises for folder in exercise.closed}
+    return {next((top for top in closed if top in path.parents), path.parent) for path in files}
+
+
 class Lane:
     """One check process and its workers. Open it once for a course, close it.
 
@@ -107,6 +117,7 @@ class Lane:
         """Start the check process. It imports torch while the worker server does, so nothing is waited for here."""
         self._log: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  closed in _end_process()
         self._root = tempfile.mkdtemp(prefix="grade-")  # for the workers' folders; nothing in it tells what is graded
+        self._folders: set[Path] = set()
         self._mark().write_bytes(NOT_PENDING)
         supply = self._source.supply(self._number)
         self._life = supply.life
@@ -138,7 +149,8 @@ class Lane:
 
     def _plan(self) -> None:
         planned = tuple(PlannedExercise.of(exercise) for exercise in self._exercises)
-        self._send(Plan(Path(self._root), self._command, self._accelerator, planned))
+        self._folders |= _folders_of(self._exercises)
+        self._send(Plan(Path(self._root), self._command, self._accelerator, planned, tuple(sorted(self._folders))))
         self._waits_for_checks = True
 
     def collect_anew(self, exercises: Sequence[Exercise]) -> None:
@@ -146,6 +158,8 @@ class Lane:
         if self._process is not None and self._waits_for_checks:
             self._receive_checks()
         self._exercises = exercises
+        if self._process is not None and not _folders_of(exercises) <= self._folders:
+            self.close()  # it has given up the right to read there
         (self._open if self._process is None else self._plan)()
 
     @property
@@ -264,7 +278,8 @@ class Lane:
                 continue
             except ChannelClosed:
                 detail = f"the check process ended: {tail(self._log)}"
-                pending = self._mark().read_bytes() != NOT_PENDING
+                with contextlib.suppress(FileNotFoundError):  # it ended in good order, and removed it
+                    pending = self._mark().read_bytes() != NOT_PENDING
                 self._end_process()
                 break
             if isinstance(message, Done):
@@ -335,6 +350,8 @@ class Lane:
         self._log.close()
         self._process = None
         sweep(self._root)
+        if groups := cgroup.find():
+            groups.sweep()  # its own, in which it was until now
 
     def close(self) -> None:
         """End the check process in good order if it has no work, then whatever is left."""

@@ -71,9 +71,10 @@ def hold_back(
     gate = [row.outcome.verdict for row in rows if _shows_values(row.check, values, caps)]
     if gate and not withheld and not any(verdict is Verdict.PASSED or not verdict.decided for verdict in gate):
         return _up_to(0, rows), None
-    lost = {
-        row.check.contract for row in rows if row.outcome.verdict.decided and row.outcome.verdict is not Verdict.PASSED
-    }
+    # What crashed or was skipped was not judged. If a value is wrong as well, that mistake may be why.
+    unjudged = () if all(verdict is Verdict.PASSED for verdict in gate) else (Verdict.CRASHED, Verdict.SKIPPED)
+    kept = (Verdict.PASSED, *unjudged)
+    lost = {row.check.contract for row in rows if row.outcome.verdict.decided and row.outcome.verdict not in kept}
     cap, rule = min(((points, rule) for rule, points in caps.items() if rule in lost), default=(0, None))
     if rule is None or sum(row.score.earned for row in rows) <= cap:
         return list(rows), None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from grader.course.answers import Answer, as_submitted
-from grader.diagnosis.diagnose import MOST, sentences_of, told_answers
+from grader.diagnosis.diagnose import MOST, must_name, sentences_of, told_answers
 from grader.diagnosis.known import traces_in
 from grader.diagnosis.sealed import SEALED_SEEDS, Sealed, name_of, seal
 from grader.diagnosis.traces import COSTS, Trace, Traces, failures_of, traces_of
@@ -41,7 +41,11 @@ def mistakes_of(exercise: Exercise, lane: Lane) -> tuple[Sealed, list[str]]:
             sentences = sentences_of(answers)
             if len(sentences) <= MOST and any(answer.caught_by in behaviour[0] for answer in answers):
                 told += sentences
-                sealed.setdefault(name, []).append(seal(exercise.id, behaviour, sentences))
+                needed: dict[str, frozenset[str]] = {}
+                for answer in answers:
+                    (sentence,), names = sentences_of([answer]), must_name(exercise, answer, behaviour[0])
+                    needed[sentence] = needed.get(sentence, names) & names
+                sealed.setdefault(name, []).append(seal(exercise.id, behaviour, needed))
     return sealed, told
 
 

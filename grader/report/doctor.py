@@ -33,6 +33,9 @@ def doctor_lines(found: Examination) -> Iterator[str]:
         yield f"  {'FAIL' if row.found else 'ok':6}{row.promise.level.word:9}{row.promise.sentence}"
         if row.found:
             yield from _indented(row.found, 17)
+    yield "Check processes: no network, limited memory, their own course's files alone"
+    for refused in found.checks:
+        yield from _indented(f"not so: {refused}", 2)
     yield f"Confinement: {reached.level.word}"
     yield from _indented(_MEANING[reached.level], 2)
     if reached.level is not Level.FULL:
@@ -50,7 +53,13 @@ def doctor_data(found: Examination) -> dict[str, Any]:
         for row in reached.findings
     ]
     missing = [] if reached.level is Level.FULL else reached.missing(Level.FULL)
-    return {"facts": dict(found.facts), "confinement": reached.level.word, "tried": tried, "missing": list(missing)}
+    return {
+        "facts": dict(found.facts),
+        "confinement": reached.level.word,
+        "tried": tried,
+        "missing": list(missing),
+        "check_processes": list(found.checks),
+    }
 
 
 def _indented(text: str, columns: int) -> list[str]:

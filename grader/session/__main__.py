@@ -12,6 +12,7 @@ import gc
 import os
 import sys
 
+from grader.confine import cgroup
 from grader.session.host import Host
 from grader.wire.frames import Channel
 from grader.wire.transport import PipeTransport
@@ -23,11 +24,18 @@ def main() -> None:
     plan = host.plan()
     if plan is None:
         return
+    server = int(sys.argv[1]) if len(sys.argv) > 1 else None
+    groups = cgroup.find() if server is not None else None
+    if server is not None:
+        from grader.confine.check_process import give_up
+
+        os.environ["TMPDIR"] = str(plan.root)
+        give_up(groups, [*map(str, plan.folders)], [str(plan.root)])
     gc.disable()  # as in `grader.worker.__main__`
     from grader.session.run import run
 
     gc.enable()
-    run(host, plan, int(sys.argv[1]) if len(sys.argv) > 1 else None)
+    run(host, plan, server, groups)
     # All is told and closed. Python would now take torch apart, and whoever typed the command would wait for it.
     sys.stderr.flush()
     os._exit(0)

@@ -87,9 +87,11 @@ class Judge:
         # `x.zero_(); return x` would make `2 * x` right.
         if _may_rest_on_changes(student, run) and not self._needs_changes():
             copied = self.attempt(student, copying=True)
-            verdict, message, detail = copied.decision
-            note = f"\n{AS_THEY_WERE}"
-            run = replace(copied, decision=Decision(verdict, message and message + note, detail and detail + note))
+            # A check that fails, and compares an argument itself, examines whether student code changes it.
+            if run.decision.verdict is Verdict.PASSED or not student.record.watched:
+                verdict, message, detail = copied.decision
+                note = f"\n{AS_THEY_WERE}"
+                run = replace(copied, decision=Decision(verdict, message and message + note, detail and detail + note))
         return self._blamed(student, run)
 
     def _needs_changes(self) -> bool:

@@ -53,13 +53,14 @@ _PLUGINS_OFF = (
 )
 
 
-def run(host: Host, plan: Plan, server: int | None) -> None:
+def run(host: Host, plan: Plan, server: int | None, groups: cgroup.Groups | None = None) -> None:
     """Collect the checks of all exercises, then grade jobs until there are no more.
 
     Args:
         host: who gives work and is told of outcomes.
         plan: what this process is there for.
         server: a descriptor of the socket to the worker server; None if workers are spawned.
+        groups: where control groups of workers can be made.
     """
     # There is a check process for each lane; threads of theirs would take the cores from the workers.
     torch.set_num_threads(1)
@@ -70,7 +71,6 @@ def run(host: Host, plan: Plan, server: int | None) -> None:
         accelerator = Accelerator(Device.CUDA, torch.cuda.device_count())
     starter: Starter
     if server is not None:
-        groups = cgroup.find()
         if groups is not None:
             # A grader that was killed could not remove its groups. Nobody else knows their names.
             groups.sweep()

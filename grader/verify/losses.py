@@ -35,17 +35,17 @@ def losses_of(runs: Sequence[tuple[Case, GradedExercise]]) -> list[Loss]:
 def _loss(runs: Sequence[tuple[Case, GradedExercise]]) -> Loss:
     case, first = runs[0]
     rules = {row.check.id: row.check.contract for row in first.checks}
+    answer = case.answer
+    rule = rules.get(answer.caught_by, "")
     lost, open_ = Counter[str](), Counter[str]()
     for _, graded in runs:
         for row in graded.checks:
-            # What a cap holds back is lost on the rule that has it.
-            held = row.held_back if graded.held_by is not None else 0
-            lost[row.check.contract] += row.score.possible - row.score.earned - row.score.undecided - held
-            lost[graded.held_by or ""] += held
+            lost[row.check.contract] += row.score.possible - row.score.earned - row.score.undecided - row.held_back
             open_[row.check.contract] += row.score.undecided
-    mean = {rule: points / len(runs) for rule, points in lost.items() if points}
-    answer = case.answer
-    return Loss(answer.path.name, rules.get(answer.caught_by, ""), answer.breaks, mean, frozenset(+open_))
+        # What is held back is lost on the rule that has the cap; or no value was right, and that is the mistake itself.
+        lost[graded.held_by or rule] += graded.held_back
+    mean = {name: points / len(runs) for name, points in lost.items() if points}
+    return Loss(answer.path.name, rule, answer.breaks, mean, frozenset(+open_))
 
 
 def loss_problems(proof: Proof) -> Iterator[str]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-_OF_A_TREE = 4
+_OF_A_TREE = 16
 """So many times its text a tree takes as objects of Python's."""
 
 

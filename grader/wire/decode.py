@@ -19,14 +19,12 @@ from grader.wire import devices
 from grader.wire.bounds import Caps, ProtocolError, expect
 from grader.wire.encode import CONTAINERS, UNCHANGING, Encoder, can_be_lazy
 from grader.wire.facts import Facts, any_known, from_row, note_facts
-from grader.wire.memory import ALIGNMENT, Array, Block, Table, check_layout, is_index, padded
+from grader.wire.memory import ALIGNMENT, Array, Block, Table, check_layout, padded
+from grader.wire.nesting import KEYED, weighed
 from grader.wire.plain import DTYPES, PLAIN, array_dtype, from_plain
 
 KINDS: Mapping[str, type] = {name: kind for kind, name in CONTAINERS.items()}
-
 _EMPTY = memoryview(b"")
-_KEYED = {"dict": 2, "set": 1, "frozenset": 1}
-"""Containers that hash their items, or every second one."""
 _COLLISIONS = 100
 """So many keys may have the same hash: n of them take n² comparisons, and the hash of an int is easy to choose."""
 
@@ -276,51 +274,22 @@ class Decoder:
     # -- containers ---------------------------------------------------------------------------------------------------
 
     def _build(self, changed: Sequence[int], known: int) -> None:
-        """Make the new containers, inner ones first. Refuses cycles, deep nesting, and what is huge once unfolded."""
-        rows, objects, hashed = self._rows, self._table.objects, 0
-        depth, size = [0] * len(rows), [0] * len(rows)  # a size of -1: its items are being visited
-        for first in changed:
-            stack = [first]
-            while stack:
-                number = stack[-1]
-                if size[number] > 0:
-                    stack.pop()
-                    continue
-                inner = self._references(rows[number])
-                if size[number] == 0:
-                    size[number] = -1
-                    expect(all(size[child] != -1 for child in inner), "a value contains itself")
-                    stack += [child for child in inner if size[child] == 0]
-                    continue
-                stack.pop()
-                size[number] = len(rows[number]) + sum(size[child] for child in inner)
-                depth[number] = 1 + max((depth[child] for child in inner), default=0)
-                if rows[number][0] in _KEYED:  # whose hash goes over all that a key holds, each time
-                    hashed += sum(size[child] for child in self._references(rows[number], _KEYED[rows[number][0]]))
-                fits = max(size[number], hashed) <= self._caps.unfolded and depth[number] <= self._caps.depth
-                expect(fits, "a value is too large or too deep")
-                if number >= known and objects[number] is None:
-                    items = self._items(rows[number])
-                    kind = rows[number][0]
-                    if kind == "dict":
-                        objects[number] = dict(zip(items[::2], items[1::2], strict=True))
-                    else:
-                        objects[number] = slice(*items) if kind == "slice" else KINDS[kind](items)
-
-    def _references(self, row: list[Any], step: int = 1) -> list[int]:
-        """The numbers of a container's items that are rows; with a step of 2, of a dict's keys."""
-        if row[0] not in KINDS:
-            return []
-        found = [item[1] for item in row[1::step] if type(item) is list and len(item) == 2 and item[0] == "ref"]
-        expect(all(is_index(number, len(self._rows)) for number in found), "a reference to an unknown object")
-        return found
+        """Make the new containers, inner ones first."""
+        rows, objects = self._rows, self._table.objects
+        for number in weighed(rows, changed, self._caps):
+            if number >= known and objects[number] is None:
+                items, kind = self._items(rows[number]), rows[number][0]
+                if kind == "dict":
+                    objects[number] = dict(zip(items[::2], items[1::2], strict=True))
+                else:
+                    objects[number] = slice(*items) if kind == "slice" else KINDS[kind](items)
 
     def _items(self, row: list[Any]) -> list[Any]:
         """The items of a container; those of a dict in pairs, one behind the other."""
         kind = row[0]
         items = [item if type(item) in PLAIN else self._child(item) for item in row[1:]]
-        if kind in _KEYED:
-            keys = items[:: _KEYED[kind]]
+        if kind in KEYED:
+            keys = items[:: KEYED[kind]]
             expect(kind != "dict" or len(items) % 2 == 0, "a key has no value")
             try:
                 if len(keys) > _COLLISIONS:

@@ -17,9 +17,10 @@ import numpy as np
 import torch
 
 from grader.wire import devices
-from grader.wire.bounds import Unsupported
+from grader.wire.bounds import Caps, ProtocolError, Unsupported, expect
 from grader.wire.facts import LONGEST, Facts, any_known, device_of, to_row
 from grader.wire.memory import Block, Table, place_of
+from grader.wire.nesting import weighed
 from grader.wire.plain import ARRAY_DTYPE, NAMES, PLAIN, TAGGED, to_plain
 
 CONTAINERS: dict[type, str] = {
@@ -78,6 +79,12 @@ class Encoder:
                 # Two processes may go over equal sets in different orders.
                 rows.append([kind, *sorted(row[1:], key=repr)] if kind in ("set", "frozenset") else row)
         blocks = self._describe_memory(rows) if has_memory else []
+        if not self._answers:
+            try:  # here, as nobody else is to blame for it
+                expect(len(rows) <= Caps().objects, "too many objects")
+                weighed(rows, [number for number, obj in enumerate(table.objects) if type(obj) in CONTAINERS], Caps())
+            except ProtocolError as error:
+                raise Unsupported(f"{error}, so that it cannot be sent to student code") from None
         # `repr` tells 1 from True and -0.0 from 0.0, and NaN equals itself.
         changed, sizes, data = [], [], []
         for number, row in enumerate(rows):

@@ -2,7 +2,7 @@ r"""Finds the calls that a probe counts through the garbage collector.
 
 ---
 exercise: together
-verdicts: {slope: failed}
+verdicts: {alone: failed, slope: failed}
 """
 
 import gc

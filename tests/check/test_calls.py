@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -30,7 +30,10 @@ from grader.check import (
     raises,
     same_values,
 )
-from grader.model import Limits
+from grader.connection.connection import connection_of
+from grader.connection.raised import raised_by_student
+from grader.connection.student import Student
+from grader.wire.bounds import Unsupported
 
 X = torch.tensor([1.0, 2.0])
 
@@ -74,7 +77,7 @@ def test_raises_lets_other_errors_through(function: Function) -> None:
     with pytest.raises(TypeError, match="unhappy") as failed:
         raises(function("def total(x): raise TypeError('unhappy')\n"), 1, case="a number")
     raised = raised_by_student(failed.value)
-    assert raised is not None and raised.asked == "a ValueError is asked for a number"
+    assert raised is not None and raised.expected == "a ValueError is asked for a number"
 
 
 def test_accepts_tells_what_is_refused(function: Function) -> None:
@@ -108,15 +111,17 @@ def test_calling_tells_staff_the_call(function: Function) -> None:
 
 
 def test_a_value_is_no_function() -> None:
-    """Where the student's file has a value by that name, there is nothing to judge."""
+    """Where the student's file has a value by that name, there is nothing to judge; the check's own is its fault."""
     words: tuple[Callable[[], None], ...] = (
         lambda: raises(3, case="x"),  # type: ignore[arg-type]
         lambda: accepts(3, case="x"),  # type: ignore[arg-type]
         lambda: answers(3, asked=True, case="x"),  # type: ignore[arg-type]
     )
     for word in words:
-        with pytest.raises(CannotJudge, match="your file has an int where a function is asked"):
+        with pytest.raises(CannotJudge, match="your file has a value where a function is expected"):
             word()
+    with pytest.raises(Unsupported, match="a function of the student's is expected here"):
+        raises(len, [], case="x")  # type: ignore[arg-type]
 
 
 # -- values ---------------------------------------------------------------------------------------------------------
@@ -188,25 +193,20 @@ def test_kind() -> None:
 
 
 @pytest.fixture
-def student(forks: Starter) -> Iterator[Callable[[str], Student]]:
+def student(function: Function) -> Callable[[str], Student]:
     """Makes a student's module of a text."""
-    sides = []
-
-    def make(text: str) -> Student:
-        sides.append(Side(Sitting(forks, "work", {"work.py": text.encode()}, Limits(), "your")))
-        return Student(sides[-1])
-
-    yield make
-    for side in sides:
-        side.sitting.close()
+    return lambda text: Student(connection_of(function("", files={"work.py": text})))
 
 
 def test_imports(student: Callable[[str], Student]) -> None:
     """Packages are found wherever they are imported; their names elsewhere do not count."""
     imports_no(student("import math\n"), "torch", "numpy")
     imports_no(student("torch = 'import numpy'\n"), "torch", "numpy")
-    found = failure(imports_no, student("import torch.nn as n\ndef f():\n    from numpy import e\n"), "torch", "numpy")
-    assert found.public == found.story == "your file imports numpy and torch; the rule needs no help from there"
+    found = failure(
+        imports_no, student("\ndef f(): import torch.nn as n\ndef g():\n    from numpy import e\n"), "torch", "numpy"
+    )
+    assert found.public == "your file imports torch; the rule needs no help from there"
+    assert found.story == f"{found.public} (line 2)"
 
 
 @pytest.mark.parametrize(

@@ -1,32 +1,27 @@
-"""Each counter counts right, and a cheat against it gains nothing."""
+"""Each counter counts right; what student code makes of the counts gains nothing (see also `test_evidence`)."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import pytest
 import torch
 from support import Function
 
-from grader.check.costs import (
-    count_ops,
-    no_loop,
-    no_new_storage,
-    no_warning,
-    poisoned,
-    same_count,
-    stays_in_torch,
-    uses_at_most,
-)
-from grader.check.counts import count
+from grader.check import no_warning
+from grader.check.costs import count_ops, no_loop, no_new_storage, poisoned, stays_in_torch, uses_at_most
+from grader.check.counts import _read, count
+from grader.check.sharing import unchanged
 from grader.check.values import same_values
+from grader.connection.connection import connection_of
+from grader.connection.proxy import Proxy
 from grader.model.endings import CheckFailed
-from grader.remote.handle import side_of
-from grader.remote.student import RemoteFunction
 
 X = torch.arange(100.0)
 SMALL, LARGE = (torch.arange(10.0),), (torch.arange(100.0),)
 
 
-def one(function: Function, body: str, before: str = "", device: str = "none") -> RemoteFunction:
+def one(function: Function, body: str, before: str = "", device: str = "none") -> Proxy:
     """A function `total(x)` with this body, which may have several lines."""
     lines = "".join(f"    {line}\n" for line in body.split("\n"))
     return function(f"{before}\ndef total(x):\n{lines}", device=device)
@@ -39,7 +34,7 @@ def test_operations_are_counted_by_name(function: Function) -> None:
     """Each operator that runs is counted, ours are not, and the report gets the number."""
     total = one(function, "return (x * 2 + 1).sum()")
     assert count_ops(total, X) == {"mul": 1, "add": 1, "sum": 1}
-    assert side_of(total).counters == {"ops": 3}
+    assert connection_of(total).record.counters == {"ops": 3}
     assert float(count(total, X).result) == float((X * 2 + 1).sum())
 
 
@@ -58,102 +53,41 @@ def test_a_loop_is_found_by_growth(function: Function) -> None:
     assert "small input  11 operations\nlarge input  101 operations (add 100 times" in failed.value.story
 
 
-def test_other_counts_grow_too(function: Function) -> None:
-    """Growth can be asked of each count."""
-    moves = one(function, "return [v.to('meta') for v in x]")
-    with pytest.raises(CheckFailed, match="copies between devices more often the larger its input is"):
-        same_count(moves, SMALL, LARGE, of="transfers")
-    same_count(one(function, "return x.to('meta')"), SMALL, LARGE, of="transfers")
-
-
-HIDDEN_LOOP = "with hidden():\n    y = x.new_zeros(())\n    for v in x:\n        y = y + v\nreturn y"
+COUNTS = {
+    **dict.fromkeys(("bytes", "peak", "transfers", "transferred", "syncs", "sent", "versions", "span_count"), 0),
+    **{name: {} for name in ("ops", "escapes", "collectives")},
+    "spans": [],
+}
 
 
 @pytest.mark.parametrize(
-    "before",
+    "change",
     [
-        pytest.param(
-            "from torch.utils._python_dispatch import _disable_current_modes as hidden", id="dispatch modes off"
-        ),
-        pytest.param(
-            "import contextlib, sys\n"
-            "@contextlib.contextmanager\n"
-            "def hidden():\n"
-            "    mode = torch.utils._python_dispatch._get_current_dispatch_mode()\n"
-            "    counts = dict(mode.counts)\n"
-            "    yield\n"
-            "    mode.counts.clear()\n"
-            "    mode.counts.update(counts)",
-            id="counts put back",
-        ),
+        {"bytes": -1},
+        {"ops": {"sum": 1.5}},
+        {"ops": [1]},
+        {"versions": "many"},
+        {"peak": True},
+        {"syncs": 2**70},
+        {"spans": [["mm", "host", 2.0, 1.0]], "span_count": 1},
+        {"spans": [["mm", "host", 0.0, float("inf")]], "span_count": 1},
+        {"spans": [["mm", "host", -1.0, 1.0]], "span_count": 1},
+        {"sent": None},
     ],
 )
-def test_a_hidden_loop_shows_in_the_other_hook(function: Function, before: str) -> None:
-    """Operators that are hidden from the dispatch mode are still uses of PyTorch in Python."""
-    hidden = one(function, HIDDEN_LOOP, before)
-    assert count_ops(hidden, X).total() < 5
-    with pytest.raises(CheckFailed, match="uses PyTorch more often the larger its input is"):
-        no_loop(hidden, SMALL, LARGE)
+def test_made_up_counts_are_refused(change: dict[str, Any]) -> None:
+    """A count is a whole number that is not negative, and time goes forward."""
+    assert _read(COUNTS, None) is not None
+    assert _read({**COUNTS, **change}, None) is None
 
 
-@pytest.mark.parametrize(
-    "cheat",
-    [
-        pytest.param(
-            "import sys\n"
-            "sys.modules['grader.worker.hooks'].Operators.__torch_dispatch__ = "
-            "lambda self, func, types, args=(), kwargs=None: func(*args, **(kwargs or {}))",
-            id="mode replaced",
-        ),
-        pytest.param(
-            "import sys\n"
-            "hooks = sys.modules['grader.worker.hooks']\n"
-            "hooks.Operators._account = lambda *a: None\n"
-            "class Fixed(hooks.Counter):\n"
-            "    def __setitem__(self, key, value): super().__setitem__('sum', 1)\n"
-            "hooks.Counter = Fixed",
-            id="counter replaced",
-        ),
-        pytest.param(
-            "import collections\ncollections.Counter.__setitem__ = None\nimport sys\n"
-            "import gc\n"
-            "probe = next(o for o in gc.get_objects() if 'Namespace' in str(type(o)) and hasattr(o, 'poisoned'))\n"
-            "probe.count = lambda f, b, a, args, kwargs: (f(*args, **kwargs), dict(ops={'sum': 1}, uses=1, "
-            "escapes={}, bytes=0, peak=0, transfers=0, transferred=0, syncs=0, collectives={}, sent=0, versions=0))",
-            id="probe replaced",
-        ),
-    ],
-)
-def test_a_silenced_counter_is_noticed(function: Function, cheat: str) -> None:
-    """Counts without our own operations are no counts."""
-    with pytest.raises(CheckFailed, match=r"tampered with|could not be counted"):
-        no_loop(one(function, "return sum(x)", cheat), SMALL, LARGE)
-
-
-def test_replacing_the_probe_module_does_nothing(function: Function) -> None:
-    """Probes are taken before student code is loaded."""
-    cheat = "import sys\nsys.modules['grader.worker.own_probes'].count = lambda *a: 1 / 0"
-    assert count_ops(one(function, "return x.sum()", cheat), X).total() == 1
-
-
-def test_made_up_counts_are_refused(function: Function) -> None:
-    """A count is a whole number that is not negative; a name is one that PyTorch has."""
-    cheat = """
-import gc
-probe = next(o for o in gc.get_objects() if type(o).__name__ == 'SimpleNamespace' and hasattr(o, 'poisoned'))
-real = probe.count
-def count(*a):
-    result, told = real(*a)
-    told.update(CHANGE)
-    return result, told
-probe.count = count
-"""
-    for change in ("bytes=-1", "ops={'sum': 1.5}", "ops=[1]", "uses='many'", "syncs=2**70"):
-        with pytest.raises(CheckFailed, match="could not be counted"):
-            count(one(function, "return x.sum()", cheat.replace("CHANGE", change)), X)
-    named = one(function, "return x.sum()", cheat.replace("CHANGE", "escapes={'CANARY': 3}, collectives={'CANARY': 1}"))
-    counts = count(named, X)
-    assert (counts.escapes, counts.collectives) == ({"other": 3}, {"other": 1})
+def test_words_of_a_worker_are_not_repeated() -> None:
+    """A name that PyTorch does not have still counts, under a name of ours."""
+    names = {"escapes": {"CANARY": 3}, "collectives": {"CANARY": 1}, "ops": {"CANARY": 2, "sum": 1}}
+    counts = _read({**COUNTS, **names, "spans": [["CANARY", "CANARY", 0.0, 1.0]], "span_count": 1}, None)
+    assert counts is not None
+    assert (counts.escapes, counts.collectives, counts.ops) == ({"other": 3}, {"other": 1}, {"other": 2, "sum": 1})
+    assert [row[:2] for row in counts.spans.rows] == [("other", "?")]
 
 
 # -- memory -------------------------------------------------------------------------------------------------------
@@ -167,7 +101,7 @@ def test_bytes_of_new_storages(function: Function) -> None:
     assert count(one(function, "y = torch.empty(10)\nreturn y.resize_(30)"), X).bytes == 120
     total = one(function, "return [x + 1 for _ in range(3)]")
     uses_at_most(total, (X,), bytes=1200)
-    assert side_of(total).counters == {"bytes": 1200}
+    assert connection_of(total).record.counters == {"bytes": 1200}
 
 
 def test_the_peak_is_what_lives_at_a_time(function: Function) -> None:
@@ -193,13 +127,6 @@ def test_no_new_storage(function: Function) -> None:
     assert "counted 8, at most 0 is asked" in failed.value.story
 
 
-def test_hidden_memory_shows_in_the_canary(function: Function) -> None:
-    """Switching off the count of memory removes ours too."""
-    cheat = "import sys\nsys.modules['grader.worker.hooks']._Memory.see = lambda self, storages: None"
-    with pytest.raises(CheckFailed, match="tampered with"):
-        no_new_storage(one(function, "return x.clone()", cheat), X)
-
-
 # -- devices, collectives, writes ---------------------------------------------------------------------------------
 
 
@@ -210,7 +137,7 @@ def test_copies_between_devices(function: Function) -> None:
     assert (counts.transfers, counts.transferred) == (2, 800)
     with pytest.raises(CheckFailed, match="copies more than once between devices"):
         uses_at_most(moves, (X,), transfers=1)
-    assert side_of(moves).counters == {"transfers": 2}
+    assert connection_of(moves).record.counters == {"transfers": 2}
 
 
 def test_copies_and_waits_of_an_accelerator(function: Function) -> None:
@@ -227,61 +154,7 @@ def test_copies_and_waits_of_an_accelerator(function: Function) -> None:
     names = ["host launch host to device", "dev0 host to device", "host wait for copy"]
     assert [row[:28].rstrip() for row in drawn[:3]] == names
     assert "more follow" in drawn[-1]
-    assert side_of(moves).counters == {"transfers": 4, "syncs": 4}
-    loop = one(function, "return [v.item() for v in x.to('sim')]", device="sim")
-    with pytest.raises(CheckFailed, match="waits for a device more often the larger its input is"):
-        same_count(loop, SMALL, LARGE, of="syncs")
-
-
-@pytest.mark.parametrize(
-    ("cheat", "body"),
-    [
-        pytest.param(
-            "from grader import accelerator\naccelerator.the_machine().counters = "
-            "lambda: dict(transfers=0, transferred_bytes=0, syncs=0)",
-            "return x.to('sim').cpu()",
-            id="counters replaced",
-        ),
-        pytest.param(
-            "from grader import accelerator",
-            "y = x.to('sim').cpu()\naccelerator.reset_counters()\nreturn y",
-            id="counters reset",
-        ),
-        pytest.param(
-            "from grader.accelerator.machine import Machine\nMachine.transfer = lambda *args, **kwargs: None",
-            "return x.to('sim').cpu()",
-            id="copies not counted",
-        ),
-    ],
-)
-def test_cheats_against_the_count_of_copies(function: Function, cheat: str, body: str) -> None:
-    """Copies that the accelerator does not tell are told by the operators, and the other way round."""
-    with pytest.raises(CheckFailed, match=r"tampered with|copies more than once between devices"):
-        uses_at_most(one(function, body, cheat, device="sim"), (X,), transfers=1)
-
-
-def test_made_up_spans_are_refused(function: Function) -> None:
-    """A timeline is drawn from numbers and from words of ours; a worker's own words are not repeated."""
-    cheat = (
-        "from grader.accelerator.clock import Clock, Span\n"
-        "Clock.note = lambda self, name, place, start, end, *more: self.spans.append(Span(ROW))"
-    )
-    secret = one(function, "x.to('sim')", cheat.replace("ROW", "'CANARY', 'CANARY', 0.0, 1.0"), device="sim")
-    assert {row[:2] for row in count(secret, X).spans.rows} == {("other", "?")}
-    for row in ("'mm', 'host', 2.0, 1.0", "'mm', 'host', 0.0, float('inf')", "'mm', 'host', -1.0, 1.0"):
-        with pytest.raises(CheckFailed, match="could not be counted"):
-            count(one(function, "x.to('sim')", cheat.replace("ROW", row), device="sim"), X)
-
-
-def test_switching_off_both_counts_of_copies_is_noticed(function: Function) -> None:
-    """Our own copies between devices must show."""
-    cheat = (
-        "import sys\nfrom grader.accelerator.machine import Machine\n"
-        "Machine.transfer = Machine.wait = lambda *args, **kwargs: None\n"
-        "sys.modules['grader.worker.hooks'].Operators._move = lambda *args: None"
-    )
-    with pytest.raises(CheckFailed, match="tampered with"):
-        uses_at_most(one(function, "return x.to('sim').cpu()", cheat, device="sim"), (X,), transfers=1)
+    assert connection_of(moves).record.counters == {"transfers": 4, "syncs": 4}
 
 
 RANKS = """
@@ -311,14 +184,6 @@ def test_functional_collectives_count(function: Function) -> None:
     assert count(total, X).collectives == {"all_reduce": 1}
 
 
-def test_hidden_collectives_leave_the_canary_alone_and_the_uses_grow(function: Function) -> None:
-    """A loop of collectives that is hidden from the dispatch mode is a loop all the same."""
-    hidden = "from torch.utils._python_dispatch import _disable_current_modes as hidden"
-    body = "with hidden():\n    for v in x.split(1):\n        dist.all_reduce(v.neg())\nreturn x"
-    with pytest.raises(CheckFailed, match="uses PyTorch more often the larger its input is"):
-        no_loop(one(function, body, RANKS + hidden), SMALL, LARGE)
-
-
 def test_writes_in_place(function: Function) -> None:
     """In-place changes of arguments are counted, through views too."""
     assert count(one(function, "x[:3].zero_()\nx += 1\nreturn x"), X).versions == 2
@@ -334,8 +199,6 @@ def test_writes_are_counted_where_other_tensors_take_the_place(function: Functio
 
 def test_writes_behind_the_version_are_seen_by_value(function: Function) -> None:
     """Writing through NumPy raises no version; the numbers that come back tell it."""
-    from grader.check.sharing import unchanged
-
     x = X.clone()
     with pytest.raises(CheckFailed, match="was changed"), unchanged(x):
         uses_at_most(one(function, "x.numpy()[0] = 7.0\nreturn x.sum()"), (x,), versions=0)
@@ -353,7 +216,7 @@ def test_writes_behind_the_version_are_seen_by_value(function: Function) -> None
         ("return torch.tensor(x.sum().item())", "item"),
         ("return torch.tensor(float(x.sum()))", "float"),
         ("import numpy\nreturn torch.from_numpy(numpy.from_dlpack(x).copy())", "dlpack"),
-        ("import ctypes\nctypes.c_float.from_address(x.data_ptr()).value\nreturn x.sum()", "data_ptr"),
+        ("x.data_ptr()\nreturn x.sum()", "data_ptr"),
         ("return torch.tensor(bytes(x.untyped_storage())[0])", "storage"),
     ],
 )
@@ -368,11 +231,10 @@ def test_staying_in_torch(function: Function) -> None:
     stays_in_torch(one(function, "if x.shape[0] > 3:\n    x = x[x > 0]\nreturn x.square().sum()"), X)
 
 
-def test_a_hidden_way_out_has_no_gradient(function: Function) -> None:
-    """Who hides the way out from the function mode still loses the gradient."""
-    body = "with torch._C.DisableTorchFunction():\n    return torch.tensor(sum(x.detach().tolist()))"
+def test_a_way_out_without_a_name_has_no_gradient(function: Function) -> None:
+    """Numbers that leave by no name that is known here still lose the gradient."""
     with pytest.raises(CheckFailed, match="has no gradient"):
-        stays_in_torch(one(function, body), X)
+        stays_in_torch(one(function, "return torch.tensor(len(x) * 1.0)"), X)
 
 
 def test_uninitialised_memory_holds_nan(function: Function) -> None:
@@ -381,13 +243,6 @@ def test_uninitialised_memory_holds_nan(function: Function) -> None:
     assert poisoned(one(function, lucky), X).isnan().all()
     same_values(poisoned(one(function, lucky.replace("empty", "zeros")), X), X)
     assert poisoned(one(function, "return torch.empty(3, dtype=torch.int32)"), X).tolist() == [2**31 - 1] * 3
-
-
-def test_switching_the_poison_off_gains_nothing(function: Function) -> None:
-    """Without PyTorch's filling, freed memory is dirty; and values are compared on our side."""
-    off = "torch._C._set_deterministic_algorithms(False)\nreturn torch.empty(200) + 0 * x.sum()"
-    with pytest.raises(CheckFailed, match=r"NaN where a number is asked|wrong values"):
-        same_values(poisoned(one(function, off), X), torch.zeros(200))
 
 
 def test_warnings_are_found(function: Function) -> None:
@@ -399,26 +254,22 @@ def test_warnings_are_found(function: Function) -> None:
 
 
 def test_warnings_switched_off(function: Function) -> None:
-    """Switching warnings off mends nothing, for good or for a moment."""
+    """Silencing warnings fixes nothing, for good or for a moment."""
     warn = "warnings.warn('old')\nreturn x"
     for body in (f"warnings.simplefilter('ignore')\n{warn}", f"with warnings.catch_warnings(action='ignore'): {warn}"):
-        with pytest.raises(CheckFailed, match=r"switches warnings off"):
+        with pytest.raises(CheckFailed, match="silences warnings"):
             no_warning(one(function, body.replace(": warnings", ":\n    warnings"), "import warnings"), X)
-    patched = one(function, f"setattr(warnings, 'wa' + 'rn', lambda *a, **k: None)\n{warn}", "import warnings")
-    with pytest.raises(CheckFailed, match=r"switches warnings off"):
-        no_warning(patched, X)
 
 
 def test_the_reference_can_be_counted(function: Function) -> None:
     """Its arguments are those of the student's call, as they were before."""
     mine, theirs = one(function, "return x.zero_()"), one(function, "return (x + 1).sum()")
-    side_of(theirs).originals = side_of(mine)
+    connection_of(theirs).student = connection_of(mine)
     x = X.clone()
     count(mine, x)
     counts = count(theirs, x)
     assert counts.ops == {"add": 1, "sum": 1}
     assert float(counts.result) == float((X + 1).sum())
-    side_of(theirs).originals = None
 
 
 def test_unknown_counts_are_told() -> None:

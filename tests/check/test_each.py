@@ -1,21 +1,22 @@
-"""`each`: several calls with one message, with what a loop over single calls would give."""
+"""`each`: calls that are sent ahead, with what a loop over single calls would give."""
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterator
-from contextlib import redirect_stdout
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
 from support import Function
 
-from grader.check import CannotJudge, each
+from grader.check import each
+from grader.connection.connection import connection_of
+from grader.connection.process import WorkerProcess
+from grader.connection.proxy import Proxy, named
+from grader.connection.record import Record
 from grader.model.endings import WorkerLost
-from grader.remote.handle import side_of
-from grader.remote.student import RemoteFunction
-from grader.remote.worker import Worker
+from grader.wire.bounds import Unsupported
 
 MODULE = """
 import time
@@ -23,8 +24,6 @@ import numpy as np
 
 calls = 0
 buffer = torch.zeros(2)
-rows = []
-
 def count(x):
     global calls
     calls += 1
@@ -39,7 +38,8 @@ def filled(x):
     return buffer.fill_(x)
 
 def doubled_(x):
-    return x.mul_(2)
+    x *= 2
+    return x
 
 def busy(seconds):
     until = time.process_time() + seconds
@@ -52,19 +52,6 @@ def ends(x):
         os._exit(1)
     return x
 
-def remembered(x):
-    rows.append(x)
-    rows[0] += 1
-    return len(rows)
-
-def says(x):
-    print("x is", x)
-    return x
-
-def written(x):
-    x.add_(1)
-    return x
-
 class Adder:
     def __init__(self, n):
         self.n = n
@@ -74,44 +61,50 @@ class Adder:
 
 
 @pytest.fixture
-def total(function: Function) -> RemoteFunction:
+def total(function: Function) -> Proxy:
     """A function of the module, by which its others are reached."""
     return function(MODULE, "count")
 
 
-def other(function: RemoteFunction, name: str) -> RemoteFunction:
+def other(function: Proxy, name: str) -> Proxy:
     """Another function of the same worker."""
-    return RemoteFunction(side_of(function), name)
+    return named(connection_of(function), name)
 
 
 @pytest.fixture
-def sent(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The kinds of requests that workers are sent from now on."""
-    kinds: list[str] = []
-    send = Worker.send
+def events(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What is sent and received from now on, in order."""
+    noted: list[str] = []
+    send, receive = WorkerProcess.send, WorkerProcess.receive
 
-    def noted(self: Worker, asked, *rest, **named):  # type: ignore[no-untyped-def]
-        kinds.append(type(asked.request).__name__)
-        send(self, asked, *rest, **named)
+    def note_send(worker: WorkerProcess, tree: dict[str, Any], *rest: Any) -> None:
+        noted.append(tree["do"])
+        send(worker, tree, *rest)
 
-    monkeypatch.setattr(Worker, "send", noted)
-    return kinds
+    def note_receive(worker: WorkerProcess, *rest: Any) -> Any:
+        noted.append("reply")
+        return receive(worker, *rest)
+
+    monkeypatch.setattr(WorkerProcess, "send", note_send)
+    monkeypatch.setattr(WorkerProcess, "receive", note_receive)
+    return noted
 
 
-def test_answers_come_in_order(total: RemoteFunction, sent: list[str]) -> None:
-    """And each call was made once, with a message for many of them."""
+def test_results_come_in_order(total: Proxy, events: list[str]) -> None:
+    """And each call was made once, several before the first result was there."""
     cases = [(number,) for number in range(100)]
     assert list(each(total, cases)) == [(number + 1, number) for number in range(100)]
-    assert sent == ["Load", *["CallEach"] * 4]
+    assert events.count("call") == 100
+    assert events[:6] == ["load", "reply", "call", "call", "call", "call"]
 
 
 @pytest.mark.parametrize("count", [0, 1])
-def test_few_cases(total: RemoteFunction, count: int) -> None:
+def test_few_cases(total: Proxy, count: int) -> None:
     """None is no call, one is a single call."""
     assert list(each(total, iter([(5,)] * count))) == [(1, 5)] * count
 
 
-def test_what_one_call_raises_is_raised_for_it(total: RemoteFunction) -> None:
+def test_what_one_call_raises_is_raised_for_it(total: Proxy) -> None:
     """And then one may go on."""
     answers = each(other(total, "root"), [(4,), (-1,), (9,), (-4,), (16,)])
     assert next(answers) == 2
@@ -123,37 +116,19 @@ def test_what_one_call_raises_is_raised_for_it(total: RemoteFunction) -> None:
     assert list(answers) == [4]
 
 
-def test_an_answer_is_as_it_was_when_its_call_ended(total: RemoteFunction) -> None:
+def test_an_answer_is_as_it_was_when_its_call_ended(total: Proxy) -> None:
     """A function may give the same tensor each time."""
     seen = [answer.tolist() for answer in each(other(total, "filled"), [(number,) for number in range(9)])]
     assert seen == [[number] * 2 for number in range(9)]
 
 
-def test_answers_that_are_kept(total: RemoteFunction) -> None:
-    """They are one tensor then, as with single calls."""
-    first, second = each(other(total, "filled"), [(1,), (2,)])
-    assert first is second
-    assert first.tolist() == [2, 2]
-
-
 @pytest.mark.parametrize("make", [lambda n: torch.full((3,), n), lambda n: np.full(3, n)], ids=["tensor", "array"])
-def test_arguments_change_in_place(total: RemoteFunction, make) -> None:  # type: ignore[no-untyped-def]
+def test_arguments_change_in_place(total: Proxy, make) -> None:  # type: ignore[no-untyped-def]
     """The check sees it, and the function what it was given."""
     cases = [(make(float(number)),) for number in range(20)]
-    name = "doubled_" if isinstance(cases[0][0], torch.Tensor) else "remembered"
-    answers = list(each(other(total, name), cases))
-    if name == "doubled_":
-        assert [float(x[0]) for (x,) in cases] == [2.0 * number for number in range(20)]
-        assert all(answer is x for answer, (x,) in zip(answers, cases, strict=True))
-    else:
-        assert answers == list(range(1, 21))
-        assert cases[0][0].tolist() == [20.0] * 3
-
-
-def test_one_argument_for_all(total: RemoteFunction) -> None:
-    """What one call writes, the next one reads."""
-    x = torch.zeros(2)
-    assert [float(answer[0]) for answer in each(other(total, "written"), [(x,)] * 10)] == list(range(1, 11))
+    answers = list(each(other(total, "doubled_"), cases))
+    assert [float(x[0]) for (x,) in cases] == [2.0 * number for number in range(20)]
+    assert all(answer is x for answer, (x,) in zip(answers, cases, strict=True))
 
 
 def test_each_call_has_its_time(function: Function) -> None:
@@ -162,7 +137,7 @@ def test_each_call_has_its_time(function: Function) -> None:
     assert list(each(busy, [(0.4,)] * 4)) == [0.4] * 4
 
 
-def test_a_lost_worker_is_met_where_it_was_lost(total: RemoteFunction) -> None:
+def test_a_lost_worker_is_met_where_it_was_lost(total: Proxy) -> None:
     """Not before: a check that ends earlier is not told of it."""
     answers = each(other(total, "ends"), [(number,) for number in range(5)])
     assert [next(answers) for _ in range(3)] == [0, 1, 2]
@@ -171,91 +146,57 @@ def test_a_lost_worker_is_met_where_it_was_lost(total: RemoteFunction) -> None:
     assert next(answers) == 4  # in a new worker
 
 
-def test_what_a_check_does_not_come_to_is_not_its_loss(total: RemoteFunction) -> None:
+def test_what_a_check_does_not_come_to_is_not_its_loss(total: Proxy) -> None:
     """The worker was lost ahead of it, at a call that nobody has asked about."""
-    side = side_of(total)
+    connection = connection_of(total)
     answers = each(other(total, "ends"), [(2,), (3,), (2,)])
     assert next(answers) == 2
     assert total("again")[1] == "again"
-    assert side.sitting.lost is None
+    assert connection.record.lost is None
     with pytest.raises(WorkerLost):
         next(answers)
-    assert side.sitting.lost is not None
+    assert connection.record.lost is not None
 
 
-def test_another_call_in_between(total: RemoteFunction) -> None:
-    """What was asked for is read first, and kept."""
-    answers = each(total, [(number,) for number in range(6)])
-    assert next(answers) == (1, 0)
-    assert total("between") == (5, "between")
-    assert list(answers) == [(2, 1), (3, 2), (4, 3), (6, 4), (7, 5)]
+def test_another_call_in_between(total: Proxy) -> None:
+    """The results that nobody has taken are dropped, and those calls are made again."""
+    answers = each(other(total, "root"), [(number * number,) for number in range(6)])
+    assert next(answers) == 0
+    assert total("between")[1] == "between"
+    assert list(answers) == [1, 2, 3, 4, 5]
 
 
-def test_a_new_check_begins(total: RemoteFunction) -> None:
+def test_a_new_check_begins(total: Proxy) -> None:
     """With answers left over from the one before."""
-    side = side_of(total)
     next(each(total, [(number,) for number in range(30)]))
-    side.begin_check(1, recording=False)
+    connection_of(total).begin_check(Record())
     assert total(7) == (5, 7)
 
 
-def test_only_calls_that_a_check_has_come_to_are_noted(total: RemoteFunction) -> None:
+def test_calls_are_noted(total: Proxy) -> None:
     """With their arguments as they were before."""
-    side = side_of(total)
-    side.begin_check(1, recording=True)
+    connection = connection_of(total)
+    connection.begin_check(Record(recording=True))
     cases: Iterator[tuple[torch.Tensor]] = ((torch.full((2,), float(number)),) for number in range(4))
-    answers = each(other(total, "doubled_"), cases)
-    next(answers)
-    next(answers)
-    assert [float(call.args[0][0]) for call in side.calls] == [0, 1]
-    assert side.called == {"doubled_"}
+    list(each(other(total, "doubled_"), cases))
+    assert [float(call.args[0][0]) for call in connection.record.calls] == [0, 1, 2, 3]
+    assert connection.record.called == {"doubled_"}
 
 
-def test_a_check_that_listens(total: RemoteFunction, sent: list[str]) -> None:
-    """Hears each call: they go one by one then."""
-    out = io.StringIO()
-    with redirect_stdout(out):
-        answers = each(other(total, "says"), [(1,), (2,)])
-        assert next(answers) == 1
-        assert out.getvalue() == "x is 1\n"
-        assert list(answers) == [2]
-    assert "CallEach" not in sent
-
-
-def test_an_object_that_can_be_called(total: RemoteFunction) -> None:
-    """Is asked one by one: it may be gone with its worker."""
+def test_an_object_that_can_be_called(total: Proxy) -> None:
+    """Is called in the same way."""
     adder = other(total, "Adder")(5)
     assert list(each(adder, [(1,), (2,)])) == [6, 7]
 
 
-def test_a_fresh_worker_is_asked_the_same_again(total: RemoteFunction) -> None:
-    """All calls of the check, those that were asked for together too, so that an object is made anew there."""
-    list(each(total, [(number,) for number in range(6)]))
-    fresh = side_of(total).fresh(other(total, "Adder")(5))
-    try:
-        assert RemoteFunction(fresh, "count")("there") == (7, "there")
-    finally:
-        fresh.sitting.close()
-
-
-def test_something_else(total: RemoteFunction) -> None:
-    """Only what lives in a worker is asked."""
-    with pytest.raises(CannotJudge, match="where a function is asked"):
+def test_something_else(total: Proxy) -> None:
+    """Only what lives in a worker is called."""
+    with pytest.raises(Unsupported, match="a function of the student's is expected"):
         each(len, [([1],)])  # type: ignore[arg-type]
 
 
-def test_large_arguments_go_a_few_at_a_time(total: RemoteFunction, sent: list[str]) -> None:
-    """Both ends would have all of them at once."""
+def test_large_arguments_go_one_at_a_time(total: Proxy, events: list[str]) -> None:
+    """Both processes would have all of them at once."""
     cases = [(torch.zeros(200_000),) for _ in range(4)]
     assert [x.shape[0] for _, x in each(total, cases)] == [200_000] * 4
-    assert sent == ["Load", "Call", "Call", "Call", "Call"]
-
-
-def test_what_requires_a_gradient(function: Function) -> None:
-    """Goes on where the check goes backward, after the last call."""
-    squares = function("def squares(x):\n    return (x * x).sum()", "squares")
-    x = torch.ones(3, requires_grad=True)
-    for factor, loss in enumerate(each(squares, [(x,)] * 3), 1):
-        loss.backward()
-        assert x.grad is not None
-        assert x.grad.tolist() == [2.0 * factor] * 3
+    assert events == ["load", "reply", *["call", "reply"] * 4]

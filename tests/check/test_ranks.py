@@ -7,13 +7,13 @@ import torch
 from support import Function
 
 from grader.check.ranks import on_ranks
+from grader.connection.proxy import Proxy
 from grader.model.endings import CheckFailed
-from grader.remote.student import RemoteFunction
 
 SHARDS = [[torch.tensor([1.0, 2.0])], [torch.tensor([4.0])], [torch.tensor([])]]
 
 
-def ranked(function: Function, body: str) -> RemoteFunction:
+def ranked(function: Function, body: str) -> Proxy:
     """A function `total(x)` with this body."""
     lines = "".join(f"    {line}\n" for line in body.split("\n"))
     return function(f"import os\nimport torch.distributed as dist\ndef total(x):\n{lines}", processes=32)

@@ -1,20 +1,16 @@
-"""What may be used: seen in the text and in a call, at the level that the student wrote."""
+"""What may be used, by the text of the submission: each name that a function leads to, whether it runs or not."""
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
 import torch
 from support import Function
 
-from grader.check import CheckFailed, arithmetic, comparison, does_not_call, indexing, uses_only
+from grader.check import CheckFailed, does_not_call, uses_only
 from grader.check.torch_names import Rule
-from grader.model import Limits
-from grader.remote.side import Side
-from grader.remote.sitting import Sitting
-from grader.remote.student import RemoteFunction
-from grader.remote.worker import Starter
 
 A, B = torch.tensor([1.0, 2.0, 4.0]), torch.tensor([3.0, 5.0])
 
@@ -97,8 +93,6 @@ WRONG = {
     "through the type": "def outer(a, b): return type(a).outer(a, b)",
     "below the names": "def outer(a, b): return torch.ops.aten.outer(a, b)",
     "past the hook": "def outer(a, b):\n    with torch._C.DisableTorchFunction():\n        return a[:, None] * b",
-    "by a name that only the hook sees": "fs = [f for n, f in torch.functional.__annotations__.items()]\n"
-    "import functools\ndef outer(a, b):\n    class K:\n        outer = 1\n    return a.outer(b)",
     "by its operator": "def outer(a, b): return a[:, None] @ b[None]",
 }
 
@@ -114,36 +108,36 @@ def test_what_is_not_meant_is_not_refused(function: Function, way: str) -> None:
     """A right answer passes that has the name for something else."""
     outer = function(dedented(RIGHT[way]), "outer")
     torch.testing.assert_close(outer(A, B), A[:, None] * B)
-    does_not_call(outer, (A, B), torch.outer, "reshape", "matmul")
+    does_not_call(outer, torch.outer, "reshape", "matmul")
 
 
 @pytest.mark.parametrize("way", WRONG)
 def test_what_is_left_out_is_found(function: Function, way: str) -> None:
     """By whatever name or way a function is reached, and also where it does not run."""
     with pytest.raises(CheckFailed) as caught:
-        does_not_call(function(WRONG[way], "outer"), (A, B), torch.outer, "reshape", "matmul")
-    assert str(caught.value.public).startswith("`outer` ")
+        does_not_call(function(WRONG[way], "outer"), torch.outer, "reshape", "matmul")
+    assert re.match("`outer` uses|`.*` could hide what your code does", str(caught.value.public))
 
 
 def told(rule: Any, function: Any, *rules: Rule) -> CheckFailed:
     with pytest.raises(CheckFailed) as caught:
-        rule(function, (A, B), *rules)
+        rule(function, *rules)
     return caught.value
 
 
 def test_the_line_is_told(function: Function) -> None:
     """A failure names the rule and the form in which it is there, with the line; of a hidden check the rule alone."""
     failed = told(does_not_call, function("def outer(a, b):\n    return torch.ger(a, b)", "outer"), torch.outer)
-    assert failed.public == "`outer` uses `outer`; the rule is to do without"
+    assert failed.public == "`outer` uses `outer`; the rule is to do without it"
     assert failed.story == (
-        "`outer`: it uses outer, and the rule is to do without (torch.ger is another name or form of it)\n"
+        "`outer`: it uses outer, and the rule is to do without it (torch.ger is another name or form of it)\n"
         "    work.py, line 3\n"
         "        return torch.ger(a, b)"
     )
-    text = "import numpy\ndef outer(a, b):\n    fs = [numpy]\n    return a.apply_(len) if fs == 1 else a[:, None] * b"
-    failed = told(uses_only, function(text, "outer"), indexing, "arange", arithmetic)
-    assert failed.public == "`outer` uses more than the rule allows, which is only: indexing, arange, arithmetic"
-    assert failed.story.startswith("`outer`: numpy is not among what the rule allows: indexing, arange, arithmetic\n")
+    text = "import numpy\ndef outer(a, b):\n    return numpy.outer(a, b)"
+    failed = told(uses_only, function(text, "outer"), "arange")
+    assert failed.public == "`outer` uses more than the rule allows, which is only: arange"
+    assert failed.story.startswith("`outer`: numpy.outer is not among what the rule allows: arange\n")
 
 
 PUZZLE = """
@@ -169,12 +163,12 @@ PUZZLE = """
 
 
 def test_all_that_is_named_may_be_used(function: Function) -> None:
-    """With Python's own things, helpers, and what tells of a tensor; each group of operators must be named."""
+    """With Python's own things and operators, helpers, and what describes a tensor; each function must be named."""
     outer = function(dedented(PUZZLE), "outer")
     torch.testing.assert_close(outer(A, B), A[:, None] * B)
-    rules: tuple[Rule, ...] = (torch.arange, "where", indexing, arithmetic, comparison)
-    uses_only(outer, (A, B), *rules)
-    for left_out in rules[1:]:
+    rules: tuple[Rule, ...] = (torch.arange, "where")
+    uses_only(outer, *rules)
+    for left_out in rules:
         failed = told(uses_only, outer, *(rule for rule in rules if rule is not left_out))
         assert "work.py, line " in failed.story
 
@@ -187,9 +181,9 @@ def test_all_that_is_named_may_be_used(function: Function) -> None:
         "a.T",
         "a[:, None].mul(b).abs_()",
         "sum([a]).item() * b",
-        "float(a[0]) * b",
         "__import__('numpy').outer(a, b)",
         "a[:, None].__matmul__(b[None])",
+        "a[:, None] @ b[None]",
         "torch.nn.Linear(3, 3)(a)",
         "torch.vmap(lambda row: row)(a)",
         "torch.tensor(a.tolist())",
@@ -198,45 +192,32 @@ def test_all_that_is_named_may_be_used(function: Function) -> None:
 )
 def test_all_else_is_refused(function: Function, body: str) -> None:
     """Functions, methods, properties, modules, numbers that leave PyTorch, and ways that hide a name."""
-    told(uses_only, function(f"def outer(a, b): return {body}", "outer"), "where", indexing, arithmetic)
+    told(uses_only, function(f"def outer(a, b): return {body}", "outer"), "where")
 
 
-def test_other_files_of_the_student_are_followed(forks: Starter) -> None:
-    """A helper of another file keeps to the rule as well, and the line is told with its file."""
+def test_other_files_of_the_student_are_followed(function: Function) -> None:
+    """A helper of another file keeps to the rule as well, and the line is named with its file."""
     files = {
-        "work.py": b"from tools.make import build\n\ndef outer(a, b):\n    return build(a, b)\n",
-        "tools/__init__.py": b"",
-        "tools/make.py": b"import torch\nfrom .deep import *\n\ndef build(a, b):\n    return last(a, b)\n",
-        "tools/deep.py": b"import torch as t\n\ndef last(a, b):\n    return t.outer(a, b)\n",
-        "tools/odd.py": b"def never(:\n",
+        "work.py": "from tools.make import build\n\ndef outer(a, b):\n    return build(a, b)\n",
+        "tools/__init__.py": "",
+        "tools/make.py": "import torch\nfrom .deep import *\n\ndef build(a, b):\n    return last(a, b)\n",
+        "tools/deep.py": "import torch as t\n\ndef last(a, b):\n    return t.outer(a, b)\n",
+        "tools/odd.py": "def never(:\n",
     }
-    side = Side(Sitting(forks, "work", files, Limits()))
-    try:
-        failed = told(does_not_call, RemoteFunction(side, "outer"), "outer")
-    finally:
-        side.sitting.close()
+    failed = told(does_not_call, function("", "outer", files=files), "outer")
     assert failed.story.endswith("\n    tools/deep.py, line 4\n        return t.outer(a, b)")
 
 
-def test_a_method_and_an_object_can_be_asked(function: Function) -> None:
-    """Of an object all of its file is looked at, and the call of it is watched."""
+def test_of_an_object_all_of_its_file_is_read(function: Function) -> None:
+    """An object has no name in the text, so no function of its file may use what is left out."""
     text = "class Outer(torch.nn.Module):\n    def forward(self, a, b): return torch.einsum('i,j->ij', a, b)"
     layer = function(text, "Outer")()
     assert "line 3" in told(does_not_call, layer, "einsum").story
-    does_not_call(layer, (A, B), "outer")
-
-
-def test_a_worker_that_lies_is_told_so(function: Function) -> None:
-    """What is no list of uses is no answer, and a name or a place that cannot be is not repeated."""
-    text = "import grader.worker.used as u\nu._use = lambda *a: {row}\ndef outer(a, b): return a[:, None] * b"
-    odd = function(text.format(row="('no name\\n', 'x.py', 'y')"), "outer")
-    assert "another function" in told(uses_only, odd, indexing, arithmetic).story
-    with pytest.raises(CheckFailed, match="could not be told"):
-        does_not_call(function(text.format(row="(1, 2)"), "outer"), (A, B), "outer")
+    does_not_call(layer, "outer")
 
 
 def test_a_name_that_is_not_there_is_the_authors_fault(function: Function) -> None:
-    """It is told with the nearest one."""
+    """It is reported with the nearest one."""
     outer = function("def outer(a, b): return a", "outer")
     with pytest.raises(ValueError, match="no `rehsape`; did you mean reshape"):
-        does_not_call(outer, (A, B), "rehsape")
+        does_not_call(outer, "rehsape")

@@ -30,8 +30,8 @@ from grader.check import (
 )
 from grader.check.devices import Accelerator
 from grader.check.show import as_source, show
+from grader.connection.student import Student
 from grader.model import Device
-from grader.remote.student import Student
 
 
 def failure(function: Any, *args: Any, **kwargs: Any) -> CheckFailed:
@@ -207,7 +207,7 @@ def test_nan_is_equal_to_nan_alone() -> None:
 
 def test_students_names_are_their_own() -> None:
     """On `student` nothing of ours can hide a function of the student's: what there is has a mangled name."""
-    assert [name for name in dir(Student) if not name.startswith("__")] == ["_Student__side"]
+    assert [name for name in dir(Student) if not name.startswith("__")] == ["_Student__connection"]
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import copy
+import math
 import operator
+import os
+import pickle
 from collections.abc import Callable
 from typing import Any
 
@@ -100,13 +103,15 @@ def test_values_cross(student: Student) -> None:
     assert back == VALUES
     assert [type(value) for value in back] == [type(value) for value in VALUES]
     assert (student.LIMIT, student.NUMBERS) == (3, [1, 2])
+    assert student.echo() == []
     x, a = student.echo(torch.ones(2, 3).t(), np.arange(6)[::-2])
     assert (x.stride(), a.strides, a.tolist()) == ((1, 3), (-16,), [5, 3, 1])
 
 
 def test_identity_is_preserved(student: Student) -> None:
     """A result that is an argument is that same object, and one object in two places is one."""
-    for value in (torch.ones(2), np.ones(2), [1], {"a": 1}, {1}):
+    values: list[Any] = [torch.ones(2), np.ones(2), [1], {"a": 1}, {1}]
+    for value in values:
         assert student.same(value) is value
         one, (other,) = student.twice(value)
         assert one is value is other
@@ -130,7 +135,8 @@ def test_sharing_is_preserved(student: Student) -> None:
 
 def test_changes_arrive(student: Student) -> None:
     """What student code does to its arguments is done here, also if it raises afterwards."""
-    x, a, numbers, names, chosen = torch.ones(2), np.zeros(2), [1], {"a": 1}, {1, 2}
+    x, a, numbers, chosen = torch.ones(2), np.zeros(2), [1], {1, 2}
+    names: dict[str, Any] = {"a": 1}
     student.change(x, a, numbers, names, chosen)
     assert (x.tolist(), a.tolist(), numbers, chosen) == ([2, 2], [1, 1], [1, 3], {2})
     assert names["b"] is x
@@ -206,7 +212,7 @@ OTHER_USES: dict[str, Callable[[Any], Any]] = {
     "add": lambda it: it + 1,
     "radd": lambda it: 1 + it,
     "sum": lambda it: sum([it, it]),
-    "iadd": lambda it: operator.iadd(it, 1),
+    "iadd": lambda it: it.__iadd__(1),
     "matmul": lambda it: it @ it,
     "neg": lambda it: -it,
     "abs": abs,
@@ -225,6 +231,10 @@ OTHER_USES: dict[str, Callable[[Any], Any]] = {
     "round": round,
     "divmod": lambda it: divmod(it, 2),
     "shift": lambda it: it << 1,
+    "or": lambda it: {} | it,
+    "floor": math.floor,
+    "path": os.fspath,
+    "pickle": pickle.dumps,
     "tensor plus it": lambda it: torch.ones(2) + it,
 }
 

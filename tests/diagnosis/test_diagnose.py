@@ -82,6 +82,8 @@ def test_a_known_mistake_is_told(double: Exercise, fork_lane: Lane, seed: int) -
         TRIPLES.replace("y + x", "y + y"),  # four times
         TRIPLES.replace("return y + x", "return (y + x).double()"),  # one more check fails
         f"import torch\n\n\ndef double(x):\n    return torch.zeros_like(x)\n\n\n{IN_PLACE}",
+        "def double(x, y):\n    return 2 * x\n\n\ndef double_(x, y):\n    return x.mul_(2)\n",
+        f"def double(x):\n    return [2 * x]\n\n\n{IN_PLACE}",
     ],
 )
 def test_another_mistake_is_not_told(double: Exercise, fork_lane: Lane, text: str) -> None:
@@ -96,9 +98,7 @@ def test_another_mistake_is_not_told(double: Exercise, fork_lane: Lane, text: st
         "def double(x) return",  # does not load
         IN_PLACE,  # no such function
         f"def double(x):\n    raise NotImplementedError\n\n\n{IN_PLACE}",
-        f"def double(x, y):\n    return 2 * x\n\n\n{IN_PLACE}",
         f"def double(x):\n    while True:\n        pass\n\n\n{IN_PLACE}",
-        f"def double(x):\n    return [2 * x]\n\n\n{IN_PLACE}",  # another kind: no value shows a mistake
     ],
 )
 def test_nothing_is_run_where_nothing_can_be_told(double: Exercise, fork_lane: Lane, text: str) -> None:
@@ -108,12 +108,14 @@ def test_nothing_is_run_where_nothing_can_be_told(double: Exercise, fork_lane: L
     assert lane.ran == []
 
 
-def test_costs_alone_tell_nothing(tiny: Course, fork_lane: Lane) -> None:
-    """A loop of Python's is told by the check that counts."""
+def test_costs_alone_tell_a_mistake(tiny: Course, fork_lane: Lane, tmp_path: Path) -> None:
+    """A loop of Python's is known by the check that counts; the check is not run again for another seed."""
     lane = Counted(fork_lane)
-    text = "def total(x):\n    t = 0 * x.sum()\n    for y in x:\n        t = t + y\n    return t\n"
-    assert diagnosed(lane, tiny.exercises[1], text).diagnosis is None
-    assert lane.ran == []
+    loop = "def total(x):\n    t = 0 * x.sum()\n    for y in x:\n        t = t + y\n    return t\n"
+    other = "def total(x):\n    return sum(x.flatten(), 0 * x.sum())\n"
+    with wrong_ones(tiny.exercises[1], tmp_path, f'"""A loop.\n\ncaught by: counts\n"""\n\n{loop}') as exercise:
+        assert diagnosed(lane, exercise, other).diagnosis == "A loop."
+    assert other.encode() not in lane.ran
 
 
 def test_two_that_behave_alike_are_both_told(double: Exercise, fork_lane: Lane, tmp_path: Path) -> None:
@@ -141,30 +143,60 @@ def test_two_at_once_are_both_told(double: Exercise, fork_lane: Lane, tmp_path: 
 
 
 @pytest.mark.parametrize(
-    "text",
+    "other",
     [
-        WRONG.replace("5", "6") + WRONG_IN_PLACE,  # one of both is another mistake
-        WRONG + WRONG_IN_PLACE.replace("mul_(7)", "add_(6 * x.abs())"),  # right for one element, and not for the other
-        f"{WRONG}def double_(x):\n    return 7 * x\n",
+        WRONG_IN_PLACE.replace("mul_(7)", "add_(6 * x.abs())"),  # an unknown mistake
+        "def double_(x):\n    raise NotImplementedError\n",
+        "",
+        "def double_(x, y):\n    return x\n",
+        "def double_(x):\n    while True:\n        pass\n",
+        "def double_(x):\n    return x.mul_(2)\n",
     ],
 )
-def test_half_of_two_mistakes_is_not_told(double: Exercise, fork_lane: Lane, tmp_path: Path, text: str) -> None:
-    """Where no known mistake explains what is left, nothing is said of the other either."""
+def test_each_function_is_diagnosed_by_itself(double: Exercise, fork_lane: Lane, tmp_path: Path, other: str) -> None:
+    """Whatever the others do: are right, wrong in a way that nobody knows, not written, not there, endless."""
     with wrong_ones(double, tmp_path, *TWO) as exercise:
-        assert diagnosed(fork_lane, exercise, text).diagnosis is None
+        assert diagnosed(fork_lane, exercise, WRONG + other).diagnosis == "Fives."
+        assert diagnosed(fork_lane, exercise, WRONG.replace("5", "6") + other).diagnosis is None
+
+
+FLOATS = "def double(x):\n    return 2 * x.float()\n\n\n"
+IN_ONE = (
+    f'"""Fives.\n\ncaught by: small\n"""\n\n{WRONG}{IN_PLACE}',
+    f'"""You call `float`.\n\ncaught by: dtype\n"""\n\n{FLOATS}{IN_PLACE}',
+)
+BOTH_IN_ONE = FLOATS.replace("2", "5") + IN_PLACE
+
+
+def test_two_mistakes_in_one_function_are_both_told(double: Exercise, fork_lane: Lane, tmp_path: Path) -> None:
+    """If together they explain each of its failing checks, and each some that the other does not."""
+    with wrong_ones(double, tmp_path, *reversed(IN_ONE)) as exercise:
+        assert diagnosed(fork_lane, exercise, BOTH_IN_ONE).diagnosis == "Fives. And: You call `float`."
+        assert diagnosed(fork_lane, exercise, BOTH_IN_ONE.replace("5", "6")).diagnosis is None
 
 
 def test_of_two_pairs_what_is_certain_is_told(double: Exercise, fork_lane: Lane, tmp_path: Path) -> None:
     """One of two that behave alike may not be it; the one beside it is."""
-    with wrong_ones(double, tmp_path, *TWO, TWO[1].replace("Sevens", "Seven times")) as exercise:
-        assert diagnosed(fork_lane, exercise, WRONG + WRONG_IN_PLACE).diagnosis == "Fives."
+    with wrong_ones(double, tmp_path, *IN_ONE, IN_ONE[1].replace("You call", "To call")) as exercise:
+        assert diagnosed(fork_lane, exercise, BOTH_IN_ONE).diagnosis == "Fives."
 
 
-def test_of_two_at_once_that_with_a_value_is_told(double: Exercise, fork_lane: Lane, tmp_path: Path) -> None:
-    """What shows no value is too little to name a mistake by; beside another one it explains what is left."""
-    kind = "def double_(x):\n    return None\n"
-    with wrong_ones(double, tmp_path, TWO[0], TWO[1].replace(WRONG_IN_PLACE, kind)) as exercise:
-        assert diagnosed(fork_lane, exercise, WRONG + kind).diagnosis == "Fives."
+@pytest.mark.parametrize(
+    ("code", "told"),
+    [
+        ("2 * x.float()", "You call `float`."),
+        ("torch.mul(x.float(), 2)", "You call `float`."),
+        ("(2 * x).to(torch.float32)", None),
+        ("3 * x.float()", None),
+    ],
+)
+def test_without_a_value_what_is_named_must_be_there(
+    double: Exercise, fork_lane: Lane, tmp_path: Path, code: str, told: str | None
+) -> None:
+    """A wrong dtype can come about in many ways: a sentence that names one is for whoever wrote that."""
+    with wrong_ones(double, tmp_path, IN_ONE[1]) as exercise:
+        text = f"import torch\n\n\ndef double(x):\n    return {code}\n\n\n{IN_PLACE}"
+        assert diagnosed(fork_lane, exercise, text).diagnosis == told
 
 
 def test_one_that_cannot_be_read_leaves_the_others(double: Exercise, fork_lane: Lane, tmp_path: Path) -> None:
@@ -177,8 +209,9 @@ def test_one_that_cannot_be_read_leaves_the_others(double: Exercise, fork_lane: 
 def test_what_is_lost_on_other_rules_is_another_mistake(double: Exercise, fork_lane: Lane, tmp_path: Path) -> None:
     """A wrong answer that keeps a rule is not run for who loses much on it: its file says so."""
     lane = Counted(fork_lane)
-    with wrong_ones(double, tmp_path, f'"""Wrong.\n\ncaught by: in_place\n"""\n\n{TRIPLES}') as exercise:
-        assert diagnosed(lane, exercise, TRIPLES).diagnosis is None
+    text = BOTH_IN_ONE.replace("7", "2")
+    with wrong_ones(double, tmp_path, f'"""Wrong.\n\ncaught by: dtype\n"""\n\n{text}') as exercise:
+        assert diagnosed(lane, exercise, text).diagnosis is None
     assert lane.ran == []
 
 

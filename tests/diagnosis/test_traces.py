@@ -61,7 +61,9 @@ def test_of_a_count_its_power_of_two_is_left() -> None:
 def test_of_a_measured_time_no_number_is_left() -> None:
     """How much too slow somebody is depends on the machine and its load."""
     speed = (Speed("", "", 2.0, 1.0, 3.0, 1.5, 1.0, 1.0, 9, 3),)
-    slow = [Outcome("a", FAILED, "", f"takes {ratio} times as long\nby {ratio}", speed=speed) for ratio in ("2.5", "71")]
+    slow = [
+        Outcome("a", FAILED, "", f"takes {ratio} times as long\nby {ratio}", speed=speed) for ratio in ("2.5", "71")
+    ]
     assert Trace.of(slow[0], "performance") == Trace.of(slow[1], "performance")
 
 

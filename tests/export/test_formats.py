@@ -155,6 +155,20 @@ def test_points_of_items_add_up() -> None:
     assert [item.id for item in items if item.is_cause] == ["failed_True"]
 
 
+def test_points_that_do_not_count_are_told() -> None:
+    """The check that is to be mended first and those whose points are held back say why; others do not."""
+    plain = plain_report()
+    double = plain["exercises"][0]
+    double["held_by"] = "C2"
+    row = next(check for check in double["checks"] if check["verdict"] == "passed")
+    row |= {"earned": 0.3, "held_back": 1.0}
+    items = items_of(from_json(json.dumps(plain), "report.json"))
+    told = [item for item in items if "Rule C2" in item.text]
+    assert [item.id for item in told] == ["passed_True", "failed_True"]
+    assert all("1 more points do not count" in item.text for item in told)
+    assert told[0].score.earned == 30
+
+
 @given(TEXTS)
 @FUZZ
 def test_json_files_are_what_their_platforms_read(text: str) -> None:

@@ -124,6 +124,13 @@ def test_a_rule_caps_the_exercise() -> None:
     assert held(most, caps={"C4": 300}) == ([200, 200, 200, 0, 200], [0] * 5, None)
 
 
+@pytest.mark.parametrize("verdict", [Verdict.CRASHED, Verdict.SKIPPED])
+def test_what_was_not_judged_caps_only_where_all_values_are_right(verdict: Verdict) -> None:
+    """A wrong value may be why a check of the rule ends early; with right values alone the rule itself must be."""
+    assert held(["sum", "kept"], verdict, caps={"C4": 100}) == ([200, 0, 200, 0, 0], [0] * 5, None)
+    assert held(["sum", "kept"], verdict, ["sum"], {"C4": 100}) == ([100, 0, 0, 0, 0], [100, 0, 200, 0, 0], "C4")
+
+
 def test_why_points_are_held_back() -> None:
     """One sentence, which names the rule that caps the exercise, or says that no value was right."""
     assert held_text(0, None) == ""

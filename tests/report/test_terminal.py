@@ -53,6 +53,17 @@ def test_cause_comes_first() -> None:
     ]
 
 
+def test_points_that_do_not_count_are_told() -> None:
+    """Below the checks, in one sentence; the points of each check are those that count."""
+    fine = row("fine", "passed", rule="C2")
+    held = replace(fine, score=Score(0, 50), held_back=50)
+    shown = lines(row("value", "failed", "values", "wrong value"), held, width=100)
+    assert shown[0].endswith("0 / 1 points")
+    assert "0 / 0.5" in shown[-2]
+    assert shown[-1] == "  No points yet: 0.5 earned on other rules do not count, because no value was right."
+    assert "No points yet" not in "".join(lines(row("value", "failed", "values"), fine, width=100))
+
+
 def test_what_ends_every_check_is_told_under_the_first_rule() -> None:
     """An error that each call meets stands under the first rule, whichever check ran first, by a shown one."""
     told = Told.of(

@@ -1,4 +1,4 @@
-"""Anything that can be called is a function: a cached one, a partial one, an instance, a module, a scripted one."""
+"""Anything that can be called is a function: a cached one, a partial one, an instance, a module."""
 
 from __future__ import annotations
 
@@ -16,8 +16,6 @@ WAYS = {
     "instance": PLAIN + "class Total:\n    def __call__(self, x):\n        return plain(x)\ntotal = Total()\n",
     "module": PLAIN
     + "class Total(torch.nn.Module):\n    def forward(self, x):\n        return plain(x)\ntotal = Total()\n",
-    "scripted": "import warnings\nwarnings.simplefilter('ignore')\n"
-    "@torch.jit.script\ndef total(x: torch.Tensor) -> torch.Tensor:\n    return (x * x).sum()\n",
     "method": PLAIN + "class Holder:\n    def total(self, x):\n        return plain(x)\ntotal = Holder().total\n",
     "lambda": "total = lambda x: (x * x).sum()\n",
 }

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import pytest
 
+from grader.connection.raised import Raised, exception_of
 from grader.model import Check, Verdict
 from grader.model.public import say
-from grader.remote.raised import Raised, exception_of
-from grader.session.cause import cause_of
+from grader.session.decide import cause_of
 
 
 @pytest.mark.parametrize("shown", [True, False])
 def test_what_is_not_written_is_told_as_such_where_an_error_is_asked(shown: bool) -> None:
     """The starter's own error ends every check of its function alike; another error is a wrong answer."""
     check = Check("refuses", "double", "Refuses", "C3", category="error", shown=shown)
-    raised = Raised("TypeError", "no", (), "your `double`", "your", "TypeError", asked=say("a ValueError is asked"))
+    raised = Raised(
+        "TypeError", "TypeError", "no", (), None, "", "your `double`", "your", say("a ValueError is asked")
+    )
     error = exception_of(raised)
     assert cause_of(check, Verdict.SKIPPED, error) == "raised"
     assert cause_of(check, Verdict.CRASHED, error) == "values"

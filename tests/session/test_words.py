@@ -25,8 +25,8 @@ CHECKS = '''
 import torch
 
 from grader.check import (
-    CannotJudge, CheckFailed, calling, check, claims, count, is_tensor, kind, on_device, public_names, require, same,
-    same_dtype, same_shape, same_values, stays_in_torch, type_name, uses_at_most,
+    CannotJudge, CheckFailed, calling, check, count, facts, is_tensor, kind, on_device, require, same, same_dtype,
+    same_shape, same_values, stays_in_torch, type_name, uses_at_most,
 )
 
 TRY = "double(torch.ones(2))"
@@ -79,7 +79,7 @@ def check_tells_type(student, rng):
 def check_tells_kind(student, rng):
     """Says it well"""
     yours = student.double(rng.normal(rng.integer(3, 9)))
-    place = claims(yours).device if isinstance(yours, torch.Tensor) else "cpu"
+    place = facts(yours).device if isinstance(yours, torch.Tensor) else "cpu"
     require(False, f"`double` returns {kind(yours)} on {place}")
 
 
@@ -87,7 +87,7 @@ def check_tells_kind(student, rng):
 def check_names(student, rng):
     """Calls whatever there is"""
     student.double(rng.normal(rng.integer(3, 9)))
-    for name in public_names(student):
+    for name in dir(student):
         same_values(getattr(student, name)(3.0), 1.0, f"`{name}` of 3.0")
 
 
@@ -238,14 +238,14 @@ def check_one(student, x, key, thing):
 )
 def test_words_of_a_file(text: str, known: bool) -> None:
     """Literals, constants in capitals, and holes that hold words of closed sets; no numbers, no others."""
-    assert (Words(FILE).told(text) is not None) == known
+    assert (Words(FILE).shown(text) is not None) == known
 
 
 def test_a_limit_from_the_input_is_not_told() -> None:
     """A number that no file holds is left out; those of the exercise's limits are told."""
     words = Words(FILE, limits=Limits(call_s=1.5))
-    assert words.told(say("in {} seconds", Limit("1.5"))) == "in 1.5 seconds"
-    assert words.told(say("{} operations", Limit("1234"))) == "the allowed number of operations"
+    assert words.shown(say("in {} seconds", Limit("1.5"))) == "in 1.5 seconds"
+    assert words.shown(say("{} operations", Limit("1234"))) == "the allowed number of operations"
 
 
 def test_forms_do_not_nest_for_ever() -> None:
@@ -253,7 +253,7 @@ def test_forms_do_not_nest_for_ever() -> None:
     nested = "a list"
     depths = []
     for depth in itertools.count():
-        depths.append(Words(FILE).told(nested) is not None)
+        depths.append(Words(FILE).shown(nested) is not None)
         if depth == 4:
             break
         nested = f"{nested} is on meta"

@@ -48,6 +48,20 @@ def test_losses_are_told_by_rule(tiny: Course) -> None:
     assert list(share_lines([])) == []
 
 
+def test_what_is_held_back_is_lost_on_the_rule_that_is_broken(tiny: Course) -> None:
+    """That is the rule with the cap, or, where no value was right, the one that the wrong answer breaks."""
+    exercise = tiny.exercises[0]
+    answer = Answer(Path("triples.py"), b"", "It triples.", "small")
+    rows = graded_check("small", "C1", 0, 300), graded_check("speed", "C3", 0, 100)
+    kept = replace(graded_check("dtype", "C2", 100, 300), held_back=200)
+    graded = GradedExercise(exercise, "started", (*rows, kept), Score(100, 700))
+    case = Case(exercise, "wrong", answer, 0)
+    (capped,) = losses_of([(case, replace(graded, held_by="C3"))])
+    assert capped.lost == {"C1": 300, "C3": 300}
+    (without_a_value,) = losses_of([(case, graded)])
+    assert without_a_value.lost == {"C1": 500, "C3": 100}
+
+
 def test_a_tenth_may_go_on_rules_that_are_kept(tiny: Course) -> None:
     """Up to a tenth of the exercise's points nothing is said; beyond, what to do."""
     assert list(loss_problems(proof_of(tiny, C1=500, C2=50, C3=50))) == []

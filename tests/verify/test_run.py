@@ -134,6 +134,19 @@ FAULTS: dict[str, tuple[Plant, str]] = {
         ),
         f"{STAFF}/check_double.py: check_random: a student is not told what it says (what adds up to ",
     ),
+    "a constant earns points": (
+        change(f"{SHOWN}/exercise.yaml", "points: 10\n", "points: 10\nvalues: [dtype]\n"),
+        f"{SHOWN}/exercise.yaml: values: 1.7 points are for nothing: every function gives a zero of the argument "
+        "(dtype); name the checks or rules that show a right value",
+    ),
+    "values name nothing": (
+        change(f"{SHOWN}/exercise.yaml", "points: 10\n", "points: 10\nvalues: [C1, nothing]\n"),
+        f"{SHOWN}/exercise.yaml: values: there is no check or rule nothing; name a check",
+    ),
+    "a cap names no rule": (
+        change(f"{SHOWN}/exercise.yaml", "points: 10\n", "points: 10\ncaps: {C9: 3}\n"),
+        f"{SHOWN}/exercise.yaml: caps: no check examines a rule C9; name a rule of the task that has a check",
+    ),
     "too few wrong answers": (
         remove(f"{STAFF}/wrong/triples.py"),
         f"{STAFF}/wrong: there are 1 wrong answers; write at least 2",
@@ -260,6 +273,8 @@ TOGETHER = {
     ],
     "names": ["wrong answer names no check", "reference fails"],
     "unknown_names": ["wrong answer names an unknown check", "check at fault"],
+    "constants": ["a constant earns points"],
+    "settings": ["values name nothing", "a cap names no rule"],
     "rules": ["wrong answer loses much elsewhere", "unknown odd answer"],
     "more_rules": ["wrong answer breaks what it does not", "a hidden check tells a number"],
     "checks": ["accepts everything", "starter solves it"],

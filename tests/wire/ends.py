@@ -12,14 +12,8 @@ from array import array
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from grader.wire.frames import (
-    HEADER,
-    MAGIC,
-    MAPPED,
-    Caps,
-    Channel,
-    Patience,
-)
+from grader.wire.bounds import Caps
+from grader.wire.frames import HEADER, MAGIC, MAPPED, Channel, Patience
 from grader.wire.transport import PatientPipes, PipeTransport, SocketTransport
 
 Ends = tuple[Channel, Channel]

@@ -16,7 +16,7 @@ from wire.pair import StandIn, bits
 from grader.wire.bounds import Caps, ProtocolError, Unsupported, expect
 from grader.wire.decode import Decoder, copies
 from grader.wire.encode import Encoder
-from grader.wire.memory import Block, Table, is_index, padded
+from grader.wire.memory import Block, Table, extent, is_index, padded, place_of
 from grader.wire.plain import DTYPES
 
 CAPS = Caps(
@@ -213,6 +213,20 @@ def touch(value: Any, level: int = 0) -> int:
     return 1
 
 
+def check_inside(leaf: Any, blocks: list[Block]) -> None:
+    """All elements of a tensor or an array lie in one block, and a tensor's in its storage.
+
+    Raises:
+        AssertionError: they do not.
+    """
+    start, end = place_of(leaf)
+    if isinstance(leaf, torch.Tensor):
+        last = extent(int(leaf.storage_offset()), leaf.shape, leaf.stride(), 1)[1] if leaf.numel() else 0
+        assert last * leaf.itemsize <= end - start, "a tensor lies outside its storage"
+    inside = [block for block in blocks if block.address <= start and end <= block.address + block.nbytes]
+    assert start >= end or inside, "a tensor or an array lies outside of every block"
+
+
 def first_numbers(tree: Any, name: str) -> set[Any]:
     """The numbers that a message says something of, in "blocks" or "rows"."""
     rows = tree.get(name)
@@ -227,13 +241,8 @@ def survive(tree: dict[str, Any], data: bytes) -> bool:
         AssertionError: it did harm.
     """
     ours = Ours()
-    blocks, changed = first_numbers(tree, "blocks"), first_numbers(tree, "rows")
     constant, all_before = shown(ours.constant), [(leaf, shown(leaf)) for leaf in ours.leaves]
-    before = []
-    for leaf, was in all_before:
-        number = ours.number(leaf)
-        if number not in changed and ours.table.rows[number][5] not in blocks:
-            before.append((leaf, was))
+    before = [(leaf, shown(leaf)) for leaf in not_named(ours, tree)]
     start, memory, changes = time.process_time(), peak(), []
     try:
         changes = ours.take(tree, data).changes
@@ -241,8 +250,7 @@ def survive(tree: dict[str, Any], data: bytes) -> bool:
     except ProtocolError:
         taken, before = False, all_before  # then nothing has changed
     if taken:
-        for value in (*ours.values, *ours.arguments):
-            assert touch(value) <= 2 * CAPS.unfolded
+        use(ours)
     for leaf, was in before:
         assert shown(leaf) == was
     assert shown(ours.constant)[3] == constant[3]
@@ -257,6 +265,24 @@ def survive(tree: dict[str, Any], data: bytes) -> bool:
     assert time.process_time() - start < SECONDS
     assert peak() - memory < MEGABYTES
     return taken
+
+
+def not_named(ours: Ours, tree: Any) -> Iterator[Any]:
+    """Arguments that a reply says nothing of."""
+    blocks, changed = first_numbers(tree, "blocks"), first_numbers(tree, "rows")
+    for leaf in ours.leaves:
+        number = ours.number(leaf)
+        if number not in changed and ours.table.rows[number][5] not in blocks:
+            yield leaf
+
+
+def use(ours: Ours) -> None:
+    """Read all that came of a reply, and look where its memory lies."""
+    for value in (*ours.values, *ours.arguments):
+        assert touch(value) <= 2 * CAPS.unfolded
+    for leaf in ours.table.objects:
+        if isinstance(leaf, (torch.Tensor, np.ndarray)):
+            check_inside(leaf, ours.table.blocks)
 
 
 def ask_again(ours: Ours) -> None:
@@ -274,9 +300,3 @@ def ask_again(ours: Ours) -> None:
 def peak() -> int:
     """The most megabytes that this process ever had."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
-
-
-def block_of(size: int) -> Block:
-    """A new block in a message's memory."""
-    data = np.zeros(size, np.uint8)
-    return Block(data.__array_interface__["data"][0], size, data)

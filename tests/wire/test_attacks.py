@@ -203,7 +203,8 @@ def test_a_key_with_the_hash_of_a_tensor() -> None:
 
 def test_numbers_are_integers() -> None:
     """What merely equals a number, or is none, is refused wherever a number belongs."""
-    for value in (True, 1.0, "1", None, -1, 1 << 70, [], {}):
+    values: list[Any] = [True, 1.0, "1", None, -1, 1 << 70, [], {}]
+    for value in values:
         for tree in (
             reply(rows=[[value, ["list"]]]),
             reply(blocks=[[value, 64]]),

@@ -103,7 +103,7 @@ def test_an_array_changes_its_shape_here_as_there() -> None:
 
     def change(arg: np.ndarray) -> None:
         arg.shape = (2, 3)
-        arg.dtype = np.dtype("u8")
+        setattr(arg, "dtype", np.dtype("u8"))  # noqa: B010  mypy has it as read-only
 
     Pair().call(change, array)
     assert (array.shape, array.dtype, array.tolist()) == ((2, 3), np.dtype("u8"), [[0, 1, 2], [3, 4, 5]])
@@ -150,7 +150,7 @@ def test_arguments_as_they_were(calls: int) -> None:
     box: list[Any] = [torch.ones(1)]
     for _ in range(calls):
         pair.call(quietly(change_all), x, a, box, names, chosen)
-    now = [calls] * 3, [5] * calls, {(1, 2): 1, "a": 2, "new": 1}, set()
+    now: tuple[Any, ...] = [calls] * 3, [5] * calls, {(1, 2): 1, "a": 2, "new": 1}, set()
     with pair.record.arguments_as_they_were():
         before = copies(x, a, box, names, chosen, x[1:])
     assert same(before, (torch.zeros(3), np.zeros(3), [torch.ones(1)], {(1, 2): 1, "a": 2}, {1, 2}, torch.zeros(3)[1:]))

@@ -19,12 +19,8 @@ from wire.ends import (
 )
 
 from grader.wire import bounds
-from grader.wire.frames import (
-    HEADER,
-    MAGIC,
-    Caps,
-    Unsupported,
-)
+from grader.wire.bounds import Caps, Unsupported
+from grader.wire.frames import HEADER, MAGIC
 
 SIZES = [0, 1, 1000, 65_536, 65_537, 5_000_000]
 

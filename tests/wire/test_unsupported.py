@@ -89,16 +89,19 @@ TOO_MUCH: dict[str, Callable[[], Any]] = {
     "a huge expanded tensor": lambda: torch.zeros(1).expand(1 << 40),
     "a huge broadcast array": lambda: np.broadcast_to(np.zeros(1), (1 << 40,)),
     "too many dimensions": lambda: torch.zeros([1] * 70),
-    "too many objects": lambda: [[] for _ in range(5001)],
+    "too many objects": lambda: [[] for _ in range(100_001)],
     "too much memory": lambda: torch.zeros(3 << 20),
 }
 
 
+OURS = {"a cyclic list", "too deep nesting", "billion laughs", "a huge int", "too many objects", "too much memory"}
+
+
 @pytest.mark.parametrize("name", TOO_MUCH)
 def test_what_is_too_much_is_refused(name: str) -> None:
-    """In either direction there is an error of the wire's, and nothing else: no hang, no other exception."""
+    """In either direction there is an error of the wire's; of an author's mistake, before the worker sees it."""
     value, caps = TOO_MUCH[name](), Caps(objects=5000, data_bytes=10 << 20)
-    with pytest.raises((Unsupported, ProtocolError)):
+    with pytest.raises(Unsupported if name in OURS else (Unsupported, ProtocolError)):
         Pair(caps).call(lambda value: None, value)
     with pytest.raises((Unsupported, ProtocolError)):
         Pair(caps).call(lambda: value)

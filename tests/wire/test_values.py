@@ -128,5 +128,10 @@ def test_parameters_arrive_as_tensors() -> None:
     """A parameter is a tensor that requires a gradient; the worker gets a leaf, and the check's own comes back."""
     parameter = torch.nn.Parameter(torch.ones(2))
     seen = []
-    assert Pair().call(lambda p: seen.append((type(p), p.requires_grad, p.is_leaf)) or p, parameter) is parameter
+
+    def same_one(given: torch.Tensor) -> torch.Tensor:
+        seen.append((type(given), given.requires_grad, given.is_leaf))
+        return given
+
+    assert Pair().call(same_one, parameter) is parameter
     assert seen == [(torch.Tensor, True, True)]

@@ -3,10 +3,22 @@ import math
 
 import torch
 
-from grader.check import check, is_instance, is_tensor, require, same_dtype, same_shape, same_values, source, unchanged
+from grader.check import (
+    check,
+    is_instance,
+    is_tensor,
+    reads_openly,
+    require,
+    same_dtype,
+    same_shape,
+    same_values,
+    source,
+    unchanged,
+)
 
 CLOSE = {"rtol": 1e-4, "atol": 1e-4}
 KEYS = ("loop", "sum", "speedup")
+OF_TIMER = ("Timer", "timeit", "globals")
 
 
 def entries(rng, dtype=torch.float32):
@@ -41,6 +53,7 @@ def check_other_seconds(student, probe, rng):
     """The times of one run, and their ratio the right way up"""
     x, loop_s, sum_s = entries(rng), rng.integer(50, 90) / 8, rng.integer(1, 30) / 64
     asked = {"loop": loop_s, "sum": sum_s, "speedup": loop_s / sum_s}
+    reads_openly(student.compare_sums, OF_TIMER)  # the probe has the times that are expected
     found, _ = probe.measured(student.compare_sums, x, loop_s, sum_s)
     is_instance(found, dict)
     for key in KEYS:
@@ -53,6 +66,7 @@ def check_other_seconds(student, probe, rng):
 def check_same_runs(student, probe, rng):
     """Every run does the same"""
     x = entries(rng)
+    reads_openly(student.compare_sums, OF_TIMER)
     _, timers = probe.measured(student.compare_sums, x, 5.0, 0.5)
     require(timers, "nothing is timed with Timer")
     for _, runs, _ in timers:
@@ -66,6 +80,7 @@ def check_only_adding(student, probe, rng):
     """Nothing but adding up is timed"""
     x = entries(rng)
     asked, n = exact(x), len(x)
+    reads_openly(student.compare_sums, OF_TIMER)
     _, timers = probe.measured(student.compare_sums, x, 5.0, 0.5)
     loops = [runs for loop, runs, _ in timers if loop]
     sums = [runs for loop, runs, _ in timers if not loop]

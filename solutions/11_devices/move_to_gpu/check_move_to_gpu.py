@@ -9,6 +9,7 @@ from grader.check import (
     check,
     facts,
     on_device,
+    reads_openly,
     require,
     same_dtype,
     same_values,
@@ -35,6 +36,7 @@ def check_names_no_kind(student):
 @check("C1", category="device", share=2, device="sim", try_this="torch.accelerator.is_available(), best_device()")
 def check_best(student, probe, accelerator):
     """best_device: the accelerator where there is one"""
+    reads_openly(student.best_device)
     require(getattr(student.best_device(), "type", "") == accelerator.type, "`best_device` is not the accelerator")
     # As on a machine without a GPU whose PyTorch was built for one: `current_accelerator()` names it all the same.
     device = probe.without_accelerator(student.best_device)
@@ -70,6 +72,7 @@ def check_batch_stays(student, accelerator, rng):
 @check("C3", category="device", share=2, device="sim", try_this='to_device({"a": torch.ones(2)}, "cuda:1")["a"].device')
 def check_device_given(student, accelerator, probe, rng):
     """Every tensor goes to the device that is given"""
+    reads_openly(student.to_device)  # only the worker knows on which device a tensor is
     batch, first, second = _batch(rng), accelerator.device(0), accelerator.device(1)
     # Of derived classes, to the CPU, to another accelerator: the first that fails tells which mistake it is.
     on_device(probe.of_parameter(student.to_device, torch.ones(3), second), second, "what was a parameter")
@@ -89,6 +92,7 @@ def check_device_given(student, accelerator, probe, rng):
 @check("C4", category="device", share=2, device="sim", try_this='to_device({"a": torch.ones(2)})["a"].device')
 def check_device_left_out(student, rng):
     """Without a device: to the best one"""
+    reads_openly(student.to_device)
     best = student.best_device()
     require(isinstance(best, torch.device), "`best_device` gives no torch.device")
     for args in ((), (None,)):

@@ -2,7 +2,7 @@ import math
 
 import torch
 
-from grader.check import agrees, check, is_tensor, on_ranks, require, same_dtype, same_shape, same_values
+from grader.check import agrees, check, is_tensor, on_ranks, reads_openly, require, same_dtype, same_shape, same_values
 
 CLOSE = {"rtol": 1e-4, "atol": 1e-5}
 BYTES = 64
@@ -78,6 +78,7 @@ def check_kept(student, rng):
 @check("C5", category="performance", share=2, try_this="count what each rank hands to a collective, in bytes")
 def check_scores_stay(student, rng):
     """Sums travel, scores stay"""
+    reads_openly(student.global_mean)  # only the worker knows what it hands over
     each, _ = shards(rng, 400, 400, dtype=torch.float64)
     for rank in on_ranks(student.global_mean, each):
         calls = rank.collectives.total()

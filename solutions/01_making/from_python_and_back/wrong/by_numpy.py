@@ -1,4 +1,4 @@
-"""You come by way of NumPy, whose floats are float64. torch.from_numpy keeps that dtype.
+"""You come by way of NumPy, whose floats are float64. `torch.from_numpy` keeps that dtype.
 
 caught by: dtypes
 keeps: to_python

@@ -1,4 +1,4 @@
-"""You call the class torch.Tensor with a list. It makes float32 of everything, which rounds large whole numbers.
+"""You make float32 of everything, as the class torch.Tensor does of a list; that rounds large whole numbers.
 
 caught by: large_number
 keeps: to_python

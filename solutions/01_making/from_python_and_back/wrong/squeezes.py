@@ -1,4 +1,4 @@
-"""You squeeze first, so that dims of size 1 are lost. A table with one row is still a table: a list in a list.
+"""You `squeeze` first, so that dims of size 1 are lost. A table with one row is still a table: a list in a list.
 
 caught by: back_nested
 keeps: to_tensor

@@ -1,4 +1,4 @@
-"""You squeeze the caller's tensor with squeeze_: the underscore changes t itself, and its dims of size 1 are lost.
+"""You squeeze the caller's tensor with `squeeze_`: the underscore changes t itself, and its dims of size 1 are lost.
 
 caught by: kept
 keeps: to_tensor

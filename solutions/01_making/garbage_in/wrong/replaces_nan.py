@@ -1,4 +1,5 @@
-"""You replace NaN by 0, but what torch.empty gives is seldom NaN: it may be any number. Begin with zeros.
+"""You replace NaN by 0 (`nan_to_num`), but what torch.empty gives is seldom NaN: it may be any number. Begin with
+zeros.
 
 caught by: unset_memory_at_random
 """

@@ -1,4 +1,4 @@
-"""You let cumsum choose the dtype. It adds up int32 in int64, unless you name one.
+"""Your totals of int32 are int64, as `cumsum` makes them unless you name a dtype.
 
 caught by: dtype
 """

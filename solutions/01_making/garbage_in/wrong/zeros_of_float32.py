@@ -1,4 +1,4 @@
-"""You make zeros without a dtype. They are float32, whatever rain is, and stay so while you add to them in place.
+"""Your totals are float32, whatever rain is, as zeros made without a dtype are: they stay so while you add in place.
 
 caught by: dtype
 """

@@ -1,4 +1,4 @@
-"""You change t itself into the window on everything, and the caller's tensor has lost its shape.
+"""You change t itself into the window on everything, with `as_strided_`, and the caller's tensor has lost its shape.
 
 caught by: kept
 keeps: everything, poke_

@@ -1,4 +1,4 @@
-"""You write, and return nothing. Functions with an underscore change their argument and give it back.
+"""You write, and do not return t. Functions with an underscore change their argument and give it back.
 
 caught by: poke
 keeps: everything, storage_numbers

@@ -1,4 +1,4 @@
-"""You copy every tensor. A copy of one that fills its storage saves nothing, and costs its memory again.
+"""You copy a tensor that fills half of its storage or more. Such a copy saves little, and costs its memory again.
 
 caught by: compact_keeps
 keeps: boxed_bytes, tensor_bytes, held_bytes

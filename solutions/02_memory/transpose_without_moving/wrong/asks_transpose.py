@@ -1,4 +1,4 @@
-"""You let `transpose` do it; write down yourself what it does to sizes and strides.
+"""You let PyTorch exchange the dims, as `transpose` does; write down yourself what it does to sizes and strides.
 
 caught by: as_strided
 keeps: flip_last, packed

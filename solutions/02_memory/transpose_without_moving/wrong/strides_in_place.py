@@ -1,4 +1,4 @@
-"""You call as_strided_ with the underscore. It turns the caller's t itself; without it you get a second window.
+"""You call `as_strided_` with the underscore. It turns the caller's t itself; without it you get a second window.
 
 caught by: kept
 keeps: flip_last, packed

@@ -1,4 +1,4 @@
-"""You ask torch.result_type. It makes no tensor, but it is PyTorch that answers, and not the rules.
+"""You ask `torch.result_type`. It makes no tensor, but it is PyTorch that answers, and not the rules.
 
 caught by: plain_python
 """

@@ -1,4 +1,4 @@
-"""You detach x before you add. The total is right, but nothing leads from it back to x: the gradient is lost.
+"""You `detach` x before you add. The total is right, but nothing leads from it back to x: the gradient is lost.
 
 caught by: no_loop
 keeps: loop_sum, loop_error

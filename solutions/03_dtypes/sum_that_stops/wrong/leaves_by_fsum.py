@@ -1,4 +1,4 @@
-"""You leave PyTorch for math.fsum. It adds exactly, but the gradient is lost, and Python handles every number.
+"""You leave PyTorch for `math.fsum`. It adds exactly, but the gradient is lost, and Python handles every number.
 
 caught by: no_loop
 keeps: loop_sum, loop_error

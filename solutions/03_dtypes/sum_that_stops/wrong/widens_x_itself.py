@@ -1,4 +1,4 @@
-"""You make float64 of the caller's tensor through .data. Take a float64 tensor of your own: x.double() is one.
+"""You make float64 of the caller's tensor through `x.data`. Take a float64 tensor of your own: x.double() is one.
 
 caught by: kept
 keeps: loop_sum, loop_error

@@ -1,4 +1,4 @@
-"""You clone the columns. A copy has memory of its own, so a write to it never reaches t.
+"""You `clone` the columns. A copy has memory of its own, so a write to it never reaches t.
 
 caught by: views
 keeps: first_rows, last, set_first_cols_

@@ -1,4 +1,4 @@
-"""You wrap the last row by stack, which copies it; a slice or unsqueeze gives a view with the dim you want.
+"""You wrap the last row by `stack`, which copies it; a slice or unsqueeze gives a view with the dim you want.
 
 caught by: views
 keeps: first_rows, first_cols, set_first_cols_

@@ -1,4 +1,4 @@
-"""You write to a clone and return that; the table you were given stays as it was.
+"""You write to a `clone` and return that; the table you were given stays as it was.
 
 caught by: same_object
 keeps: first_rows, first_cols, last

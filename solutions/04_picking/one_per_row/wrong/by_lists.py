@@ -1,4 +1,5 @@
-"""You pick from lists: the numbers leave PyTorch, and the result knows nothing of the scores it came from.
+"""You pick from lists, and make a `torch.tensor` of them: the numbers leave PyTorch, and the result knows nothing of
+the scores it came from.
 
 caught by: gradient
 keeps: best

@@ -1,4 +1,4 @@
-"""You detach the scores: the numbers are right, and no gradient gets back to the model.
+"""You `detach` the scores: the numbers are right, and no gradient gets back to the model.
 
 caught by: gradient
 keeps: best

@@ -1,4 +1,4 @@
-"""You unsqueeze labels in place: the list of labels, which belongs to the caller, has two dims afterwards.
+"""You `unsqueeze_` labels in place: the list of labels, which belongs to the caller, has two dims afterwards.
 
 caught by: arguments_kept
 keeps: best

@@ -1,4 +1,4 @@
-"""You clone the picture; a view is enough, and a write to a copy does not reach the batch.
+"""You `clone` the picture; a view is enough, and a write to a copy does not reach the batch.
 
 caught by: views
 keeps: as_batch, column, as_batch_

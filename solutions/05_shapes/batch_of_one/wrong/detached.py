@@ -1,4 +1,4 @@
-"""You detach the answer: no gradient gets from it back into the model.
+"""You `detach` the answer: no gradient gets from it back into the model.
 
 caught by: views
 keeps: as_batch, column, as_batch_

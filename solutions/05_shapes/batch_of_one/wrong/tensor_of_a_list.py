@@ -1,4 +1,4 @@
-"""You build a new tensor from a list; its numbers are a copy.
+"""You build a new tensor from a list (`tolist`); its numbers are a copy.
 
 caught by: column_view
 keeps: as_batch, unbatch, as_batch_

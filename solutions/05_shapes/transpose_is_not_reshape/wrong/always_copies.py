@@ -1,4 +1,4 @@
-"""You clone x first; where x is contiguous, its numbers lie in the right order already.
+"""You `clone` x first; where x is contiguous, its numbers lie in the right order already.
 
 caught by: contiguous
 keeps: hwc_to_chw

@@ -1,4 +1,4 @@
-"""You detach the features: the linear layer learns, and the layers before it get no gradient.
+"""You `detach` the features: the linear layer learns, and the layers before it get no gradient.
 
 caught by: gradients
 keeps: hwc_to_chw

@@ -1,4 +1,4 @@
-"""You flatten each item and stack them, which copies a contiguous batch.
+"""You flatten each item and `stack` them, which copies a contiguous batch.
 
 caught by: contiguous
 keeps: hwc_to_chw

@@ -1,4 +1,4 @@
-"""You use view, which raises RuntimeError where strides cannot tell the new shape, as after permute.
+"""You use `view`, which raises RuntimeError where strides cannot tell the new shape, as after permute.
 
 caught by: any_strides
 keeps: hwc_to_chw

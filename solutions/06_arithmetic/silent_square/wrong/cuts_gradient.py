@@ -1,4 +1,4 @@
-"""You make a new tensor of a Python number; the graph ends there, and nothing can be learned from this loss.
+"""You make a new tensor of a Python number (`item`); the graph ends there, and nothing can be learned from this loss.
 
 caught by: gradients
 keeps: as_vector

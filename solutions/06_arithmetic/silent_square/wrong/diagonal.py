@@ -1,4 +1,4 @@
-"""You make the table and take its diagonal: right values, for n times the memory; line the tensors up before.
+"""You make the table and take its `diagonal`: right values, for n times the memory; line the tensors up before.
 
 caught by: no_table
 keeps: as_vector

@@ -1,4 +1,4 @@
-"""You squeeze the caller's own column with an underscore: target has another shape from then on.
+"""You squeeze the caller's own column with `squeeze_`: target has another shape from then on.
 
 caught by: inputs_kept
 """

@@ -1,4 +1,4 @@
-"""You loop over chunks: the number of operations still grows with x. One mask over the whole of x does it.
+"""You loop over parts of x: the number of operations still grows with x. One mask over the whole of x does it.
 
 caught by: no_loop_at_scale
 """

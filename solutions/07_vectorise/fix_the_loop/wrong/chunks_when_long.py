@@ -1,4 +1,4 @@
-"""You cut long tensors into chunks to save memory; one mask over the whole of x does it.
+"""You loop over parts of a long tensor, which may save memory; one mask over the whole of x does it.
 
 caught by: no_loop_at_scale
 """

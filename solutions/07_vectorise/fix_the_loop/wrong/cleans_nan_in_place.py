@@ -1,4 +1,4 @@
-"""You overwrite NaN in x, which belongs to the caller; a comparison with NaN is False already.
+"""You overwrite what `isnan` finds in x, which belongs to the caller; a comparison with NaN is False already.
 
 caught by: input_kept
 """

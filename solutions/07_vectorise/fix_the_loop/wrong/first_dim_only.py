@@ -1,4 +1,4 @@
-"""You add up along the first dim only; `sum()` without a dim adds up all of them.
+"""You add up along one dim only; `sum()` without a dim adds up all of them.
 
 caught by: any_layout
 """

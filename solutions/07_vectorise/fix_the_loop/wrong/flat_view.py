@@ -1,4 +1,4 @@
-"""You flatten with view, which refuses tensors that are not contiguous; x[mask] needs no flattening.
+"""You flatten with `view`, which refuses tensors that are not contiguous; x[mask] needs no flattening.
 
 caught by: any_layout
 """

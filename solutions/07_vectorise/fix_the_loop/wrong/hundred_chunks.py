@@ -1,4 +1,4 @@
-"""You cut x into a fixed number of chunks and loop over them; one mask over the whole of x does it.
+"""You cut x into parts and loop over them, fixed in number or not; one mask over the whole of x does it.
 
 caught by: no_loop_at_scale
 """

@@ -1,4 +1,4 @@
-"""You compute with Python numbers inside an autograd function; one mask over the whole of x needs no list.
+"""You compute with Python numbers inside an `autograd.Function`; one mask over the whole of x needs no list.
 
 caught by: no_loop_at_scale
 breaks: C4, C5, C7

@@ -1,4 +1,4 @@
-"""You write zeros into x and put the samples back afterwards. Who looks at x meanwhile sees them; work on a copy.
+"""You write zeros into x and put the samples back with `copy_`. Who looks at x meanwhile sees them; work on a copy.
 
 caught by: input_kept
 """

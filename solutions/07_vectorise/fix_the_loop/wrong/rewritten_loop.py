@@ -1,4 +1,4 @@
-"""It is still a loop over the elements, only in one line; let one operation take the whole tensor.
+"""It is still a loop over the elements, however it is written; let one operation take the whole tensor.
 
 caught by: no_loop
 breaks: C4, C7

@@ -1,4 +1,4 @@
-"""You sort x to find the entries over thr; a mask finds them without any order, and much faster.
+"""You `sort` x to find the entries over thr; a mask finds them without any order, and much faster.
 
 caught by: speed
 """

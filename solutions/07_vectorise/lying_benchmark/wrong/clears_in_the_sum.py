@@ -1,4 +1,4 @@
-"""You clear an accumulator and add the sum to it, all of it timed: three operations where one is to be measured.
+"""What is timed does more than the sum, such as clearing an accumulator: one operation alone is to be measured.
 
 caught by: only_adding
 keeps: add_up

@@ -1,4 +1,5 @@
-"""You clone x in what is timed, to be on the safe side. Reading x changes nothing, and the copy is measured too.
+"""What is timed does more than the sum, such as copying x first. Reading x changes nothing, and the copy is measured
+too.
 
 caught by: only_adding
 keeps: add_up

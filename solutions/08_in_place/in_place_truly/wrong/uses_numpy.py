@@ -1,4 +1,4 @@
-"""You leave PyTorch for NumPy, where a * x is a new array just as well.
+"""You leave PyTorch for NumPy (`numpy`), where a * x is a new array just as well.
 
 caught by: no_memory[axpy_]
 keeps: sine_, reset_

@@ -1,4 +1,4 @@
-"""You copy transposes of three dims; strides describe any order of any number of dims.
+"""You copy transposes of three dims (`ascontiguousarray`); strides describe any order of any number of dims.
 
 caught by: tensor_of_window
 keeps: array_view, shares

@@ -1,4 +1,4 @@
-"""You copy what is not float64 or float32, as if only these could be shared; every dtype that both sides have can be.
+"""You copy some dtypes, such as float16, as if they could not be shared; every dtype that both sides have can be.
 
 caught by: array_shares
 keeps: tensor_view, shares

@@ -1,4 +1,5 @@
-"""You read the memory from its first number to its last, whatever the strides: a transpose comes out unturned.
+"""You read the memory from its first number to its last (`reshape`), whatever the strides: a transpose comes out
+unturned.
 
 caught by: tensor_of_window
 keeps: array_view, shares

@@ -1,4 +1,5 @@
-"""You repeat A for each column of b, and a batch of equal matrices is eliminated one by one; one elimination will do.
+"""You repeat A (`expand`) for each column of b, and a batch of equal matrices is eliminated one by one; one elimination
+will do.
 
 caught by: together
 keeps: refuse_misfits, promoted

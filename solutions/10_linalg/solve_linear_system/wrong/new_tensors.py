@@ -1,4 +1,5 @@
-"""You make new tensors to get the dtype you want, and these have no history: no gradient finds its way back.
+"""You make new tensors with `detach` to get the dtype you want, and these have no history: no gradient finds its way
+back.
 
 caught by: gradients
 keeps: refuse_misfits

@@ -1,4 +1,5 @@
-"""You refuse an A whose condition number is large: it is nearly singular, and such a system has a solution, too.
+"""You refuse an A whose condition number (`cond`) is large: it is nearly singular, and such a system has a solution,
+too.
 
 caught by: singular
 keeps: refuse_misfits, promoted

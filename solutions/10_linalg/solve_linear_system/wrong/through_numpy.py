@@ -1,4 +1,4 @@
-"""You solve in NumPy: no gradient finds its way back to A and b.
+"""You solve in NumPy (`numpy`): no gradient finds its way back to A and b.
 
 caught by: gradients
 keeps: refuse_misfits, promoted

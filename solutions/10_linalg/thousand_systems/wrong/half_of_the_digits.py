@@ -1,4 +1,4 @@
-"""You solve in float32 and convert back: the dtype is right again, but the lost digits do not return.
+"""You solve in float32 (`float`) and convert back: the dtype is right again, but the lost digits do not return.
 
 caught by: exact
 """

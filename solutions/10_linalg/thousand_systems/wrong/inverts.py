@@ -1,4 +1,4 @@
-"""You invert each matrix and multiply: where a matrix is nearly singular, the product is far off the equations.
+"""You invert each matrix (`inv`) and multiply: where a matrix is nearly singular, the product is far off the equations.
 
 caught by: exact
 """

@@ -1,4 +1,4 @@
-"""You add a little to the diagonal so that nothing is singular; that solves other equations than were asked.
+"""You add a little to the diagonal (`eye`) so that nothing is singular; that solves other equations than were asked.
 
 caught by: exact
 """

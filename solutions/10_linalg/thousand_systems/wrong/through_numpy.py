@@ -1,4 +1,4 @@
-"""You solve in NumPy, which takes batches too; but no gradient finds its way back to A and B.
+"""You solve in NumPy (`numpy`), which takes batches too; but no gradient finds its way back to A and B.
 
 caught by: gradients
 keeps: solve_common

@@ -1,4 +1,4 @@
-"""You fetch each tensor to the CPU before you move it; from one accelerator to another that makes two copies.
+"""You fetch each tensor to the CPU (`cpu`) before you move it; from one accelerator to another that makes two copies.
 
 caught by: copies
 keeps: best_device

@@ -1,4 +1,5 @@
-"""You copy the whole batch first: a new dict is enough, `.to(device)` leaves the tensors in the old one alone.
+"""You copy the whole batch first (`deepcopy`): a new dict is enough, `.to(device)` leaves the tensors in the old one
+alone.
 
 caught by: copies
 breaks: C5, C6

@@ -1,4 +1,4 @@
-"""You make two copies of each tensor: `.to(device)` leaves the original alone, so no clone is needed.
+"""You make two copies of each tensor: `.to(device)` leaves the original alone, so no `clone` is needed.
 
 caught by: copies
 keeps: best_device

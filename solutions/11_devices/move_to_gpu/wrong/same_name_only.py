@@ -1,4 +1,5 @@
-"""You copy what is not on an equal device; without an index a device never equals the one that a tensor tells.
+"""You copy tensors that are there already, as happens where devices are compared: without an index a device never
+equals the one that a tensor tells.
 
 caught by: copies
 keeps: best_device

@@ -1,4 +1,4 @@
-"""You put the tensors first and the other values behind them; the keys stay in the order of batch.
+"""You put the keys into another order, such as the tensors first; the keys stay in the order of batch.
 
 caught by: contents
 keeps: best_device

@@ -1,4 +1,4 @@
-"""You call f once for each tensor; one call gives the gradients of all of them.
+"""You call f more than once, as for each tensor anew; one call gives the gradients of all of them.
 
 caught by: one_call
 keeps: leaf, steeper

@@ -1,4 +1,4 @@
-"""You ask the caller's own tensors for gradients, and they go on asking when you are done.
+"""You leave a mark on the caller's own tensors: when you are done, they go on asking for gradients, or have one.
 
 caught by: kept
 keeps: steeper

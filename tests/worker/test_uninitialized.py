@@ -1,4 +1,4 @@
-"""What student code finds in memory that nobody has set."""
+"""What student code finds in uninitialized memory."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import pytest
 import torch
 from support import Function
 
-from grader.remote.timing import Inputs, TimedSide
-from grader.worker import unset
+from grader.connection.timing import Inputs, TimedWorker
+from grader.worker import uninitialized
 
-UNSET = """
+UNINITIALIZED = """
 def total(x):
     dirt = [torch.rand(n) for n in (1, 6, 100, 10_000) for _ in range(20)]
     del dirt
@@ -19,7 +19,7 @@ def total(x):
 """
 NUMBER = torch.full((4,), 0x7F, dtype=torch.uint8).view(torch.float32)
 
-pytestmark = pytest.mark.skipif(unset._set is None, reason="only glibc fills memory")
+pytestmark = pytest.mark.skipif(uninitialized._set is None, reason="only glibc fills memory")
 
 
 @pytest.mark.parametrize("start", ["function", "spawned_function"])
@@ -27,7 +27,7 @@ def test_it_is_the_same_each_time(start: str, request: pytest.FixtureRequest) ->
     """In each worker, and whatever lay there before: a sum into it is never right by luck, nor differs from itself."""
     function: Function = request.getfixturevalue(start)
     x = torch.zeros(1)
-    for total in (function(UNSET), function(UNSET)):
+    for total in (function(UNINITIALIZED), function(UNINITIALIZED)):
         for _ in range(2):
             assert total(x).tolist() == NUMBER.expand(10_107).tolist()
 
@@ -37,5 +37,6 @@ def test_timed_calls_do_not_wait_for_it(function: Function) -> None:
     x = torch.zeros(1)
     total = function("def total(x): return torch.empty(10**7)[-1].clone()")
     assert float(total(x)) == float(NUMBER)
-    with closing(TimedSide(total)) as timed:
-        assert float(timed.call(Inputs([x])).result) == 0.0
+    with closing(TimedWorker(total)) as timed:
+        assert float(timed.call(Inputs((x,))).results[0]) == 0.0
+    assert float(total(x)) == float(NUMBER)

@@ -1,0 +1,254 @@
+"""What decides about loops and hidden calls: the text of a submission, and CPU time that is measured from outside."""
+
+from __future__ import annotations
+
+import builtins
+import gc
+import types
+from contextlib import suppress
+
+import pytest
+import torch
+from support import Function
+
+from grader.check.costs import no_loop, uses_at_most
+from grader.check.evidence import reads_openly
+from grader.check.text import _MODULES, _is_inside, text_of
+from grader.connection.connection import connection_of
+from grader.connection.proxy import Proxy
+from grader.connection.record import Record
+from grader.model.endings import CheckFailed
+
+REFERENCE = "def total(x): return x.square().sum()"
+SMALL, LARGE = (torch.arange(3000.0),), (torch.arange(30_000.0),)
+SLOW = {"call_s": 20.0}
+
+
+def judged(function: Function, text: str, reference: str = REFERENCE) -> Proxy:
+    """A function beside a reference."""
+    total = function(text, **SLOW)
+    connection_of(total).reference = connection_of(function(reference, owner="the reference's", **SLOW))
+    return total
+
+
+# -- the text -----------------------------------------------------------------------------------------------------
+
+OPEN = {
+    "a module with private names": """
+        class Layer(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self._weights = torch.nn.Parameter(torch.ones(2))
+            def forward(self, x):
+                return x @ self._weights
+        """,
+    "a custom gradient": """
+        class Square(torch.autograd.Function):
+            @staticmethod
+            def forward(ctx, x):
+                ctx.save_for_backward(x)
+                return x * x
+            @staticmethod
+            def backward(ctx, grad):
+                (x,) = ctx.saved_tensors
+                return 2 * x * grad
+        """,
+    "dataclasses and properties": """
+        import dataclasses
+        @dataclasses.dataclass
+        class Sizes:
+            rows: int
+            def __post_init__(self): self.cols = self.rows
+            @property
+            def area(self): return self.rows * self.cols
+        """,
+    "what Python knows of itself": """
+        import sys, functools, itertools, math
+        if __name__ == "__main__":
+            exec("print(1)")
+        print(sys.maxsize, sys.version_info, file=sys.stderr)
+        def f(x): return getattr(x, "grad", None), type(x).__name__
+        """,
+    "a view by strides": "def f(x): return torch.as_strided(x, (2, 2), (1, 1)), x.numpy().ctypes.data",
+    "switches of PyTorch": "torch.backends.cuda.matmul.allow_tf32 = False\ntorch.manual_seed(0)\n",
+}
+
+HIDING = {
+    "hooks switched off": "def f(x):\n    with torch._C.DisableTorchFunction(): return x",
+    "hooks switched off, imported": "from torch.utils._python_dispatch import _disable_current_modes",
+    "operators below the names": "def f(x): return torch.ops.aten.sum(x)",
+    "exec": "def f(x): exec('x + 1')",
+    "eval under another name": "g = eval",
+    "a name from strings": "def f(x): return getattr(torch, 'su' + 'm')(x)",
+    "a name in a variable": "def f(x, n): return getattr(torch, n)(x)",
+    "getattr for the inside": "def f(x): return getattr(torch, '_C')",
+    "__dict__": "def f(x): return torch.__dict__['sum'](x)",
+    "vars": "def f(x): return vars(torch)",
+    "globals": "def f(x): return globals()",
+    "__builtins__": "def f(x): return __builtins__",
+    "subclasses": "def f(x): return object.__subclasses__()",
+    "sys.modules": "import sys\ndef f(x): return sys.modules",
+    "sys under another name": "import sys as s\ndef f(x): return s.modules",
+    "sys handed on": "import sys\ndef f(x): return getattr(sys, 'maxsize')",
+    "a frame": "import sys\ndef f(x): return sys._getframe()",
+    "a frame of an exception": "def f(x):\n    try: 1 / 0\n    except Exception as e: return e.__traceback__.tb_frame",
+    "the garbage collector": "import gc",
+    "the engine": "from grader.worker import hooks",
+    "a thread": "import threading",
+    "a process": "import subprocess",
+    "a file": "def f(x): return open('other.py')",
+    "a module that another imported": "import torch\ndef f(x): return torch.utils.data.dataloader.os",
+    "a module imported from another": "from torch.utils.data.dataloader import os as o",
+    "what imports": "import importlib",
+    "scripts": "def f(x): return torch.jit.script(x)",
+    "setattr": "def f(x): setattr(torch, 'sum', 1)",
+    "a change of PyTorch": "torch.sum = None",
+    "a change of PyTorch's tensor": "torch.Tensor.sum = None",
+}
+
+
+def dedented(text: str) -> str:
+    """Text without the indent of its first line."""
+    lines = text.strip("\n").split("\n")
+    indent = len(lines[0]) - len(lines[0].lstrip())
+    return "\n".join(line[indent:] for line in lines)
+
+
+@pytest.mark.parametrize("name", OPEN)
+def test_ordinary_code_hides_nothing(name: str) -> None:
+    """What students of PyTorch write is not rejected."""
+    text = text_of({"work.py": ("import torch\n" + dedented(OPEN[name])).encode()}, "work")
+    assert text.hidden() is None
+
+
+@pytest.mark.parametrize("name", HIDING)
+def test_what_could_hide_is_rejected(name: str) -> None:
+    """Wherever it is, in a file that the submission imports as well."""
+    hiding = ("import torch\n" + HIDING[name]).encode()
+    for files in ({"work.py": hiding}, {"work.py": b"import tools\n", "tools.py": hiding}):
+        assert text_of(files, "work").hidden() is not None
+
+
+def test_a_file_that_is_not_imported_is_not_read() -> None:
+    """It belongs to another exercise."""
+    assert text_of({"work.py": b"x = 1\n", "other.py": b"import gc\n"}, "work").hidden() is None
+
+
+def test_what_hides_is_named_with_its_line(function: Function) -> None:
+    """The student reads what to remove, and where; a word may be allowed."""
+    total = function("def total(x):\n    with torch._C.DisableTorchFunction(): return x\n")
+    for judge in (lambda: reads_openly(total), lambda: uses_at_most(total, SMALL, ops=5)):
+        with pytest.raises(CheckFailed) as failed:
+            judge()
+        assert str(failed.value.public) == (
+            "`._C` could hide what your code does, so that this check cannot judge it; write it without\n"
+            "    work.py, line 3\n        with torch._C.DisableTorchFunction(): return x"
+        )
+        assert failed.value.from_text
+    reads_openly(total, allow=("_C", "DisableTorchFunction"))
+
+
+_INSIDES = ["sys", "os", "posix", "gc", "builtins", "inspect", "ctypes", "_ctypes", "importlib", "_imp", "threading", "_thread", "io", "_io", "subprocess", "multiprocessing", "pickle", "_pickle", "signal", "socket", "types", "ast", "code", "weakref", "marshal", "mmap", "tempfile", "shutil", "pathlib", "grader"]
+_RUNS = {id(vars(builtins)[name]) for name in ("exec", "eval", "compile", "globals", "vars", "open", "__import__")}
+
+
+def test_no_public_name_leads_to_the_inside() -> None:
+    """From all modules that may be imported, names that the rule lets pass lead to no module that could hide code."""
+    todo = [(name, __import__(name)) for name in sorted(_MODULES - {"__future__", "sys"})]
+    seen: set[int] = set()
+    found = []
+    while todo:
+        path, place = todo.pop()
+        if id(place) in seen:
+            continue
+        seen.add(id(place))
+        if isinstance(place, types.ModuleType) and place.__name__.split(".")[0] in _INSIDES:
+            found.append(path)
+            continue
+        for name in filter(lambda name: not _is_inside(name), dir(place)):
+            try:
+                thing = getattr(place, name)
+            except Exception:
+                continue
+            if id(thing) in _RUNS:
+                found.append(f"{path}.{name}")
+            elif isinstance(thing, (types.ModuleType, type)):
+                todo.append((f"{path}.{name}", thing))
+    assert found == []
+    assert len(seen) > 1000
+
+
+def test_the_walk_sees_what_is_not_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A module that a module of PyTorch holds under a new name is found."""
+    monkeypatch.setattr(torch.nn.functional, "harmless", gc, raising=False)
+    with pytest.raises(AssertionError, match=r"functional\.harmless"):
+        test_no_public_name_leads_to_the_inside()
+
+
+# -- CPU time -----------------------------------------------------------------------------------------------------
+
+HIDDEN = """
+def total(x):
+    t = 0.0
+    for k in range(len(x) * 200):
+        t += k
+    return x.square().sum() + 0 * t
+"""
+
+
+def test_a_loop_that_no_count_shows_takes_time(function: Function) -> None:
+    """With Python's own numbers no operator runs at all. Without a reference there is nothing to compare with."""
+    with pytest.raises(CheckFailed, match="takes far more time for a large input than the reference") as failed:
+        no_loop(judged(function, HIDDEN), SMALL, LARGE)
+    assert "ms of CPU time, the reference" in failed.value.story
+    no_loop(function(HIDDEN, **SLOW), SMALL, LARGE)
+
+
+def test_useless_operations_hide_no_loop(function: Function) -> None:
+    """Who runs as many operations where the input is small has far more than the reference."""
+    padded = "def total(x):\n    for _ in range(30_100 - len(x)): x.sum()\n    return sum(v * v for v in x.unbind())\n"
+    with pytest.raises(CheckFailed, match="runs (far )?more operations"):
+        no_loop(judged(function, padded), SMALL, LARGE, slack=40_000)
+
+
+def test_a_large_input_must_be_done_as_well(function: Function) -> None:
+    """Who skips the work where it is counted gives a wrong result there."""
+    lazy = "def total(x):\n    return x.square().sum() if len(x) < 9999 else x[0]\n"
+    with pytest.raises(CheckFailed, match="the result of `total` for a large input is wrong"):
+        no_loop(judged(function, lazy), SMALL, LARGE)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("def total(x): return x.sort().values.square().sum()", id="a sort"),
+        pytest.param("def total(x): return torch.einsum('i,i->', x, x)", id="another operator"),
+        pytest.param("import time\ndef total(x):\n    time.sleep(0.2)\n    return x.square().sum()", id="sleep"),
+    ],
+)
+def test_other_right_answers_pass(function: Function, text: str) -> None:
+    """Speed is for other checks; only a loop takes as long as a loop."""
+    no_loop(judged(function, text), SMALL, LARGE)
+
+
+class Noted:
+    """Inputs that note how often they are renewed."""
+
+    def __init__(self) -> None:
+        self.renewed = 0
+
+    def renew(self) -> None:
+        """See `Inputs`."""
+        self.renewed += 1
+
+
+def test_a_doubt_changes_no_input(function: Function) -> None:
+    """A check's later inputs are the same, however often a doubtful call is measured again."""
+    renewed = []
+    for text in (REFERENCE, HIDDEN):
+        total, inputs = judged(function, text), Noted()
+        connection_of(total).begin_check(Record(inputs=inputs))
+        with suppress(CheckFailed):
+            no_loop(total, SMALL, LARGE)
+        renewed.append(inputs.renewed)
+    assert renewed[0] == renewed[1] > 0
