@@ -19,7 +19,7 @@ class Forgetful(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, gradient: torch.Tensor) -> torch.Tensor:
-        (x,) = ctx.saved_tensors
+        x: torch.Tensor = ctx.saved_tensors[0]
         return 3 * x**2
 
 
@@ -47,7 +47,8 @@ def test_second_step_shows_gradients_of_the_first() -> None:
     sgd = "torch.optim.SGD(model.parameters(), lr=0.1)"
 
     def weight(function: Any, steps: int) -> torch.Tensor:
-        return training_step(function, batch, *made, sgd, steps, 0)[2]["weight"]
+        after: dict[str, torch.Tensor] = training_step(function, batch, *made, sgd, steps, 0)[2]
+        return after["weight"]
 
     assert torch.equal(weight(step, 1), weight(adds_up, 1))
     assert not torch.equal(weight(step, 2), weight(adds_up, 2))
