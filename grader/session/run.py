@@ -138,7 +138,8 @@ def run_session(
         if paths:
             # One check file that cannot be read must not keep the others from being graded.
             options.append("--continue-on-collection-errors")
-            pytest.main([*options, f"--rootdir={top}", *paths], plugins=[session, fixtures])
+            # pytest lists no folder above the last one, and this process may not.
+            pytest.main([*options, f"--rootdir={top}", f"--confcutdir={top}", *paths], plugins=[session, fixtures])
         else:
             session.tell_checks()
             session.run_jobs()
