@@ -163,9 +163,9 @@ def test_a_proxy_has_six_operations(student: Any) -> None:
 @pytest.mark.parametrize(
     "use",
     [
-        lambda stack: stack == stack,  # noqa: PLR0124
+        lambda stack: stack == stack,
         lambda stack: stack != 1,
-        lambda stack: stack < stack,  # noqa: PLR0124
+        lambda stack: stack < stack,
         lambda stack: bool(stack),
         lambda stack: stack + 1,
         lambda stack: 1 in stack,

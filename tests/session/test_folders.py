@@ -13,6 +13,7 @@ from grader.lanes.lane import Lane
 from grader.lanes.open import open_lane
 from grader.model import Course, Outcome
 
+
 @pytest.fixture(scope="module")
 def course() -> Course:
     """A course with data and shared code."""
