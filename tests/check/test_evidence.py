@@ -156,6 +156,7 @@ _INSIDES = (
 _RUNS = {id(vars(builtins)[name]) for name in ("exec", "eval", "compile", "globals", "vars", "open", "__import__")}
 
 
+@pytest.mark.filterwarnings("ignore")  # of names that are deprecated
 def test_no_public_name_leads_to_the_inside() -> None:
     """From all modules that may be imported, names that the rule lets pass lead to no module that could hide code."""
     todo = [(name, __import__(name)) for name in sorted(_MODULES - {"__future__", "sys"})]
@@ -182,6 +183,7 @@ def test_no_public_name_leads_to_the_inside() -> None:
     assert len(seen) > 1000
 
 
+@pytest.mark.filterwarnings("ignore")  # of names that are deprecated
 def test_the_walk_sees_what_is_not_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
     """A module that a module of PyTorch holds under a new name is found."""
     monkeypatch.setattr(torch.nn.functional, "harmless", gc, raising=False)
