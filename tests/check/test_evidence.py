@@ -187,7 +187,7 @@ def test_no_public_name_leads_to_the_inside() -> None:
 def test_the_walk_sees_what_is_not_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
     """A module that a module of PyTorch holds under a new name is found."""
     monkeypatch.setattr(torch.nn.functional, "harmless", gc, raising=False)
-    with pytest.raises(AssertionError, match=r"functional\.harmless"):
+    with pytest.raises(AssertionError, match="harmless"):
         test_no_public_name_leads_to_the_inside()
 
 
