@@ -124,9 +124,7 @@ def frames_of(*args: Any) -> tuple[Watch, Watch]:
 def main() -> None:
     """Print the figures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument(
-        "--files", action="store_true", help="the files that the call with a tensor goes through"
-    )
+    parser.add_argument("--files", action="store_true", help="the files that the call with a tensor goes through")
     parser.add_argument("--functions", action="store_true", help="the functions, with how often each is called")
     options = parser.parse_args()
     for name, args in (("an int", (3,)), ("a tensor", (torch.ones(10),)), ("a list of 10 ints", ([1] * 10,))):
