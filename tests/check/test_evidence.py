@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import gc
 import types
+from typing import Any
 from contextlib import suppress
 
 import pytest
@@ -159,7 +160,7 @@ _RUNS = {id(vars(builtins)[name]) for name in ("exec", "eval", "compile", "globa
 @pytest.mark.filterwarnings("ignore")  # of names that are deprecated
 def test_no_public_name_leads_to_the_inside() -> None:
     """From all modules that may be imported, names that the rule lets pass lead to no module that could hide code."""
-    todo = [(name, __import__(name)) for name in sorted(_MODULES - {"__future__", "sys"})]
+    todo: list[tuple[str, Any]] = [(name, __import__(name)) for name in sorted(_MODULES - {"__future__", "sys"})]
     seen: set[int] = set()
     found = []
     while todo:
