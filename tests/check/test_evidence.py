@@ -5,8 +5,8 @@ from __future__ import annotations
 import builtins
 import gc
 import types
-from typing import Any
 from contextlib import suppress
+from typing import Any
 
 import pytest
 import torch
