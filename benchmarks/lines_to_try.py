@@ -3,7 +3,7 @@
     python benchmarks/lines_to_try.py EXERCISE...
 
 Each known wrong answer is graded on the shown checks as a student's own copy does it. The lines below "To see it in
-plain Python" are then typed into a Python without the grader, once beside the wrong answer and once beside the
+plain Python" are then run in plain Python, in processes of their own, once beside the wrong answer and once beside the
 reference. What the two print must differ, and the reference may raise only an error that the message names as expected.
 Prints each wrong answer of which that does not hold, then a table; exits with 1 if there is one.
 """
