@@ -94,7 +94,7 @@ def spends_no_time_on_loops(function: Proxy, theirs: Proxy, small: tuple[Any, ..
 def _called(function: Proxy, args: tuple[Any, ...]) -> tuple[Any, float | None]:
     """The result of a call with copies of arguments, and the CPU seconds of its worker meanwhile, if they are known."""
     connection = connection_of(function)
-    connection.ready()
+    connection.names()
     worker = connection.live_worker()
     before = worker.cpu_s()
     result = connection.call(function, copies(*args), {}, function)

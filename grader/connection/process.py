@@ -69,57 +69,47 @@ class WorkerProcess:
     limits: Limits
 
     def __post_init__(self) -> None:
-        self._requests = 0
-        self._replies = 0
+        self._number = 0
         self._last_look: tuple[float, float] | None = None
         self._waited = 0.0
         self._printed = self.output.open("rb")  # from the start: a file can be made slow to open
 
-    def send(
+    def ask(
         self,
         tree: dict[str, Any],
         data: list[Any],
-        patience: Patience,
+        seconds: float,
         what: str,
         mapped: tuple[int, int] | None = None,
-    ) -> None:
-        """Send a request; each has one reply, which `receive` gives in the same order.
+    ) -> Frame:
+        """Send a request, and wait for its reply.
 
         Args:
             tree: of the request.
             data: its memory blocks.
-            patience: how long the worker may take.
+            seconds: of CPU time that the worker may take.
             what: the call in messages, such as "your `total`".
             mapped: in place of `data`, memory that the worker maps: its descriptor and its size in bytes.
 
         Raises:
-            WorkerLost: the worker does not take it.
-            Unsupported: it is larger than a message may be.
+            WorkerLost: there will be no reply.
+            Unsupported: the request is larger than a message may be.
         """
+        patience = self._patience(seconds, what)
+        self._number += 1
         try:
             if mapped is None:
-                self.channel.send(self._requests + 1, tree, data, patience)
+                self.channel.send(self._number, tree, data, patience)
             else:
-                self.channel.send_mapped(self._requests + 1, tree, *mapped, patience)
-        except ChannelClosed:
-            raise self._died(what) from None
-        except WorkerLost as lost:
-            raise self._located(lost) from None
-        self._requests += 1
-
-    def receive(self, patience: Patience, what: str) -> Frame:
-        """Wait for the reply to the next request that has none yet.
-
-        Raises:
-            WorkerLost: there will be no reply.
-        """
-        try:
+                self.channel.send_mapped(self._number, tree, *mapped, patience)
             frame = self.channel.receive(patience)
             # Each request has one reply. One sent ahead would be read as the reply to the next request.
-            if frame.number != self._replies + 1:
+            if frame.number != self._number:
                 raise ProtocolError("a reply to another request")
         except WorkerLost as lost:
-            raise self._located(lost) from None
+            if lost.verdict is Verdict.TIMED_OUT:
+                lost.stack = self._where_it_is()
+            raise
         except ChannelClosed:
             raise self._died(what) from None
         except TooMuch as error:
@@ -127,16 +117,10 @@ class WorkerProcess:
             raise WorkerLost(Verdict.OVER_LIMIT, text, error) from None
         except ProtocolError as error:
             raise WorkerLost(Verdict.CRASHED, say("{} broke the connection to the grader", what), error) from None
-        self._replies += 1
         # A call that printed much and answered between two looks is found here.
         if self.printed() > self.limits.output_kb * 1024:
             raise self._flooded(what)
         return frame
-
-    def _located(self, lost: WorkerLost) -> WorkerLost:
-        if lost.verdict is Verdict.TIMED_OUT:
-            lost.stack = self._where_it_is()
-        return lost
 
     def _where_it_is(self) -> Any:
         """What the worker says of where its code was when its time was over; None if it says nothing."""
@@ -155,7 +139,7 @@ class WorkerProcess:
         except (ChannelClosed, ProtocolError, TimeoutError):  # its code cannot be interrupted, or replaced the handler
             return None
 
-    def patience(self, seconds: float, what: str) -> Patience:
+    def _patience(self, seconds: float, what: str) -> Patience:
         """CPU time decides; wall time is a loose multiple of it, so that a busy machine ends nothing."""
         started, before = time.monotonic(), None
 

@@ -34,7 +34,7 @@ from grader.model.public import say
 from grader.process import clock
 from grader.wire.bounds import ProtocolError, Unsupported, expect
 from grader.wire.encode import Encoder
-from grader.wire.frames import Frame
+from grader.wire.frames import Frame, parts_of
 from grader.wire.memory import Table, padded, starts_of
 from grader.wire.memory import place_of as memory_of
 from grader.wire.shared import make_to_map
@@ -152,7 +152,7 @@ class TimedWorker:
             self._write(inputs)
             self._request(self._message(inputs, idle=False, hold=True), self._inline(inputs), self._call_s)
             after = process.memory()
-            frame = self._request({"do": "results", "roots": [], "rows": [], "blocks": []}, [], self._call_s)
+            frame = self._request({"do": "results"}, [], self._call_s)
             (result,) = self._results(frame, 1)
         finally:
             self._release()
@@ -165,7 +165,7 @@ class TimedWorker:
             if connection.record.inputs is not None:
                 connection.record.inputs.renew()
             connection.begin_check(Record(connection.record.seed, connection.record.inputs))
-            connection.ready()
+            connection.names()
         finally:
             self.left_out_s += time.monotonic() - started
         worker = connection.live_worker()
@@ -221,8 +221,7 @@ class TimedWorker:
 
     def _message(self, inputs: Inputs, *, idle: bool, hold: bool = False) -> dict[str, Any]:
         function = ["name", "", "last"] if idle else self._child
-        more = {"in_place": inputs.in_place, "hold": hold}
-        return {"do": "go", "roots": [function], "rows": [], "blocks": [], **more}
+        return {"do": "go", "function": function, "in_place": inputs.in_place, "hold": hold}
 
     def _write(self, inputs: Inputs) -> None:
         """Write the numbers into the memory that the worker has mapped."""
@@ -239,22 +238,12 @@ class TimedWorker:
 
     def _results(self, frame: Frame, count: int) -> list[Any]:
         """What each call returned; the first exception is raised here."""
-        found, end = [], 0
         try:
-            replies, sizes = frame.tree.get("replies"), frame.tree.get("sizes")
-            expect(isinstance(replies, list) and isinstance(sizes, list), "replies are missing")
-            assert isinstance(replies, list)
-            assert isinstance(sizes, list)
-            expect(len(replies) == len(sizes) <= count, "another number of replies than of calls")
-            for tree, size in zip(replies, sizes, strict=True):
-                expect(isinstance(tree, dict) and type(size) is int and size >= 0, "an invalid reply")
-                start, end = end, end + size
-                part = Frame(frame.number, tree, frame.data[start:end])
-                found.append(self.connection.value_of(part, Request(Table(), self._what, "", 0.0)))
-            expect(len(found) == count, "another number of replies than of calls")
+            parts = parts_of(frame)
+            expect(len(parts) == count, "another number of replies than of calls")
         except ProtocolError as fault:
             raise self.connection.lose_for_fault(self._what, fault) from None
-        return found
+        return [self.connection.value_of(part, Request(Table(), self._what, "", 0.0)) for part in parts]
 
     def _look(self) -> _Look:
         """What the clocks say now; away from work means neither running, nor waiting for a core or for us."""

@@ -8,7 +8,7 @@ import struct
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
-from grader.wire.bounds import Budget, Caps, ProtocolError, Unsupported
+from grader.wire.bounds import Budget, Caps, ProtocolError, Unsupported, expect
 from grader.wire.shared import map_shared
 
 MAGIC = b"TGR1"
@@ -158,6 +158,29 @@ class Channel:
     def close(self) -> None:
         """Close our end."""
         self._transport.close()
+
+
+def packed(messages: Sequence[tuple[dict[str, Any], list[Any]]]) -> tuple[dict[str, Any], list[Any]]:
+    """Several messages, each a tree and its data, as one."""
+    sizes = [sum(map(len, data)) for _, data in messages]
+    return {"parts": [tree for tree, _ in messages], "sizes": sizes}, [block for _, data in messages for block in data]
+
+
+def parts_of(frame: Frame) -> list[Frame]:
+    """The messages that came as one.
+
+    Raises:
+        ProtocolError: these are none.
+    """
+    trees, sizes = frame.tree.get("parts"), frame.tree.get("sizes")
+    if type(trees) is not list or type(sizes) is not list or len(trees) != len(sizes):
+        raise ProtocolError("an invalid list of messages")
+    found, end = [], 0
+    for tree, size in zip(trees, sizes, strict=True):
+        expect(type(tree) is dict and type(size) is int and size >= 0, "an invalid message of several")
+        start, end = end, end + size
+        found.append(Frame(frame.number, tree, frame.data[start:end], frame.original[start:end]))
+    return found
 
 
 _ENCODE = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode

@@ -334,7 +334,7 @@ def test_a_lie_of_a_worker_is_its_end(function: Function, change: str) -> None:
 
 def test_replies_to_one_check_are_bounded(function: Function, monkeypatch: pytest.MonkeyPatch) -> None:
     """One limit holds for all replies together, not for each."""
-    monkeypatch.setattr("grader.connection.connection.MAX_RECEIVED", 5 << 20)
+    monkeypatch.setattr("grader.connection.record.MAX_RECEIVED", 5 << 20)
     total = function("def total(x): return torch.zeros(1 << 18)")
     with pytest.raises(WorkerLost) as caught:
         for _ in range(20):
