@@ -9,8 +9,7 @@ from typing import Any
 
 import torch
 
-from grader.connection.connection import connection_of
-from grader.connection.proxy import Proxy, function_expected
+from grader.connection.proxy import Proxy, connection_of, function_expected
 
 _SIZES = (4, 16, 64)
 """Calls of the first groups, and of all others: a check that ends early has made few calls for nothing."""

@@ -12,8 +12,7 @@ from typing import Any
 
 from grader.check.text import text_of
 from grader.check.values import agrees
-from grader.connection.connection import connection_of
-from grader.connection.proxy import Proxy, named, place_of
+from grader.connection.proxy import Proxy, connection_of, named, place_of
 from grader.model.endings import CheckFailed
 from grader.model.public import say
 from grader.wire.decode import copies

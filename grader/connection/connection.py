@@ -472,10 +472,3 @@ class Connection:
             self._starter.students.discard(self.worker)
             self.worker.close()
             self.worker = None
-
-
-def connection_of(proxy: Proxy) -> Connection:
-    """The connection to the worker that an object lives in."""
-    connection = place_of(proxy).connection
-    assert isinstance(connection, Connection)
-    return connection

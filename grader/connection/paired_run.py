@@ -19,8 +19,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from grader.connection.connection import connection_of
-from grader.connection.proxy import Proxy
+from grader.connection.proxy import Proxy, connection_of
 from grader.connection.samples import Sample, hopeless_s
 from grader.connection.timing import Inputs, TimedWorker, Timing
 from grader.model import Verdict

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from grader.connection.connection import Connection, connection_of
-from grader.connection.proxy import Proxy, is_proxy, named
+from grader.connection.connection import Connection
+from grader.connection.proxy import Proxy, connection_of, is_proxy, named
 
 
 class Probe:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import os
 import signal
@@ -259,19 +260,35 @@ class WorkerProcess:
         self.output.unlink(missing_ok=True)
 
 
-class Starter(Protocol):
-    """One way to start workers.
+class Starter:
+    """One way to start workers, with what all ways share.
+
+    Args:
+        root: a private folder for the workers' folders.
 
     Attributes:
         make_room: ends a worker that is kept for later, and says whether there was one.
         students: the workers in which submissions run now.
     """
 
-    make_room: Callable[[], bool]
-    students: set[WorkerProcess]
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._numbers = itertools.count()
+        self.make_room: Callable[[], bool] = lambda: False
+        self.students: set[WorkerProcess] = set()
 
     def start_worker(self, limits: Limits, *, spared: bool = False, simulates: bool = False) -> WorkerProcess:
         """A worker with nothing loaded; one that is spared outlives an exercise that takes too long."""
+        raise NotImplementedError
+
+    def new_places(self) -> tuple[Path, Path]:
+        """An empty folder for a worker and a file for its output, which is not in that folder."""
+        # The output lies outside of the folder, which student code may fill and empty as it likes.
+        name = f"w{next(self._numbers)}"
+        folder, output = self._root / name, self._root / f"{name}.out"
+        folder.mkdir(mode=0o700)
+        output.touch(mode=0o600)
+        return folder, output
 
     def close(self) -> None:
         """End what was kept ready."""

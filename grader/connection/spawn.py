@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import itertools
 import os
 import signal
 import subprocess
@@ -13,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from grader.confine.messages import Awake, Birth, from_tree, to_tree
-from grader.connection.process import GRACE_S, WorkerProcess
-from grader.connection.starting import caps_of, ended_early, new_places, once_confined, start_patience, worker_limits
+from grader.connection.process import GRACE_S, Starter, WorkerProcess
+from grader.connection.starting import caps_of, ended_early, once_confined, start_patience, worker_limits
 from grader.model import Limits
 from grader.process.start import workers_environment
 from grader.wire.bounds import ChannelClosed
@@ -25,7 +24,7 @@ _ROOM_MB = 16 << 20
 """Address space that CUDA takes for a map of all memory, its own and the host's; it is not used memory."""
 
 
-class SpawnStarter:
+class SpawnStarter(Starter):
     """Starts a fresh interpreter for each worker and keeps one warm spare. Needs neither fork nor Unix sockets.
 
     Args:
@@ -38,18 +37,14 @@ class SpawnStarter:
     def __init__(
         self, root: Path, command: Sequence[str], on_start: Callable[[int], None], *, roomy: bool = False
     ) -> None:
-        self._root = root
+        super().__init__(root)
         self._room_mb = _ROOM_MB if roomy else 0
         self._command = command
         self._on_start = on_start
-        self._numbers = itertools.count()
-        self.make_room: Callable[[], bool] = lambda: False  # never asked: the host's memory is the limit here
-        self.students: set[WorkerProcess] = set()
-        self._spare: _Spawned | None = None
-        self._spare = self._spawn()
+        self._spare: _Spawned | None = self._spawn()
 
     def _spawn(self) -> _Spawned:
-        folder, output = new_places(self._root, next(self._numbers))
+        folder, output = self.new_places()
         with output.open("ab") as sink:
             # Its output is what goes to standard error: standard input and output are the channel. A session of its own
             # lets `kill` end what it started, too.

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import replace
-from pathlib import Path
 
 from grader.confine.limits import WorkerLimits
 from grader.connection.process import LONGEST_WAIT_S, WorkerProcess
@@ -27,15 +26,6 @@ def worker_limits(limits: Limits, room_mb: int = 0) -> WorkerLimits:
     """
     # The kernel counts CPU time over a worker's whole life, so what it is given there is the exercise's, not a call's.
     return WorkerLimits(math.ceil(limits.exercise_s), limits.memory_mb + room_mb, limits.file_mb, limits.processes)
-
-
-def new_places(root: Path, number: int) -> tuple[Path, Path]:
-    """An empty folder for the worker and a file for its output, which is not in that folder."""
-    # The output lies outside of the folder, which student code may fill and empty as it likes.
-    folder, output = root / f"w{number}", root / f"w{number}.out"
-    folder.mkdir(mode=0o700)
-    output.touch(mode=0o600)
-    return folder, output
 
 
 def caps_of(limits: Limits) -> Caps:

@@ -24,9 +24,9 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from grader.connection.connection import Request, connection_of
+from grader.connection.connection import Request
 from grader.connection.process import WorkerProcess
-from grader.connection.proxy import Proxy, place_of, what_of
+from grader.connection.proxy import Proxy, connection_of, place_of, what_of
 from grader.connection.record import Record, waiting
 from grader.model import Device
 from grader.model.endings import WorkerLost

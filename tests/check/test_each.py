@@ -11,9 +11,8 @@ import torch
 from support import Function
 
 from grader.check import each
-from grader.connection.connection import connection_of
 from grader.connection.process import WorkerProcess
-from grader.connection.proxy import Proxy, named
+from grader.connection.proxy import Proxy, connection_of, named
 from grader.connection.record import Record
 from grader.model.endings import WorkerLost
 from grader.wire.bounds import Unsupported
