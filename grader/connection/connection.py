@@ -45,7 +45,6 @@ class Request:
     what: str
     word: str
     seconds: float
-    is_load: bool = False
 
 
 class Connection:
@@ -148,7 +147,7 @@ class Connection:
         )
         more = {"module": self.module, "secret": self.secret, "device": self.device.value}
         try:
-            names = self._ask("load", [files, data], Request(Table(), what, "", self.limits.load_s, True), **more)
+            names = self._ask("load", [files, data], Request(Table(), what, "", self.limits.load_s), **more)
         except Exception as error:
             raised = raised_by_student(error)
             if raised is None:
@@ -157,7 +156,7 @@ class Connection:
             self._unloadable.__dict__["_raised"] = raised  # whose file it is distinguishes a fault of ours
             raise self._unloadable from None
         if not isinstance(names, dict) or not all(isinstance(part, str) for row in names.items() for part in row):
-            raise self.lose_for_fault(what, "no table of names", in_load=True)
+            raise self.lose_for_fault(what, "no table of names")
         self._has_loaded = True
         return names
 
@@ -389,7 +388,7 @@ class Connection:
                 simulates = self.device is Device.SIM
                 self.worker = self._starter.start_worker(self.limits, spared=self.secret, simulates=simulates)
             except WorkerLost as lost:
-                self._lose(lost, "", in_load=False)
+                self._lose(lost, "")
                 raise
             self.lives += 1
             if not self.secret:
@@ -411,24 +410,24 @@ class Connection:
 
     def _note_loss(self, lost: WorkerLost, request: Request) -> WorkerLost:
         """Note the loss of the worker by a request."""
-        self._lose(lost, request.what, in_load=request.is_load)
+        self._lose(lost, request.what)
         # A check may allow less time than the others do; then a timeout says nothing about them.
-        if lost.verdict is Verdict.TIMED_OUT and not request.is_load and request.seconds >= self._usual_s:
+        if lost.verdict is Verdict.TIMED_OUT and not lost.in_load and request.seconds >= self._usual_s:
             self._given_up[request.what] = lost
         return lost
 
-    def _lose(self, lost: WorkerLost, what: str, *, in_load: bool) -> None:
-        """Note a loss, and end the worker."""
+    def _lose(self, lost: WorkerLost, what: str) -> None:
+        """Note a loss, and end the worker; `what` is "" if none was started."""
         try:
             lost.frames = lines_of(lost.stack)
         except ProtocolError:
             lost.frames = ()
-        self.record.lost, lost.in_load = lost, in_load
+        self.record.lost, lost.in_load = lost, self._names is None and what != ""
         self._losses[what] += 1
         if self._losses[what] >= _LOSSES_OF_ONE:
             self._given_up[what] = lost
         # Each check loads anew after a loss. A load that timed out would do so for every one of them.
-        hopeless = in_load and (lost.verdict is Verdict.TIMED_OUT or what in self._given_up)
+        hopeless = lost.in_load and (lost.verdict is Verdict.TIMED_OUT or what in self._given_up)
         if hopeless or self._losses.total() >= _LOSSES_OF_ALL:
             self._final = lost
         self._end_worker()
@@ -437,10 +436,10 @@ class Connection:
         self.outputs()  # closing removes the worker's output; what it printed so far is read first
         self.close()
 
-    def lose_for_fault(self, what: str, fault: object, *, in_load: bool = False) -> WorkerLost:
+    def lose_for_fault(self, what: str, fault: object) -> WorkerLost:
         """The loss of a worker that broke the protocol."""
         lost = WorkerLost(Verdict.CRASHED, say("{} gave the grader something that it cannot take", what), fault)
-        self._lose(lost, what, in_load=in_load)
+        self._lose(lost, what)
         return lost
 
     @contextmanager

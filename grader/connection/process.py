@@ -99,10 +99,7 @@ class WorkerProcess:
         patience = self._patience(seconds, what)
         self._number += 1
         try:
-            if mapped is None:
-                self.channel.send(self._number, tree, data, patience)
-            else:
-                self.channel.send_mapped(self._number, tree, *mapped, patience)
+            self.channel.send(self._number, tree, data, patience, mapped)
             frame = self.channel.receive(patience)
             # Each request has one reply. One sent ahead would be read as the reply to the next request.
             if frame.number != self._number:

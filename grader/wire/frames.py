@@ -23,7 +23,13 @@ Patience = Callable[[], float]
 
 
 class Transport(Protocol):
-    """How bytes travel."""
+    """How bytes travel.
+
+    Attributes:
+        carries_descriptors: whether shared memory can travel.
+    """
+
+    carries_descriptors = False
 
     def write(self, parts: Sequence[bytes | memoryview], descriptor: int | None, patience: Patience | None) -> None:
         """Send all parts, and a descriptor with the first byte."""
@@ -36,11 +42,8 @@ class Transport(Protocol):
         """
 
     def take_descriptor(self) -> int | None:
-        """The descriptor that came with the bytes read last; the caller owns it."""
-
-    @property
-    def carries_descriptors(self) -> bool:
-        """Whether shared memory can travel."""
+        """The descriptor that came with the bytes read last, if one did; the caller owns it."""
+        return None
 
     def close_writing(self) -> None:
         """Tell the other side that nothing more comes."""
@@ -92,8 +95,17 @@ class Channel:
         tree: Mapping[str, object],
         data: Sequence[bytes | memoryview] = (),
         patience: Patience | None = None,
+        mapped: tuple[int, int] | None = None,
     ) -> None:
         """Send one frame.
+
+        Args:
+            number: of the request.
+            tree: of the message.
+            data: its memory.
+            patience: how long the other end may take to read.
+            mapped: in place of `data`, memory that both ends share from now on: its descriptor, which the caller keeps,
+                and its size in bytes.
 
         Raises:
             Unsupported: the message is larger than the caps.
@@ -103,20 +115,10 @@ class Channel:
         size = sum(map(len, data))
         if size > self.caps.data_bytes:
             raise Unsupported(f"the values are too large to send ({size / 2**20:.0f} MB)")
-        self._transport.write([HEADER.pack(MAGIC, number, len(text), size), text, *data], None, patience)
-
-    def send_mapped(
-        self, number: int, tree: Mapping[str, object], descriptor: int, size: int, patience: Patience | None = None
-    ) -> None:
-        """Send one frame whose data are memory that both ends share from now on. The caller keeps the descriptor.
-
-        Raises:
-            Unsupported: the message is larger than the caps.
-            ChannelClosed: the other end is gone.
-        """
-        text = write_tree(tree, self.caps)
-        header = HEADER.pack(MAGIC, number, len(text), size | MAPPED)
-        self._transport.write([header, text], descriptor, patience)
+        descriptor = None
+        if mapped is not None:
+            descriptor, size = mapped[0], mapped[1] | MAPPED
+        self._transport.write([HEADER.pack(MAGIC, number, len(text), size), text, *data], descriptor, patience)
 
     def receive(self, patience: Patience | None = None) -> Frame:
         """Wait for one frame.
