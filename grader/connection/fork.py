@@ -14,7 +14,7 @@ from pathlib import Path
 from grader.confine import cgroup
 from grader.confine.messages import Ended, Message, Refused, Started, StartWorker, from_text, to_text
 from grader.connection.process import GRACE_S, Starter, WorkerProcess
-from grader.connection.starting import WARM_UP_S, caps_of, once_confined, worker_limits
+from grader.connection.starting import WARM_UP_S, caps_of, first_words, worker_limits
 from grader.model import Limits, Verdict
 from grader.model.endings import WorkerLost
 from grader.wire.frames import Channel
@@ -53,7 +53,8 @@ class ForkStarter(Starter):
             self._leaving[:] = [life for life in self._leaving if not life.has_left(0)]
             worker = self._start(limits, spared=spared, simulates=simulates)
             if isinstance(worker, WorkerProcess):
-                return _in_its_group(once_confined(worker))
+                first_words(worker)  # that it is confined
+                return _in_its_group(worker)
             if time.monotonic() < until:
                 time.sleep(_LOOK_S)
             # Fewer at once: what is kept for later makes room for what is needed now.

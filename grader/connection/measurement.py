@@ -104,7 +104,7 @@ class Measurement:
         """Warm up in full size, which is found here: large enough for the clock."""
         for _ in range(_MOST_DOUBLINGS):
             sample = pair.sample(self.size)
-            if sample.stopped or min(1.0, self.comparison.limit) * sample.other_net() >= _LEAST_S:
+            if sample.stopped or min(1.0, self.comparison.limit) * sample.net().other >= _LEAST_S:
                 break
             self.size *= 2
         self.sized = True

@@ -76,12 +76,7 @@ class WorkerProcess:
         self._printed = self.output.open("rb")  # from the start: a file can be made slow to open
 
     def ask(
-        self,
-        tree: dict[str, Any],
-        data: list[Any],
-        seconds: float,
-        what: str,
-        mapped: tuple[int, int] | None = None,
+        self, tree: dict[str, Any], data: list[Any], seconds: float, what: str, mapped: tuple[int, int] | None = None
     ) -> Frame:
         """Send a request, and wait for its reply.
 
@@ -218,14 +213,6 @@ class WorkerProcess:
             waiting.no_core_s = (waiting.no_core_s or 0.0) + waited - self._waited
             self._waited = waited
         return waited
-
-    def disturbances(self) -> clock.Disturbances | None:
-        """What may have made it slow so far, read from outside; None where that cannot be read."""
-        return clock.disturbances(self.life.pid)
-
-    def memory(self) -> clock.Memory | None:
-        """Its memory, read from outside; None if that cannot be read."""
-        return clock.memory(self.life.pid)
 
     def _used_its_cpu(self) -> bool:
         # Its clock is gone with it. Whoever reaped it was told; else the last look counts, and what may have come.

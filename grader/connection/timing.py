@@ -148,10 +148,10 @@ class TimedWorker:
             self.prepare(inputs)
             process = self.connection.live_worker()
             clock.reset_peak(process.life.pid)
-            before = process.memory()
+            before = clock.memory(process.life.pid)
             self._write(inputs)
             self._request(self._message(inputs, idle=False, hold=True), self._inline(inputs), self._call_s)
-            after = process.memory()
+            after = clock.memory(process.life.pid)
             frame = self._request({"do": "results"}, [], self._call_s)
             (result,) = self._results(frame, 1)
         finally:
@@ -199,7 +199,7 @@ class TimedWorker:
         late, worker, started = self._late(), self.connection.live_worker(), time.monotonic()
         message, inline = self._message(inputs, idle=idle), self._inline(inputs)
         try:
-            disturbed, before = worker.disturbances(), self._look()
+            disturbed, before = clock.disturbances(worker.life.pid), self._look()
             self._write(inputs)
             frame = self._request(message, inline, seconds)
             after = self._look()
@@ -208,7 +208,7 @@ class TimedWorker:
             # Its clocks are gone with it. What it took beyond its CPU seconds, it slept, or waited for a core.
             self.left_out_s += max(0.0, time.monotonic() - started - seconds)
             raise
-        now, away_s = worker.disturbances(), max(0.0, after.away - before.away)
+        now, away_s = clock.disturbances(worker.life.pid), max(0.0, after.away - before.away)
         self.left_out_s += away_s
         self._last = Timing(
             late + after.cpu - before.cpu,

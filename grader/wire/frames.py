@@ -29,7 +29,7 @@ class Transport(Protocol):
         carries_descriptors: whether shared memory can travel.
     """
 
-    carries_descriptors = False
+    carries_descriptors: bool = False
 
     def write(self, parts: Sequence[bytes | memoryview], descriptor: int | None, patience: Patience | None) -> None:
         """Send all parts, and a descriptor with the first byte."""

@@ -167,7 +167,7 @@ class PipeTransport(Transport):
 
     def close(self) -> None:
         """Close both ends."""
-        PipeTransport.close_writing(self)
+        self.close_writing()
         os.close(self._read_fd)
 
 
@@ -220,9 +220,7 @@ class PatientPipes(PipeTransport):
 
     def close(self) -> None:
         """Close both ends. The process at the other end is dead by now, so that the threads end too."""
-        self._leaving.put(None)
         while self._reader.is_alive():
             with contextlib.suppress(queue.Empty):
                 self._arrived.get(timeout=0.01)  # makes room for a reader that holds one more chunk
-        self._writer.join(timeout=1)
         super().close()

@@ -154,14 +154,9 @@ def leaves(value: Any, kind: type[Leaf]) -> Iterator[Leaf]:
             yield from leaves(item, kind)
 
 
-def tensors(value: Any) -> Iterator[torch.Tensor]:
-    """Every tensor in lists, tuples and dicts."""
-    return leaves(value, torch.Tensor)
-
-
 def storages(value: Any) -> Iterator[torch.UntypedStorage]:
     """The storages of all plain tensors that have memory; that of a simulated one is counted by its machine."""
-    for tensor in tensors(value):
+    for tensor in leaves(value, torch.Tensor):
         plain = type(tensor) in (torch.Tensor, torch.nn.Parameter) and tensor.layout is torch.strided
         if plain and tensor.device.type != "meta":
             yield tensor.untyped_storage()
@@ -171,5 +166,5 @@ def _sent(func: Any, args: Any, kwargs: Mapping[str, Any]) -> int:
     """Bytes of the tensors that this rank hands to a collective."""
     given = dict(zip((argument.name for argument in func._schema.arguments), args, strict=False)) | dict(kwargs)
     name = next((name for name in _SENT if name in given), None)
-    sent = tensors(given[name]) if name else ()
+    sent = leaves(given[name], torch.Tensor) if name else ()
     return sum(int(tensor.numel() * tensor.element_size()) for tensor in sent)

@@ -53,6 +53,7 @@ def serve(channel: Channel, folder: str) -> None:
         while True:
             try:
                 frame = channel.receive()
+                number = frame.number
                 tree, data = submission.answer(frame)
                 del frame
             except (MemoryError, OSError):  # what student code keeps leaves no room for the next arguments
@@ -60,9 +61,9 @@ def serve(channel: Channel, folder: str) -> None:
             _flush()
             stops.stop_timers()
             try:
-                channel.send(tree.pop("number"), tree, data)
+                channel.send(number, tree, data)
             except Unsupported as error:
-                channel.send(submission.requests, _unsupported(error))
+                channel.send(number, _unsupported(error))
 
 
 class Submission:
@@ -76,7 +77,7 @@ class Submission:
     def __init__(self, folder: str, module: Any = None) -> None:
         self._folder = os.path.realpath(folder)
         # The probes of ours are those from before student code is loaded.
-        ours = types.SimpleNamespace(**{name: getattr(own_probes, name) for name in own_probes.__all__})
+        ours = types.SimpleNamespace(**vars(own_probes))
         self._spaces: dict[str, Any] = {"student": module or types.ModuleType("not_loaded"), "": ours}
         self._objects: dict[int, Any] = {}
         self._numbers: dict[int, int] = {}
@@ -86,11 +87,9 @@ class Submission:
         self._calls: list[Any] = []
         self._held: Future[Any] = Future()
         self._timed = True  # of the request before: by then nothing was filled
-        self.requests = 0
 
     def answer(self, frame: Frame) -> Reply:
         """The reply to a request. Whatever student code raises is part of it."""
-        self.requests = frame.number
         do = frame.tree["do"]
         if (do in _TIMED) is not self._timed:
             self._timed = not self._timed
@@ -106,19 +105,16 @@ class Submission:
         if "seed" in frame.tree:
             generators.seed(frame.tree["seed"], devices=self._sees_devices)
         if do == "each":
-            tree, blocks = self._replies(self._each(frame))
-        elif do == "results":
+            return self._replies(self._each(frame))
+        if do == "results":
             held, self._held = self._held, Future()
-            tree, blocks = self._replies([(Table(), held.result)])
-        elif do == "go":
-            tree, blocks = self._go(frame, self._object_of(*frame.tree["function"]))
-        else:
-            table, values = self._read(frame)
-            if do == "prepare":
-                self._prepared, self._calls = table, values
-            tree, blocks = self._reply(table, self.OPERATIONS[do], self, frame.tree, *values)
-        tree["number"] = frame.number
-        return tree, blocks
+            return self._replies([(Table(), held.result)])
+        if do == "go":
+            return self._go(frame, self._object_of(*frame.tree["function"]))
+        table, values = self._read(frame)
+        if do == "prepare":
+            self._prepared, self._calls = table, values
+        return self._reply(table, self.OPERATIONS[do], self, frame.tree, *values)
 
     def _read(self, frame: Frame) -> tuple[Table, list[Any]]:
         table = Table()
@@ -179,7 +175,9 @@ class Submission:
             for file_name in files.keys() - data.keys():
                 Path(self._folder, *file_name.split("/")).unlink()
         mine = dict(vars(module))
-        kinds = {key: _kind(mine[key]) for key in mine if isinstance(key, str) and not key.startswith("_")}
+        names = [key for key in mine if isinstance(key, str) and not key.startswith("_")]
+        # By the type alone, which `callable` examines: a student's object may do anything when it is used.
+        kinds = {key: "callable" if callable(mine[key]) else "value" for key in names}
         # If there are too many, those that checks call.
         first = sorted(kinds, key=lambda key: kinds[key] != "callable")
         return {key: kinds[key] for key in first[:_MAX_NAMES]}
@@ -267,11 +265,6 @@ def _import_file(name: str, path: Path) -> types.ModuleType:
     sys.modules[name] = module
     spec.loader.exec_module(module)
     return module
-
-
-def _kind(obj: Any) -> str:
-    """By the type alone: a student's object may do anything when it is used. `callable` examines its type, too."""
-    return "callable" if callable(obj) else "value"
 
 
 def _unsupported(error: Unsupported) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import pytest
 
 from grader.connection.paired_run import Budget
 from grader.connection.ratio import MOST_PAIRS, MOST_SAMPLES, Ratio, decide
-from grader.connection.samples import Sample
+from grader.connection.samples import NOTHING, Sample, Sides
 
 NewPair = Callable[[], Iterator[Sample]]
 
@@ -28,7 +28,7 @@ def steady(ratio: float, *, other: float = 0.001, idle: float = 0.0002, scatter:
             mine, theirs, nothing = (
                 (time + idle) * (1 + scatter * chance.expovariate(1.0)) for time in (ratio * other, other, 0.0)
             )
-            yield Sample(mine, theirs, idle=nothing)
+            yield Sample(Sides(mine, theirs), idle=Sides(nothing, nothing))
 
     return samples
 
@@ -101,7 +101,7 @@ def test_a_bad_second_is_outvoted(ratio: float, below: bool) -> None:
         def samples() -> Iterator[Sample]:
             for number in itertools.count():
                 theirs = 0.001 * (other if number % 2 else 1.0)
-                yield Sample(ratio * 0.001 * mine, theirs, idle=0.0)
+                yield Sample(Sides(ratio * 0.001 * mine, theirs), idle=NOTHING)
 
         return samples
 
@@ -115,7 +115,7 @@ def test_too_much_left_out_decides_nothing() -> None:
 
     def bad() -> Iterator[Sample]:
         while True:
-            yield Sample(0.0014, 0.001, idle=0.0009)
+            yield Sample(Sides(0.0014, 0.001), idle=Sides(0.0009, 0.0009))
 
     found = decide(2.0, taking_turns(bad, bad, steady(1.4)), never)
     assert found.below is True
@@ -135,7 +135,7 @@ def test_asking_costs_either_side_its_own() -> None:
 
     def samples() -> Iterator[Sample]:
         while True:
-            yield Sample(0.0003, 0.0104, idle=0.0002, other_idle=0.0004)
+            yield Sample(Sides(0.0003, 0.0104), idle=Sides(0.0002, 0.0004))
 
     found = decide(0.1, samples, never)
     assert found.value == pytest.approx(0.01)
@@ -146,9 +146,9 @@ def test_one_disturbed_sample_is_not_hopeless() -> None:
     """A sample in which a short call took a hundred times as long ends no pair early, and is left out."""
 
     def samples() -> Iterator[Sample]:
-        yield Sample(0.1, 0.001, idle=0.0)
+        yield Sample(Sides(0.1, 0.001), idle=NOTHING)
         while True:
-            yield Sample(0.0019, 0.001, idle=0.0)
+            yield Sample(Sides(0.0019, 0.001), idle=NOTHING)
 
     found = decide(2.0, samples, never)
     assert (found.below, found.samples) == (True, 3 * MOST_SAMPLES)
@@ -175,7 +175,7 @@ def test_a_stopped_call_is_a_lower_bound() -> None:
     """A call that was stopped says `more than`, and is confirmed too."""
 
     def samples() -> Iterator[Sample]:
-        yield Sample(0.5, 0.001, stopped=True)
+        yield Sample(Sides(0.5, 0.001), stopped=True)
 
     found = decide(3.5, samples, never)
     assert (found.below, found.pairs, found.at_least) == (False, 2, True)
@@ -190,7 +190,7 @@ def sleeping(cpu: float, away: float, other: float = 0.0) -> NewPair:
 
     def samples() -> Iterator[Sample]:
         while True:
-            yield Sample(cpu * 0.001, 0.001, away * 0.001, other * 0.001, 0.0)
+            yield Sample(Sides(cpu * 0.001, 0.001), Sides(away * 0.001, other * 0.001), NOTHING)
 
     return samples
 
@@ -214,7 +214,7 @@ def test_pairs_are_closed() -> None:
 
     def samples() -> Iterator[Sample]:
         try:
-            yield Sample(0.001, 0.001)
+            yield Sample(Sides(0.001, 0.001))
             raise ValueError("a result is wrong")
         finally:
             closed.append(True)
