@@ -22,9 +22,10 @@ FLOORS: dict[str, set[str]] = {
     "process": {"process"},
     "slow_imports": set(),
     "model": {"model"},
+    "secret": {"model"},
     "port": {"port", "lint", "model"},
     "accelerator": {"accelerator"},
-    "confine": {"confine", "records"},
+    "confine": {"confine", "process", "records"},
     "wire": {"wire"},
     "worker": {"worker", "wire", "confine", "accelerator", "slow_imports"},
     "jobs": {"model", "confine", "records"},
@@ -49,10 +50,10 @@ FLOORS: dict[str, set[str]] = {
     },
     "batch": {
         *("batch", "diagnosis", "engine", "keys", "graded", "grading", "lanes", "intake", "report", "export"),
-        *("jobs", "confine", "model"),
+        *("jobs", "confine", "model", "secret"),
     },
-    "ci": {"ci", "diagnosis", "graded", "grading", "lanes", "course", "report", "export", "model"},
-    "release": {"release", "diagnosis", "intake", "lanes", "course", "jobs", "model"},
+    "ci": {"secret", "ci", "diagnosis", "graded", "grading", "lanes", "course", "report", "export", "model"},
+    "release": {"release", "graded", "diagnosis", "intake", "lanes", "course", "jobs", "model"},
     "notebook": {
         *("notebook", "diagnosis", "grading", "lanes", "course", "report", "jobs", "model", "process"),
     },
@@ -85,6 +86,7 @@ FLOORS: dict[str, set[str]] = {
         "jobs",
         "confine",
         "model",
+        "secret",
     },
     "__main__": {"cli"},
 }
@@ -94,7 +96,20 @@ PACKAGES = {f"grader.{path.parent.name}" for path in PACKAGE.glob("*/__init__.py
 
 HOST = (
     *("batch", "ci", "cli", "course", "diagnosis", "engine", "export", "graded", "grading", "intake", "jobs"),
-    *("keys", "lanes", "lint", "notebook", "picture", "port", "pytest_plugin", "release", "report", "study", "verify"),
+    *(
+        "keys",
+        "lanes",
+        "lint",
+        "notebook",
+        "picture",
+        "port",
+        "pytest_plugin",
+        "release",
+        "report",
+        "secret",
+        "study",
+        "verify",
+    ),
 )
 """The rooms that are imported where grading is started, besides those of plain data."""
 

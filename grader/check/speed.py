@@ -67,7 +67,7 @@ def as_fast_as(
     measurement = Measurement(Comparison(function, other, inputs, at_most, same_results, in_place), size, final=final)
     found = measurement.decide()
     limit = _limit(at_most, named)
-    span = "between " + " and ".join(_times(each, at_most).removesuffix(" as") for each in (found.low, found.high))
+    span = "between " + " and ".join(_times(each, at_most).partition(" time")[0] for each in (found.low, found.high))
     told = f"{_times(found.value, at_most)} {named} ({span}); {limit} is asked"
     # Noted before anything is decided: the report has the ratio, whether it passed or not.
     connection.record.speed.append(_speed(found, named, told))

@@ -27,6 +27,8 @@ _ROOM_S = 2.0
 """How long is waited for room on the machine: namespaces that were left are counted for a while."""
 _LOOK_S = 0.05
 
+_SERVER_GONE = "the worker server is gone"
+
 
 class ForkStarter(Starter):
     """Asks the worker server, which has torch imported already.
@@ -95,7 +97,7 @@ class ForkStarter(Starter):
                 group.remove()
         if not isinstance(message, Refused):
             # No submission's fault. The host starts another.
-            raise WorkerLost(Verdict.BROKEN, "the worker server is gone")
+            raise WorkerLost(Verdict.BROKEN, _SERVER_GONE)
         folder.rmdir()
         output.unlink()
         return message
@@ -154,6 +156,7 @@ class _Forked:
     group: cgroup.Group | None = None
     _clean_up: Callable[[], None] | None = None
     _ended: Ended | None = None
+    _lost_server: bool = False
 
     def _end(self, seconds: float) -> Ended | None:
         """How it ended, if that is said in time. The channel closes a little before the server has reaped it."""
@@ -163,7 +166,8 @@ class _Forked:
                 message, _ = _receive(self.status, max(0.0, until - time.monotonic()))
             except (TimeoutError, BlockingIOError):
                 break
-            if message is None:  # the server is gone
+            if message is None:
+                self._lost_server = True
                 break
             self._ended = message if isinstance(message, Ended) else None
         return self._ended
@@ -207,6 +211,8 @@ class _Forked:
 
     def exit_code(self) -> int | None:
         ended = self._end(GRACE_S)
+        if ended is None and self._lost_server:  # it ended with the server, which is no submission's fault
+            raise WorkerLost(Verdict.BROKEN, _SERVER_GONE)
         return None if ended is None else ended.status
 
     def cpu_at_end(self) -> float | None:

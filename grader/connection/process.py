@@ -47,7 +47,11 @@ class Life(Protocol):
         """Send the process a signal, if it still exists. What it started gets none."""
 
     def exit_code(self) -> int | None:
-        """Wait a moment for its end; negative for a signal, None if it does not end."""
+        """Wait a moment for its end; negative for a signal, None if it does not end.
+
+        Raises:
+            WorkerLost: it was ended by a loss of ours.
+        """
 
     def cpu_at_end(self) -> float | None:
         """CPU seconds of its whole life, once it has ended; None if they are not known."""

@@ -91,7 +91,9 @@ class Inputs:
         self.blocks, self.in_place, self.count = blocks, in_place, len(calls)
         leaves = [obj for obj in table.objects if not isinstance(obj, (tuple, list, dict, set, frozenset, slice))]
         filled = sum(memory_of(leaf)[0] < memory_of(leaf)[1] for leaf in leaves)
-        self.apart = filled == len(blocks) and len(table.objects) == len(calls) + len(leaves)
+        known = {id(leaf) for leaf in leaves}
+        given = sum(id(arg) in known for args in calls for arg in args)
+        self.apart = given == filled == len(blocks) and len(table.objects) == len(calls) + len(leaves)
         self.weight = self.size + len(repr(self.tree["rows"]))
 
 

@@ -6,6 +6,7 @@ import builtins
 import gc
 import types
 from contextlib import suppress
+from typing import Any
 
 import pytest
 import torch
@@ -140,51 +141,25 @@ def test_what_hides_is_named_with_its_line(function: Function) -> None:
         with pytest.raises(CheckFailed) as failed:
             judge()
         assert str(failed.value.public) == (
-            "`._C` could hide what your code does, so that this check cannot judge it; write it without\n"
-            "    work.py, line 3\n        with torch._C.DisableTorchFunction(): return x"
+            "`.DisableTorchFunction` could hide what your code does, so that this check cannot judge it; "
+            "write it without\n    work.py, line 3\n        with torch._C.DisableTorchFunction(): return x"
         )
         assert failed.value.from_text
     reads_openly(total, allow=("_C", "DisableTorchFunction"))
 
 
-_INSIDES = [
-    "sys",
-    "os",
-    "posix",
-    "gc",
-    "builtins",
-    "inspect",
-    "ctypes",
-    "_ctypes",
-    "importlib",
-    "_imp",
-    "threading",
-    "_thread",
-    "io",
-    "_io",
-    "subprocess",
-    "multiprocessing",
-    "pickle",
-    "_pickle",
-    "signal",
-    "socket",
-    "types",
-    "ast",
-    "code",
-    "weakref",
-    "marshal",
-    "mmap",
-    "tempfile",
-    "shutil",
-    "pathlib",
-    "grader",
-]
+_INSIDES = (
+    *("sys", "os", "posix", "gc", "builtins", "inspect", "ctypes", "_ctypes", "importlib", "_imp", "types", "ast"),
+    *("threading", "_thread", "io", "_io", "subprocess", "multiprocessing", "pickle", "_pickle", "signal", "socket"),
+    *("code", "weakref", "marshal", "mmap", "tempfile", "shutil", "pathlib", "grader"),
+)
 _RUNS = {id(vars(builtins)[name]) for name in ("exec", "eval", "compile", "globals", "vars", "open", "__import__")}
 
 
+@pytest.mark.filterwarnings("ignore")  # of names that are deprecated
 def test_no_public_name_leads_to_the_inside() -> None:
     """From all modules that may be imported, names that the rule lets pass lead to no module that could hide code."""
-    todo = [(name, __import__(name)) for name in sorted(_MODULES - {"__future__", "sys"})]
+    todo: list[tuple[str, Any]] = [(name, __import__(name)) for name in sorted(_MODULES - {"__future__", "sys"})]
     seen: set[int] = set()
     found = []
     while todo:
@@ -208,10 +183,11 @@ def test_no_public_name_leads_to_the_inside() -> None:
     assert len(seen) > 1000
 
 
+@pytest.mark.filterwarnings("ignore")  # of names that are deprecated
 def test_the_walk_sees_what_is_not_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
     """A module that a module of PyTorch holds under a new name is found."""
     monkeypatch.setattr(torch.nn.functional, "harmless", gc, raising=False)
-    with pytest.raises(AssertionError, match=r"functional\.harmless"):
+    with pytest.raises(AssertionError, match="harmless"):
         test_no_public_name_leads_to_the_inside()
 
 
@@ -237,7 +213,7 @@ def test_a_loop_that_no_count_shows_takes_time(function: Function) -> None:
 def test_useless_operations_hide_no_loop(function: Function) -> None:
     """Who runs as many operations where the input is small has far more than the reference."""
     padded = "def total(x):\n    for _ in range(30_100 - len(x)): x.sum()\n    return sum(v * v for v in x.unbind())\n"
-    with pytest.raises(CheckFailed, match=r"runs (far )?more operations"):
+    with pytest.raises(CheckFailed, match="runs far more operations"):
         no_loop(judged(function, padded), SMALL, LARGE, slack=40_000)
 
 

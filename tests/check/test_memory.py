@@ -14,6 +14,9 @@ from grader.connection.proxy import connection_of
 from grader.model.endings import CheckFailed
 
 LEAN = "def total(x):\n    return x.neg_().sum().neg()\n"
+LARGE_ONLY = (
+    "def total(x):\n    return torch.cat([x, x, x, x]).sum() / 4 if len(x) > 999_999 else x.neg_().sum().neg()\n"
+)
 FAT = "def total(x):\n    y = torch.cat([x, x, x, x])\n    return y.sum() / 4\n"
 HOW: dict[str, Any] = {"size": 4_000_000, "at_most": 1.5, "rtol": 1e-3, "atol": 1.0}
 
@@ -42,10 +45,7 @@ def test_too_much_by_count(function: Function) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        pytest.param(
-            "def total(x):\n    return torch.cat([x, x, x, x] if len(x) > 999_999 else [x]).mean() * len(x)\n",
-            id="only where it is large",
-        ),
+        pytest.param(LARGE_ONLY, id="only where it is large"),
         pytest.param("def total(x):\n    b = bytearray(x.nbytes * 4)\n    return x.sum()\n", id="not PyTorch's memory"),
     ],
 )

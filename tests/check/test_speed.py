@@ -68,7 +68,8 @@ def test_a_ratio_is_found(function: Function) -> None:
     assert judge(mine, function).value == pytest.approx(1.5)
     (row,) = connection_of(mine).record.speed
     assert vars(row) == {
-        "told": "1.5 times as long as the reference (between 1.5 and 1.5); at most 3 is asked",
+        "told": "1.5 times as long as the reference (between 1.5 and 1.5); at most 3 times as long as "
+        "the reference is asked",
         "against": "the reference",
         "ratio": 1.5,
         "low": 1.5,
@@ -86,7 +87,7 @@ def test_too_slow_is_told_in_a_sentence(function: Function) -> None:
     with pytest.raises(CheckFailed) as failed:
         judge(function(writing(71_000)), function)
     assert failed.value.public == "`total` is too slow: at most 3 times as long as the reference is asked"
-    assert "71 times as long as the reference; at most 3 is asked" in failed.value.story
+    assert "71 times as long as the reference; at most 3 times as long" in failed.value.story
     assert "71 ms" in failed.value.story
     assert "between 71 and 71" in failed.value.story
     with pytest.raises(CheckFailed, match=r"1,590 times as long as the reference"):
@@ -98,7 +99,7 @@ def test_nobody_fails_under_way(function: Function) -> None:
     slow, fast = function(writing(71_000)), function(writing(500))
     for function_ in (slow, fast):
         connection_of(function_).record.unconfirmed = True
-    with pytest.raises(Inconclusive, match=r"`total` is 71 times as long.*to be confirmed"):
+    with pytest.raises(Inconclusive, match=r"`total` takes 71 times as long.*to be confirmed"):
         judge(slow, function)
     assert judge(fast, function).below is True
     connection_of(slow).record.unconfirmed = False
@@ -173,7 +174,7 @@ def disturbed(
 
 
 def test_disturbed_samples_are_taken_again(function: Function, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What other programs did to a lap is seen from outside, and that lap does not count."""
+    """What other programs did to a sample is seen from outside, and that sample does not count."""
     # Of a warm-up and two samples to find the size, the calls are 0 to 5.
     found, calls = disturbed(function, monkeypatch, lambda number: number in (6, 9, 10))
     assert [found.value, found.high] == pytest.approx([0.03, 0.03])
@@ -181,7 +182,7 @@ def test_disturbed_samples_are_taken_again(function: Function, monkeypatch: pyte
 
 
 def test_a_machine_that_is_never_quiet(function: Function, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where all laps are disturbed they count, after four that were taken again."""
+    """Where all samples are disturbed they count, after four that were taken again."""
     found, calls = disturbed(function, monkeypatch, lambda number: True)
     assert found.below
     assert (found.samples, calls) == (2, 6 + 2 * (4 + 2))
@@ -205,7 +206,7 @@ def test_loading_is_not_the_machines_time(function: Function) -> None:
 
 
 def test_sleep_is_not_the_machines_time(function: Function, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nor does a call that sleeps, and it is not made several times in a lap."""
+    """Nor does a call that sleeps, and it is not made several times in a sample."""
     away = itertools.count()
     monkeypatch.setattr(TimedWorker, "_look", lambda timed: _Look(timed._cpu(), float(next(away))))
     measurement = compare(function(writing(10)), function(REFERENCE, "given", "the reference's"))

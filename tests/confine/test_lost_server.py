@@ -14,12 +14,16 @@ import pytest
 from support import Grade, grader_of, verdicts
 
 from grader.confine.levels import Level
+from grader.connection.connection import Connection
+from grader.connection.fork import ForkStarter
+from grader.connection.student import Student
 from grader.jobs import Setup, Start
 from grader.lanes.lane import Lane, Run
 from grader.lanes.open import open_lane
 from grader.lanes.source import WorkerServer
 from grader.lanes.walls import WallPlan
-from grader.model import Course
+from grader.model import Course, Limits, Verdict
+from grader.model.endings import WorkerLost
 
 RIGHT = "def double(x):\n    return 2 * x\n\n\ndef double_(x):\n    return x.mul_(2)\n"
 SLOW = "import time\ntime.sleep(1.5)\n" + RIGHT
@@ -101,6 +105,25 @@ def test_a_second_loss_is_told(own: OwnLane, monkeypatch: pytest.MonkeyPatch) ->
         patch.setattr(Lane, "_collect", collect_and_lose)
         assert set(verdicts(own.grade(SLOW)).values()) == {"broken"}
     assert verdicts(own.grade(RIGHT)) == right
+
+
+def test_a_worker_that_ends_with_its_server_is_nobodys_fault(tmp_path: Path) -> None:
+    """Its loss is `broken`, and not a crash of the code that ran in it."""
+    others = servers()
+    with closing(WorkerServer(WallPlan(most=Level.NONE))) as source:
+        source.wait_ready()
+        starter = ForkStarter(source.open_lane(0), tmp_path)
+        connection = Connection(starter, "work", {"work.py": b"import time\ndef nap(): time.sleep(60)\n"}, Limits())
+        connection.names()
+        (server,) = servers() - others
+        killer = threading.Timer(0.3, os.kill, (server, signal.SIGKILL))
+        killer.start()
+        with pytest.raises(WorkerLost) as caught:
+            Student(connection).nap()
+        killer.join()
+        connection.close()
+        starter.close()
+    assert (caught.value.verdict, caught.value.message) == (Verdict.BROKEN, "the worker server is gone")
 
 
 def test_lanes_of_a_new_server_are_not_kept_waiting(monkeypatch: pytest.MonkeyPatch) -> None:

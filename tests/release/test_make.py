@@ -10,6 +10,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+import yaml
 from support import COURSES, run_grade
 
 CANARY = "9c41be07-77"
@@ -108,6 +109,13 @@ def test_copy_works_by_itself(released: Path, tmp_path: Path) -> None:
     assert told.returncode == 1
     assert "the result has the wrong values: 3 of 3 elements are wrong" in told.stdout
     assert "This looks like: You tripled it; double means two times." in told.stdout
+    assert "print(double(torch.tensor([1.0, 2.0, 3.0], dtype=torch.float32)))" in told.stdout
+
+
+def test_lines_to_try_are_printed_where_they_suit_the_reference(released: Path) -> None:
+    """A check that reads what became of its own tensor fails whoever is right, if arguments are made anew."""
+    described = yaml.safe_load((released / "copy/exercises/01_basics/double/exercise.yaml").read_text())
+    assert described["retyped"] == ["small"]
 
 
 def test_hand_in_takes_its_exercises(released: Path, tmp_path: Path) -> None:

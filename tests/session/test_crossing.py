@@ -204,7 +204,8 @@ def test_an_object_of_a_lost_worker_is_gone(student: Any, function: Function) ->
     """It is not taken for an object of the worker that follows."""
     old = student.Stack(1)
     connection_of(old).close()
-    for use in (lambda: old.items, lambda: student.given(old)):
+    uses: tuple[Callable[[], Any], ...] = (lambda: old.items, lambda: student.given(old))
+    for use in uses:
         with pytest.raises(RuntimeError, match="is gone: its worker has ended"):
             use()
 

@@ -38,7 +38,7 @@ def test_what_ran_before_decides_nothing(tiny: Course, fork_lane: Lane) -> None:
     """A check has the same inputs alone, where the file is loaded for it, and after others."""
     double = tiny.exercises[0]
     files = {"double.py": b"def double(x):\n    return 3 * x\n\n\ndef double_(x):\n    return x.mul_(2)\n"}
-    alone = fork_lane.run(double, files, 7, None, Part(frozenset({"random"}))).outcomes[0]
+    alone = fork_lane.run(double, files, 7, "", Part(frozenset({"random"}))).outcomes[0]
     others = {outcome.check: outcome.detail for outcome in fork_lane.run(double, files, 7).outcomes}
     assert "yours" in alone.detail
     assert alone.detail == others["random"]

@@ -96,7 +96,14 @@ def test_worker_holds_nothing(tiny: Course, tmp_path: Path, start: str, bare_lan
     lane = bare_lane(start)
     found = look(grader_of(tiny, lane, tmp_path))
     assert found["modules"] == []
-    ours = ("grader.wire", "grader.worker", "grader.confine", "grader.accelerator", "grader.records")
+    ours = (
+        "grader.wire",
+        "grader.worker",
+        "grader.confine",
+        "grader.accelerator",
+        "grader.records",
+        "grader.slow_imports",
+    )
     assert all(name.startswith(ours) or name == "grader" for name in found["ours"])
     assert found["memory"] == []
     assert found["folder"] == ["double.py"]

@@ -1,6 +1,7 @@
 """You gather along dim 0: then the labels choose rows. They are numbers of columns, along dim 1.
 
 caught by: four_pictures
+breaks: C1, C3, C6
 keeps: best
 """
 

@@ -1,4 +1,4 @@
-"""You leave PyTorch for plain numbers: a loop over points again, in Python, and a copy out of the tensor and back.
+"""You leave PyTorch, for NumPy or for plain numbers: all of them are copied out of the tensor and back.
 
 caught by: no_loop_at_scale[pairwise]
 keeps: pairwise_lean

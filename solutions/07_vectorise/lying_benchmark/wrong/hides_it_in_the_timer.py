@@ -1,4 +1,4 @@
-"""You give Timer a global that is called `sum`. In the timed statement, the name is then no longer Python's.
+"""In the timed statement, `sum` is no longer Python's, as when Timer is given a global of that name.
 
 caught by: name
 keeps: add_up

@@ -1,4 +1,5 @@
-"""You call the accumulator `sum`. Where that name holds a tensor, nobody can call Python's own any more.
+"""You call something of your own `sum`, such as the accumulator. Where that name holds a tensor, nobody can call
+Python's own any more.
 
 caught by: name
 keeps: compare_sums
