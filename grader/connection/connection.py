@@ -45,6 +45,7 @@ class Request:
     what: str
     word: str
     seconds: float
+    several: bool = False
 
 
 class Connection:
@@ -258,11 +259,10 @@ class Connection:
                 messages.append((tree, padded(blocks)))
             tree, data = packed(messages)
             try:
-                frame = self._exchange(dict(tree, do="each"), data, requests[0])
+                frame = self.exchange(dict(tree, do="each"), data, Request(Table(), what, word, seconds, True))
             except WorkerLost as lost:
                 if lost.verdict is Verdict.TIMED_OUT:
-                    raise self._note_loss(lost, requests[0]) from None
-                self._end_worker()
+                    raise
                 return []
         try:
             parts = parts_of(frame)
@@ -290,26 +290,19 @@ class Connection:
         self, tree: dict[str, Any], data: list[Any], request: Request, mapped: tuple[int, int] | None = None
     ) -> Frame:
         """Send a message that is encoded already, and wait for its reply; `mapped` as in `WorkerProcess.ask`."""
-        if self.worker is None:
-            self.live_worker()
-        try:
-            return self._exchange(tree, data, request, mapped)
-        except WorkerLost as lost:
-            raise self._note_loss(lost, request) from None
-
-    def _exchange(
-        self, tree: dict[str, Any], data: list[Any], request: Request, mapped: tuple[int, int] | None = None
-    ) -> Frame:
-        assert self.worker is not None
+        worker = self.worker or self.live_worker()
         if not self._seeded:
             tree["seed"], self._seeded = self.record.seed, True
         if self._dropped:
             dropped, self._dropped = self._dropped, []
             tree["dropped"] = [number for number in dropped if number not in self._proxies]
-        self.worker.channel.budget = self.record.budget
-        before = self.worker.printed() if self.record.recording else 0
-        frame = self.worker.ask(tree, data, request.seconds, request.what, mapped)
-        if self.record.recording and self.worker.printed() > before:
+        worker.channel.budget = self.record.budget
+        before = worker.printed() if self.record.recording else 0
+        try:
+            frame = worker.ask(tree, data, request.seconds, request.what, mapped)
+        except WorkerLost as lost:
+            raise self._note_loss(lost, request) from None
+        if self.record.recording and worker.printed() > before:
             self.record.printing.add(request.what)
         return frame
 
@@ -319,13 +312,9 @@ class Connection:
         if "unsupported" in tree:
             text = say("{} returned something that cannot be graded", request.what)
             raise CannotJudge(text, f"{text}\n{str(tree['unsupported'])[:_MOST_REASON]}")
-
-        def other(*child: Any) -> Proxy:
-            return self._proxy(child, request.word)
-
         try:
             # Arguments first: what student code did to them before it raised counts, too.
-            decoder = Decoder(request.table, other, caps)
+            decoder = Decoder(request.table, partial(self._proxy, request.word), caps)
             values = decoder.decode(tree, frame.data)
             self.record.changes += decoder.changes
             raised = Raised.read(tree["error"], request.what, self.owner) if tree.get("error") is not None else None
@@ -355,7 +344,7 @@ class Connection:
             raise RuntimeError(f"`{place.word}` is gone: its worker has ended")
         return list(place.child)
 
-    def _proxy(self, child: tuple[Any, ...], word: str) -> Proxy:
+    def _proxy(self, word: str, *child: Any) -> Proxy:
         """What stands for an object that the worker names in a reply."""
         expect(len(child) == 3 and child[0] == "proxy", "an invalid proxy")
         _, number, kind = child
@@ -409,7 +398,10 @@ class Connection:
             raise lost
 
     def _note_loss(self, lost: WorkerLost, request: Request) -> WorkerLost:
-        """Note the loss of the worker by a request."""
+        """Note the loss of the worker by a request; not by one of several calls, as nobody knows which."""
+        if request.several and lost.verdict is not Verdict.TIMED_OUT:
+            self._end_worker()
+            return lost
         self._lose(lost, request.what)
         # A check may allow less time than the others do; then a timeout says nothing about them.
         if lost.verdict is Verdict.TIMED_OUT and not lost.in_load and request.seconds >= self._usual_s:

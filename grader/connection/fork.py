@@ -56,7 +56,8 @@ class ForkStarter(Starter):
             worker = self._start(limits, spared=spared, simulates=simulates)
             if isinstance(worker, WorkerProcess):
                 first_words(worker)  # that it is confined
-                return _in_its_group(worker)
+                self._take_in(worker)
+                return worker
             if time.monotonic() < until:
                 time.sleep(_LOOK_S)
             # Fewer at once: what is kept for later makes room for what is needed now.
@@ -64,6 +65,18 @@ class ForkStarter(Starter):
                 until = time.monotonic() + _ROOM_S
             else:
                 raise WorkerLost(Verdict.BROKEN, f"this machine has no room for one more worker: {worker.why}")
+
+    def _take_in(self, worker: WorkerProcess) -> None:
+        """Put a worker where its limits hold: nothing of a submission has been sent to it yet."""
+        assert isinstance(worker.life, _Forked)
+        try:
+            if worker.life.group is not None:
+                worker.life.group.take_in(worker.life.pid)
+        except ProcessLookupError:  # it has ended already, which is told when it is asked
+            pass
+        except OSError:
+            worker.close()
+            raise
 
     def _start(self, limits: Limits, *, spared: bool, simulates: bool) -> WorkerProcess | Refused:
         # Made from here: control groups are not seen behind the wall.
@@ -123,21 +136,6 @@ def _receive(status: socket.socket, seconds: float) -> tuple[Message | None, lis
     except ConnectionError:
         said, descriptors = b"", []
     return (from_text(said) if said else None), list(descriptors)
-
-
-def _in_its_group(worker: WorkerProcess) -> WorkerProcess:
-    """The worker, once it is where its limits hold: nothing of a submission has been sent to it yet."""
-    life = worker.life
-    assert isinstance(life, _Forked)
-    if life.group is not None:
-        try:
-            life.group.take_in(life.pid)
-        except ProcessLookupError:  # it has ended already, which is told when it is asked
-            pass
-        except OSError:
-            worker.close()
-            raise
-    return worker
 
 
 def _pid_of(pidfd: int) -> int:

@@ -134,7 +134,7 @@ class PairedRun:
 
     def have_cpu_clock(self) -> bool:
         """Whether CPU time can be read; otherwise times are those of the clock on the wall."""
-        return self._mine.process.cpu_s() is not None and self._other.process.cpu_s() is not None
+        return all(side.connection.live_worker().cpu_s() is not None for side in (self._mine, self._other))
 
     def sample(self, size: int, calls: Calls = ONE, *, idle: bool = True) -> Sample:
         """Call both sides with the same new arguments, in turns first; compare what comes back.

@@ -24,7 +24,8 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 
 from grader.connection.samples import NOTHING, Sample, Sides, is_hopeless
@@ -49,6 +50,9 @@ _SAMPLES_PER_DISSENT = 4
 
 _WAITING = 3.0, 2.0
 """Sleep counts where it makes three times the CPU time, and twice the limit: loosely, as a busy machine adds to it."""
+
+
+NewPair = Callable[[], Generator[Sample, None, None]]
 
 
 @dataclass(frozen=True)
@@ -127,9 +131,7 @@ class _Run:
         return -3 if self.clearly(limit, FAR) else -weight
 
 
-def decide(
-    limit: float, new_pair: Callable[[], Iterator[Sample]], out_of_time: Callable[[], bool], *, final: bool = True
-) -> Ratio:
+def decide(limit: float, new_pair: NewPair, out_of_time: Callable[[], bool], *, final: bool = True) -> Ratio:
     """Compare two sides until their ratio is known to lie below or above a limit.
 
     Args:
@@ -144,7 +146,7 @@ def decide(
     # Time is looked at between pairs, and not before as many as decide what is clear: a slow machine delays a verdict,
     # and does not take it away. A pair that was begun is measured to its end.
     while len(pairs) < most and not (len(pairs) >= least and out_of_time()):
-        pairs.append(_run(limit, new_pair(), pairs[-1].idle if pairs else None, hopeless))
+        pairs.append(_run(limit, new_pair, pairs[-1].idle if pairs else None, hopeless))
         for pair in pairs:
             # What asking costs is the machine's, not a pair's: the least that any saw holds for all, earlier ones too.
             pair.idle = pairs[-1].idle
@@ -156,20 +158,16 @@ def decide(
     return _summary(limit, pairs, below=None)
 
 
-def _run(limit: float, samples: Iterator[Sample], idle: Sides | None, hopeless: int) -> _Run:
+def _run(limit: float, new_pair: NewPair, idle: Sides | None, hopeless: int) -> _Run:
     """Take samples from a pair until it is clear or has enough."""
     pair = _Run(idle)
-    try:
+    # Samples come from a generator that holds two workers; closing it ends them, also when a check failed inside.
+    with closing(new_pair()) as samples:
         for sample in samples:
             pair.samples.append(sample)
             pair.idle = sample.idle.least(pair.idle) if sample.idle else pair.idle
             if _enough(pair, limit, hopeless):
                 break
-    finally:
-        # Samples come from a generator that holds two workers; closing it ends them, also when a check failed inside.
-        close = getattr(samples, "close", None)
-        if close is not None:
-            close()
     return pair
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import replace
 
 from grader.confine.limits import WorkerLimits
 from grader.connection.process import LONGEST_WAIT_S, WorkerProcess
@@ -30,8 +29,7 @@ def worker_limits(limits: Limits, room_mb: int = 0) -> WorkerLimits:
 
 def caps_of(limits: Limits) -> Caps:
     """No message is larger than the memory that the worker may have."""
-    most = Caps()
-    return replace(most, data_bytes=min(most.data_bytes, limits.memory_mb << 20))
+    return Caps(data_bytes=min(Caps().data_bytes, limits.memory_mb << 20))
 
 
 def first_words(worker: WorkerProcess) -> Frame:

@@ -25,7 +25,6 @@ from typing import Any, NamedTuple
 import pytest
 
 from grader.connection.connection import Request
-from grader.connection.process import WorkerProcess
 from grader.connection.proxy import Proxy, connection_of, place_of, what_of
 from grader.connection.record import Record, waiting
 from grader.model import Device
@@ -136,7 +135,7 @@ class TimedWorker:
         try:
             with waiting(student=not self.connection.secret), self.connection.alone():
                 self.prepare(inputs)
-                return self._go(inputs, seconds or self._call_s, idle=idle)
+                return self._go(inputs, seconds or self.connection.limits.call_s, idle=idle)
         finally:
             self._release()
 
@@ -148,13 +147,15 @@ class TimedWorker:
         """
         try:
             self.prepare(inputs)
-            process = self.connection.live_worker()
-            clock.reset_peak(process.life.pid)
-            before = clock.memory(process.life.pid)
+            pid, seconds = self.connection.live_worker().life.pid, self.connection.limits.call_s
+            clock.reset_peak(pid)
+            before = clock.memory(pid)
             self._write(inputs)
-            self._request(self._message(inputs, idle=False, hold=True), self._inline(inputs), self._call_s)
-            after = clock.memory(process.life.pid)
-            frame = self._request({"do": "results"}, [], self._call_s)
+            self._request(
+                self._message(inputs, idle=False, hold=True), self._inline(inputs), self.connection.limits.call_s
+            )
+            after = clock.memory(pid)
+            frame = self._request({"do": "results"}, [], seconds)
             (result,) = self._results(frame, 1)
         finally:
             self._release()
@@ -171,20 +172,17 @@ class TimedWorker:
         finally:
             self.left_out_s += time.monotonic() - started
         worker = connection.live_worker()
+        mapped = None
         if worker.channel.shares_memory and inputs.size:
             self._mapped = make_to_map("inputs", inputs.size)
-            self._request(dict(inputs.tree, do="prepare"), [], _PREPARE_S, (self._mapped, inputs.size))
-        else:
-            self._request(dict(inputs.tree, do="prepare"), [bytes(inputs.size)], _PREPARE_S)
+            mapped = self._mapped, inputs.size
+        inline = [] if mapped else [bytes(inputs.size)]
+        self._request(dict(inputs.tree, do="prepare"), inline, _PREPARE_S, mapped)
 
     def _release(self) -> None:
         if self._mapped is not None:
             os.close(self._mapped)
             self._mapped = None
-
-    @property
-    def _call_s(self) -> float:
-        return self.connection.limits.call_s
 
     def add_late_work(self) -> None:
         """Add what the worker did since its last reply to that call. What it does later is added to the next one."""
@@ -258,11 +256,6 @@ class TimedWorker:
         worker = self.connection.worker
         used = worker.cpu_s() if worker is not None else None
         return time.perf_counter() if used is None else used
-
-    @property
-    def process(self) -> WorkerProcess:
-        """The worker's process, as seen from outside."""
-        return self.connection.live_worker()
 
     def close(self) -> None:
         """End the worker."""

@@ -225,12 +225,7 @@ class Decoder:
             raise ProtocolError("an unknown dtype")
         block = None if number is None else self._block(number)
         nbytes = 0 if block is None else block.nbytes
-        if (
-            type(start) is not int
-            or type(size) is not int
-            or not 0 <= start <= nbytes
-            or not 0 <= size <= nbytes - start
-        ):
+        if not (type(start) is type(size) is int and 0 <= start <= start + size <= nbytes):
             raise ProtocolError("a storage is out of bounds")
         itemsize = dtype.itemsize
         check_layout(shape, strides, offset, itemsize, itemsize, size, self._caps)

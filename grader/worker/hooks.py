@@ -26,20 +26,14 @@ _SENT = ("input_tensors", "input_tensor", "input", "inputs", "tensors", "tensor"
 """Names of the argument that holds what a rank sends, the best first."""
 
 _MOVES = ("_to_copy", "copy_", "_copy_from")
-_ESCAPES = {
-    "tolist": "tolist",
-    "numpy": "numpy",
+_ESCAPES = {name: name for name in ("tolist", "numpy", "item", "data_ptr", "apply_", "map_")} | {
     "__array__": "numpy",
     "__dlpack__": "dlpack",
-    "item": "item",
     "__float__": "float",
     "__int__": "int",
     "__index__": "int",
     "__complex__": "complex",
     "untyped_storage": "storage",
-    "data_ptr": "data_ptr",
-    "apply_": "apply_",
-    "map_": "map_",
     "map2_": "map_",
 }
 """Uses of a tensor after which its numbers are outside of PyTorch, or Python has been called for each of them."""

@@ -73,7 +73,8 @@ def _answer(function: Callable[..., Any], args: list[Any], rank: int, size: int,
         if any(words in str(error).lower() for words in _WAITED):
             return {"ended": "waits"}
         return {"ended": "raised", "raised": [type(error).__name__, str(error)[:_MOST_TEXT]]}
-    changed = any(isinstance(old, torch.Tensor) and not _equal(old, new) for old, new in zip(before, args, strict=True))
+    pairs = [pair for pair in zip(before, args, strict=True) if isinstance(pair[0], torch.Tensor)]
+    changed = not all(old.shape == new.shape and torch.equal(old.nan_to_num(), new.nan_to_num()) for old, new in pairs)
     if isinstance(result, torch.Tensor):
         result = result.detach().clone()  # not the storage behind a view
     elif not isinstance(result, _PLAIN):
@@ -85,10 +86,6 @@ def _answer(function: Callable[..., Any], args: list[Any], rank: int, size: int,
         "sent": cost["sent"],
         "changed": changed,
     }
-
-
-def _equal(old: torch.Tensor, new: torch.Tensor) -> bool:
-    return old.shape == new.shape and torch.equal(old.nan_to_num(), new.nan_to_num())
 
 
 def _read(path: str) -> dict[str, Any]:

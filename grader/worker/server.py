@@ -17,6 +17,7 @@ import signal
 import socket
 import sys
 import traceback
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -89,7 +90,6 @@ def _check_parallel_operation() -> None:
 class _Server:
     def __init__(self, host: socket.socket, wall: Wall, refused: str) -> None:
         self._host, self._wall, self._refused = host, wall, refused
-        self._lanes: dict[int, socket.socket] = {}
         self._workers: dict[int, _Work] = {}
         self._spare: _Spare | None = None
         self._no_room = ""
@@ -121,7 +121,6 @@ class _Server:
         match message:
             case messages.OpenLane(number):
                 lane = socket.socket(fileno=descriptors[0])
-                self._lanes[number] = lane
                 self._selector.register(lane, selectors.EVENT_READ, lambda end: self._from_lane(number, end))
             case messages.EndWorkers(number):
                 self._end_workers(number, all_of_them=False)
@@ -147,7 +146,6 @@ class _Server:
             case _:  # the lane is gone
                 self._selector.unregister(sock)
                 sock.close()
-                del self._lanes[lane]
                 self._end_workers(lane, all_of_them=True)
 
     def _has_spare_for(self, wanted: messages.StartWorker) -> bool:
@@ -170,13 +168,11 @@ class _Server:
         # Entered before it is told anything: should it die at once, its end has somebody to be told to.
         self._workers[spare.pid] = _Work(lane, status, wanted.spared)
         self._selector.register(status, selectors.EVENT_READ, lambda end: self._end_one(spare.pid, end))
-        with contextlib.suppress(OSError):  # a spare that died is reaped and told like any other death
-            socket.send_fds(spare.birth, [to_text(wanted).encode()], descriptors)
+        _send(spare.birth, wanted, descriptors)
         spare.birth.close()
         # A descriptor and not a number: in the server's process namespace the worker has another number than outside.
         pidfd = os.pidfd_open(spare.pid)
-        with contextlib.suppress(OSError):  # as in `_send`
-            socket.send_fds(status, [to_text(messages.Started()).encode()], [pidfd])
+        _send(status, messages.Started(), [pidfd])
         os.close(pidfd)
         self._fork_spare()
 
@@ -240,6 +236,8 @@ class _Server:
         return True
 
 
-def _send(sock: socket.socket, message: messages.Message) -> None:
-    with contextlib.suppress(OSError):  # the lane is gone; its workers are ended when its socket is found closed
-        sock.send(to_text(message).encode())
+def _send(sock: socket.socket, message: messages.Message, descriptors: Sequence[int] = ()) -> None:
+    # The lane is gone, whose workers are ended when its socket is found closed; or a spare that died, which is reaped
+    # and told like any other death.
+    with contextlib.suppress(OSError):
+        socket.send_fds(sock, [to_text(message).encode()], descriptors)

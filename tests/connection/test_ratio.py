@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 
 import pytest
 
@@ -12,7 +12,7 @@ from grader.connection.paired_run import Budget
 from grader.connection.ratio import MOST_PAIRS, MOST_SAMPLES, Ratio, decide
 from grader.connection.samples import NOTHING, Sample, Sides
 
-NewPair = Callable[[], Iterator[Sample]]
+NewPair = Callable[[], Generator[Sample, None, None]]
 
 
 def never() -> bool:
@@ -23,7 +23,7 @@ def steady(ratio: float, *, other: float = 0.001, idle: float = 0.0002, scatter:
     """Pairs with a true ratio, to which asking and answering is added; scatter goes upwards, as it does."""
     chance = random.Random(1)
 
-    def samples() -> Iterator[Sample]:
+    def samples() -> Generator[Sample, None, None]:
         while True:
             mine, theirs, nothing = (
                 (time + idle) * (1 + scatter * chance.expovariate(1.0)) for time in (ratio * other, other, 0.0)
@@ -98,7 +98,7 @@ def test_a_bad_second_is_outvoted(ratio: float, below: bool) -> None:
     """Two pairs in a row whose clocks err by a factor of three, now on one side, now on the other, decide nothing."""
 
     def bad(mine: float, other: float) -> NewPair:
-        def samples() -> Iterator[Sample]:
+        def samples() -> Generator[Sample, None, None]:
             for number in itertools.count():
                 theirs = 0.001 * (other if number % 2 else 1.0)
                 yield Sample(Sides(ratio * 0.001 * mine, theirs), idle=NOTHING)
@@ -113,7 +113,7 @@ def test_a_bad_second_is_outvoted(ratio: float, below: bool) -> None:
 def test_too_much_left_out_decides_nothing() -> None:
     """Where a call that does nothing took too long in the first pairs, a true ratio of 1.4 is not taken for five."""
 
-    def bad() -> Iterator[Sample]:
+    def bad() -> Generator[Sample, None, None]:
         while True:
             yield Sample(Sides(0.0014, 0.001), idle=Sides(0.0009, 0.0009))
 
@@ -133,7 +133,7 @@ def test_scatter_upwards_does_not_matter() -> None:
 def test_asking_costs_either_side_its_own() -> None:
     """Where the sides make different numbers of calls, so much of it is left out as each of them had."""
 
-    def samples() -> Iterator[Sample]:
+    def samples() -> Generator[Sample, None, None]:
         while True:
             yield Sample(Sides(0.0003, 0.0104), idle=Sides(0.0002, 0.0004))
 
@@ -145,7 +145,7 @@ def test_asking_costs_either_side_its_own() -> None:
 def test_one_disturbed_sample_is_not_hopeless() -> None:
     """A sample in which a short call took a hundred times as long ends no pair early, and is left out."""
 
-    def samples() -> Iterator[Sample]:
+    def samples() -> Generator[Sample, None, None]:
         yield Sample(Sides(0.1, 0.001), idle=NOTHING)
         while True:
             yield Sample(Sides(0.0019, 0.001), idle=NOTHING)
@@ -174,7 +174,7 @@ def test_a_clear_verdict_takes_the_time_it_needs(ratio: float, below: bool) -> N
 def test_a_stopped_call_is_a_lower_bound() -> None:
     """A call that was stopped says `more than`, and is confirmed too."""
 
-    def samples() -> Iterator[Sample]:
+    def samples() -> Generator[Sample, None, None]:
         yield Sample(Sides(0.5, 0.001), stopped=True)
 
     found = decide(3.5, samples, never)
@@ -188,7 +188,7 @@ def test_a_stopped_call_is_a_lower_bound() -> None:
 def sleeping(cpu: float, away: float, other: float = 0.0) -> NewPair:
     """Pairs in which the judged side uses some CPU time, and is away for some more."""
 
-    def samples() -> Iterator[Sample]:
+    def samples() -> Generator[Sample, None, None]:
         while True:
             yield Sample(Sides(cpu * 0.001, 0.001), Sides(away * 0.001, other * 0.001), NOTHING)
 
@@ -212,7 +212,7 @@ def test_pairs_are_closed() -> None:
     """Each pair's workers are ended, also when a check fails inside."""
     closed = []
 
-    def samples() -> Iterator[Sample]:
+    def samples() -> Generator[Sample, None, None]:
         try:
             yield Sample(Sides(0.001, 0.001))
             raise ValueError("a result is wrong")
@@ -229,7 +229,7 @@ def test_a_verdict_holds_for_every_scatter() -> None:
     chance = random.Random(7)
 
     def odd_now_and_then(ratio: float) -> NewPair:
-        def new_pair() -> Iterator[Sample]:
+        def new_pair() -> Generator[Sample, None, None]:
             factor = chance.choice([0.6, 1.6]) if chance.random() < 0.02 else chance.uniform(0.95, 1.05)
             return steady(ratio * factor, scatter=chance.uniform(0.0, 0.5))()
 
