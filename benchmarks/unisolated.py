@@ -11,13 +11,13 @@ import json
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any, cast
 
 from grader.check.devices import Accelerator
-from grader.connection.connection import Connection, Request
+from grader.connection.connection import Connection
 from grader.connection.process import Starter
 from grader.connection.proxy import Proxy, is_proxy, place_of, what_of
 from grader.connection.raised import Raised
@@ -57,7 +57,7 @@ class LocalConnection(Connection):
             exec(compile(source, name, "exec"), vars(self._spaces[space]))
         return space
 
-    def ask_ahead(self, target: Proxy, cases: Sequence[tuple[Any, ...]]) -> list[Request]:
+    def ask_each(self, target: Proxy, cases: Sequence[tuple[Any, ...]]) -> list[Callable[[], Any]]:
         """There is no way there and back: nothing is sent."""
         return []
 

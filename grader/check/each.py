@@ -1,22 +1,21 @@
-"""Many calls of one function, sent together: the worker makes the next while the check examines a result."""
+"""Many calls of one function, sent together: one message there and one back for several of them."""
 
 from __future__ import annotations
 
 import itertools
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import torch
 
-from grader.connection.connection import Request, connection_of
-from grader.connection.proxy import Proxy, function_expected
+from grader.connection.proxy import Proxy, connection_of, function_expected
 
 _SIZES = (4, 16, 64)
 """Calls of the first groups, and of all others: a check that ends early has made few calls for nothing."""
 
 _MOST_BYTES = 1 << 15
-"""Of the tensors in one group: it must fit into the buffers between the processes."""
+"""Of the tensors in one group: both processes have all of them at once."""
 
 
 class Each(Iterator[Any]):
@@ -29,24 +28,20 @@ class Each(Iterator[Any]):
 
     def __init__(self, function: Proxy, cases: Iterable[tuple[Any, ...]]) -> None:
         self._function, self._cases = function, deque(cases)
-        self._sent: deque[Request] = deque()
+        self._answers: deque[Callable[[], Any]] = deque()
         self._groups = 0
+        self._together = True
 
     def __next__(self) -> Any:
         """The next result. What student code raised for it is raised here; then one may go on with the next."""
         if not self._cases:
             raise StopIteration
-        connection = connection_of(self._function)
-        if not self._sent and len(group := self._group()) > 1:
+        if not self._answers and self._together and len(group := self._group()) > 1:
             self._groups += 1
-            self._sent.extend(connection.ask_ahead(self._function, group))
+            self._answers.extend(connection_of(self._function).ask_each(self._function, group))
+            self._together = bool(self._answers)  # or one of them ended the worker: which one is found out
         args = self._cases.popleft()
-        if self._sent:
-            try:
-                return connection.take(self._sent.popleft())
-            except LookupError:  # the worker was lost by an earlier call
-                self._sent.clear()
-        return self._function(*args)
+        return self._answers.popleft()() if self._answers else self._function(*args)
 
     def _group(self) -> list[tuple[Any, ...]]:
         """The cases that are sent together next."""
@@ -66,9 +61,9 @@ class Each(Iterator[Any]):
 def each(function: Proxy, cases: Iterable[tuple[Any, ...]]) -> Iterator[Any]:
     """What a function returns in each case, in order: like `itertools.starmap`, and several times as fast as a loop.
 
-    The worker makes the calls one after the other, and goes on to the next while the check examines a result. Some of
-    them are sent before the first result is there: a change that a check, or an earlier call, makes to a later argument
-    is not seen. If a call raises, `next` raises that, and goes on with the next case when it is called again.
+    The worker makes several calls, one after the other, before the check examines the first result: a change that a
+    check, or an earlier call, makes to a later argument is not seen. If a call raises, `next` raises that, and goes on
+    with the next case when it is called again.
 
     Args:
         function: of the student's or the reference's.

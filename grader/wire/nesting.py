@@ -12,6 +12,7 @@ KEYED = {"dict": 2, "set": 1, "frozenset": 1}
 """Containers that hash their items, or every second one."""
 
 _LEAVES = "tensor", "array"
+_TOO_LARGE = "a value is too large or too deep"
 
 
 def weighed(rows: Sequence[list[Any]], changed: Sequence[int], caps: Caps) -> list[int]:
@@ -23,28 +24,27 @@ def weighed(rows: Sequence[list[Any]], changed: Sequence[int], caps: Caps) -> li
     order: list[int] = []
     hashed = 0
     depth, size = [0] * len(rows), [0] * len(rows)  # a size of -1: its items are being visited
+
+    def visit(number: int, above: int) -> None:
+        nonlocal hashed
+        expect(size[number] >= 0, "a value contains itself")
+        if size[number]:
+            return
+        expect(above < caps.depth, _TOO_LARGE)  # before Python's own limit
+        size[number] = -1
+        row = rows[number]
+        inner = _references(row, len(rows))
+        for child in inner:
+            visit(child, above + 1)
+        size[number] = len(row) + sum(size[child] for child in inner)
+        depth[number] = 1 + max((depth[child] for child in inner), default=0)
+        if row[0] in KEYED:  # whose hash goes over all that a key holds, each time
+            hashed += sum(size[child] for child in _references(row, len(rows), KEYED[row[0]]))
+        expect(max(size[number], hashed) <= caps.unfolded and depth[number] <= caps.depth, _TOO_LARGE)
+        order.append(number)
+
     for first in changed:
-        stack = [first]
-        while stack:
-            number = stack[-1]
-            if size[number] > 0:
-                stack.pop()
-                continue
-            row = rows[number]
-            inner = _references(row, len(rows))
-            if size[number] == 0:
-                size[number] = -1
-                expect(all(size[child] != -1 for child in inner), "a value contains itself")
-                stack += [child for child in inner if size[child] == 0]
-                continue
-            stack.pop()
-            size[number] = len(row) + sum(size[child] for child in inner)
-            depth[number] = 1 + max((depth[child] for child in inner), default=0)
-            if row[0] in KEYED:  # whose hash goes over all that a key holds, each time
-                hashed += sum(size[child] for child in _references(row, len(rows), KEYED[row[0]]))
-            fits = max(size[number], hashed) <= caps.unfolded and depth[number] <= caps.depth
-            expect(fits, "a value is too large or too deep")
-            order.append(number)
+        visit(first, 0)
     return order
 
 
