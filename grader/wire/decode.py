@@ -71,7 +71,6 @@ class Decoder:
         self, table: Table, other: Callable[..., Any], caps: Caps | None = None, *, answers: bool = False
     ) -> None:
         self._table, self._other, self._caps, self._answers = table, other, caps or Caps(), answers
-        self._fresh: dict[int, Any] = {}  # containers of this message, by number, while they are built
         self._rows: list[Any] = []
         self.changes: list[Change] = []
 
@@ -233,12 +232,9 @@ class Decoder:
             raise ProtocolError("a stride of a tensor is negative")
         storage = self._table.storages.get((number, start, size))
         if storage is None:
-            if block is None:
-                storage = torch.UntypedStorage(0, device="cpu")
-            else:
-                if (block.address + start) % min(itemsize, 8):
-                    raise ProtocolError("memory is not aligned")
-                storage = block.storage(start, size)
+            if block is not None and (block.address + start) % min(itemsize, 8):
+                raise ProtocolError("memory is not aligned")
+            storage = torch.UntypedStorage(0, device="cpu") if block is None else block.storage(start, size)
             self._table.storages[number, start, size] = storage
         tensor = torch.empty(0, dtype=dtype, device="cpu").set_(storage, offset, shape, strides)
         if bits:
