@@ -11,7 +11,7 @@ import json
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any, cast
@@ -56,10 +56,6 @@ class LocalConnection(Connection):
             self._spaces[space] = ModuleType(name)
             exec(compile(source, name, "exec"), vars(self._spaces[space]))
         return space
-
-    def ask_each(self, target: Proxy, cases: Sequence[tuple[Any, ...]]) -> list[Callable[[], Any]]:
-        """There is no way there and back: nothing is sent."""
-        return []
 
     def call(self, target: Proxy, args: tuple[Any, ...], kwargs: dict[str, Any], called: Proxy | None = None) -> Any:
         function, *values = (self._find(item) if is_proxy(item) else item for item in (target, *args))
@@ -162,7 +158,8 @@ def main() -> None:
     torch.set_num_threads(1)
     ids = sys.argv[1:]
     planned = [PlannedExercise.of(item) for item in load_course(ROOT).exercises if item.id in ids]
-    run_session(Host(ids), planned, LocalConnections(), Accelerator(), Path(tempfile.gettempdir()))
+    host: Any = Host(ids)
+    run_session(host, planned, LocalConnections(), Accelerator(), Path(tempfile.gettempdir()))
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import weakref
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -26,7 +26,7 @@ from grader.model.public import say
 from grader.wire.bounds import ProtocolError, Unsupported, expect
 from grader.wire.decode import Decoder, copies
 from grader.wire.encode import Encoder
-from grader.wire.frames import Frame, packed, parts_of
+from grader.wire.frames import Frame
 from grader.wire.memory import Table, is_index, padded
 
 # One loss may be chance, such as a crash by a race. A function that is lost twice would be lost in every later check,
@@ -45,7 +45,6 @@ class Request:
     what: str
     word: str
     seconds: float
-    several: bool = False
 
 
 class Connection:
@@ -238,45 +237,6 @@ class Connection:
         with waiting(student=not self.secret):
             return self._ask(operation, values, Request(Table(), what, word, self.limits.call_s))
 
-    def ask_each(self, target: Proxy, cases: Sequence[tuple[Any, ...]]) -> list[Callable[[], Any]]:
-        """Send several calls in one message: the worker makes them in order, and stops when they have taken a while.
-
-        Returns:
-            For each call that was made, what gives its value. Empty if one ended the worker: nobody knows which, and
-            nothing is noted, as the call that is made alone will tell.
-        """
-        self.names()
-        if self.record.inputs is not None:
-            self.record.inputs.renew()
-        what, word, seconds = what_of(target), word_of(target), self.limits.call_s
-        requests = [Request(Table(), what, word, seconds) for _ in cases]
-        with waiting(student=not self.secret):
-            self.refuse(what)
-            messages = []
-            for args, request in zip(cases, requests, strict=True):
-                values = [target, None, *self.prepared(args, {})[0]]
-                tree, blocks = Encoder(request.table, self._child_of).encode(values)
-                messages.append((tree, padded(blocks)))
-            tree, data = packed(messages)
-            try:
-                frame = self.exchange(dict(tree, do="each"), data, Request(Table(), what, word, seconds, True))
-            except WorkerLost as lost:
-                if lost.verdict is Verdict.TIMED_OUT:
-                    raise
-                return []
-        try:
-            parts = parts_of(frame)
-            expect(0 < len(parts) <= len(cases), "another number of replies than of calls")
-        except ProtocolError as fault:
-            raise self.lose_for_fault(what, fault) from None
-        return [partial(self._take, target, *each) for each in zip(cases, requests, parts, strict=False)]
-
-    def _take(self, target: Proxy, args: tuple[Any, ...], request: Request, part: Frame) -> Any:
-        """The value of one of several replies that came together."""
-        self.note_call(target, args, {})
-        with waiting(student=not self.secret):
-            return self.value_of(part, request)
-
     def _ask(self, operation: str, values: Sequence[Any], request: Request, **more: Any) -> Any:
         """Send a request, and give the value of its reply, or raise what student code raised."""
         if request.what in self._given_up:
@@ -398,10 +358,7 @@ class Connection:
             raise lost
 
     def _note_loss(self, lost: WorkerLost, request: Request) -> WorkerLost:
-        """Note the loss of the worker by a request; not by one of several calls, as nobody knows which."""
-        if request.several and lost.verdict is not Verdict.TIMED_OUT:
-            self._end_worker()
-            return lost
+        """Note the loss of the worker by a request."""
         self._lose(lost, request.what)
         # A check may allow less time than the others do; then a timeout says nothing about them.
         if lost.verdict is Verdict.TIMED_OUT and not lost.in_load and request.seconds >= self._usual_s:
@@ -422,9 +379,6 @@ class Connection:
         hopeless = lost.in_load and (lost.verdict is Verdict.TIMED_OUT or what in self._given_up)
         if hopeless or self._losses.total() >= _LOSSES_OF_ALL:
             self._final = lost
-        self._end_worker()
-
-    def _end_worker(self) -> None:
         self.outputs()  # closing removes the worker's output; what it printed so far is read first
         self.close()
 

@@ -13,11 +13,10 @@ import linecache
 import os
 import sys
 import types
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from itertools import islice
 from pathlib import Path
-from time import monotonic
 from typing import Any, ClassVar
 
 import numpy as np
@@ -26,7 +25,7 @@ from grader.wire import devices
 from grader.wire.bounds import ChannelClosed, Unsupported
 from grader.wire.decode import Decoder
 from grader.wire.encode import Encoder
-from grader.wire.frames import Channel, Frame, packed, parts_of
+from grader.wire.frames import Channel, Frame, packed
 from grader.wire.memory import Table, padded, starts_of
 from grader.worker import device, generators, own_probes, stops, uninitialized
 from grader.worker.raising import cut, exception_row, note_signature
@@ -38,8 +37,6 @@ _MAX_NAMES = 500
 _MAX_ITEMS = 10_000
 _READ_ONLY = 0o444
 _TIMED = ("prepare", "go", "results")
-_TOGETHER_S = 0.1
-"""Of several calls in one message no further one begins after so long: each may take as long as one alone."""
 
 Reply = tuple[dict[str, Any], list[Any]]
 """The tree of a reply, and its memory."""
@@ -104,8 +101,6 @@ class Submission:
             self._sees_devices = frame.tree["device"] != "none"
         if "seed" in frame.tree:
             generators.seed(frame.tree["seed"], devices=self._sees_devices)
-        if do == "each":
-            return self._replies(self._each(frame))
         if do == "results":
             held, self._held = self._held, Future()
             return self._replies([(Table(), held.result)])
@@ -238,15 +233,6 @@ class Submission:
         except BaseException as error:
             self._held.set_exception(error)
         return self._replies([])
-
-    def _each(self, frame: Frame) -> Iterator[tuple[Table, Callable[[], Any]]]:
-        """The calls of one message, each with what is known of it alone, until they have taken a while."""
-        until = monotonic() + _TOGETHER_S
-        for part in parts_of(frame):
-            table, values = self._read(part)
-            yield table, functools.partial(self._call, part.tree, *values)
-            if monotonic() > until:
-                return
 
     def _replies(self, calls: Iterable[tuple[Table, Callable[[], Any]]]) -> Reply:
         """The replies to several calls as one; each holds a copy of its result as its call ends."""
