@@ -32,7 +32,12 @@ def by_words(exercise: str, check: str, source: bytes) -> Verdict:
 
 
 class PretendLane:
-    """Runs nothing."""
+    """Runs nothing.
+
+    Attributes:
+        jobs: exercise and file of each run that grades.
+        compared: the same of runs that compare with known mistakes.
+    """
 
     reached = type("Reached", (), {"level": Level.FULL})
 
@@ -40,6 +45,7 @@ class PretendLane:
         self.was_late = False
         self.watch: Callable[[str, float], None] = lambda what, seconds: None
         self.jobs: list[str] = []
+        self.compared: list[str] = []
         self._judge = judge
         self._seconds = seconds
         checks = [
@@ -59,7 +65,7 @@ class PretendLane:
         del seed, keep, rest
         time.sleep(self._seconds)
         source = files[exercise.file_name]
-        self.jobs.append(f"{exercise.id} {source.decode().strip()}")
+        (self.jobs if part.told else self.compared).append(f"{exercise.id} {source.decode().strip()}")
         wanted = [check.id for check in self.checks_of(exercise) if part.has(check.id)]
         return Run([Outcome(id, self._judge(exercise.id, id, source), detail="for staff") for id in wanted], "")
 
@@ -77,6 +83,7 @@ class PretendClass:
         self.folder, self.out = root / "in", root / "out"
         self.judge: Judge = by_words
         self.jobs: list[str] = []
+        self.compared: list[str] = []
         self.told: list[str] = []
 
     def hand_in(self, author: str, **files: str) -> None:
@@ -93,9 +100,9 @@ class PretendClass:
         engine: str = LOCAL,
         **order: Any,
     ) -> Summary:
-        """Grade; `jobs` then has what was run here, and `told` whose reports were new."""
+        """Grade; `jobs` and `compared` then have what was run here, and `told` whose reports were new."""
         sheet = Sheet(self.course, exercises or self.course.exercises, Setup(Start.FORK, least=Level.FULL))
-        self.jobs, self.told = [], []
+        self.jobs, self.compared, self.told = [], [], []
 
         def on_report(report: Report, number: int, total: int) -> None:
             del number, total
@@ -103,7 +110,7 @@ class PretendClass:
 
         def pretended(exercises: Sequence[Exercise], *args: Any) -> PretendLane:
             lane = PretendLane(exercises, lambda *asked: self.judge(*asked), seconds)
-            lane.jobs = self.jobs
+            lane.jobs, lane.compared = self.jobs, self.compared
             return lane
 
         with (

@@ -88,6 +88,8 @@ def test_a_few_authors_again(pretend: PretendClass) -> None:
     pretend.hand_in("ada", double="failed")
     pretend.grade(authors=["bo"])
     assert (pretend.jobs, pretend.told) == (["double failed bo"], ["bo"])
+    # Once more, with the inputs that are the same for everybody.
+    assert pretend.compared == ["double failed bo"]
     assert {author: row[:5] for author, row in pretend.rows().items()} == {"ada": "10,0,", "bo": "0,,0,", "cy": ",5,5,"}
 
 

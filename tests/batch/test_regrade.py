@@ -73,7 +73,7 @@ def test_a_known_mistake_is_looked_for_again_where_points_were_lost(pretend: Pre
     wrong = next(item for item in pretend.course.exercises if item.id == "double").wrong[0]
     wrong.write_text(wrong.read_text() + "\n")
     pretend.grade()
-    assert pretend.jobs == ["double failed bo"]
+    assert pretend.jobs == pretend.compared == ["double failed bo"]
 
 
 def test_lower_scores(pretend: PretendClass) -> None:

@@ -61,7 +61,7 @@ def test_gradebook(graded: Path) -> None:
     last = ["earned", "possible", "undecided", "late_days", "final", "not_handed_in", "not_started"]
     assert list(table["ada"]) == ["author", "double", "total", *last]
     assert (table["ada"]["double"], table["ada"]["total"], table["ada"]["final"]) == ("10", "5", "15")
-    assert (table["bo"]["double"], table["bo"]["total"]) == ("1.7", "")
+    assert (table["bo"]["double"], table["bo"]["total"]) == ("0", "")
     assert (table["crash"]["double"], table["crash"]["total"]) == ("0", "5")
     assert table["Zoë K"]["earned"] == "0"
     # Nothing handed in, handed in as it was given out, and earned nothing: three things.
@@ -102,7 +102,7 @@ def test_printed_table(graded: Path) -> None:
     printed = (graded.parent.parent / "printed").read_text()
     assert "01-1   01-2           total  author" in printed
     assert "10      5         15 / 15  ada" in printed
-    assert "1.7      -        1.7 / 15  bo" in printed
+    assert "  0      -          0 / 15  bo" in printed
     assert "-      =          0 / 15  Zoë K" in printed
     assert "  - nothing handed in  = handed in as it was given out" in printed
     assert " graded now, " in printed
@@ -131,7 +131,7 @@ def test_a_difference_is_told(graded: Path) -> None:
     run = ("batch", str(graded.parent), "--out", str(graded), "--handin", "week1", "--author", "bo")
     assert run_grade(*run, cwd=COURSES / "tiny").returncode == 0
     ran = run_grade("diff", str(graded), cwd=COURSES / "tiny")
-    assert "  01-1     1.7 -> 8.3  bo  (another submission)" in ran.stdout
+    assert "  01-1       0 -> 8.3  bo  (another submission)" in ran.stdout
     assert "        failed 0 -> passed 3.3  random" in ran.stdout
     assert "Graded again on 20" in ran.stdout
     assert len((graded / "gradebook.csv").read_text().splitlines()) == len(lines)

@@ -29,9 +29,10 @@ def test_next(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_doctor() -> None:
-    """Facts, the level, what holds and what does not, and what would raise the level."""
+    """Facts, the level, what holds and what does not, and what would raise the level, and of check processes."""
     holds, fails = Finding(PROMISES[0], ""), Finding(PROMISES[-1], "it could")
-    data = doctor_data(Examination({"processors": 2}, Reached(Level.REDUCED, [holds, fails], "")))
+    examined = Examination({"processors": 2}, Reached(Level.REDUCED, [holds, fails], ""), ["the network is open"])
+    data = doctor_data(examined)
     assert json.loads(json.dumps(data)) == {
         "facts": {"processors": 2},
         "confinement": "reduced",
@@ -40,6 +41,7 @@ def test_doctor() -> None:
             for row in (holds, fails)
         ],
         "missing": Reached(Level.REDUCED, [holds, fails], "").missing(Level.FULL),
+        "check_processes": ["the network is open"],
     }
     assert "it could" in data["missing"][0]
 

@@ -47,11 +47,11 @@ def test_a_run_is_repeated(tiny: Course, fork_lane: Lane, tmp_path: Path) -> Non
 
 
 def test_what_cannot_be_repeated_is_told(tiny: Course, tmp_path: Path) -> None:
-    """A batch's inputs come of a secret; and a report of other exercises is not of these."""
+    """A batch's inputs come from a secret; and a report of other exercises is not of these."""
     plain = {"version": 1, "course": "c", "author": "a", "digest": "", "graded_at": "", "exercises": []}
     plain |= {"score": {"earned": 0, "possible": 0, "undecided": 0}, "environment": {"seed": None}}
     (tmp_path / "r.json").write_text(json.dumps(plain))
-    with pytest.raises(CourseError, match="come of a batch's secret"):
+    with pytest.raises(CourseError, match="come from a secret, which no report tells"):
         read_like(tmp_path / "r.json")
     with pytest.raises(CourseError, match="none of these exercises; it has none at all"):
         exercises_like(from_json(json.dumps(plain), "r"), tiny.exercises)

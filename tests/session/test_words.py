@@ -238,12 +238,12 @@ def check_one(student, x, key, thing):
 )
 def test_words_of_a_file(text: str, known: bool) -> None:
     """Literals, constants in capitals, and holes that hold words of closed sets; no numbers, no others."""
-    assert (Words(FILE).shown(text) is not None) == known
+    assert (Words([FILE]).shown(text) is not None) == known
 
 
 def test_a_limit_from_the_input_is_not_told() -> None:
     """A number that no file holds is left out; those of the exercise's limits are told."""
-    words = Words(FILE, limits=Limits(call_s=1.5))
+    words = Words([FILE], limits=Limits(call_s=1.5))
     assert words.shown(say("in {} seconds", Limit("1.5"))) == "in 1.5 seconds"
     assert words.shown(say("{} operations", Limit("1234"))) == "the allowed number of operations"
 
@@ -253,7 +253,7 @@ def test_forms_do_not_nest_for_ever() -> None:
     nested = "a list"
     depths = []
     for depth in itertools.count():
-        depths.append(Words(FILE).shown(nested) is not None)
+        depths.append(Words([FILE]).shown(nested) is not None)
         if depth == 4:
             break
         nested = f"{nested} is on meta"
