@@ -23,11 +23,11 @@ from grader.connection.record import Call, Record, waiting
 from grader.model import Device, Limits, Verdict
 from grader.model.endings import CannotJudge, WorkerLost
 from grader.model.public import say
-from grader.wire.bounds import ProtocolError, Unsupported, expect
+from grader.wire.bounds import ProtocolError, Unsupported, expect, is_index
 from grader.wire.decode import Decoder, copies
 from grader.wire.encode import Encoder
 from grader.wire.frames import Frame
-from grader.wire.memory import Table, is_index, padded
+from grader.wire.memory import Table, padded
 
 # One loss may be chance, such as a crash by a race. A function that is lost twice would be lost in every later check,
 # each time for a new worker; four losses of any kind are enough. A timeout is no chance, as CPU time decides it.

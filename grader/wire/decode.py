@@ -16,11 +16,10 @@ import numpy as np
 import torch
 
 from grader.wire import devices
-from grader.wire.bounds import Caps, ProtocolError, expect
+from grader.wire.bounds import KEYED, Caps, ProtocolError, expect, weighed
 from grader.wire.encode import CONTAINERS, UNCHANGING, Encoder, can_be_lazy, items_of
 from grader.wire.facts import Facts, any_known, from_row, note_facts
 from grader.wire.memory import ALIGNMENT, Array, Block, Table, check_layout, padded
-from grader.wire.nesting import KEYED, weighed
 from grader.wire.plain import DTYPES, PLAIN, array_dtype, from_plain
 
 KINDS: Mapping[str, type] = {name: kind for kind, name in CONTAINERS.items()}

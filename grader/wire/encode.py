@@ -17,10 +17,9 @@ import numpy as np
 import torch
 
 from grader.wire import devices
-from grader.wire.bounds import Caps, ProtocolError, Unsupported, expect
+from grader.wire.bounds import Caps, ProtocolError, Unsupported, expect, weighed
 from grader.wire.facts import LONGEST, Facts, any_known, device_of, to_row
 from grader.wire.memory import Block, Table, place_of
-from grader.wire.nesting import weighed
 from grader.wire.plain import ARRAY_DTYPE, NAMES, PLAIN, TAGGED, to_plain
 
 CONTAINERS: dict[type, str] = {

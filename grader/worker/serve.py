@@ -11,6 +11,7 @@ import functools
 import importlib.util
 import linecache
 import os
+import signal
 import sys
 import types
 from collections.abc import Callable, Iterable
@@ -42,6 +43,10 @@ Reply = tuple[dict[str, Any], list[Any]]
 """The tree of a reply, and its memory."""
 
 
+_TIMERS = (signal.ITIMER_REAL, signal.ITIMER_VIRTUAL, signal.ITIMER_PROF) if hasattr(signal, "setitimer") else ()
+_SET_TIMER: Any = getattr(signal, "setitimer", None)  # as it is before student code is loaded
+
+
 def serve(channel: Channel, folder: str) -> None:
     """Answer requests until the channel closes."""
     submission = Submission(folder)
@@ -56,11 +61,17 @@ def serve(channel: Channel, folder: str) -> None:
             except (MemoryError, OSError):  # what student code keeps leaves no room for the next arguments
                 os._exit(NO_MEMORY)
             _flush()
-            stops.stop_timers()
+            _stop_timers()
             try:
                 channel.send(number, tree, data)
             except Unsupported as error:
                 channel.send(number, _unsupported(error))
+
+
+def _stop_timers() -> None:
+    """A timer of the student's must not ring while nothing of the student's runs."""
+    for timer in _TIMERS:
+        _SET_TIMER(timer, 0)
 
 
 class Submission:
