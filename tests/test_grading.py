@@ -35,8 +35,8 @@ class PretendLane:
         del exercise
         return list(self.collected.checks)
 
-    def run(self, exercise: Any, files: Any, seed: int, keep: Any = None, part: Part = ALL, **rest: Any) -> Run:
-        del exercise, files, seed, keep
+    def run(self, exercise: Any, files: Any, seed: int, folder: str = "", part: Part = ALL, **rest: Any) -> Run:
+        del exercise, files, seed, folder
         if part.only is None:
             return Run([Outcome(id, verdict, seconds=2.0) for id, verdict in self._first.items()], "")
         self.asked.append(set(part.only))

@@ -12,6 +12,7 @@ import pytest
 from batch.pretend import Judge, PretendLane, by_words
 from support import FORK
 
+from grader.diagnosis.diagnose import explainer
 from grader.diagnosis.known import Known
 from grader.engine.together import grade_together, lanes_for
 from grader.grading import Sheet, grade_at_once
@@ -54,7 +55,9 @@ def test_the_report_is_that_of_one_lane(class_of_one: tuple[Sheet, Submission]) 
         told["three"].append(graded.exercise.id)
 
     lane = PretendLane(list(sheet.exercises))
-    expected = grade_at_once(sheet, submission, lane, on_exercise=one)  # type: ignore[arg-type]
+    explain = explainer(submission, sheet.setup, lane, Known(sheet.setup))  # type: ignore[arg-type]
+    expected = grade_at_once(sheet, submission, lane, explain=explain, on_exercise=one)  # type: ignore[arg-type]
+    assert [bool(graded.behaviour) for graded in expected.exercises] == [word == "failed" for word in WORDS]
     with closing(opened(list(sheet.exercises), slow)) as pool:
         report = grade_together(sheet, submission, pool, Known(sheet.setup), three, lambda done, total: None)
     assert plain(report) == plain(expected)

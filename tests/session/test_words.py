@@ -7,6 +7,7 @@ length, count, ratio, line, or case.
 from __future__ import annotations
 
 import itertools
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -131,8 +132,7 @@ ANSWERS = {
 }
 
 MODULE = """
-import os
-
+{imports}
 import torch
 
 
@@ -157,6 +157,13 @@ def double(x):
 
 SEEDS = 2
 
+NOT_ALLOWED = re.compile(r"(could hide what your code does, .*)\n    double\.py, line \d+\n {8}.*")
+
+
+def module(answer: str) -> str:
+    """An exercise module that answers so; it imports `os` only to end its process, as checks that count forbid that."""
+    return MODULE.replace("{imports}", "import os\n" if "os." in answer else "").replace("{answer}", answer)
+
 
 @pytest.fixture(scope="module")
 def grade(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Grade]:
@@ -180,13 +187,15 @@ def told(graded: GradedExercise) -> dict[str, tuple[object, ...]]:
 @pytest.mark.parametrize("answer", ANSWERS)
 def test_no_answer_gets_a_hidden_number_out(grade: Grade, answer: str) -> None:
     """With other hidden numbers the same answer is told the same, and in it no number but the check's own."""
-    runs = [told(grade(MODULE.replace("{answer}", ANSWERS[answer]), seed=seed)) for seed in range(SEEDS)]
+    text = module(ANSWERS[answer])
+    runs = [told(grade(text, seed=seed)) for seed in range(SEEDS)]
     for check in runs[0]:
         # Whether it passes is a verdict's to tell; the texts are looked at here.
         texts = {str(run[check]) for run in runs if run[check][1]}
         # Which way out of four is told first is one of a known few; no more than that may differ.
         assert len(texts) <= (4 if (answer, check) == ("ways_out", "escapes") else 1), texts
-        message = str(runs[0][check][1]).split("\nC1 ")[0]
+        # A line of the submission that a check does not allow is found in its text alone, which hides no number.
+        message = NOT_ALLOWED.sub(r"\1", str(runs[0][check][1])).split("\nC1 ")[0]
         assert "CANARY" not in message
         digits = set(message.replace("float32", "").replace("int8", "").replace("3.0", "")) & set("0123456789")
         assert digits <= {"3"}, message
@@ -194,7 +203,7 @@ def test_no_answer_gets_a_hidden_number_out(grade: Grade, answer: str) -> None:
 
 def test_what_a_check_should_not_say_is_for_staff(grade: Grade) -> None:
     """Where a text is not made of known words the student reads a general one, and staff both."""
-    graded = grade(MODULE.replace("{answer}", "3 * x.repeat(900)"))
+    graded = grade(module("3 * x.repeat(900)"))
     rows = {row.check.id: row.outcome for row in graded.checks}
     assert rows["tells_input"].message.startswith("the result is not what is asked\nC1")
     assert f"{WITHHELD}: wrong for" in rows["tells_input"].detail
@@ -263,6 +272,6 @@ def test_forms_do_not_nest_for_ever() -> None:
 def test_a_report_tells_no_time_of_hidden_checks(grade: Grade) -> None:
     """Neither how long a hidden check took nor what was measured or counted stands in a report."""
     machine = Environment("3", "2", "2", "Linux", "cpu", 1, None, "fork", "full", "0")
-    report = Report("course", None, "somebody", "", "", (grade(MODULE.replace("{answer}", "2 * x")),), machine)
+    report = Report("course", None, "somebody", "", "", (grade(module("2 * x")),), machine)
     rows = to_plain(report)["exercises"][0]["checks"]
     assert {(row["seconds"], str(row["speed"]), str(row["counters"])) for row in rows} == {(None, "[]", "{}")}
