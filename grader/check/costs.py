@@ -85,8 +85,8 @@ def no_loop(function: Proxy, small: tuple[Any, ...], large: tuple[Any, ...], *, 
 
     Args:
         function: a function of the student's.
-        small: its arguments.
-        large: arguments about ten times as large.
+        small: its arguments, as small as in checks on values: who is right there must be right for large ones.
+        large: arguments ten times as large, or more.
         slack: operations allowed on top.
 
     Returns:

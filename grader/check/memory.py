@@ -28,6 +28,8 @@ _LIFE_SLACK = 48 << 20
 """Bytes by which it may be larger than the reference's process ever was: a right answer may load 38 MB of PyTorch."""
 
 _SMALL = 1024
+_TINY = 8
+"""A size of which checks on values have inputs, too."""
 
 
 def as_lean_as(
@@ -54,10 +56,10 @@ def as_lean_as(
     Raises:
         CheckFailed: it needs more, by its own count or as seen from outside; or its result is wrong.
     """
-    few = inputs(max(1, size // 10))
+    tiny, few = inputs(max(1, min(_TINY, size // 100))), inputs(max(1, size // 10))
+    is_right = agrees(function(*copies(*tiny)), reference(*tiny), rtol=rtol, atol=atol)
     mine, theirs = count(function, *copies(*few)), count(reference, *copies(*few))
     report(function, "peak", mine.peak)
-    is_right = agrees(mine.result, theirs.result, rtol=rtol, atol=atol)
     public = say("`{}` needs more than {} times the memory of the reference", function, Limit(f"{at_most:g}"))
     if theirs.peak == 0:
         # A multiple of nothing is nothing, so the limit would be no help in a message.
@@ -65,8 +67,9 @@ def as_lean_as(
     story = f"{public}\nyours {mine.peak:,} bytes at the peak, the reference {theirs.peak:,}"
     require(mine.peak <= at_most * theirs.peak + _SMALL, public, story)
     result, right = _look_from_outside(function, reference, inputs(size), inputs(max(1, size // 100)), at_most)
-    # Otherwise an answer could skip the work where it is large. One that is wrong for small arguments loses elsewhere.
-    if is_right and not agrees(result, right, rtol=rtol, atol=atol):
+    # Otherwise an answer could skip the work where it is large. One that is wrong for tiny arguments loses elsewhere.
+    same = agrees(result, right, rtol=rtol, atol=atol) and agrees(mine.result, theirs.result, rtol=rtol, atol=atol)
+    if is_right and not same:
         raise CheckFailed(say("the result of `{}` for a large input is wrong", function), about="values")
 
 

@@ -105,8 +105,8 @@ def check_far(student, rng, name):
 def check_no_loop_at_scale(student, rng, name):
     """No loop over points, and no list"""
     function = getattr(student, name)
-    no_loop(function, points(rng, 30, 26, 3), points(rng, 130, 110, 3))
-    no_loop(function, points(rng, 100, 4, 3), points(rng, 10_000, 4, 3))
+    no_loop(function, points(rng, 7, 6, 3), points(rng, 130, 110, 3))
+    no_loop(function, points(rng, 7, 4, 3), points(rng, 10_000, 4, 3))
     uses_at_most(function, points(rng, 5, 4, 3), escapes=0)
 
 
