@@ -22,8 +22,8 @@ test: install-dev lint compiled
 quick: install-dev compiled
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/python -m pytest -q -n 2 tests/test_floors.py tests/model tests/test_grading.py tests/course tests/remote \
-		tests/report tests/check/test_words.py tests/wire/test_rows.py tests/wire/test_values.py
+	$(BIN)/python -m pytest -q -n 2 tests/test_floors.py tests/model tests/test_grading.py tests/course tests/connection \
+		tests/report tests/check/test_words.py tests/wire/test_values.py
 
 # The whole corpus, and a proof of the course that it attacks; `make test` runs a third of the corpus.
 attacks: install-dev compiled

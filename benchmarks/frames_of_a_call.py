@@ -22,7 +22,7 @@ import torch
 
 import grader
 from grader.connection.connection import Connection
-from grader.connection.process import WorkerProcess
+from grader.connection.process import Starter, WorkerProcess
 from grader.connection.proxy import named
 from grader.connection.record import Record
 from grader.model import Check, Limits
@@ -47,13 +47,12 @@ class Watch:
             self.frames[frame.f_code.co_filename, frame.f_code.co_qualname] += 1
 
 
-class InThread:
+class InThread(Starter):
     """Starts workers that are threads of this process."""
 
     def __init__(self, root: Path, watch: Watch) -> None:
-        self._root, self._watch = root, watch
-        self.make_room = lambda: False
-        self.students: set[WorkerProcess] = set()
+        super().__init__(root)
+        self._watch = watch
 
     def start_worker(self, limits: Limits, *, spared: bool = False, simulates: bool = False) -> WorkerProcess:
         """A thread that answers requests."""

@@ -192,7 +192,7 @@ def verdict(mine: Any, reference: Any, limit: float, size: int) -> dict[str, Any
 
     A batch does so later, when the load may be another one. Here it is the same, which is harder.
     """
-    from grader.connection.connection import connection_of
+    from grader.connection.proxy import connection_of
 
     record, started = connection_of(mine).record, time.perf_counter()
     record.unconfirmed = True

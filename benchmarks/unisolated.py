@@ -17,7 +17,7 @@ from types import ModuleType, SimpleNamespace
 from typing import Any, cast
 
 from grader.check.devices import Accelerator
-from grader.connection.connection import Connection, Request
+from grader.connection.connection import Connection
 from grader.connection.process import Starter
 from grader.connection.proxy import Proxy, is_proxy, place_of, what_of
 from grader.connection.raised import Raised
@@ -56,10 +56,6 @@ class LocalConnection(Connection):
             self._spaces[space] = ModuleType(name)
             exec(compile(source, name, "exec"), vars(self._spaces[space]))
         return space
-
-    def ask_ahead(self, target: Proxy, cases: Sequence[tuple[Any, ...]]) -> list[Request]:
-        """There is no way there and back: nothing is sent."""
-        return []
 
     def call(self, target: Proxy, args: tuple[Any, ...], kwargs: dict[str, Any], called: Proxy | None = None) -> Any:
         function, *values = (self._find(item) if is_proxy(item) else item for item in (target, *args))
@@ -162,7 +158,8 @@ def main() -> None:
     torch.set_num_threads(1)
     ids = sys.argv[1:]
     planned = [PlannedExercise.of(item) for item in load_course(ROOT).exercises if item.id in ids]
-    run_session(Host(ids), planned, LocalConnections(), Accelerator(), Path(tempfile.gettempdir()))
+    host: Any = Host(ids)
+    run_session(host, planned, LocalConnections(), Accelerator(), Path(tempfile.gettempdir()))
 
 
 if __name__ == "__main__":

@@ -7,7 +7,6 @@ sharing, memory              views and copies, arguments that stay as they are; 
 rules, torch_names           what may be used, by the names that PyTorch gives it, and what a file may not import
 text, evidence               what decides about loops and hidden calls: the text, and CPU time seen from outside
 probes                       what a call prints and warns of, a call under a seed, a step of training, an evaluation
-each                         what a function returns in each of several cases
 calls                        what a call raises, accepts or answers
 modules                      parameters and buffers of an nn.Module, and whether they learn
 gradient                     gradients, and whether numbers stayed in PyTorch
@@ -20,7 +19,7 @@ show                         values as text, for messages
 Each raises `endings.CheckFailed`, whose text teaches. Student code is called through `grader.connection`.
 """
 
-from grader.check.calls import accepts, answers, calling, each_raises, raises
+from grader.check.calls import accepts, answers, calling, raises
 from grader.check.costs import (
     count_ops,
     no_loop,
@@ -31,7 +30,6 @@ from grader.check.costs import (
 )
 from grader.check.counts import count
 from grader.check.declare import check
-from grader.check.each import each
 from grader.check.evidence import reads_openly
 from grader.check.generate import Rng
 from grader.check.gradient import gradcheck, gradients, keeps_graph
@@ -60,7 +58,7 @@ from grader.wire.decode import copies
 
 __all__ = ["CannotJudge", "CheckFailed", "Evaluated", "Heard", "Rng", "Trained", "accepts", "agrees", "answers"]
 __all__ += ["as_elsewhere", "as_fast_as", "as_lean_as", "calling", "changed", "check", "copies", "count", "count_ops"]
-__all__ += ["does_not_call", "each", "each_raises", "evaluation", "facts", "gradcheck", "gradients", "has_parameters"]
+__all__ += ["does_not_call", "evaluation", "facts", "gradcheck", "gradients", "has_parameters"]
 __all__ += ["heard", "imports_no", "in_place", "is_array", "is_instance", "is_tensor", "is_view_of", "keeps_graph"]
 __all__ += ["kind", "learns", "no_loop", "no_new_storage", "no_warning", "number", "on_device", "on_ranks", "plain"]
 __all__ += ["poisoned", "raises", "reads_openly", "require", "same", "same_dtype", "same_layout", "same_shape"]

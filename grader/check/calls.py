@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
 from grader.check import show
-from grader.check.each import each
 from grader.check.kinds import require
 from grader.connection.proxy import Proxy, function_expected, word_of
 from grader.connection.raised import another_expected, raised_by_student
@@ -29,33 +28,9 @@ def raises(function: Proxy, *args: Any, error: type[Exception] = ValueError, cas
     Raises:
         CheckFailed: it raises nothing.
     """
-    _raises(lambda: function(*args), _text(function_expected(function), args), function, error, case)
-
-
-def each_raises(
-    function: Proxy, cases: Iterable[tuple[Any, ...]], *, error: type[Exception] = ValueError, case: str
-) -> None:
-    """The call raises an error in each case, as `raises` asks of one; asked for together, as by `each`.
-
-    Args:
-        function: a function of the student's.
-        cases: the positional arguments of each call, as a tuple.
-        error: the builtin error that is asked.
-        case: what is refused, in words without hidden numbers, such as "an empty tensor".
-
-    Raises:
-        CheckFailed: one raises nothing.
-    """
-    cases = list(cases)
-    calls = [_text(function_expected(function), args) for args in cases]
-    answers = each(function, cases)
-    for call in calls:
-        _raises(lambda: next(answers), call, function, error, case)
-
-
-def _raises(ask: Callable[[], Any], call: str, function: Proxy, error: type[Exception], case: str) -> None:
+    call = _text(function_expected(function), args)
     try:
-        yours = ask()
+        yours = function(*args)
     except error as raised:
         if raised_by_student(raised) is None:
             raise

@@ -11,9 +11,8 @@ from grader.check.counts import Counts, count
 from grader.check.evidence import same_of_reference, spends_no_time_on_loops
 from grader.check.gradient import keeps_graph
 from grader.check.kinds import require
-from grader.connection.connection import connection_of
 from grader.connection.probe import own_probe
-from grader.connection.proxy import Proxy, word_of
+from grader.connection.proxy import Proxy, connection_of, word_of
 from grader.model.endings import CheckFailed
 from grader.model.public import Limit, Public, say
 from grader.wire.decode import copies
@@ -94,7 +93,16 @@ def no_loop(function: Proxy, small: tuple[Any, ...], large: tuple[Any, ...], *, 
         The operations of the large call. Where there is a reference, operations and CPU time are compared with it as
         well: let one large input have 10,000 elements, so that a loop shows however it is hidden.
     """
-    _, many = _same(function, small, large, "ops", slack)
+    # Two sizes and no fixed number: what an honest answer costs differs, that it does not grow is the same for all.
+    few, many = count(function, *small), count(function, *large)
+    report(function, "ops", many.total("ops"))
+    if many.total("ops") > few.total("ops") + slack:
+        public = say("`{}` runs more operations the larger its input is: a loop in Python", function)
+        top = ", ".join(f"{name} {n} times" for name, n in many.ops.most_common(3))
+        numbers = {"small input": few.total("ops"), "large input": many.total("ops")}
+        lines = [f"{name}  {number} operations" for name, number in numbers.items()]
+        story = "\n".join([public, *lines]) + f" ({top})"
+        raise CheckFailed(public, story, "performance", pictures.counted("ops", numbers))
     if (theirs := same_of_reference(function)) is not None:
         # Whoever runs useless operations where the input is small has as many for both.
         most = _TIMES_OPS * count(theirs, *copies(*large)).total("ops") + _SPARE_OPS
@@ -104,29 +112,6 @@ def no_loop(function: Proxy, small: tuple[Any, ...], large: tuple[Any, ...], *, 
         )
         spends_no_time_on_loops(function, theirs, small, large)
     return many.ops
-
-
-def _same(
-    function: Proxy, small: tuple[Any, ...], large: tuple[Any, ...], of: str, slack: int
-) -> tuple[Counts, Counts]:
-    # Two sizes and no fixed number: what an honest answer costs differs, that it does not grow is the same for all.
-    few, many = count(function, *small), count(function, *large)
-    count_small, count_large = few.total(of), many.total(of)
-    report(function, of, count_large)
-    if count_large > count_small + slack:
-        own = {"ops": say("runs more operations"), "collectives": say("calls more collectives")}
-        does = own.get(of) or say("{} more often", _LIMITS[of][1])
-        public = say("`{}` {} the larger its input is: a loop in Python", function, does)
-        detail = getattr(many, of)
-        top = ", ".join(f"{name} {n} times" for name, n in detail.most_common(3)) if isinstance(detail, Counter) else ""
-        word = {"ops": "operations", "collectives": "collectives"}.get(of, "times")
-        told = f"small input  {count_small} {word}\nlarge input  {count_large} {word}" + (f" ({top})" if top else "")
-        drawn, said = _drawn(many, of), "" if top else told
-        picture = pictures.counted(
-            of, {"small input": count_small, "large input": count_large}, said, many.spans if drawn else None
-        )
-        raise CheckFailed(public, "\n".join(filter(None, (public, told, drawn))), "performance", picture)
-    return few, many
 
 
 def no_new_storage(function: Proxy, *args: Any) -> Counts:

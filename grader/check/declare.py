@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import pytest
 
 from grader.model import CATEGORIES, Device
-
-_MARK = "graded"
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -47,23 +44,5 @@ def check(
     if device not in list(Device):
         raise ValueError(f"device {device!r} is none of {', '.join(Device)}")
     # A mark and not a wrapper, so that a check stays an ordinary pytest function, with its fixtures and parameters.
-    return pytest.mark.graded(Declared(contract, category, share, shown, try_this, call_s, Device(device)))
-
-
-@dataclass(frozen=True)
-class Declared:
-    """What a check file declares of a check; see `check`."""
-
-    contract: str = ""
-    category: str = "correctness"
-    share: int = 1
-    shown: bool | None = None
-    try_this: str = ""
-    call_s: float | None = None
-    device: Device = Device.NONE
-
-
-def declared_of(find_mark: Callable[[str], pytest.Mark | None]) -> Declared | None:
-    """What was declared, found among the marks of a pytest function; None for one without the decorator."""
-    mark = find_mark(_MARK)
-    return mark.args[0] if mark is not None else None
+    more = {"try_this": try_this, "call_s": call_s, "device": Device(device)}
+    return pytest.mark.graded(contract=contract, category=category, share=share, shown=shown, **more)

@@ -12,8 +12,7 @@ from typing import Any
 
 from grader.check.text import text_of
 from grader.check.values import agrees
-from grader.connection.connection import connection_of
-from grader.connection.proxy import Proxy, named, place_of
+from grader.connection.proxy import Proxy, connection_of, named, place_of
 from grader.model.endings import CheckFailed
 from grader.model.public import say
 from grader.wire.decode import copies
@@ -94,7 +93,7 @@ def spends_no_time_on_loops(function: Proxy, theirs: Proxy, small: tuple[Any, ..
 def _called(function: Proxy, args: tuple[Any, ...]) -> tuple[Any, float | None]:
     """The result of a call with copies of arguments, and the CPU seconds of its worker meanwhile, if they are known."""
     connection = connection_of(function)
-    connection.ready()
+    connection.names()
     worker = connection.live_worker()
     before = worker.cpu_s()
     result = connection.call(function, copies(*args), {}, function)

@@ -27,8 +27,8 @@ _PATTERN = 113
 def shares_memory(one: Any, other: Any) -> bool:
     """Whether two tensors or arrays lie in the same storage, overlapping or not."""
     # Addresses compare well: what shared memory in the worker shares it here, as the wire sends a storage once.
-    first, second = _place(one), _place(other)
-    return first[1] > 0 and first[0] < second[0] + second[1] and second[0] < first[0] + first[1]
+    (start, end), (other_start, other_end) = place_of(one), place_of(other)
+    return start < end and start < other_end and other_start < end
 
 
 def _require(condition: bool, public: str, yours: Any, base: Any, names: tuple[str, str]) -> None:
@@ -124,12 +124,6 @@ def _layout(value: Any) -> Any:
     if isinstance(value, (torch.Tensor, np.ndarray)):
         return show.shape(value), strides_of(value), show.dtype(value)
     return type(value)
-
-
-def _place(value: Any) -> tuple[int, int]:
-    """Address and size of the memory that a value is a window on."""
-    start, end = place_of(value)
-    return start, end - start
 
 
 def _span_of(value: torch.Tensor) -> tuple[int, int]:

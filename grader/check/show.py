@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import PurePath
 from typing import Any
 
@@ -115,22 +116,29 @@ def with_article(name: str) -> str:
     return f"{'an' if name[0] in 'aeiouAEIO' else 'a'} {name}"
 
 
-def as_source(value: Any) -> str | None:
-    """Python text that makes an equal value, with its strides where it is a permuted one; None for a large one."""
+def as_source(value: Any, window: Callable[[torch.Tensor], str | None] = lambda tensor: None) -> str | None:
+    """Python text that makes an equal value, with its strides where it is a permuted one; None for a large one.
+
+    Args:
+        value: anything.
+        window: text for a tensor that lies in memory which has a name; None for any other.
+    """
     if is_proxy(value):
         return word_of(value) if place_of(value).life == 0 else None
     if isinstance(value, torch.Tensor):
+        if (text := window(value)) is not None:
+            return placed_source(value, text)
         return placed_source(value, _tensor_source(value.detach())) if value.numel() <= WHOLE else None
     if isinstance(value, np.ndarray):
         return _array_source(value) if value.size <= WHOLE else None
     if isinstance(value, (list, tuple)):
-        parts = [as_source(item) for item in value]
+        parts = [as_source(item, window) for item in value]
         if any(part is None for part in parts):
             return None
         inside = ", ".join(str(part) for part in parts)
         return f"[{inside}]" if isinstance(value, list) else f"({inside}{',' * (len(value) == 1)})"
     if isinstance(value, dict):
-        rows = [(as_source(key), as_source(item)) for key, item in value.items()]
+        rows = [(as_source(key), as_source(item, window)) for key, item in value.items()]
         if any(key is None or item is None for key, item in rows):
             return None
         return "{" + ", ".join(f"{key}: {item}" for key, item in rows) + "}"

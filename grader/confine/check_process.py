@@ -45,7 +45,7 @@ def give_up(groups: cgroup.Groups | None, readable: Sequence[str], writable: Seq
     steps: dict[str, Callable[[], None]] = {
         "no memory control group": lambda: _enter_group(groups),
         "the network can be reached": _leave_network,
-        "other files can be read": lambda: _see(shown, places, readable),
+        "other files can be read": lambda: _see(shown, places, readable, writable),
     }
     refused = []
     for what, step in steps.items():
@@ -78,14 +78,16 @@ def _leave_network() -> None:
         os.close(proc)
 
 
-def _see(readable: Sequence[str], writable: Sequence[str], course: Sequence[str]) -> None:
+def _see(readable: Sequence[str], writable: Sequence[str], course: Sequence[str], own: Sequence[str]) -> None:
     if not landlock.abi():
         raise OSError("this kernel has no Landlock")
     kernel.forbid_new_privileges()
     # pytest lists each folder from the one that all check files have in common.
     listed = [os.path.commonpath(course)] if course else []
+    # It removes its own folder at the end, if the host was killed.
+    left = [os.path.dirname(folder) for folder in own]
     # Signals are not kept in: it stops workers while others are timed.
-    rules = landlock.make_ruleset(readable, writable, listed, scoped=False)
+    rules = landlock.make_ruleset(readable, writable, listed, left, scoped=False)
     landlock.apply(rules)
     os.close(rules)
 

@@ -37,7 +37,12 @@ def abi() -> int:
 
 
 def make_ruleset(
-    readable: Sequence[str], writable: Sequence[str], listed: Sequence[str] = (), *, scoped: bool = True
+    readable: Sequence[str],
+    writable: Sequence[str],
+    listed: Sequence[str] = (),
+    left: Sequence[str] = (),
+    *,
+    scoped: bool = True,
 ) -> int:
     """A descriptor of rules that allow nothing but this.
 
@@ -45,6 +50,7 @@ def make_ruleset(
         readable: folders and files that may be read; those that are gone by now are left out.
         writable: folders in which everything may be done but executing; files that may be written.
         listed: folders of which the names of files may be read.
+        left: folders from which empty folders may be removed.
         scoped: whether signals and abstract sockets reach nobody outside, either.
 
     Raises:
@@ -56,7 +62,12 @@ def make_ruleset(
     supported = get_supported_fs(version)
     scope = get_supported_scope(version) if scoped else type(get_supported_scope(version))(0)
     rules = create_ruleset(RulesetAttr(handled_access_fs=supported, scoped=scope))
-    for paths, access in ((readable, _READ), (writable, supported & ~_NEVER), (listed, AccessFs.READ_DIR)):
+    for paths, access in (
+        (readable, _READ),
+        (writable, supported & ~_NEVER),
+        (listed, AccessFs.READ_DIR),
+        (left, AccessFs.REMOVE_DIR),
+    ):
         for path in paths:
             try:
                 descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)

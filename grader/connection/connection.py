@@ -7,10 +7,11 @@ Its worker is started when it is needed and replaced when it is lost.
 from __future__ import annotations
 
 import weakref
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,11 +23,11 @@ from grader.connection.record import Call, Record, waiting
 from grader.model import Device, Limits, Verdict
 from grader.model.endings import CannotJudge, WorkerLost
 from grader.model.public import say
-from grader.wire.bounds import ProtocolError, Unsupported, expect
+from grader.wire.bounds import ProtocolError, Unsupported, expect, is_index
 from grader.wire.decode import Decoder, copies
 from grader.wire.encode import Encoder
 from grader.wire.frames import Frame
-from grader.wire.memory import Table, is_index, padded
+from grader.wire.memory import Table, padded
 
 # One loss may be chance, such as a crash by a race. A function that is lost twice would be lost in every later check,
 # each time for a new worker; four losses of any kind are enough. A timeout is no chance, as CPU time decides it.
@@ -38,13 +39,12 @@ _LONGEST_NAME = 100
 
 @dataclass
 class Request:
-    """A request that was sent and has no reply yet."""
+    """What is asked: what both processes know by number, the words for messages, and CPU seconds that it may take."""
 
     table: Table
     what: str
     word: str
     seconds: float
-    is_load: bool = False
 
 
 class Connection:
@@ -101,7 +101,6 @@ class Connection:
         self._probes: dict[str, str] = {}
         self._proxies: weakref.WeakValueDictionary[int, Proxy] = weakref.WeakValueDictionary()
         self._dropped: list[int] = []
-        self._waiting: deque[Request] = deque()
         self._losses: Counter[str] = Counter()
         self._given_up: dict[str, WorkerLost] = {}
         self._final: WorkerLost | None = None
@@ -122,7 +121,6 @@ class Connection:
             record: of the check.
             limits: of its calls, if they differ.
         """
-        self.settle()
         self.record, self._seeded = record, False
         self.limits = limits or self.limits
 
@@ -149,7 +147,7 @@ class Connection:
         )
         more = {"module": self.module, "secret": self.secret, "device": self.device.value}
         try:
-            names = self._receive(self._send("load", [files, data], what, "", self.limits.load_s, **more))
+            names = self._ask("load", [files, data], Request(Table(), what, "", self.limits.load_s), **more)
         except Exception as error:
             raised = raised_by_student(error)
             if raised is None:
@@ -158,15 +156,15 @@ class Connection:
             self._unloadable.__dict__["_raised"] = raised  # whose file it is distinguishes a fault of ours
             raise self._unloadable from None
         if not isinstance(names, dict) or not all(isinstance(part, str) for row in names.items() for part in row):
-            raise self.lose_for_fault(what, "no table of names", in_load=True)
+            raise self.lose_for_fault(what, "no table of names")
         self._has_loaded = True
         return names
 
     def load_probe(self, name: str, source: str) -> str:
         """Send a probe file to the worker, once, and again if it changed. Gives the space of its functions' names."""
-        self.ready()
+        self.names()
         if self._probes.get(name) != source:
-            self._receive(self._send("probe", [source], f"the probe {name}", "", self.limits.load_s, name=name))
+            self._ask("probe", [source], Request(Table(), f"the probe {name}", "", self.limits.load_s), name=name)
             self._probes[name] = source
         return f"probe:{name}"
 
@@ -232,102 +230,41 @@ class Connection:
             CannotJudge: the module does not load, or the result cannot be sent.
             Exception: what student code raised, as its nearest builtin type.
         """
-        if self._waiting or self.worker is None or self._names is None:
-            self.ready()
+        if self.worker is None or self._names is None:
+            self.names()
         if self.record.inputs is not None:
             self.record.inputs.renew()
         with waiting(student=not self.secret):
-            return self._receive(self._send(operation, values, what, word, self.limits.call_s))
+            return self._ask(operation, values, Request(Table(), what, word, self.limits.call_s))
 
-    def ask_ahead(self, target: Proxy, cases: Sequence[tuple[Any, ...]]) -> list[Request]:
-        """Send several calls at once; their replies are read in order, by `take`."""
-        self.ready()
-        what, word = what_of(target), word_of(target)
-        if self.record.inputs is not None:
-            self.record.inputs.renew()
-        with waiting(student=not self.secret):
-            for args in cases:
-                self.note_call(target, args, {})
-                values = [target, None, *self.prepared(args, {})[0]]
-                self._waiting.append(self._send("call", values, what, word, self.limits.call_s))
-        return list(self._waiting)
-
-    def take(self, request: Request) -> Any:
-        """The value of the next reply to calls that were sent ahead.
-
-        Raises:
-            LookupError: its worker was lost by an earlier one: it has to be sent again.
-        """
-        if not self._waiting or self._waiting[0] is not request:
-            raise LookupError
-        self._waiting.popleft()
-        with waiting(student=not self.secret):
-            return self._receive(request)
-
-    def settle(self) -> None:
-        """Read, and drop, replies to calls that were sent ahead and that nobody took."""
-        while self._waiting:
-            request = self._waiting.popleft()
-            try:
-                self._reply(request)
-            except WorkerLost:  # it is no loss of the check's: it did not wait for that call
-                self.record.lost = None
-
-    def ready(self) -> None:
-        """Make the worker ready to be asked: all replies were read, and the module is loaded."""
-        if self._waiting:
-            self.settle()
-        self.names()
-
-    def _send(
-        self, operation: str, values: Sequence[Any], what: str, word: str, seconds: float, **more: Any
-    ) -> Request:
-        """Send a request."""
-        if what in self._given_up:
-            self.refuse(what)
-        request = Request(Table(), what, word, seconds, operation == "load")
+    def _ask(self, operation: str, values: Sequence[Any], request: Request, **more: Any) -> Any:
+        """Send a request, and give the value of its reply, or raise what student code raised."""
+        if request.what in self._given_up:
+            self.refuse(request.what)
         tree, blocks = Encoder(request.table, self._child_of).encode(values)
         tree["do"] = operation
         tree.update(more)
+        return self.value_of(self.exchange(tree, padded(blocks), request), request)
+
+    def exchange(
+        self, tree: dict[str, Any], data: list[Any], request: Request, mapped: tuple[int, int] | None = None
+    ) -> Frame:
+        """Send a message that is encoded already, and wait for its reply; `mapped` as in `WorkerProcess.ask`."""
+        worker = self.worker or self.live_worker()
         if not self._seeded:
             tree["seed"], self._seeded = self.record.seed, True
         if self._dropped:
             dropped, self._dropped = self._dropped, []
             tree["dropped"] = [number for number in dropped if number not in self._proxies]
-        self._write(tree, padded(blocks), request)
-        return request
-
-    def _receive(self, request: Request) -> Any:
-        """The value of the reply to a request, or what student code raised is raised."""
-        before = self.printed() if self.record.recording else 0
-        frame = self._reply(request)
-        if self.record.recording and self.printed() > before:
+        worker.channel.budget = self.record.budget
+        before = worker.printed() if self.record.recording else 0
+        try:
+            frame = worker.ask(tree, data, request.seconds, request.what, mapped)
+        except WorkerLost as lost:
+            raise self._note_loss(lost, request) from None
+        if self.record.recording and worker.printed() > before:
             self.record.printing.add(request.what)
-        return self.value_of(frame, request)
-
-    def exchange(
-        self, tree: dict[str, Any], data: list[Any], request: Request, mapped: tuple[int, int] | None = None
-    ) -> Frame:
-        """Send a message that is encoded already, and wait for its reply; `mapped` as in `WorkerProcess.send`."""
-        self._write(tree, data, request, mapped)
-        return self._reply(request)
-
-    def _write(
-        self, tree: dict[str, Any], data: list[Any], request: Request, mapped: tuple[int, int] | None = None
-    ) -> None:
-        worker = self.worker or self.live_worker()
-        try:
-            worker.send(tree, data, worker.patience(request.seconds, request.what), request.what, mapped)
-        except WorkerLost as lost:
-            raise self._note_loss(lost, request) from None
-
-    def _reply(self, request: Request) -> Frame:
-        assert self.worker is not None
-        try:
-            self.worker.channel.budget = self.record.budget
-            return self.worker.receive(self.worker.patience(request.seconds, request.what), request.what)
-        except WorkerLost as lost:
-            raise self._note_loss(lost, request) from None
+        return frame
 
     def value_of(self, frame: Frame, request: Request) -> Any:
         """The value of a reply; arguments that student code changed are changed here."""
@@ -335,13 +272,9 @@ class Connection:
         if "unsupported" in tree:
             text = say("{} returned something that cannot be graded", request.what)
             raise CannotJudge(text, f"{text}\n{str(tree['unsupported'])[:_MOST_REASON]}")
-
-        def other(*child: Any) -> Proxy:
-            return self._proxy(child, request.word)
-
         try:
             # Arguments first: what student code did to them before it raised counts, too.
-            decoder = Decoder(request.table, other, caps)
+            decoder = Decoder(request.table, partial(self._proxy, request.word), caps)
             values = decoder.decode(tree, frame.data)
             self.record.changes += decoder.changes
             raised = Raised.read(tree["error"], request.what, self.owner) if tree.get("error") is not None else None
@@ -371,7 +304,7 @@ class Connection:
             raise RuntimeError(f"`{place.word}` is gone: its worker has ended")
         return list(place.child)
 
-    def _proxy(self, child: tuple[Any, ...], word: str) -> Proxy:
+    def _proxy(self, word: str, *child: Any) -> Proxy:
         """What stands for an object that the worker names in a reply."""
         expect(len(child) == 3 and child[0] == "proxy", "an invalid proxy")
         _, number, kind = child
@@ -404,7 +337,7 @@ class Connection:
                 simulates = self.device is Device.SIM
                 self.worker = self._starter.start_worker(self.limits, spared=self.secret, simulates=simulates)
             except WorkerLost as lost:
-                self._lose(lost, "", in_load=False)
+                self._lose(lost, "")
                 raise
             self.lives += 1
             if not self.secret:
@@ -426,33 +359,33 @@ class Connection:
 
     def _note_loss(self, lost: WorkerLost, request: Request) -> WorkerLost:
         """Note the loss of the worker by a request."""
-        self._lose(lost, request.what, in_load=request.is_load)
+        self._lose(lost, request.what)
         # A check may allow less time than the others do; then a timeout says nothing about them.
-        if lost.verdict is Verdict.TIMED_OUT and not request.is_load and request.seconds >= self._usual_s:
+        if lost.verdict is Verdict.TIMED_OUT and not lost.in_load and request.seconds >= self._usual_s:
             self._given_up[request.what] = lost
         return lost
 
-    def _lose(self, lost: WorkerLost, what: str, *, in_load: bool) -> None:
-        """Note a loss, and end the worker."""
+    def _lose(self, lost: WorkerLost, what: str) -> None:
+        """Note a loss, and end the worker; `what` is "" if none was started."""
         try:
             lost.frames = lines_of(lost.stack)
         except ProtocolError:
             lost.frames = ()
-        self.record.lost, lost.in_load = lost, in_load
+        self.record.lost, lost.in_load = lost, self._names is None and what != ""
         self._losses[what] += 1
         if self._losses[what] >= _LOSSES_OF_ONE:
             self._given_up[what] = lost
         # Each check loads anew after a loss. A load that timed out would do so for every one of them.
-        hopeless = in_load and (lost.verdict is Verdict.TIMED_OUT or what in self._given_up)
+        hopeless = lost.in_load and (lost.verdict is Verdict.TIMED_OUT or what in self._given_up)
         if hopeless or self._losses.total() >= _LOSSES_OF_ALL:
             self._final = lost
         self.outputs()  # closing removes the worker's output; what it printed so far is read first
         self.close()
 
-    def lose_for_fault(self, what: str, fault: object, *, in_load: bool = False) -> WorkerLost:
+    def lose_for_fault(self, what: str, fault: object) -> WorkerLost:
         """The loss of a worker that broke the protocol."""
         lost = WorkerLost(Verdict.CRASHED, say("{} gave the grader something that it cannot take", what), fault)
-        self._lose(lost, what, in_load=in_load)
+        self._lose(lost, what)
         return lost
 
     @contextmanager
@@ -467,10 +400,6 @@ class Connection:
             for worker in others:
                 worker.go_on()
 
-    def printed(self) -> int:
-        """Bytes that the worker printed so far."""
-        return 0 if self.worker is None else self.worker.printed()
-
     def outputs(self) -> dict[int, str]:
         """The beginning of what each worker printed so far."""
         if self.worker is not None:
@@ -484,15 +413,7 @@ class Connection:
 
     def close(self) -> None:
         """End the worker."""
-        self._waiting.clear()
         if self.worker is not None:
             self._starter.students.discard(self.worker)
             self.worker.close()
             self.worker = None
-
-
-def connection_of(proxy: Proxy) -> Connection:
-    """The connection to the worker that an object lives in."""
-    connection = place_of(proxy).connection
-    assert isinstance(connection, Connection)
-    return connection

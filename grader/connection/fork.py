@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import itertools
 import os
 import signal
 import socket
@@ -14,8 +13,8 @@ from pathlib import Path
 
 from grader.confine import cgroup
 from grader.confine.messages import Ended, Message, Refused, Started, StartWorker, from_text, to_text
-from grader.connection.process import GRACE_S, WorkerProcess
-from grader.connection.starting import WARM_UP_S, caps_of, new_places, once_confined, worker_limits
+from grader.connection.process import GRACE_S, Starter, WorkerProcess
+from grader.connection.starting import WARM_UP_S, caps_of, first_words, worker_limits
 from grader.model import Limits, Verdict
 from grader.model.endings import WorkerLost
 from grader.wire.frames import Channel
@@ -24,10 +23,14 @@ from grader.wire.transport import SocketTransport
 _SLACK_MB = 256
 """For private files and copies of the server's pages, beyond the memory that an exercise allows."""
 
+_ROOM_S = 2.0
+"""How long is waited for room on the machine: namespaces that were left are counted for a while."""
+_LOOK_S = 0.05
+
 _SERVER_GONE = "the worker server is gone"
 
 
-class ForkStarter:
+class ForkStarter(Starter):
     """Asks the worker server, which has torch imported already.
 
     Args:
@@ -37,13 +40,9 @@ class ForkStarter:
     """
 
     def __init__(self, server: socket.socket, root: Path, groups: cgroup.Groups | None = None) -> None:
-        self._server = server
-        self._root = root
-        self._numbers = itertools.count()
-        self._groups = groups
+        super().__init__(root)
+        self._server, self._groups = server, groups
         self._leaving: list[_Forked] = []
-        self.make_room: Callable[[], bool] = lambda: False
-        self.students: set[WorkerProcess] = set()
 
     def start_worker(self, limits: Limits, *, spared: bool = False, simulates: bool = False) -> WorkerProcess:
         """A fork of the server.
@@ -51,20 +50,39 @@ class ForkStarter:
         Raises:
             WorkerLost: the machine has no room for one; the verdict is `broken`.
         """
+        until = time.monotonic() + _ROOM_S
         while True:
             self._leaving[:] = [life for life in self._leaving if not life.has_left(0)]
             worker = self._start(limits, spared=spared, simulates=simulates)
             if isinstance(worker, WorkerProcess):
-                return _in_its_group(once_confined(worker))
+                first_words(worker)  # that it is confined
+                self._take_in(worker)
+                return worker
+            if time.monotonic() < until:
+                time.sleep(_LOOK_S)
             # Fewer at once: what is kept for later makes room for what is needed now.
-            if not self.make_room():
+            elif self.make_room():
+                until = time.monotonic() + _ROOM_S
+            else:
                 raise WorkerLost(Verdict.BROKEN, f"this machine has no room for one more worker: {worker.why}")
+
+    def _take_in(self, worker: WorkerProcess) -> None:
+        """Put a worker where its limits hold: nothing of a submission has been sent to it yet."""
+        assert isinstance(worker.life, _Forked)
+        try:
+            if worker.life.group is not None:
+                worker.life.group.take_in(worker.life.pid)
+        except ProcessLookupError:  # it has ended already, which is told when it is asked
+            pass
+        except OSError:
+            worker.close()
+            raise
 
     def _start(self, limits: Limits, *, spared: bool, simulates: bool) -> WorkerProcess | Refused:
         # Made from here: control groups are not seen behind the wall.
         memory, own = limits.memory_mb + _SLACK_MB, worker_limits(limits)
         group = None if self._groups is None else self._groups.make(memory, own.tasks)
-        folder, output = new_places(self._root, next(self._numbers))
+        folder, output = self.new_places()
         status, its_status = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         ours, theirs = socket.socketpair()
         sink = os.open(output, os.O_WRONLY | os.O_APPEND)
@@ -118,21 +136,6 @@ def _receive(status: socket.socket, seconds: float) -> tuple[Message | None, lis
     except ConnectionError:
         said, descriptors = b"", []
     return (from_text(said) if said else None), list(descriptors)
-
-
-def _in_its_group(worker: WorkerProcess) -> WorkerProcess:
-    """The worker, once it is where its limits hold: nothing of a submission has been sent to it yet."""
-    life = worker.life
-    assert isinstance(life, _Forked)
-    if life.group is not None:
-        try:
-            life.group.take_in(life.pid)
-        except ProcessLookupError:  # it has ended already, which is told when it is asked
-            pass
-        except OSError:
-            worker.close()
-            raise
-    return worker
 
 
 def _pid_of(pidfd: int) -> int:

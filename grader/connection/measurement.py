@@ -8,7 +8,7 @@ a verdict too.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from dataclasses import dataclass, field
 
 from grader.connection.paired_run import ONE, Budget, Calls, Comparison, PairedRun
@@ -55,13 +55,10 @@ class Measurement:
     def decide(self) -> Ratio:
         """Take samples until the ratio is known, or the time is over."""
         return decide(
-            self.comparison.limit,
-            self._samples,
-            lambda: self.budget.is_over() or not self.cpu_clock,
-            final=self.final,
+            self.comparison.limit, self._samples, lambda: self.budget.is_over() or not self.cpu_clock, final=self.final
         )
 
-    def _samples(self) -> Iterator[Sample]:
+    def _samples(self) -> Generator[Sample, None, None]:
         """Samples from a fresh pair of workers. Warm-up samples are left out, except where one is hopeless already."""
         limit = self.comparison.limit
         with PairedRun(self.comparison, self.budget) as pair:
@@ -87,7 +84,7 @@ class Measurement:
                 return
             yield from self._counted(pair)
 
-    def _counted(self, pair: PairedRun) -> Iterator[Sample]:
+    def _counted(self, pair: PairedRun) -> Generator[Sample, None, None]:
         """Samples in full size, without those that were disturbed, as far as others can be had."""
         taken = repeated = 0
         while True:
@@ -104,7 +101,7 @@ class Measurement:
         """Warm up in full size, which is found here: large enough for the clock."""
         for _ in range(_MOST_DOUBLINGS):
             sample = pair.sample(self.size)
-            if sample.stopped or min(1.0, self.comparison.limit) * sample.other_net() >= _LEAST_S:
+            if sample.stopped or min(1.0, self.comparison.limit) * sample.net().other >= _LEAST_S:
                 break
             self.size *= 2
         self.sized = True

@@ -19,9 +19,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from grader.connection.connection import connection_of
-from grader.connection.proxy import Proxy
-from grader.connection.samples import Sample, hopeless_s
+from grader.connection.proxy import Proxy, connection_of
+from grader.connection.samples import Sample, Sides, hopeless_s
 from grader.connection.timing import Inputs, TimedWorker, Timing
 from grader.model import Verdict
 from grader.model.endings import WorkerLost
@@ -135,7 +134,7 @@ class PairedRun:
 
     def have_cpu_clock(self) -> bool:
         """Whether CPU time can be read; otherwise times are those of the clock on the wall."""
-        return self._mine.process.cpu_s() is not None and self._other.process.cpu_s() is not None
+        return all(side.connection.live_worker().cpu_s() is not None for side in (self._mine, self._other))
 
     def sample(self, size: int, calls: Calls = ONE, *, idle: bool = True) -> Sample:
         """Call both sides with the same new arguments, in turns first; compare what comes back.
@@ -165,37 +164,33 @@ class PairedRun:
         self._other.add_late_work()
         self._other_s = theirs.cpu_s / calls.other
         if mine is None:
-            return Sample(stop_s / calls.mine, self._other_s, stopped=True)
+            return Sample(Sides(stop_s / calls.mine, self._other_s), stopped=True)
         # Every sample: an answer that is right in the first call and made up in later ones is fast, too.
         found = dict(zip(picked[0], mine.results, strict=True))
         for place, result in zip(picked[1], theirs.results, strict=True):
             if place in found:
                 self._comparison.same_results(found[place], result)
         self._weight = max(mine_in.weight // calls.mine, mine.weight // calls.mine, theirs.weight // calls.other)
-        idles = self._idle(args, theirs.results, calls) if idle else (None, None)
         disturbed = [
             self._is_disturbed(timing, (side, size, count))
             for timing, side, count in ((mine, True, calls.mine), (theirs, False, calls.other))
         ]
         return Sample(
-            mine.cpu_s / calls.mine,
-            self._other_s,
-            mine.away_s / calls.mine,
-            theirs.away_s / calls.other,
-            idle=idles[0],
-            other_idle=idles[1],
+            Sides(mine.cpu_s / calls.mine, self._other_s),
+            Sides(mine.away_s / calls.mine, theirs.away_s / calls.other),
+            self._idle(args, theirs.results, calls) if idle else None,
             disturbed=any(disturbed),
         )
 
     def calls_for(self, sample: Sample, now: Calls) -> Calls:
         """How many calls of each side make a sample that is long enough, as one sample tells; never fewer than now."""
         most = max(1, min(_MOST_CALLS, _MOST_WEIGHT // max(1, self._weight)))
-        idle = sample.idle or 0.0
         # Stopped is what takes much longer than the limit, and the limit of one call holds for all of them together.
-        stop_s = hopeless_s(sample.other, self._comparison.limit)
+        stop_s = hopeless_s(sample.cpu.other, self._comparison.limit)
         most_mine = min(most, self._call_s() / max(stop_s, 1e-9))
-        most_mine = min(most_mine, _MOST_AWAY_S / max(sample.mine_away, 1e-9))
-        return Calls(_count(sample.mine - idle, now.mine, most_mine), _count(sample.other_net(), now.other, most))
+        most_mine = min(most_mine, _MOST_AWAY_S / max(sample.away.mine, 1e-9))
+        mine, other = sample.net()
+        return Calls(_count(mine, now.mine, most_mine), _count(other, now.other, most))
 
     def _arguments(self, size: int, count: int) -> tuple[list[tuple[Any, ...]], Inputs]:
         new = [self._comparison.inputs(size) for _ in range(count)]
@@ -225,10 +220,8 @@ class PairedRun:
         own = self._own_faults[work] = min(seen.faults, self._own_faults.get(work, seen.faults))
         return _PREEMPTION_S * seen.preemptions + _FAULT_S * (seen.faults - own) > _DOMINATED * timing.cpu_s
 
-    def _idle(
-        self, args: Sequence[tuple[Any, ...]], results: Sequence[Any], calls: Calls
-    ) -> tuple[float, float | None]:
-        """CPU seconds of a call that does nothing, for each side if they make different numbers of calls."""
+    def _idle(self, args: Sequence[tuple[Any, ...]], results: Sequence[Any], calls: Calls) -> Sides:
+        """CPU seconds of a call that does nothing, by how many of them each side makes."""
         found = []
         # Such calls take the same arguments and give back the same results, which are sent along. What comes from the
         # judged side is not sent on: it may be anything.
@@ -236,7 +229,7 @@ class PairedRun:
             both = [(*args[place], results[place % len(results)]) for place in range(count)]
             found.append(self._call_other(self._inputs(both), idle=True).cpu_s / count)
             self._other.add_late_work()
-        return found[0], found[1] if len(found) > 1 else None
+        return Sides(found[0], found[-1])
 
     def _stop_s(self, calls: int) -> float:
         """CPU seconds after which so many calls of the judged side are stopped."""

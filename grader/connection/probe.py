@@ -5,12 +5,13 @@ What a probe returns is untrusted, like everything that comes from there.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from grader.connection.connection import Connection, connection_of
-from grader.connection.proxy import Proxy, is_proxy, named
+from grader.connection.connection import Connection
+from grader.connection.proxy import Proxy, connection_of, is_proxy, named
 
 
 class Probe:
@@ -27,25 +28,12 @@ class Probe:
         self._connection = connection
         self._path = path
 
-    def __getattr__(self, name: str) -> ProbeFunction:
+    def __getattr__(self, name: str) -> Callable[..., Any]:
         """A function of the probe file."""
-        return ProbeFunction(self._connection, self._path, name)
+        return partial(self._run, name)
 
-
-class ProbeFunction:
-    """A function of a probe file.
-
-    Args:
-        connection: where it runs if no argument lives in another worker.
-        path: of the file.
-        name: of the function.
-    """
-
-    def __init__(self, connection: Connection, path: Path, name: str) -> None:
-        self._connection, self._path, self._name = connection, path, name
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Run it in the worker of the objects that it is given.
+    def _run(self, name: str, /, *args: Any, **kwargs: Any) -> Any:
+        """Run one in the worker of the objects that it is given; without any, in the student's.
 
         Raises:
             TypeError: it is given objects of two workers.
@@ -54,20 +42,16 @@ class ProbeFunction:
         connections = {id(each): each for each in map(connection_of, proxies)}
         if len(connections) > 1:
             raise TypeError(
-                f"the probe `{self._name}` is given objects of the student's and of the reference's, which live in two "
+                f"the probe `{name}` is given objects of the student's and of the reference's, which live in two "
                 "processes; call it once for each"
             )
         connection = next(iter(connections.values()), self._connection)
         space = connection.load_probe(self._path.stem, self._path.read_text(encoding="utf-8"))
         # A probe around a student's function is noted, and named in messages, as that function.
-        probe = named(connection, self._name, space)
+        probe = named(connection, name, space)
         called = args[0] if args and is_proxy(args[0]) else probe
         connection.note_call(called, args if called is probe else args[1:], kwargs)
         return connection.call(probe, args, kwargs, called)
-
-    def __repr__(self) -> str:
-        """Its name."""
-        return self._name
 
 
 def _proxies(value: Any) -> Iterator[Proxy]:

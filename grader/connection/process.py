@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import os
 import signal
@@ -73,57 +74,39 @@ class WorkerProcess:
     limits: Limits
 
     def __post_init__(self) -> None:
-        self._requests = 0
-        self._replies = 0
+        self._number = 0
         self._last_look: tuple[float, float] | None = None
         self._waited = 0.0
         self._printed = self.output.open("rb")  # from the start: a file can be made slow to open
 
-    def send(
-        self,
-        tree: dict[str, Any],
-        data: list[Any],
-        patience: Patience,
-        what: str,
-        mapped: tuple[int, int] | None = None,
-    ) -> None:
-        """Send a request; each has one reply, which `receive` gives in the same order.
+    def ask(
+        self, tree: dict[str, Any], data: list[Any], seconds: float, what: str, mapped: tuple[int, int] | None = None
+    ) -> Frame:
+        """Send a request, and wait for its reply.
 
         Args:
             tree: of the request.
             data: its memory blocks.
-            patience: how long the worker may take.
+            seconds: of CPU time that the worker may take.
             what: the call in messages, such as "your `total`".
             mapped: in place of `data`, memory that the worker maps: its descriptor and its size in bytes.
 
         Raises:
-            WorkerLost: the worker does not take it.
-            Unsupported: it is larger than a message may be.
-        """
-        try:
-            if mapped is None:
-                self.channel.send(self._requests + 1, tree, data, patience)
-            else:
-                self.channel.send_mapped(self._requests + 1, tree, *mapped, patience)
-        except ChannelClosed:
-            raise self._died(what) from None
-        except WorkerLost as lost:
-            raise self._located(lost) from None
-        self._requests += 1
-
-    def receive(self, patience: Patience, what: str) -> Frame:
-        """Wait for the reply to the next request that has none yet.
-
-        Raises:
             WorkerLost: there will be no reply.
+            Unsupported: the request is larger than a message may be.
         """
+        patience = self._patience(seconds, what)
+        self._number += 1
         try:
+            self.channel.send(self._number, tree, data, patience, mapped)
             frame = self.channel.receive(patience)
             # Each request has one reply. One sent ahead would be read as the reply to the next request.
-            if frame.number != self._replies + 1:
+            if frame.number != self._number:
                 raise ProtocolError("a reply to another request")
         except WorkerLost as lost:
-            raise self._located(lost) from None
+            if lost.verdict is Verdict.TIMED_OUT:
+                lost.stack = self._where_it_is()
+            raise
         except ChannelClosed:
             raise self._died(what) from None
         except TooMuch as error:
@@ -131,16 +114,10 @@ class WorkerProcess:
             raise WorkerLost(Verdict.OVER_LIMIT, text, error) from None
         except ProtocolError as error:
             raise WorkerLost(Verdict.CRASHED, say("{} broke the connection to the grader", what), error) from None
-        self._replies += 1
         # A call that printed much and answered between two looks is found here.
         if self.printed() > self.limits.output_kb * 1024:
             raise self._flooded(what)
         return frame
-
-    def _located(self, lost: WorkerLost) -> WorkerLost:
-        if lost.verdict is Verdict.TIMED_OUT:
-            lost.stack = self._where_it_is()
-        return lost
 
     def _where_it_is(self) -> Any:
         """What the worker says of where its code was when its time was over; None if it says nothing."""
@@ -159,7 +136,7 @@ class WorkerProcess:
         except (ChannelClosed, ProtocolError, TimeoutError):  # its code cannot be interrupted, or replaced the handler
             return None
 
-    def patience(self, seconds: float, what: str) -> Patience:
+    def _patience(self, seconds: float, what: str) -> Patience:
         """CPU time decides; wall time is a loose multiple of it, so that a busy machine ends nothing."""
         started, before = time.monotonic(), None
 
@@ -241,14 +218,6 @@ class WorkerProcess:
             self._waited = waited
         return waited
 
-    def disturbances(self) -> clock.Disturbances | None:
-        """What may have made it slow so far, read from outside; None where that cannot be read."""
-        return clock.disturbances(self.life.pid)
-
-    def memory(self) -> clock.Memory | None:
-        """Its memory, read from outside; None if that cannot be read."""
-        return clock.memory(self.life.pid)
-
     def _used_its_cpu(self) -> bool:
         # Its clock is gone with it. Whoever reaped it was told; else the last look counts, and what may have come.
         used = self.life.cpu_at_end()
@@ -279,19 +248,35 @@ class WorkerProcess:
         self.output.unlink(missing_ok=True)
 
 
-class Starter(Protocol):
-    """One way to start workers.
+class Starter:
+    """One way to start workers, with what all ways share.
+
+    Args:
+        root: a private folder for the workers' folders.
 
     Attributes:
         make_room: ends a worker that is kept for later, and says whether there was one.
         students: the workers in which submissions run now.
     """
 
-    make_room: Callable[[], bool]
-    students: set[WorkerProcess]
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._numbers = itertools.count()
+        self.make_room: Callable[[], bool] = lambda: False
+        self.students: set[WorkerProcess] = set()
 
     def start_worker(self, limits: Limits, *, spared: bool = False, simulates: bool = False) -> WorkerProcess:
         """A worker with nothing loaded; one that is spared outlives an exercise that takes too long."""
+        raise NotImplementedError
+
+    def new_places(self) -> tuple[Path, Path]:
+        """An empty folder for a worker and a file for its output, which is not in that folder."""
+        # The output lies outside of the folder, which student code may fill and empty as it likes.
+        name = f"w{next(self._numbers)}"
+        folder, output = self._root / name, self._root / f"{name}.out"
+        folder.mkdir(mode=0o700)
+        output.touch(mode=0o600)
+        return folder, output
 
     def close(self) -> None:
         """End what was kept ready."""

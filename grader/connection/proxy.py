@@ -6,12 +6,15 @@ error that names the probe to write.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from grader.model.endings import CannotJudge
 from grader.wire.bounds import Unsupported
+
+if TYPE_CHECKING:
+    from grader.connection.connection import Connection
 
 _UNSUPPORTED = """
     bool eq ne lt le gt ge contains setitem delitem delattr add radd iadd sub rsub isub mul rmul imul truediv
@@ -20,22 +23,6 @@ _UNSUPPORTED = """
     enter exit next await aiter array reduce_ex copy deepcopy
 """
 """What Python asks of a value by other methods than those six."""
-
-
-class Link(Protocol):
-    """What a proxy needs of the connection to its worker."""
-
-    owner: str
-    lives: int
-
-    def call(self, target: Proxy, args: tuple[Any, ...], kwargs: dict[str, Any], called: Proxy | None = None) -> Any:
-        """Call an object in the worker."""
-
-    def ask(self, operation: str, values: Sequence[Any], what: str, word: str = "") -> Any:
-        """Send any other request, and give the value of its reply."""
-
-    def drop(self, number: int, life: int) -> None:
-        """Nothing here stands for an object any more."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +37,7 @@ class Place:
         life: in which of the connection's workers it lives; 0 for what has a name, and so is found in each of them.
     """
 
-    connection: Link
+    connection: Connection
     child: tuple[Any, ...]
     word: str
     kind: str = ""
@@ -139,6 +126,11 @@ def place_of(proxy: Proxy) -> Place:
     return place
 
 
+def connection_of(proxy: Proxy) -> Connection:
+    """The connection to the worker that an object lives in."""
+    return place_of(proxy).connection
+
+
 def word_of(proxy: Proxy) -> str:
     """What messages call an object: words of the check's own."""
     return place_of(proxy).word
@@ -171,6 +163,6 @@ def function_expected(function: Any) -> Proxy:
     raise CannotJudge("your file has a value where a function is expected")
 
 
-def named(connection: Link, name: str, space: str = "student") -> Proxy:
+def named(connection: Connection, name: str, space: str = "student") -> Proxy:
     """What has a name in a worker: of the student's module ("student"), of a probe file, or of ours ("")."""
     return Proxy(Place(connection, ("name", space, name), name))

@@ -125,8 +125,8 @@ def exception_of(raised: Raised) -> BaseException:
     if raised.type == "MemoryError" or (raised.type == "RuntimeError" and _NO_MEMORY.search(raised.text)):
         return WorkerLost(Verdict.OVER_LIMIT, say("{} needed more memory than the exercise allows", raised.what))
     error: BaseException
-    if raised.statement:
-        error = _assertion_of_probe(raised)
+    if raised.statement:  # an assertion that fails in a probe fails the check, with its message
+        error = CheckFailed(raised.text or say("this does not hold: {}", raised.statement))
     else:
         kind: type[BaseException] = getattr(builtins, raised.builtin)
         if not issubclass(kind, Exception):  # SystemExit and its kin must not end a check
@@ -137,13 +137,6 @@ def exception_of(raised: Raised) -> BaseException:
             error = next(base for base in kind.__mro__ if base in (ValueError, OSError, Exception))(raised.text)
     error.__dict__["_raised"] = raised
     return error
-
-
-def _assertion_of_probe(raised: Raised) -> CheckFailed:
-    """An assertion that fails in a probe fails the check, with its message."""
-    if raised.text:
-        return CheckFailed(raised.text)
-    return CheckFailed(say("this does not hold: {}", raised.statement))
 
 
 def load_message(module: str, raised: Raised, folder: str = "") -> str:

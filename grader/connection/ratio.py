@@ -24,10 +24,11 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 
-from grader.connection.samples import Idle, Sample, is_hopeless
+from grader.connection.samples import NOTHING, Sample, Sides, is_hopeless
 
 CLEAR, FAR = math.log(1.5), math.log(3.0)
 """How far from the limit, as logarithms of ratios, a pair votes twice, and votes three times."""
@@ -50,7 +51,8 @@ _SAMPLES_PER_DISSENT = 4
 _WAITING = 3.0, 2.0
 """Sleep counts where it makes three times the CPU time, and twice the limit: loosely, as a busy machine adds to it."""
 
-_NOTHING = Idle(0.0, 0.0)
+
+NewPair = Callable[[], Generator[Sample, None, None]]
 
 
 @dataclass(frozen=True)
@@ -86,19 +88,16 @@ class Ratio:
 
 @dataclass
 class _Run:
-    idle: Idle | None = None  # the CPU time of asking and answering: the least that was seen, here or in another pair
+    idle: Sides | None = None  # the CPU time of asking and answering: the least that was seen, here or in another pair
     samples: list[Sample] = field(default_factory=list)
 
     def cpu(self) -> float:
         """Logarithm of the ratio of CPU times, without asking and answering."""
-        return self._log_ratio(self.idle or _NOTHING)
-
-    def _log_ratio(self, idle: Idle) -> float:
-        return _log_ratio([sample.mine for sample in self.samples], [sample.other for sample in self.samples], idle)
+        return _log_ratio(self.samples, self.idle or NOTHING)
 
     def each(self) -> list[float]:
         """The same of each sample alone."""
-        return [_log_ratio([sample.mine], [sample.other], self.idle or _NOTHING) for sample in self.samples]
+        return [_log_ratio([sample], self.idle or NOTHING) for sample in self.samples]
 
     def clearly(self, limit: float, factor: float) -> bool:
         """Whether it lies further from the limit than a factor (its logarithm), and there is no doubt on which side."""
@@ -106,18 +105,17 @@ class _Run:
         middle = math.log(limit)
         above = self.cpu() > middle
         dissent = sum((ratio > middle) is not above for ratio in self.each())
-        agreed = dissent <= len(self.samples) // _SAMPLES_PER_DISSENT and (self._log_ratio(_NOTHING) > middle) is above
+        agreed = (
+            dissent <= len(self.samples) // _SAMPLES_PER_DISSENT
+            and (_log_ratio(self.samples, NOTHING) > middle) is above
+        )
         return agreed and abs(self.cpu() - middle) > factor
 
     def waits(self, limit: float) -> bool:
         """Whether the judged side sleeps much longer than it works, beyond what the other side does too."""
-        idle = self.idle or _NOTHING
-        mine, other = (
-            _net([sample.mine for sample in self.samples], idle.mine),
-            _net([sample.other for sample in self.samples], idle.other),
-        )
+        mine, other = _net(self.samples, self.idle or NOTHING)
         # A busy machine keeps both sides waiting. What the other side waits too is not held against the student.
-        away = _lowest([each.mine_away for each in self.samples]) - _lowest([each.other_away for each in self.samples])
+        away = _lowest([each.away.mine for each in self.samples]) - _lowest([each.away.other for each in self.samples])
         whole = mine + away
         return whole > _WAITING[0] * mine and whole > _WAITING[1] * limit * other
 
@@ -133,9 +131,7 @@ class _Run:
         return -3 if self.clearly(limit, FAR) else -weight
 
 
-def decide(
-    limit: float, new_pair: Callable[[], Iterator[Sample]], out_of_time: Callable[[], bool], *, final: bool = True
-) -> Ratio:
+def decide(limit: float, new_pair: NewPair, out_of_time: Callable[[], bool], *, final: bool = True) -> Ratio:
     """Compare two sides until their ratio is known to lie below or above a limit.
 
     Args:
@@ -150,7 +146,7 @@ def decide(
     # Time is looked at between pairs, and not before as many as decide what is clear: a slow machine delays a verdict,
     # and does not take it away. A pair that was begun is measured to its end.
     while len(pairs) < most and not (len(pairs) >= least and out_of_time()):
-        pairs.append(_run(limit, new_pair(), pairs[-1].idle if pairs else None, hopeless))
+        pairs.append(_run(limit, new_pair, pairs[-1].idle if pairs else None, hopeless))
         for pair in pairs:
             # What asking costs is the machine's, not a pair's: the least that any saw holds for all, earlier ones too.
             pair.idle = pairs[-1].idle
@@ -162,21 +158,16 @@ def decide(
     return _summary(limit, pairs, below=None)
 
 
-def _run(limit: float, samples: Iterator[Sample], idle: Idle | None, hopeless: int) -> _Run:
+def _run(limit: float, new_pair: NewPair, idle: Sides | None, hopeless: int) -> _Run:
     """Take samples from a pair until it is clear or has enough."""
     pair = _Run(idle)
-    try:
+    # Samples come from a generator that holds two workers; closing it ends them, also when a check failed inside.
+    with closing(new_pair()) as samples:
         for sample in samples:
             pair.samples.append(sample)
-            idle = sample.idles()
-            pair.idle = idle.least(pair.idle) if idle else pair.idle
+            pair.idle = sample.idle.least(pair.idle) if sample.idle else pair.idle
             if _enough(pair, limit, hopeless):
                 break
-    finally:
-        # Samples come from a generator that holds two workers; closing it ends them, also when a check failed inside.
-        close = getattr(samples, "close", None)
-        if close is not None:
-            close()
     return pair
 
 
@@ -199,7 +190,7 @@ def _summary(limit: float, pairs: Sequence[_Run], *, below: bool | None) -> Rati
     skip = max(0, math.floor(len(each) / 2 - math.sqrt(len(each))))  # two deviations of the median's rank
     low, high = min(each[skip], value), max(each[-1 - skip], value)
     samples = [sample for pair in pairs for sample in pair.samples]
-    idle = pairs[-1].idle or _NOTHING
+    mine_s, other_s = _net(samples, pairs[-1].idle or NOTHING)
     stopped = any(sample.stopped for sample in samples)
     if stopped:
         value = max(ratios)  # the longest call tells most
@@ -211,23 +202,24 @@ def _summary(limit: float, pairs: Sequence[_Run], *, below: bool | None) -> Rati
         below=below,
         samples=len(samples),
         pairs=len(pairs),
-        mine_s=_net([sample.mine for sample in samples], idle.mine),
-        other_s=_net([sample.other for sample in samples], idle.other),
+        mine_s=mine_s,
+        other_s=other_s,
         at_least=value > max((pair.cpu() for pair in pairs if not pair.samples[-1].stopped), default=-math.inf),
         waits=below is False and sum(pair.waits(limit) for pair in pairs) * 2 > len(pairs),
     )
 
 
-def _log_ratio(mine: Sequence[float], other: Sequence[float], idle: Idle) -> float:
-    return math.log(_net(mine, idle.mine) / _net(other, idle.other))
+def _log_ratio(samples: Sequence[Sample], idle: Sides) -> float:
+    mine, other = _net(samples, idle)
+    return math.log(mine / other)
 
 
-def _net(times: Sequence[float], idle: float) -> float:
-    """The lowest times, without the asking and answering; a twentieth of them at least."""
+def _net(samples: Sequence[Sample], idle: Sides) -> Sides:
+    """The lowest CPU times, without the asking and answering; a twentieth of them at least."""
     # Subtracting can leave nothing of a very short call. A twentieth stays, so that logarithms exist and no ratio is
     # made of noise alone.
-    gross = _lowest(times)
-    return max(gross - idle, gross / 20, 1e-9)
+    gross = _lowest([sample.cpu.mine for sample in samples]), _lowest([sample.cpu.other for sample in samples])
+    return Sides(*(max(one - less, one / 20, 1e-9) for one, less in zip(gross, idle, strict=True)))
 
 
 def _lowest(values: Sequence[float]) -> float:

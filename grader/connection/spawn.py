@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import itertools
 import os
 import signal
 import subprocess
@@ -13,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from grader.confine.messages import Awake, Birth, from_tree, to_tree
-from grader.connection.process import GRACE_S, WorkerProcess
-from grader.connection.starting import caps_of, ended_early, new_places, once_confined, start_patience, worker_limits
+from grader.connection.process import GRACE_S, Starter, WorkerProcess
+from grader.connection.starting import caps_of, first_words, worker_limits
 from grader.model import Limits
 from grader.process.start import workers_environment
 from grader.wire.bounds import ChannelClosed
@@ -25,7 +24,7 @@ _ROOM_MB = 16 << 20
 """Address space that CUDA takes for a map of all memory, its own and the host's; it is not used memory."""
 
 
-class SpawnStarter:
+class SpawnStarter(Starter):
     """Starts a fresh interpreter for each worker and keeps one warm spare. Needs neither fork nor Unix sockets.
 
     Args:
@@ -38,18 +37,14 @@ class SpawnStarter:
     def __init__(
         self, root: Path, command: Sequence[str], on_start: Callable[[int], None], *, roomy: bool = False
     ) -> None:
-        self._root = root
+        super().__init__(root)
         self._room_mb = _ROOM_MB if roomy else 0
         self._command = command
         self._on_start = on_start
-        self._numbers = itertools.count()
-        self.make_room: Callable[[], bool] = lambda: False  # never asked: the host's memory is the limit here
-        self.students: set[WorkerProcess] = set()
-        self._spare: _Spawned | None = None
-        self._spare = self._spawn()
+        self._spare: WorkerProcess | None = self._spawn()
 
-    def _spawn(self) -> _Spawned:
-        folder, output = new_places(self._root, next(self._numbers))
+    def _spawn(self) -> WorkerProcess:
+        folder, output = self.new_places()
         with output.open("ab") as sink:
             # Its output is what goes to standard error: standard input and output are the channel. A session of its own
             # lets `kill` end what it started, too.
@@ -70,41 +65,36 @@ class SpawnStarter:
         transport = PatientPipes(os.dup(process.stdout.fileno()), os.dup(process.stdin.fileno()))
         process.stdin.close()
         process.stdout.close()
-        return _Spawned(process, Channel(transport), folder, output)
+        return WorkerProcess(Channel(transport), _Spawned(process), folder, output, Limits())
 
     def start_worker(self, limits: Limits, *, spared: bool = False, simulates: bool = False) -> WorkerProcess:
         """The warm spare; another is started to take its place."""
         del spared, simulates  # the host ends the whole lane; what was not imported ahead is imported when it is used
         # Importing torch takes a while. A spare has had that time already; there is none after a start that failed.
-        spare = self._spare or self._spawn()
+        worker = self._spare or self._spawn()
         self._spare = None
-        spare.channel.caps = caps_of(limits)
-        worker = WorkerProcess(spare.channel, spare, spare.folder, spare.output, limits)
-        try:
-            awake = from_tree(spare.channel.receive(start_patience()).tree)
-            assert isinstance(awake, Awake)
-            # Inside a namespace the process that we started is a launcher; its worker says which number to measure,
-            # before it has loaded anything.
-            spare.pid = awake.pid
-            spare.channel.send(0, to_tree(Birth(str(spare.folder), worker_limits(limits, self._room_mb))))
-        except ChannelClosed:
-            raise ended_early(worker) from None
+        worker.limits, worker.channel.caps = limits, caps_of(limits)
+        awake = from_tree(first_words(worker).tree)
+        assert isinstance(awake, Awake)
+        # Inside a namespace the process that we started is a launcher; its worker says which number to measure, before
+        # it has loaded anything.
+        worker.life.pid = awake.pid
+        with contextlib.suppress(ChannelClosed):  # which is met by the wait for its answer
+            worker.channel.send(0, to_tree(Birth(str(worker.folder), worker_limits(limits, self._room_mb))))
         # Started now, so that it imports torch while this worker is at work.
         self._spare = self._spawn()
-        return once_confined(worker)
+        first_words(worker)
+        return worker
 
     def close(self) -> None:
         """End the spare."""
         if self._spare is not None:
-            WorkerProcess(self._spare.channel, self._spare, self._spare.folder, self._spare.output, Limits()).close()
+            self._spare.close()
 
 
 @dataclass
 class _Spawned:
     process: subprocess.Popen[bytes]
-    channel: Channel
-    folder: Path
-    output: Path
     pid: int = 0
 
     def kill(self) -> None:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import replace
-from pathlib import Path
 
 from grader.confine.limits import WorkerLimits
 from grader.connection.process import LONGEST_WAIT_S, WorkerProcess
 from grader.model import Limits, Verdict
 from grader.model.endings import WorkerLost
 from grader.wire.bounds import Caps, ChannelClosed
-from grader.wire.frames import Patience
+from grader.wire.frames import Frame
 
 WARM_UP_S = 120.0
 _SAID_BYTES = 4000
@@ -29,41 +27,18 @@ def worker_limits(limits: Limits, room_mb: int = 0) -> WorkerLimits:
     return WorkerLimits(math.ceil(limits.exercise_s), limits.memory_mb + room_mb, limits.file_mb, limits.processes)
 
 
-def new_places(root: Path, number: int) -> tuple[Path, Path]:
-    """An empty folder for the worker and a file for its output, which is not in that folder."""
-    # The output lies outside of the folder, which student code may fill and empty as it likes.
-    folder, output = root / f"w{number}", root / f"w{number}.out"
-    folder.mkdir(mode=0o700)
-    output.touch(mode=0o600)
-    return folder, output
-
-
 def caps_of(limits: Limits) -> Caps:
     """No message is larger than the memory that the worker may have."""
-    most = Caps()
-    return replace(most, data_bytes=min(most.data_bytes, limits.memory_mb << 20))
+    return Caps(data_bytes=min(Caps().data_bytes, limits.memory_mb << 20))
 
 
-def once_confined(worker: WorkerProcess) -> WorkerProcess:
-    """The worker, once it says that it is confined. A failure before that is ours.
+def first_words(worker: WorkerProcess) -> Frame:
+    """What a worker says of its start. A failure before it is confined is ours.
 
     Raises:
-        WorkerLost: it never said so.
+        WorkerLost: it says nothing; it is closed.
     """
     # Until then no line of the submission has run, so the loss is `broken` and costs nobody a point.
-    try:
-        worker.channel.receive(start_patience())
-    except ChannelClosed:
-        raise ended_early(worker) from None
-    return worker
-
-
-def start_patience() -> Patience:
-    """How long a worker may take to start.
-
-    Raises:
-        WorkerLost: when it has taken longer.
-    """
     until = time.monotonic() + WARM_UP_S
 
     def patience() -> float:
@@ -71,13 +46,12 @@ def start_patience() -> Patience:
             raise WorkerLost(Verdict.BROKEN, "a worker did not start")
         return LONGEST_WAIT_S
 
-    return patience
-
-
-def ended_early(worker: WorkerProcess) -> WorkerLost:
-    """What to raise for a worker that ended before it was confined; it is closed."""
-    # Read before it is closed: closing removes the output.
-    said = worker.read_output(_SAID_BYTES)
-    code = worker.life.exit_code()
-    worker.close()
-    return WorkerLost(Verdict.BROKEN, f"a worker ended before it was confined (exit status {code}): {said}")
+    try:
+        return worker.channel.receive(patience)
+    except ChannelClosed:
+        # Read before it is closed: closing removes the output.
+        said = worker.read_output(_SAID_BYTES)
+        code = worker.life.exit_code()
+        worker.close()
+        text = f"a worker ended before it was confined (exit status {code}): {said}"
+        raise WorkerLost(Verdict.BROKEN, text) from None

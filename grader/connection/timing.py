@@ -24,9 +24,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from grader.connection.connection import Request, connection_of
-from grader.connection.process import WorkerProcess
-from grader.connection.proxy import Proxy, place_of, what_of
+from grader.connection.connection import Request
+from grader.connection.proxy import Proxy, connection_of, place_of, what_of
 from grader.connection.record import Record, waiting
 from grader.model import Device
 from grader.model.endings import WorkerLost
@@ -34,7 +33,7 @@ from grader.model.public import say
 from grader.process import clock
 from grader.wire.bounds import ProtocolError, Unsupported, expect
 from grader.wire.encode import Encoder
-from grader.wire.frames import Frame
+from grader.wire.frames import Frame, parts_of
 from grader.wire.memory import Table, padded, starts_of
 from grader.wire.memory import place_of as memory_of
 from grader.wire.shared import make_to_map
@@ -136,7 +135,7 @@ class TimedWorker:
         try:
             with waiting(student=not self.connection.secret), self.connection.alone():
                 self.prepare(inputs)
-                return self._go(inputs, seconds or self._call_s, idle=idle)
+                return self._go(inputs, seconds or self.connection.limits.call_s, idle=idle)
         finally:
             self._release()
 
@@ -148,13 +147,15 @@ class TimedWorker:
         """
         try:
             self.prepare(inputs)
-            process = self.connection.live_worker()
-            clock.reset_peak(process.life.pid)
-            before = process.memory()
+            pid, seconds = self.connection.live_worker().life.pid, self.connection.limits.call_s
+            clock.reset_peak(pid)
+            before = clock.memory(pid)
             self._write(inputs)
-            self._request(self._message(inputs, idle=False, hold=True), self._inline(inputs), self._call_s)
-            after = process.memory()
-            frame = self._request({"do": "results", "roots": [], "rows": [], "blocks": []}, [], self._call_s)
+            self._request(
+                self._message(inputs, idle=False, hold=True), self._inline(inputs), self.connection.limits.call_s
+            )
+            after = clock.memory(pid)
+            frame = self._request({"do": "results"}, [], seconds)
             (result,) = self._results(frame, 1)
         finally:
             self._release()
@@ -167,24 +168,21 @@ class TimedWorker:
             if connection.record.inputs is not None:
                 connection.record.inputs.renew()
             connection.begin_check(Record(connection.record.seed, connection.record.inputs))
-            connection.ready()
+            connection.names()
         finally:
             self.left_out_s += time.monotonic() - started
         worker = connection.live_worker()
+        mapped = None
         if worker.channel.shares_memory and inputs.size:
             self._mapped = make_to_map("inputs", inputs.size)
-            self._request(dict(inputs.tree, do="prepare"), [], _PREPARE_S, (self._mapped, inputs.size))
-        else:
-            self._request(dict(inputs.tree, do="prepare"), [bytes(inputs.size)], _PREPARE_S)
+            mapped = self._mapped, inputs.size
+        inline = [] if mapped else [bytes(inputs.size)]
+        self._request(dict(inputs.tree, do="prepare"), inline, _PREPARE_S, mapped)
 
     def _release(self) -> None:
         if self._mapped is not None:
             os.close(self._mapped)
             self._mapped = None
-
-    @property
-    def _call_s(self) -> float:
-        return self.connection.limits.call_s
 
     def add_late_work(self) -> None:
         """Add what the worker did since its last reply to that call. What it does later is added to the next one."""
@@ -201,7 +199,7 @@ class TimedWorker:
         late, worker, started = self._late(), self.connection.live_worker(), time.monotonic()
         message, inline = self._message(inputs, idle=idle), self._inline(inputs)
         try:
-            disturbed, before = worker.disturbances(), self._look()
+            disturbed, before = clock.disturbances(worker.life.pid), self._look()
             self._write(inputs)
             frame = self._request(message, inline, seconds)
             after = self._look()
@@ -210,7 +208,7 @@ class TimedWorker:
             # Its clocks are gone with it. What it took beyond its CPU seconds, it slept, or waited for a core.
             self.left_out_s += max(0.0, time.monotonic() - started - seconds)
             raise
-        now, away_s = worker.disturbances(), max(0.0, after.away - before.away)
+        now, away_s = clock.disturbances(worker.life.pid), max(0.0, after.away - before.away)
         self.left_out_s += away_s
         self._last = Timing(
             late + after.cpu - before.cpu,
@@ -223,8 +221,7 @@ class TimedWorker:
 
     def _message(self, inputs: Inputs, *, idle: bool, hold: bool = False) -> dict[str, Any]:
         function = ["name", "", "last"] if idle else self._child
-        more = {"in_place": inputs.in_place, "hold": hold}
-        return {"do": "go", "roots": [function], "rows": [], "blocks": [], **more}
+        return {"do": "go", "function": function, "in_place": inputs.in_place, "hold": hold}
 
     def _write(self, inputs: Inputs) -> None:
         """Write the numbers into the memory that the worker has mapped."""
@@ -241,22 +238,12 @@ class TimedWorker:
 
     def _results(self, frame: Frame, count: int) -> list[Any]:
         """What each call returned; the first exception is raised here."""
-        found, end = [], 0
         try:
-            replies, sizes = frame.tree.get("replies"), frame.tree.get("sizes")
-            expect(isinstance(replies, list) and isinstance(sizes, list), "replies are missing")
-            assert isinstance(replies, list)
-            assert isinstance(sizes, list)
-            expect(len(replies) == len(sizes) <= count, "another number of replies than of calls")
-            for tree, size in zip(replies, sizes, strict=True):
-                expect(isinstance(tree, dict) and type(size) is int and size >= 0, "an invalid reply")
-                start, end = end, end + size
-                part = Frame(frame.number, tree, frame.data[start:end])
-                found.append(self.connection.value_of(part, Request(Table(), self._what, "", 0.0)))
-            expect(len(found) == count, "another number of replies than of calls")
+            parts = parts_of(frame)
+            expect(len(parts) == count, "another number of replies than of calls")
         except ProtocolError as fault:
             raise self.connection.lose_for_fault(self._what, fault) from None
-        return found
+        return [self.connection.value_of(part, Request(Table(), self._what, "", 0.0)) for part in parts]
 
     def _look(self) -> _Look:
         """What the clocks say now; away from work means neither running, nor waiting for a core or for us."""
@@ -269,11 +256,6 @@ class TimedWorker:
         worker = self.connection.worker
         used = worker.cpu_s() if worker is not None else None
         return time.perf_counter() if used is None else used
-
-    @property
-    def process(self) -> WorkerProcess:
-        """The worker's process, as seen from outside."""
-        return self.connection.live_worker()
 
     def close(self) -> None:
         """End the worker."""

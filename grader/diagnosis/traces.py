@@ -58,8 +58,8 @@ class Trace:
         if _OWN_ERROR.search(text):  # its words are the student's own
             text = _ERROR.sub(r"\1", text)
         text = _ADDRESS.sub("", _PATH.sub("", _COUNTED.sub("", _PLACE.sub("", text))))
-        if outcome.speed:  # that it was too slow, and no number
-            text = _COUNT.sub("", _FRACTION.sub("", text.partition("\n")[0]))
+        if outcome.speed:  # that it was too slow, and nothing of how it was measured
+            text = ""
         elif category == COSTS:
             text = _COUNT.sub(_power, _OPERATIONS.sub("", text))
         # The last digits of a sum hang on the order in which it was made, and that is no mistake.

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import pytest
 
-from grader.check.declare import Declared, declared_of
 from grader.model import Check
 
 
@@ -33,21 +32,13 @@ def collected_check(item: pytest.Function, exercise: str, *, shown: bool) -> Col
         exercise: its id.
         shown: whether its file lies among what students have.
     """
-    told = declared_of(item.get_closest_marker) or Declared()
+    mark = item.get_closest_marker("graded")
+    declared = dict(mark.kwargs) if mark is not None else {}
+    call_s, shown = declared.pop("call_s", None), declared.pop("shown", None) or shown
     text = (item.function.__doc__ or "").strip().splitlines()
     title = text[0].rstrip(".") if text else item.name
     # Of a check with parameters pytest makes several, which one title could not tell apart.
     if "[" in item.name:
         title += f" [{item.name.split('[', 1)[1]}"
-    check = Check(
-        id=item.name.removeprefix("check_"),
-        exercise=exercise,
-        title=title,
-        contract=told.contract,
-        category=told.category,
-        share=told.share,
-        shown=told.shown or shown,
-        try_this=told.try_this,
-        device=told.device,
-    )
-    return CollectedCheck(check, item, told.call_s)
+    check = Check(item.name.removeprefix("check_"), exercise, title, shown=shown, **declared)
+    return CollectedCheck(check, item, call_s)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
 
 from grader.connection.connection import Connection
 from grader.model import Check, Picture, Verdict
@@ -36,13 +35,11 @@ class Run:
     picture: Picture | None
 
 
-class Attempt(Protocol):
-    """Runs the check with this connection as the student's."""
+Attempt = Callable[..., Run]
+"""Runs the check once with a connection as the student's.
 
-    def __call__(
-        self, connection: Connection, *, copying: bool = False, rewrite: Callable[..., tuple[Any, ...]] | None = None
-    ) -> Run:
-        """Run it once; with `copying` its code gets copies of all arguments, with `rewrite` what that makes of them."""
+With `copying` its code gets copies of all arguments, with `rewrite` what that makes of them.
+"""
 
 
 @dataclass(frozen=True)

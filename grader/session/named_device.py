@@ -25,20 +25,12 @@ def name_the_device() -> None:
 def _module() -> types.ModuleType:
     module = types.ModuleType("torch.sim")
     answers: dict[str, Any] = {
-        "is_available": lambda: False,
-        "is_initialized": lambda: False,
-        "device_count": lambda: 0,
-        "current_device": lambda: 0,
-        "_is_in_bad_fork": lambda: False,
+        **dict.fromkeys(("is_available", "is_initialized", "_is_in_bad_fork"), lambda: False),
+        **dict.fromkeys(("device_count", "current_device"), lambda: 0),
+        **dict.fromkeys(("manual_seed", "manual_seed_all", "synchronize"), lambda *_: None),
+        **dict.fromkeys(("_lazy_init", "set_device", "get_rng_state", "set_rng_state"), _refuse),
         "get_amp_supported_dtype": lambda: [torch.float16, torch.bfloat16],
-        "manual_seed": lambda seed: None,
-        "manual_seed_all": lambda seed: None,
         "device": lambda device: contextlib.nullcontext(),
-        "_lazy_init": _refuse,
-        "set_device": _refuse,
-        "synchronize": lambda *_: None,
-        "get_rng_state": _refuse,
-        "set_rng_state": _refuse,
     }
     vars(module).update(answers)
     return module

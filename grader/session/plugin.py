@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import pytest
 
@@ -28,6 +28,7 @@ from grader.session.decide import Comparison, Telling, cause_of, decide
 from grader.session.ended import ended_of
 from grader.session.given import Given
 from grader.session.globals import Kept
+from grader.session.host import Host
 from grader.session.inputs import InputStream
 from grader.session.judge import Judge, Known, Run
 from grader.session.picturing import picture_of
@@ -39,16 +40,6 @@ from grader.session.tracing import traced
 from grader.session.words import Words
 
 _NO_CUDA = "needs a CUDA device; grade --device cuda uses one"
-
-
-class Host(Protocol):
-    """Whom the session tells, and who gives it work."""
-
-    def next_job(self) -> Job | None:
-        """The next job, or None at the end."""
-
-    def tell(self, message: Collected | Outcome | Done) -> None:
-        """Told once what was collected, then an outcome after each check, and the end of each job."""
 
 
 class CheckSession:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from grader.check.show import WHOLE, as_source, placed_source
+from grader.check.show import WHOLE, as_source
 from grader.connection.record import Call
 from grader.model import Device
 from grader.wire.decode import copies
@@ -54,7 +54,12 @@ def written(values: Sequence[Any]) -> Written | None:
                 return None
             name = memories[start, end] = f"memory{len(memories) + 1 if memories else ''}"
             setup.append(f"{name} = {text}")
-    texts = [_text(value, memories) for value in values]
+
+    def window(tensor: torch.Tensor) -> str | None:
+        name = memories.get(place_of(tensor)) if tensor.numel() else None
+        return None if name is None else _window_source(tensor, name)
+
+    texts = [as_source(value, window) for value in values]
     return Written(setup, [str(text) for text in texts]) if None not in texts else None
 
 
@@ -99,23 +104,6 @@ def _memory_source(tensor: torch.Tensor) -> str | None:
     if not bool((whole == first).all()):
         return None
     return f"torch.full(({count},), {first.item()!r}, dtype={tensor.dtype})"
-
-
-def _text(value: Any, memories: dict[tuple[int, int], str]) -> str | None:
-    if isinstance(value, torch.Tensor) and value.numel() and (name := memories.get(place_of(value))) is not None:
-        return placed_source(value, _window_source(value, name))
-    if isinstance(value, (list, tuple)) and type(value) in (list, tuple) and _leaves(value):
-        parts = [_text(item, memories) for item in value]
-        if None in parts:
-            return None
-        inside = ", ".join(map(str, parts))
-        return f"[{inside}]" if isinstance(value, list) else f"({inside}{',' * (len(value) == 1)})"
-    if isinstance(value, dict) and _leaves(value):
-        rows = [(as_source(key), _text(item, memories)) for key, item in value.items()]
-        if any(key is None or item is None for key, item in rows):
-            return None
-        return "{" + ", ".join(f"{key}: {item}" for key, item in rows) + "}"
-    return as_source(value)
 
 
 def _window_source(tensor: torch.Tensor, name: str) -> str:

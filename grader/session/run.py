@@ -28,7 +28,6 @@ from grader.session.given import Fixtures
 from grader.session.host import Host
 from grader.session.named_device import name_the_device
 from grader.session.plugin import CheckSession
-from grader.session.plugin import Host as SessionHost
 from grader.session.self_test import self_test
 from grader.session.shared import share
 from grader.slow_imports import leave_slow_imports_out
@@ -37,19 +36,8 @@ _INI = Path(__file__).with_name("pytest.ini")
 # Each of these would do something of its own between checks: capture output, write files, install handlers or hooks,
 # print. Outcomes are told by `Host`, and the streams are the channel's.
 _PLUGINS_OFF = (
-    "cacheprovider",
-    "capture",
-    "doctest",
-    "faulthandler",
-    "junitxml",
-    "logging",
-    "pastebin",
-    "setuponly",
-    "setupplan",
-    "stepwise",
-    "terminal",
-    "threadexception",
-    "unraisableexception",
+    *("cacheprovider", "capture", "doctest", "faulthandler", "junitxml", "logging", "pastebin", "setuponly"),
+    *("setupplan", "stepwise", "terminal", "threadexception", "unraisableexception"),
 )
 
 
@@ -108,7 +96,7 @@ def _forgotten(plan: Plan) -> Iterator[None]:
 
 
 def run_session(
-    host: SessionHost,
+    host: Host,
     planned: Sequence[PlannedExercise],
     connections: Connections,
     accelerator: Accelerator,

@@ -10,7 +10,6 @@ shared      memory that travels as a descriptor
 Values:
 
 memory      blocks of memory, layouts on them, and the table that both processes of one call have
-nesting     how deep and how large containers are
 plain       values without identity: numbers, text, dtypes, devices
 facts       what a worker says of a tensor besides its numbers
 devices     tensors of an accelerator

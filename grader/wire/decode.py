@@ -16,11 +16,10 @@ import numpy as np
 import torch
 
 from grader.wire import devices
-from grader.wire.bounds import Caps, ProtocolError, expect
-from grader.wire.encode import CONTAINERS, UNCHANGING, Encoder, can_be_lazy
+from grader.wire.bounds import KEYED, Caps, ProtocolError, expect, weighed
+from grader.wire.encode import CONTAINERS, UNCHANGING, Encoder, can_be_lazy, items_of
 from grader.wire.facts import Facts, any_known, from_row, note_facts
 from grader.wire.memory import ALIGNMENT, Array, Block, Table, check_layout, padded
-from grader.wire.nesting import KEYED, weighed
 from grader.wire.plain import DTYPES, PLAIN, array_dtype, from_plain
 
 KINDS: Mapping[str, type] = {name: kind for kind, name in CONTAINERS.items()}
@@ -36,16 +35,16 @@ class Change:
         thing: an object, or the block of memory.
     """
 
-    def __init__(self, thing: Any, get: Callable[[], Any], put: Callable[[Any], None], after: Any) -> None:
+    def __init__(self, thing: Any, get: Callable[[Any], Any], put: Callable[[Any, Any], None], after: Any) -> None:
         self.thing, self._get, self._put = thing, get, put
-        self._other = get()
-        put(after)
-        self._here = get()
+        self._other = get(thing)
+        put(thing, after)
+        self._here = get(thing)
 
     def swap(self) -> None:
         """Take it back, or make it again. What has been changed since by somebody else stays."""
-        if _is_same(self._get(), self._here):
-            self._put(self._other)
+        if _is_same(self._get(self.thing), self._here):
+            self._put(self.thing, self._other)
             self._here, self._other = self._other, self._here
 
 
@@ -71,7 +70,6 @@ class Decoder:
         self, table: Table, other: Callable[..., Any], caps: Caps | None = None, *, answers: bool = False
     ) -> None:
         self._table, self._other, self._caps, self._answers = table, other, caps or Caps(), answers
-        self._fresh: dict[int, Any] = {}  # containers of this message, by number, while they are built
         self._rows: list[Any] = []
         self.changes: list[Change] = []
 
@@ -114,9 +112,9 @@ class Decoder:
             for number, view in views.items():
                 self._finish(number, view, is_new=number >= known)
             for number, block in written.items():
-                self._change(table.blocks[number], lambda it: it.data.tobytes(), _write, block)
+                self.changes.append(Change(table.blocks[number], lambda it: it.data.tobytes(), _write, block))
             for number, items in contents.items():
-                self._change(table.objects[number], _contents_of, _set_contents, items)
+                self.changes.append(Change(table.objects[number], lambda it: list(items_of(it)), _set_contents, items))
         return values
 
     # -- reading ------------------------------------------------------------------------------------------------------
@@ -225,12 +223,7 @@ class Decoder:
             raise ProtocolError("an unknown dtype")
         block = None if number is None else self._block(number)
         nbytes = 0 if block is None else block.nbytes
-        if (
-            type(start) is not int
-            or type(size) is not int
-            or not 0 <= start <= nbytes
-            or not 0 <= size <= nbytes - start
-        ):
+        if not (type(start) is type(size) is int and 0 <= start <= start + size <= nbytes):
             raise ProtocolError("a storage is out of bounds")
         itemsize = dtype.itemsize
         check_layout(shape, strides, offset, itemsize, itemsize, size, self._caps)
@@ -238,12 +231,9 @@ class Decoder:
             raise ProtocolError("a stride of a tensor is negative")
         storage = self._table.storages.get((number, start, size))
         if storage is None:
-            if block is None:
-                storage = torch.UntypedStorage(0, device="cpu")
-            else:
-                if (block.address + start) % min(itemsize, 8):
-                    raise ProtocolError("memory is not aligned")
-                storage = block.storage(start, size)
+            if block is not None and (block.address + start) % min(itemsize, 8):
+                raise ProtocolError("memory is not aligned")
+            storage = torch.UntypedStorage(0, device="cpu") if block is None else block.storage(start, size)
             self._table.storages[number, start, size] = storage
         tensor = torch.empty(0, dtype=dtype, device="cpu").set_(storage, offset, shape, strides)
         if bits:
@@ -294,7 +284,7 @@ class Decoder:
             try:
                 if len(keys) > _COLLISIONS:
                     expect(max(Counter(map(hash, keys)).values()) <= _COLLISIONS, "too many keys have the same hash")
-                return list(set(items)) if kind != "dict" else _flat(dict(zip(keys, items[1::2], strict=True)))
+                return list(set(items)) if kind != "dict" else items_of(dict(zip(keys, items[1::2], strict=True)))
             except (TypeError, ValueError, RuntimeError):  # the last: a key that has the hash of a tensor
                 raise ProtocolError("a key is not hashable") from None
         expect(kind != "slice" or len(items) == 3, "a slice has three items")
@@ -324,15 +314,12 @@ class Decoder:
         obj, row = self._table.objects[number], self._rows[number]
         if row[0] == "array":
             if not is_new:
-                self._change(obj, _array_layout, _set_array_layout, _array_layout(view))
+                self.changes.append(Change(obj, _array_layout, _set_array_layout, _array_layout(view)))
             return
         if not is_new and (obj.data_ptr() != view.data_ptr() or _layout(obj) != _layout(view)):
-            self._change(obj, lambda it: it.detach(), _set_data, view)
+            self.changes.append(Change(obj, lambda it: it.detach(), _set_data, view))
         if len(row) == 10 or (any_known and not is_new):
             note_facts(obj, from_row(row[9]) if len(row) == 10 else Facts())
-
-    def _change(self, thing: Any, get: Callable[[Any], Any], put: Callable[[Any, Any], None], after: Any) -> None:
-        self.changes.append(Change(thing, lambda: get(thing), lambda value: put(thing, value), after))
 
 
 def _layout(tensor: torch.Tensor) -> tuple[Any, ...]:
@@ -361,14 +348,6 @@ def _set_array_layout(array: Array, layout: tuple[Any, ...]) -> None:
 
 def _write(block: Block, data: Any) -> None:
     block.data[:] = np.frombuffer(data, np.uint8)
-
-
-def _contents_of(obj: Any) -> list[Any]:
-    return _flat(obj) if type(obj) is dict else list(obj)
-
-
-def _flat(obj: dict[Any, Any]) -> list[Any]:
-    return [item for pair in obj.items() for item in pair]
 
 
 def _set_contents(obj: Any, items: list[Any]) -> None:

@@ -17,10 +17,9 @@ import numpy as np
 import torch
 
 from grader.wire import devices
-from grader.wire.bounds import Caps, ProtocolError, Unsupported, expect
+from grader.wire.bounds import Caps, ProtocolError, Unsupported, expect, weighed
 from grader.wire.facts import LONGEST, Facts, any_known, device_of, to_row
 from grader.wire.memory import Block, Table, place_of
-from grader.wire.nesting import weighed
 from grader.wire.plain import ARRAY_DTYPE, NAMES, PLAIN, TAGGED, to_plain
 
 CONTAINERS: dict[type, str] = {
@@ -74,7 +73,7 @@ class Encoder:
                 has_memory = True
             else:
                 row = [kind]
-                for item in _items_of(obj):
+                for item in items_of(obj):
                     row.append(item if type(item) in PLAIN else self._child(item))
                 # Two processes may go over equal sets in different orders.
                 rows.append([kind, *sorted(row[1:], key=repr)] if kind in ("set", "frozenset") else row)
@@ -217,7 +216,7 @@ class Encoder:
         return found
 
 
-def _items_of(obj: Any) -> Any:
+def items_of(obj: Any) -> Any:
     """The items of a container in one sequence."""
     if type(obj) is dict:
         return [item for pair in obj.items() for item in pair]

@@ -8,7 +8,7 @@ import struct
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
-from grader.wire.bounds import Budget, Caps, ProtocolError, Unsupported
+from grader.wire.bounds import Budget, Caps, ProtocolError, Unsupported, expect
 from grader.wire.shared import map_shared
 
 MAGIC = b"TGR1"
@@ -23,7 +23,13 @@ Patience = Callable[[], float]
 
 
 class Transport(Protocol):
-    """How bytes travel."""
+    """How bytes travel.
+
+    Attributes:
+        carries_descriptors: whether shared memory can travel.
+    """
+
+    carries_descriptors: bool = False
 
     def write(self, parts: Sequence[bytes | memoryview], descriptor: int | None, patience: Patience | None) -> None:
         """Send all parts, and a descriptor with the first byte."""
@@ -36,11 +42,8 @@ class Transport(Protocol):
         """
 
     def take_descriptor(self) -> int | None:
-        """The descriptor that came with the bytes read last; the caller owns it."""
-
-    @property
-    def carries_descriptors(self) -> bool:
-        """Whether shared memory can travel."""
+        """The descriptor that came with the bytes read last, if one did; the caller owns it."""
+        return None
 
     def close_writing(self) -> None:
         """Tell the other side that nothing more comes."""
@@ -92,8 +95,17 @@ class Channel:
         tree: Mapping[str, object],
         data: Sequence[bytes | memoryview] = (),
         patience: Patience | None = None,
+        mapped: tuple[int, int] | None = None,
     ) -> None:
         """Send one frame.
+
+        Args:
+            number: of the request.
+            tree: of the message.
+            data: its memory.
+            patience: how long the other end may take to read.
+            mapped: in place of `data`, memory that both ends share from now on: its descriptor, which the caller keeps,
+                and its size in bytes.
 
         Raises:
             Unsupported: the message is larger than the caps.
@@ -103,20 +115,10 @@ class Channel:
         size = sum(map(len, data))
         if size > self.caps.data_bytes:
             raise Unsupported(f"the values are too large to send ({size / 2**20:.0f} MB)")
-        self._transport.write([HEADER.pack(MAGIC, number, len(text), size), text, *data], None, patience)
-
-    def send_mapped(
-        self, number: int, tree: Mapping[str, object], descriptor: int, size: int, patience: Patience | None = None
-    ) -> None:
-        """Send one frame whose data are memory that both ends share from now on. The caller keeps the descriptor.
-
-        Raises:
-            Unsupported: the message is larger than the caps.
-            ChannelClosed: the other end is gone.
-        """
-        text = write_tree(tree, self.caps)
-        header = HEADER.pack(MAGIC, number, len(text), size | MAPPED)
-        self._transport.write([header, text], descriptor, patience)
+        descriptor = None
+        if mapped is not None:
+            descriptor, size = mapped[0], mapped[1] | MAPPED
+        self._transport.write([HEADER.pack(MAGIC, number, len(text), size), text, *data], descriptor, patience)
 
     def receive(self, patience: Patience | None = None) -> Frame:
         """Wait for one frame.
@@ -158,6 +160,29 @@ class Channel:
     def close(self) -> None:
         """Close our end."""
         self._transport.close()
+
+
+def packed(messages: Sequence[tuple[dict[str, Any], list[Any]]]) -> tuple[dict[str, Any], list[Any]]:
+    """Several messages, each a tree and its data, as one."""
+    sizes = [sum(map(len, data)) for _, data in messages]
+    return {"parts": [tree for tree, _ in messages], "sizes": sizes}, [block for _, data in messages for block in data]
+
+
+def parts_of(frame: Frame) -> list[Frame]:
+    """The messages that came as one.
+
+    Raises:
+        ProtocolError: these are none.
+    """
+    trees, sizes = frame.tree.get("parts"), frame.tree.get("sizes")
+    if type(trees) is not list or type(sizes) is not list or len(trees) != len(sizes):
+        raise ProtocolError("an invalid list of messages")
+    found, end = [], 0
+    for tree, size in zip(trees, sizes, strict=True):
+        expect(type(tree) is dict and type(size) is int and size >= 0, "an invalid message of several")
+        start, end = end, end + size
+        found.append(Frame(frame.number, tree, frame.data[start:end], frame.original[start:end]))
+    return found
 
 
 _ENCODE = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode

@@ -96,11 +96,6 @@ def place_of(value: torch.Tensor | Array) -> tuple[int, int]:
     return extent(address, value.shape, value.strides, value.itemsize)
 
 
-def is_index(value: object, end: int) -> bool:
-    """Whether something from another process is an int from 0 up to, but without, `end`."""
-    return type(value) is int and 0 <= value < end
-
-
 def check_layout(shape: Any, strides: Any, offset: Any, unit: int, itemsize: int, nbytes: int, caps: Caps) -> None:
     """Refuse a layout with an element outside its memory. All of it is computed here, with Python's integers.
 

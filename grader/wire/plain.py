@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from grader.wire.bounds import ProtocolError, expect
-from grader.wire.memory import LIMIT, MOST_DIMS, is_index
+from grader.wire.bounds import ProtocolError, expect, is_index
+from grader.wire.memory import LIMIT, MOST_DIMS
 
 PLAIN: set[type] = {type(None), bool, int, float, str}
 TAGGED = (complex, bytes, type(...), torch.Size, torch.dtype, torch.device, np.dtype, np.generic)

@@ -12,7 +12,7 @@ import threading
 from collections.abc import Sequence
 
 from grader.wire.bounds import ChannelClosed
-from grader.wire.frames import Patience
+from grader.wire.frames import Patience, Transport
 
 _CHUNK = 1 << 18
 _AT_ONCE = 1 << 16
@@ -22,7 +22,7 @@ _ROOM_FOR_DESCRIPTORS = socket.CMSG_SPACE(4 * 4) if hasattr(socket, "CMSG_SPACE"
 """For a few, though one at most is expected: the system drops those that do not fit."""
 
 
-class SocketTransport:
+class SocketTransport(Transport):
     """A connected Unix stream socket. Every wait is a poll, so that a deadline can end it."""
 
     carries_descriptors = hasattr(os, "memfd_create")
@@ -33,7 +33,9 @@ class SocketTransport:
         self._descriptors: list[int] = []
         self._arrived = memoryview(bytearray(_AT_ONCE))
         self._rest = self._arrived[:0]
-        self._waits = {event: _waiting_for(sock, event) for event in (select.POLLIN, select.POLLOUT)}
+        self._waits = {event: select.poll() for event in (select.POLLIN, select.POLLOUT)}
+        for event, poll in self._waits.items():
+            poll.register(sock, event)
 
     def write(self, parts: Sequence[bytes | memoryview], descriptor: int | None, patience: Patience | None) -> None:
         """Send all parts, and a descriptor with the first byte."""
@@ -116,20 +118,13 @@ class SocketTransport:
         self._sock.close()
 
 
-def _waiting_for(sock: socket.socket, event: int) -> select.poll:
-    poll = select.poll()
-    poll.register(sock, event)
-    return poll
-
-
-class PipeTransport:
+class PipeTransport(Transport):
     """Two descriptors, read and written without a deadline: the side of a channel that may wait for ever."""
-
-    carries_descriptors = False
 
     def __init__(self, read_fd: int, write_fd: int) -> None:
         self._read_fd = read_fd
         self._write_fd: int | None = write_fd
+        self._rest = memoryview(b"")
 
     def write(self, parts: Sequence[bytes | memoryview], descriptor: int | None, patience: Patience | None) -> None:
         """Send all parts."""
@@ -146,20 +141,23 @@ class PipeTransport:
 
     def read_into(self, view: memoryview, patience: Patience | None) -> None:
         """Fill the view."""
-        del patience
         while view:
-            try:
-                chunk = os.read(self._read_fd, min(len(view), _CHUNK))
-            except OSError as error:
-                raise ChannelClosed(str(error)) from None
-            if not chunk:
-                raise ChannelClosed("the other side closed the channel")
-            view[: len(chunk)] = chunk
-            view = view[len(chunk) :]
+            if not self._rest:
+                self._rest = memoryview(self._next(patience))
+            count = min(len(view), len(self._rest))
+            view[:count] = self._rest[:count]
+            view, self._rest = view[count:], self._rest[count:]
 
-    def take_descriptor(self) -> int | None:
-        """Pipes carry none."""
-        return None
+    def _next(self, patience: Patience | None) -> bytes:
+        """Some bytes, as soon as there are any."""
+        del patience
+        try:
+            chunk = os.read(self._read_fd, _CHUNK)
+        except OSError as error:
+            raise ChannelClosed(str(error)) from None
+        if not chunk:
+            raise ChannelClosed("the other side closed the channel")
+        return chunk
 
     def close_writing(self) -> None:
         """Tell the other side that nothing more comes."""
@@ -173,56 +171,35 @@ class PipeTransport:
         os.close(self._read_fd)
 
 
-class PatientPipes:
+class PatientPipes(PipeTransport):
     """Two descriptors with deadlines, by a thread each: pipes cannot be polled on every system."""
 
-    carries_descriptors = False
-
     def __init__(self, read_fd: int, write_fd: int) -> None:
-        self._pipes = PipeTransport(read_fd, write_fd)
-        self._read_fd = read_fd
+        super().__init__(read_fd, write_fd)
         self._arrived: queue.Queue[bytes] = queue.Queue(maxsize=64)
         self._leaving: queue.Queue[bytes | None] = queue.Queue()
-        self._rest = memoryview(b"")
-        self._threads = [
-            threading.Thread(target=self._read_on, name="wire-read", daemon=True),
-            threading.Thread(target=self._write_on, name="wire-write", daemon=True),
-        ]
-        for thread in self._threads:
-            thread.start()
+        self._reader = threading.Thread(target=self._read_on, name="wire-read", daemon=True)
+        self._writer = threading.Thread(target=self._write_on, name="wire-write", daemon=True)
+        self._reader.start()
+        self._writer.start()
 
     def _read_on(self) -> None:
         # Into a queue that is bounded: whoever sends faster than we read must wait, as over a pipe without a thread.
-        while True:
-            try:
-                chunk = os.read(self._read_fd, _CHUNK)
-            except OSError:
-                chunk = b""
-            self._arrived.put(chunk)
-            if not chunk:
-                return
+        with contextlib.suppress(ChannelClosed):
+            while True:
+                self._arrived.put(super()._next(None))
+        self._arrived.put(b"")
 
     def _write_on(self) -> None:
-        while (part := self._leaving.get()) is not None:
-            try:
-                self._pipes.write([part], None, None)
-            except ChannelClosed:  # the reader meets the end of the stream and says so
-                return
+        with contextlib.suppress(ChannelClosed):  # the reader meets the end of the stream and says so
+            while (part := self._leaving.get()) is not None:
+                super().write([part], None, None)
 
     def write(self, parts: Sequence[bytes | memoryview], descriptor: int | None, patience: Patience | None) -> None:
         """Queue all parts; a worker that does not read them is met by the deadline of the reply."""
         del descriptor, patience
         for part in parts:
             self._leaving.put(bytes(part))
-
-    def read_into(self, view: memoryview, patience: Patience | None) -> None:
-        """Fill the view."""
-        while view:
-            if not self._rest:
-                self._rest = memoryview(self._next(patience))
-            count = min(len(view), len(self._rest))
-            view[:count] = self._rest[:count]
-            view, self._rest = view[count:], self._rest[count:]
 
     def _next(self, patience: Patience | None) -> bytes:
         while True:
@@ -235,22 +212,15 @@ class PatientPipes:
                 raise ChannelClosed("the other side closed the channel")
             return chunk
 
-    def take_descriptor(self) -> int | None:
-        """Pipes carry none."""
-        return None
-
     def close_writing(self) -> None:
         """Send what is queued, then tell the other side that nothing more comes."""
         self._leaving.put(None)
-        self._threads[1].join(timeout=1)
-        self._pipes.close_writing()
+        self._writer.join(timeout=1)
+        super().close_writing()
 
     def close(self) -> None:
         """Close both ends. The process at the other end is dead by now, so that the threads end too."""
-        self._leaving.put(None)
-        reader, writer = self._threads
-        while reader.is_alive():
+        while self._reader.is_alive():
             with contextlib.suppress(queue.Empty):
                 self._arrived.get(timeout=0.01)  # makes room for a reader that holds one more chunk
-        writer.join(timeout=1)
-        self._pipes.close()
+        super().close()

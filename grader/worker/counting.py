@@ -12,7 +12,7 @@ import torch
 
 from grader.accelerator.machine import machine_or_none
 from grader.worker import uninitialized
-from grader.worker.hooks import Operators, Uses, tensors
+from grader.worker.hooks import Operators, Uses, leaves
 
 _MOST_SPANS = 20
 
@@ -23,7 +23,7 @@ def count(function: Callable[..., Any], args: list[Any], kwargs: dict[str, Any])
     before = machine.counters() if machine else {}
     first = len(machine.clock.spans) if machine else 0
     # Held, as the call may put others in their places. Tensors made in inference mode have no version.
-    given = [tensor for tensor in tensors([args, kwargs]) if not tensor.is_inference()]
+    given = [tensor for tensor in leaves([args, kwargs], torch.Tensor) if not tensor.is_inference()]
     versions = sum(tensor._version for tensor in given)
     with torch.no_grad(), Operators([args, kwargs]) as operators, Uses() as uses:
         result = function(*args, **kwargs)

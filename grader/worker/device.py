@@ -15,11 +15,6 @@ def preload() -> None:
     slow_imports.leave_slow_imports_out()
 
 
-def preload_operations() -> None:
-    """Import what its operations need besides, in a process that forks workers which will see one."""
-    accelerator.preload_operations()
-
-
 def show(mode: str) -> None:
     """Make this process see what a check asked for, for good.
 

@@ -8,11 +8,11 @@ import socket
 import sys
 
 from grader.confine import cgroup, kernel
-from grader.confine.messages import Confined, Message, StartWorker, from_text, to_tree
+from grader.confine.messages import Message, StartWorker, from_text
 from grader.confine.wall import Wall
 from grader.wire.frames import Channel
 from grader.wire.transport import SocketTransport
-from grader.worker.serve import serve
+from grader.worker.spawned import live
 
 _MESSAGE_BYTES = 1 << 16
 _MOST_DESCRIPTORS = 8
@@ -48,15 +48,7 @@ def be_born(birth: socket.socket, wall: Wall) -> None:
     kernel.close_all_but(3)
     # Its descriptor is closed by now. Were the object collected later, it would close the number's next owner.
     birth.detach()
-    for stream in (sys.stdout, sys.stderr):
-        stream.reconfigure(encoding="utf-8", errors="backslashreplace")  # type: ignore[union-attr]
-    folder = wall.confine(message.limits, message.folder)
-    frames = Channel(SocketTransport(channel), trusts=True)
-    # Said once the last layer holds. The lane sends no submission before it has read this.
-    frames.send(0, to_tree(Confined()))
-    serve(frames, folder)
-    # Nothing of the student's is waited for or run any more: no thread, no function left with `atexit`.
-    os._exit(0)
+    live(Channel(SocketTransport(channel), trusts=True), wall, message)
 
 
 def receive(sock: socket.socket) -> tuple[Message | None, list[int]]:

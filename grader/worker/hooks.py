@@ -26,20 +26,14 @@ _SENT = ("input_tensors", "input_tensor", "input", "inputs", "tensors", "tensor"
 """Names of the argument that holds what a rank sends, the best first."""
 
 _MOVES = ("_to_copy", "copy_", "_copy_from")
-_ESCAPES = {
-    "tolist": "tolist",
-    "numpy": "numpy",
+_ESCAPES = {name: name for name in ("tolist", "numpy", "item", "data_ptr", "apply_", "map_")} | {
     "__array__": "numpy",
     "__dlpack__": "dlpack",
-    "item": "item",
     "__float__": "float",
     "__int__": "int",
     "__index__": "int",
     "__complex__": "complex",
     "untyped_storage": "storage",
-    "data_ptr": "data_ptr",
-    "apply_": "apply_",
-    "map_": "map_",
     "map2_": "map_",
 }
 """Uses of a tensor after which its numbers are outside of PyTorch, or Python has been called for each of them."""
@@ -154,14 +148,9 @@ def leaves(value: Any, kind: type[Leaf]) -> Iterator[Leaf]:
             yield from leaves(item, kind)
 
 
-def tensors(value: Any) -> Iterator[torch.Tensor]:
-    """Every tensor in lists, tuples and dicts."""
-    return leaves(value, torch.Tensor)
-
-
 def storages(value: Any) -> Iterator[torch.UntypedStorage]:
     """The storages of all plain tensors that have memory; that of a simulated one is counted by its machine."""
-    for tensor in tensors(value):
+    for tensor in leaves(value, torch.Tensor):
         plain = type(tensor) in (torch.Tensor, torch.nn.Parameter) and tensor.layout is torch.strided
         if plain and tensor.device.type != "meta":
             yield tensor.untyped_storage()
@@ -171,5 +160,5 @@ def _sent(func: Any, args: Any, kwargs: Mapping[str, Any]) -> int:
     """Bytes of the tensors that this rank hands to a collective."""
     given = dict(zip((argument.name for argument in func._schema.arguments), args, strict=False)) | dict(kwargs)
     name = next((name for name in _SENT if name in given), None)
-    sent = tensors(given[name]) if name else ()
+    sent = leaves(given[name], torch.Tensor) if name else ()
     return sum(int(tensor.numel() * tensor.element_size()) for tensor in sent)

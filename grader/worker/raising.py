@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import os
 import traceback
@@ -44,10 +45,8 @@ def exception_row(error: BaseException, folder: str, spaces: Collection[str]) ->
 
 def note_signature(error: TypeError, function: Any) -> None:
     """Keep the signature of a function that refused its arguments."""
-    try:
+    with contextlib.suppress(TypeError, ValueError):  # some functions of C's tell none
         error.__dict__["_signature"] = cut(str(inspect.signature(function)))
-    except (TypeError, ValueError):
-        error.__dict__["_signature"] = None
 
 
 def cut(text: str) -> str:

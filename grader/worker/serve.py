@@ -11,9 +11,11 @@ import functools
 import importlib.util
 import linecache
 import os
+import signal
 import sys
 import types
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future
 from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar
@@ -24,7 +26,7 @@ from grader.wire import devices
 from grader.wire.bounds import ChannelClosed, Unsupported
 from grader.wire.decode import Decoder
 from grader.wire.encode import Encoder
-from grader.wire.frames import Channel, Frame
+from grader.wire.frames import Channel, Frame, packed
 from grader.wire.memory import Table, padded, starts_of
 from grader.worker import device, generators, own_probes, stops, uninitialized
 from grader.worker.raising import cut, exception_row, note_signature
@@ -41,6 +43,10 @@ Reply = tuple[dict[str, Any], list[Any]]
 """The tree of a reply, and its memory."""
 
 
+_TIMERS = (signal.ITIMER_REAL, signal.ITIMER_VIRTUAL, signal.ITIMER_PROF) if hasattr(signal, "setitimer") else ()
+_SET_TIMER: Any = getattr(signal, "setitimer", None)  # as it is before student code is loaded
+
+
 def serve(channel: Channel, folder: str) -> None:
     """Answer requests until the channel closes."""
     submission = Submission(folder)
@@ -49,16 +55,23 @@ def serve(channel: Channel, folder: str) -> None:
         while True:
             try:
                 frame = channel.receive()
+                number = frame.number
                 tree, data = submission.answer(frame)
                 del frame
             except (MemoryError, OSError):  # what student code keeps leaves no room for the next arguments
                 os._exit(NO_MEMORY)
             _flush()
-            stops.stop_timers()
+            _stop_timers()
             try:
-                channel.send(tree.pop("number"), tree, data)
+                channel.send(number, tree, data)
             except Unsupported as error:
-                channel.send(submission.requests, _unsupported(error))
+                channel.send(number, _unsupported(error))
+
+
+def _stop_timers() -> None:
+    """A timer of the student's must not ring while nothing of the student's runs."""
+    for timer in _TIMERS:
+        _SET_TIMER(timer, 0)
 
 
 class Submission:
@@ -72,7 +85,7 @@ class Submission:
     def __init__(self, folder: str, module: Any = None) -> None:
         self._folder = os.path.realpath(folder)
         # The probes of ours are those from before student code is loaded.
-        ours = types.SimpleNamespace(**{name: getattr(own_probes, name) for name in own_probes.__all__})
+        ours = types.SimpleNamespace(**vars(own_probes))
         self._spaces: dict[str, Any] = {"student": module or types.ModuleType("not_loaded"), "": ours}
         self._objects: dict[int, Any] = {}
         self._numbers: dict[int, int] = {}
@@ -80,13 +93,11 @@ class Submission:
         self._sees_devices = False
         self._prepared = Table()
         self._calls: list[Any] = []
-        self._held: Callable[[], Any] = _nothing
+        self._held: Future[Any] = Future()
         self._timed = True  # of the request before: by then nothing was filled
-        self.requests = 0
 
     def answer(self, frame: Frame) -> Reply:
         """The reply to a request. Whatever student code raises is part of it."""
-        self.requests = frame.number
         do = frame.tree["do"]
         if (do in _TIMED) is not self._timed:
             self._timed = not self._timed
@@ -101,19 +112,19 @@ class Submission:
             self._sees_devices = frame.tree["device"] != "none"
         if "seed" in frame.tree:
             generators.seed(frame.tree["seed"], devices=self._sees_devices)
-        table = Table()
-        data, original = (frame.data, frame.original) if do != "go" else (memoryview(b""), memoryview(b""))
-        values = Decoder(table, self._object_of, answers=True).decode(frame.tree, data, original)
+        if do == "results":
+            held, self._held = self._held, Future()
+            return self._replies([(Table(), held.result)])
         if do == "go":
-            return self._go(frame, *values)
+            return self._go(frame, self._object_of(*frame.tree["function"]))
+        table, values = self._read(frame)
         if do == "prepare":
             self._prepared, self._calls = table, values
-        if do == "results":
-            held, self._held = self._held, _nothing
-            return self._replies(frame, [held])
-        tree, blocks = self._reply(table, self.OPERATIONS[do], self, frame.tree, *values)
-        tree["number"] = frame.number
-        return tree, blocks
+        return self._reply(table, self.OPERATIONS[do], self, frame.tree, *values)
+
+    def _read(self, frame: Frame) -> tuple[Table, list[Any]]:
+        table = Table()
+        return table, Decoder(table, self._object_of, answers=True).decode(frame.tree, frame.data, frame.original)
 
     def _reply(self, table: Table, do: Callable[..., Any], *args: Any) -> Reply:
         """What comes of doing something, as a reply."""
@@ -170,7 +181,9 @@ class Submission:
             for file_name in files.keys() - data.keys():
                 Path(self._folder, *file_name.split("/")).unlink()
         mine = dict(vars(module))
-        kinds = {key: _kind(mine[key]) for key in mine if isinstance(key, str) and not key.startswith("_")}
+        names = [key for key in mine if isinstance(key, str) and not key.startswith("_")]
+        # By the type alone, which `callable` examines: a student's object may do anything when it is used.
+        kinds = {key: "callable" if callable(mine[key]) else "value" for key in names}
         # If there are too many, those that checks call.
         first = sorted(kinds, key=lambda key: kinds[key] != "callable")
         return {key: kinds[key] for key in first[:_MAX_NAMES]}
@@ -224,40 +237,21 @@ class Submission:
             return [result, list(args)] if in_place else result
 
         calls = [functools.partial(one, args) for args in self._calls]
-        if frame.tree["hold"]:
-            self._held = _outcome(calls[0])
-            return {"roots": [], "rows": [], "blocks": [], "number": frame.number}, []
-        return self._replies(frame, calls)
+        if not frame.tree["hold"]:
+            return self._replies((Table(), call) for call in calls)
+        try:
+            self._held.set_result(calls[0]())
+        except BaseException as error:
+            self._held.set_exception(error)
+        return self._replies([])
 
-    def _replies(self, frame: Frame, calls: Sequence[Callable[[], Any]]) -> Reply:
-        """One reply for several calls. Each has a table of its own, and holds a copy of its result as its call ends."""
-        replies, sizes, data = [], [], []
-        for call in calls:
-            reply, parts = self._reply(Table(), call)
-            replies.append(reply)
-            sizes.append(sum(map(len, parts)))
-            data += [bytes(part) for part in parts]
-            if "error" in reply or "unsupported" in reply:
-                break
-        return {"replies": replies, "sizes": sizes, "number": frame.number}, data
-
-
-def _outcome(call: Callable[[], Any]) -> Callable[[], Any]:
-    """Make a call; give what returns its result, or raises what it raised."""
-    try:
-        result = call()
-    except BaseException as error:
-        raised = error
-
-        def again() -> Any:
-            raise raised
-
-        return again
-    return lambda: result
-
-
-def _nothing() -> None:
-    pass
+    def _replies(self, calls: Iterable[tuple[Table, Callable[[], Any]]]) -> Reply:
+        """The replies to several calls as one; each holds a copy of its result as its call ends."""
+        replies = []
+        for table, call in calls:
+            tree, data = self._reply(table, call)
+            replies.append((tree, [bytes(part) for part in data]))
+        return packed(replies)
 
 
 def _import_file(name: str, path: Path) -> types.ModuleType:
@@ -268,11 +262,6 @@ def _import_file(name: str, path: Path) -> types.ModuleType:
     sys.modules[name] = module
     spec.loader.exec_module(module)
     return module
-
-
-def _kind(obj: Any) -> str:
-    """By the type alone: a student's object may do anything when it is used. `callable` examines its type, too."""
-    return "callable" if callable(obj) else "value"
 
 
 def _unsupported(error: Unsupported) -> dict[str, Any]:

@@ -16,36 +16,22 @@ import selectors
 import signal
 import socket
 import sys
-import time
 import traceback
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
 
-from grader.confine import kernel
-from grader.confine.messages import (
-    Ended,
-    EndWorkers,
-    Found,
-    Launched,
-    Message,
-    OpenLane,
-    Ready,
-    Refused,
-    Started,
-    StartWorker,
-    TryWall,
-    to_text,
-)
-from grader.confine.wall import Bare, Full, Reduced, Wall
+from grader import accelerator
+from grader.confine import kernel, messages
+from grader.confine.messages import to_text
+from grader.confine.wall import Wall
 from grader.confine.wall_trial import try_wall
 from grader.worker import counting, device
 from grader.worker.forked import be_born, receive
+from grader.worker.spawned import wall_of
 
-_SELF_CHECK_S = 20.0
-_ROOM_S = 2.0
-"""How long a lane waits for room on the machine: namespaces that were left are counted for a while."""
-_LOOK_S = 0.05
+_SELF_CHECK_S = 20
 _PRELOADED = ("numpy.random", "numpy.linalg", "torch.autograd.gradcheck", "torch.nn.functional")
 """What honest code needs and these packages import only when it is used: once here, not in each worker."""
 
@@ -59,17 +45,6 @@ class _Spare:
 
 
 @dataclass
-class _Waiting:
-    """A worker that a lane wants and that there was no room for yet."""
-
-    lane: int
-    wanted: StartWorker
-    status: socket.socket
-    descriptors: list[int]
-    until: float
-
-
-@dataclass
 class _Work:
     """What a worker is for: its lane, the lane's socket, and whether it outlives an exercise that takes too long."""
 
@@ -78,7 +53,7 @@ class _Work:
     spared: bool
 
 
-def run(host: socket.socket, launched: Launched) -> None:
+def run(host: socket.socket, launched: messages.Launched) -> None:
     """Serve until the host closes its socket.
 
     Args:
@@ -91,7 +66,7 @@ def run(host: socket.socket, launched: Launched) -> None:
         importlib.import_module(name)
     device.preload()
     counting.warm_up()
-    wall = _wall(launched)
+    wall = wall_of(launched)
     # Or the first collection in a worker would write to every page that objects of the server are on.
     gc.collect()
     gc.freeze()
@@ -99,43 +74,26 @@ def run(host: socket.socket, launched: Launched) -> None:
     _Server(host, wall, launched.refused).run()
 
 
-def _wall(launched: Launched) -> Wall:
-    if launched.boxes is not None:
-        assert launched.proc is not None
-        return Full(launched.proc, socket.socket(fileno=launched.boxes))
-    return Reduced(launched.readable) if launched.readable else Bare()
-
-
 def _check_parallel_operation() -> None:
     """Prove that a forked child can run an operation on several threads: after some set-ups it hangs for ever."""
     pid = os.fork()
     if pid == 0:
+        signal.alarm(_SELF_CHECK_S)  # ends it if it hangs
         torch.set_num_threads(2)
         (torch.ones(300, 300) @ torch.ones(300, 300)).sum().item()
         os._exit(0)
-    # `waitpid` knows no deadline; a descriptor of the process can be waited for with one.
-    pidfd = os.pidfd_open(pid)
-    selector = selectors.DefaultSelector()
-    selector.register(pidfd, selectors.EVENT_READ)
-    answered = bool(selector.select(_SELF_CHECK_S))
-    if not answered:
-        os.kill(pid, signal.SIGKILL)
     _, status = os.waitpid(pid, 0)
-    selector.close()
-    os.close(pidfd)
-    if not answered or status != 0:
+    if status != 0:
         sys.exit("a forked child cannot run a parallel operation of torch on this machine; use --start spawn")
 
 
 class _Server:
     def __init__(self, host: socket.socket, wall: Wall, refused: str) -> None:
         self._host, self._wall, self._refused = host, wall, refused
-        self._lanes: dict[int, socket.socket] = {}
         self._workers: dict[int, _Work] = {}
         self._spare: _Spare | None = None
         self._no_room = ""
         self._simulates = False
-        self._waiting: list[_Waiting] = []
         self._selector = selectors.DefaultSelector()
         self._woken, self._wake = socket.socketpair()
         for end in (self._woken, self._wake):
@@ -151,25 +109,23 @@ class _Server:
         self._selector.register(self._host, selectors.EVENT_READ, self._from_host)
         self._selector.register(self._woken, selectors.EVENT_READ, self._on_wake)
         self._fork_spare()
-        _send(self._host, Ready(self._refused))
+        _send(self._host, messages.Ready(self._refused))
         while self._host.fileno() != -1:
-            for key, _ in self._selector.select(_LOOK_S if self._waiting else None):
+            for key, _ in self._selector.select():
                 key.data(key.fileobj)
-            self._look_for_room()
         for pid in self._workers:
             self._wall.end(pid)
 
     def _from_host(self, sock: socket.socket) -> None:
         message, descriptors = receive(sock)
         match message:
-            case OpenLane(number):
+            case messages.OpenLane(number):
                 lane = socket.socket(fileno=descriptors[0])
-                self._lanes[number] = lane
                 self._selector.register(lane, selectors.EVENT_READ, lambda end: self._from_lane(number, end))
-            case EndWorkers(number):
+            case messages.EndWorkers(number):
                 self._end_workers(number, all_of_them=False)
-            case TryWall():
-                _send(sock, Found(try_wall(self._wall, message)))
+            case messages.TryWall():
+                _send(sock, messages.Found(try_wall(self._wall, message)))
             case _:  # the host is gone
                 self._selector.unregister(sock)
                 sock.close()
@@ -177,36 +133,26 @@ class _Server:
     def _from_lane(self, lane: int, sock: socket.socket) -> None:
         message, descriptors = receive(sock)
         match message:
-            case StartWorker():
+            case messages.StartWorker():
                 status = socket.socket(fileno=descriptors.pop(0))
-                self._waiting.append(_Waiting(lane, message, status, descriptors, time.monotonic() + _ROOM_S))
+                if self._has_spare_for(message):
+                    self._start(lane, message, status, descriptors)
+                else:
+                    _send(status, messages.Refused(self._no_room))
+                    status.close()
+                # The server keeps no end of a worker's channel: the lane could not see it close.
+                for descriptor in descriptors:
+                    os.close(descriptor)
             case _:  # the lane is gone
                 self._selector.unregister(sock)
                 sock.close()
-                del self._lanes[lane]
                 self._end_workers(lane, all_of_them=True)
 
-    def _look_for_room(self) -> None:
-        """Start the workers that lanes want; refuse those for which there was no room for too long."""
-        while self._waiting:
-            first = self._waiting[0]
-            if first.lane in self._lanes and self._has_spare_for(first.wanted):
-                self._start(first)
-            elif first.lane in self._lanes and time.monotonic() <= first.until:
-                return
-            else:
-                _send(first.status, Refused(self._no_room))
-                first.status.close()
-            # The server keeps no end of a worker's channel: the lane could not see it close.
-            for descriptor in first.descriptors:
-                os.close(descriptor)
-            del self._waiting[0]
-
-    def _has_spare_for(self, wanted: StartWorker) -> bool:
+    def _has_spare_for(self, wanted: messages.StartWorker) -> bool:
         # Not before it is needed: it takes half a second, and most exercises never see a device. Once here, and not in
         # each worker.
         if wanted.simulates and not self._simulates:
-            device.preload_operations()
+            accelerator.preload_operations()
             gc.freeze()
             self._simulates = True
             if self._spare is not None:
@@ -215,21 +161,18 @@ class _Server:
                 self._spare = None
         return self._spare is not None or self._fork_spare()
 
-    def _start(self, wanted: _Waiting) -> None:
+    def _start(self, lane: int, wanted: messages.StartWorker, status: socket.socket, descriptors: list[int]) -> None:
         """Hand the spare what it is for; say so to the lane; fork the next."""
         spare, self._spare = self._spare, None
         assert spare is not None
-        status = wanted.status
         # Entered before it is told anything: should it die at once, its end has somebody to be told to.
-        self._workers[spare.pid] = _Work(wanted.lane, status, wanted.wanted.spared)
+        self._workers[spare.pid] = _Work(lane, status, wanted.spared)
         self._selector.register(status, selectors.EVENT_READ, lambda end: self._end_one(spare.pid, end))
-        with contextlib.suppress(OSError):  # a spare that died is reaped and told like any other death
-            socket.send_fds(spare.birth, [to_text(wanted.wanted).encode()], wanted.descriptors)
+        _send(spare.birth, wanted, descriptors)
         spare.birth.close()
         # A descriptor and not a number: in the server's process namespace the worker has another number than outside.
         pidfd = os.pidfd_open(spare.pid)
-        with contextlib.suppress(OSError):  # as in `_send`
-            socket.send_fds(status, [to_text(Started()).encode()], [pidfd])
+        _send(status, messages.Started(), [pidfd])
         os.close(pidfd)
         self._fork_spare()
 
@@ -257,7 +200,7 @@ class _Server:
                 status = self._workers.pop(pid).status
                 with contextlib.suppress(KeyError):  # the lane has shut it down
                     self._selector.unregister(status)
-                _send(status, Ended(os.waitstatus_to_exitcode(code), used.ru_utime + used.ru_stime))
+                _send(status, messages.Ended(os.waitstatus_to_exitcode(code), used.ru_utime + used.ru_stime))
                 status.close()
             # A spare that died unused is no lane's loss; the next request forks another.
             elif self._spare is not None and self._spare.pid == pid:
@@ -293,6 +236,8 @@ class _Server:
         return True
 
 
-def _send(sock: socket.socket, message: Message) -> None:
-    with contextlib.suppress(OSError):  # the lane is gone; its workers are ended when its socket is found closed
-        sock.send(to_text(message).encode())
+def _send(sock: socket.socket, message: messages.Message, descriptors: Sequence[int] = ()) -> None:
+    # The lane is gone, whose workers are ended when its socket is found closed; or a spare that died, which is reaped
+    # and told like any other death.
+    with contextlib.suppress(OSError):
+        socket.send_fds(sock, [to_text(message).encode()], descriptors)

@@ -7,10 +7,11 @@ so that one can be kept ready ahead of need.
 from __future__ import annotations
 
 import os
+import socket
 import sys
 
 from grader.confine import trials
-from grader.confine.messages import Awake, Birth, Confined, Found, Launched, from_tree, to_tree
+from grader.confine.messages import Awake, Birth, Confined, Found, Launched, StartWorker, from_tree, to_tree
 from grader.confine.wall import Bare, Full, Reduced, Wall
 from grader.wire.frames import Channel
 from grader.wire.transport import PipeTransport
@@ -36,28 +37,35 @@ def run(launched: Launched) -> None:
         for fd in (read_fd, write_fd):
             msvcrt.setmode(fd, os.O_BINARY)
     device.preload()
-    wall = _wall(launched)
+    wall = wall_of(launched)
     channel = Channel(PipeTransport(read_fd, write_fd), trusts=True)
     # Said before it knows anything of what is to be graded, so that one can wait in this state ahead of need.
     channel.send(0, to_tree(Awake(_pid_outside(launched), launched.refused)))
     wall.give_up_rights()
     birth = from_tree(channel.receive().tree)
     assert isinstance(birth, Birth)
+    live(channel, wall, birth)
+
+
+def live(channel: Channel, wall: Wall, birth: Birth | StartWorker) -> None:
+    """Be confined, serve until the channel closes, and end."""
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(encoding="utf-8", errors="backslashreplace")  # type: ignore[union-attr]
     folder = wall.confine(birth.limits, birth.folder)
+    # Said once the last layer holds: no submission is sent before.
     channel.send(0, to_tree(Confined()))
-    if birth.targets is not None:
+    if isinstance(birth, Birth) and birth.targets is not None:
         channel.send(0, to_tree(Found(trials.try_all(birth.targets))))
     else:
         serve(channel, folder)
-    # As in a forked worker: no thread of the student's is waited for.
+    # Nothing of the student's is waited for or run any more: no thread, no function left with `atexit`.
     os._exit(0)
 
 
-def _wall(launched: Launched) -> Wall:
+def wall_of(launched: Launched) -> Wall:
+    """What confines the workers that start here."""
     if launched.proc is not None:
-        return Full(launched.proc)
+        return Full(launched.proc, None if launched.boxes is None else socket.socket(fileno=launched.boxes))
     return Reduced(launched.readable) if launched.readable else Bare()
 
 

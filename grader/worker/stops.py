@@ -7,9 +7,6 @@ import sys
 from bdb import BdbQuit
 from typing import Any
 
-_TIMERS = (signal.ITIMER_REAL, signal.ITIMER_VIRTUAL, signal.ITIMER_PROF) if hasattr(signal, "setitimer") else ()
-_SET_TIMER: Any = getattr(signal, "setitimer", None)  # as it is before student code is loaded
-
 
 class TimeIsOver(BaseException):
     """Raised where student code is when the grader asks where that is: the line goes into the message."""
@@ -20,12 +17,6 @@ def prepare() -> None:
     sys.breakpointhook = _stop_at_breakpoint
     if hasattr(signal, "SIGUSR1"):
         signal.signal(signal.SIGUSR1, _stop_here)
-
-
-def stop_timers() -> None:
-    """A timer of the student's must not ring while nothing of the student's runs."""
-    for timer in _TIMERS:
-        _SET_TIMER(timer, 0)
 
 
 def _stop_at_breakpoint(*args: Any, **kwargs: Any) -> None:

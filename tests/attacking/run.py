@@ -172,7 +172,7 @@ def _run_batch(
     out.mkdir(mode=0o700)
     (out / "seed").write_text(f"{_SEED:064x}\n", encoding="ascii")
     watch = [sys.executable, "-I", str(Path(keeper.__file__)), str(told), str(_LONGEST_S), str(work)]
-    grade = [sys.executable, *program, "batch", str(school / of), "--out", str(out), "--course", str(course)]
+    grade = [sys.executable, *program, "batch", str(school / of), "--out", str(out), "--course", str(course), "--staff"]
     ran = subprocess.run(
         [*watch, *grade, *options],
         env=dict(environment),

@@ -2,6 +2,8 @@ r"""Takes more threads, all processors and a better priority; it gets no more fo
 
 ---
 exercise: total
+verdicts: {counts: failed}
+message: "`os` could hide"
 """
 
 import os

@@ -3,7 +3,7 @@ r"""Returns a wrapper without data of its own, which answers with other numbers.
 ---
 exercise: double
 verdicts: {small: failed, random: failed, dtype: failed}
-message: subclass of torch\.Tensor
+message: is a Wrapper
 """
 
 import torch

@@ -2,8 +2,8 @@ r"""Returns tensors that say they are huge and have one element.
 
 ---
 exercise: double
-verdicts: {all: failed|skipped}
-message: shape
+verdicts: {all: failed|skipped|crashed}
+message: shape|cannot take
 """
 
 import torch

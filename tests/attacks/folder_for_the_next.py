@@ -2,6 +2,8 @@ r"""Leaves files for the next check, and looks for files that were not meant for
 
 ---
 exercise: notes
+verdicts: {note: failed}
+message: there is more
 shown_output: left it
 """
 

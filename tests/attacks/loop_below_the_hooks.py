@@ -3,7 +3,7 @@ r"""Loops below the layer of PyTorch in which both hooks are.
 ---
 exercise: total
 verdicts: {counts: failed, speed: failed}
-message: takes far more time for a large input than its operations explain|slower than
+message: could hide what your code does|is too slow
 """
 
 import torch

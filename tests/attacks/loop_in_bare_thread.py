@@ -3,7 +3,7 @@ r"""Loops in a thread that Python does not know of.
 ---
 exercise: total
 verdicts: {counts: failed, speed: failed}
-message: works in another thread|slower than
+message: could hide what your code does|is too slow
 """
 
 import ctypes

@@ -3,7 +3,7 @@ r"""Loops in a thread that waits since the import.
 ---
 exercise: total
 verdicts: {counts: failed, speed: failed}
-message: works in another thread|slower than
+message: could hide what your code does|is too slow
 """
 
 import queue

@@ -2,7 +2,7 @@ r"""Loops over the numbers of an array, with both hooks off: that is no operatio
 
 ---
 exercise: total
-verdicts: {speed: failed}
+verdicts: {counts: failed, speed: failed}
 """
 
 import torch

@@ -3,7 +3,7 @@ r"""Takes both hooks off their stacks, loops, and puts them back.
 ---
 exercise: total
 verdicts: {counts: failed, speed: failed}
-message: takes far more time for a large input than its operations explain|slower than
+message: could hide what your code does|is too slow
 """
 
 import torch

@@ -3,7 +3,7 @@ r"""Returns tensors without numbers: on the meta device, and of a sparse layout.
 ---
 exercise: double
 verdicts: {all: failed}
-message: the device meta
+message: a device such as meta
 """
 
 

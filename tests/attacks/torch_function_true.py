@@ -3,7 +3,7 @@ r"""Returns a tensor of a class that answers "yes" to every question.
 ---
 exercise: double
 verdicts: {small: failed, random: failed, dtype: failed}
-message: subclass of torch\.Tensor
+message: is a Yes
 """
 
 import torch

@@ -15,8 +15,7 @@ from support import Function
 from grader.check.costs import no_loop, uses_at_most
 from grader.check.evidence import reads_openly
 from grader.check.text import _MODULES, _is_inside, text_of
-from grader.connection.connection import connection_of
-from grader.connection.proxy import Proxy
+from grader.connection.proxy import Proxy, connection_of
 from grader.connection.record import Record
 from grader.model.endings import CheckFailed
 

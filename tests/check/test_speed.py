@@ -14,10 +14,9 @@ from support import Function
 
 from grader.check.devices import Accelerator
 from grader.check.speed import as_fast_as
-from grader.connection.connection import connection_of
 from grader.connection.measurement import Measurement
 from grader.connection.paired_run import Calls, Comparison, NewInputs, PairedRun
-from grader.connection.proxy import Proxy
+from grader.connection.proxy import Proxy, connection_of
 from grader.connection.ratio import Ratio
 from grader.connection.timing import Inputs, TimedWorker, Timing, _Look
 from grader.model.endings import CannotRun, CheckFailed, Inconclusive, WorkerLost

@@ -8,9 +8,8 @@ import torch
 from support import Function
 
 from grader.check.speed import as_fast_as
-from grader.connection.connection import connection_of
 from grader.connection.process import Starter, WorkerProcess
-from grader.connection.proxy import Proxy
+from grader.connection.proxy import Proxy, connection_of
 
 _BUSY = """
 import threading

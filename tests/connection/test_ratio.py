@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 
 import pytest
 
 from grader.connection.paired_run import Budget
 from grader.connection.ratio import MOST_PAIRS, MOST_SAMPLES, Ratio, decide
-from grader.connection.samples import Sample
+from grader.connection.samples import NOTHING, Sample, Sides
 
-NewPair = Callable[[], Iterator[Sample]]
+NewPair = Callable[[], Generator[Sample, None, None]]
 
 
 def never() -> bool:
@@ -23,12 +23,12 @@ def steady(ratio: float, *, other: float = 0.001, idle: float = 0.0002, scatter:
     """Pairs with a true ratio, to which asking and answering is added; scatter goes upwards, as it does."""
     chance = random.Random(1)
 
-    def samples() -> Iterator[Sample]:
+    def samples() -> Generator[Sample, None, None]:
         while True:
             mine, theirs, nothing = (
                 (time + idle) * (1 + scatter * chance.expovariate(1.0)) for time in (ratio * other, other, 0.0)
             )
-            yield Sample(mine, theirs, idle=nothing)
+            yield Sample(Sides(mine, theirs), idle=Sides(nothing, nothing))
 
     return samples
 
@@ -98,10 +98,10 @@ def test_a_bad_second_is_outvoted(ratio: float, below: bool) -> None:
     """Two pairs in a row whose clocks err by a factor of three, now on one side, now on the other, decide nothing."""
 
     def bad(mine: float, other: float) -> NewPair:
-        def samples() -> Iterator[Sample]:
+        def samples() -> Generator[Sample, None, None]:
             for number in itertools.count():
                 theirs = 0.001 * (other if number % 2 else 1.0)
-                yield Sample(ratio * 0.001 * mine, theirs, idle=0.0)
+                yield Sample(Sides(ratio * 0.001 * mine, theirs), idle=NOTHING)
 
         return samples
 
@@ -113,9 +113,9 @@ def test_a_bad_second_is_outvoted(ratio: float, below: bool) -> None:
 def test_too_much_left_out_decides_nothing() -> None:
     """Where a call that does nothing took too long in the first pairs, a true ratio of 1.4 is not taken for five."""
 
-    def bad() -> Iterator[Sample]:
+    def bad() -> Generator[Sample, None, None]:
         while True:
-            yield Sample(0.0014, 0.001, idle=0.0009)
+            yield Sample(Sides(0.0014, 0.001), idle=Sides(0.0009, 0.0009))
 
     found = decide(2.0, taking_turns(bad, bad, steady(1.4)), never)
     assert found.below is True
@@ -133,9 +133,9 @@ def test_scatter_upwards_does_not_matter() -> None:
 def test_asking_costs_either_side_its_own() -> None:
     """Where the sides make different numbers of calls, so much of it is left out as each of them had."""
 
-    def samples() -> Iterator[Sample]:
+    def samples() -> Generator[Sample, None, None]:
         while True:
-            yield Sample(0.0003, 0.0104, idle=0.0002, other_idle=0.0004)
+            yield Sample(Sides(0.0003, 0.0104), idle=Sides(0.0002, 0.0004))
 
     found = decide(0.1, samples, never)
     assert found.value == pytest.approx(0.01)
@@ -145,10 +145,10 @@ def test_asking_costs_either_side_its_own() -> None:
 def test_one_disturbed_sample_is_not_hopeless() -> None:
     """A sample in which a short call took a hundred times as long ends no pair early, and is left out."""
 
-    def samples() -> Iterator[Sample]:
-        yield Sample(0.1, 0.001, idle=0.0)
+    def samples() -> Generator[Sample, None, None]:
+        yield Sample(Sides(0.1, 0.001), idle=NOTHING)
         while True:
-            yield Sample(0.0019, 0.001, idle=0.0)
+            yield Sample(Sides(0.0019, 0.001), idle=NOTHING)
 
     found = decide(2.0, samples, never)
     assert (found.below, found.samples) == (True, 3 * MOST_SAMPLES)
@@ -174,8 +174,8 @@ def test_a_clear_verdict_takes_the_time_it_needs(ratio: float, below: bool) -> N
 def test_a_stopped_call_is_a_lower_bound() -> None:
     """A call that was stopped says `more than`, and is confirmed too."""
 
-    def samples() -> Iterator[Sample]:
-        yield Sample(0.5, 0.001, stopped=True)
+    def samples() -> Generator[Sample, None, None]:
+        yield Sample(Sides(0.5, 0.001), stopped=True)
 
     found = decide(3.5, samples, never)
     assert (found.below, found.pairs, found.at_least) == (False, 2, True)
@@ -188,9 +188,9 @@ def test_a_stopped_call_is_a_lower_bound() -> None:
 def sleeping(cpu: float, away: float, other: float = 0.0) -> NewPair:
     """Pairs in which the judged side uses some CPU time, and is away for some more."""
 
-    def samples() -> Iterator[Sample]:
+    def samples() -> Generator[Sample, None, None]:
         while True:
-            yield Sample(cpu * 0.001, 0.001, away * 0.001, other * 0.001, 0.0)
+            yield Sample(Sides(cpu * 0.001, 0.001), Sides(away * 0.001, other * 0.001), NOTHING)
 
     return samples
 
@@ -212,9 +212,9 @@ def test_pairs_are_closed() -> None:
     """Each pair's workers are ended, also when a check fails inside."""
     closed = []
 
-    def samples() -> Iterator[Sample]:
+    def samples() -> Generator[Sample, None, None]:
         try:
-            yield Sample(0.001, 0.001)
+            yield Sample(Sides(0.001, 0.001))
             raise ValueError("a result is wrong")
         finally:
             closed.append(True)
@@ -229,7 +229,7 @@ def test_a_verdict_holds_for_every_scatter() -> None:
     chance = random.Random(7)
 
     def odd_now_and_then(ratio: float) -> NewPair:
-        def new_pair() -> Iterator[Sample]:
+        def new_pair() -> Generator[Sample, None, None]:
             factor = chance.choice([0.6, 1.6]) if chance.random() < 0.02 else chance.uniform(0.95, 1.05)
             return steady(ratio * factor, scatter=chance.uniform(0.0, 0.5))()
 

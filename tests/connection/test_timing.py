@@ -44,7 +44,7 @@ frames = sys.modules["grader.wire.frames"]
 send = frames.Channel.send
 
 def sent(self, number, tree, data=(), patience=None):
-    if tree.get("replies"):
+    if tree.get("parts"):
         (lambda tree: {change})(tree)
     return send(self, number, tree, data)
 
@@ -61,14 +61,14 @@ def total(x):
         "tree.clear()",
         "tree.update(sizes=5)",
         "tree['sizes'].pop()",
-        "tree['replies'].pop()",
-        "tree.update(replies=[], sizes=[])",
-        "tree['replies'].append(tree['replies'][0]) or tree['sizes'].append(0)",
+        "tree['parts'].pop()",
+        "tree.update(parts=[], sizes=[])",
+        "tree['parts'].append(tree['parts'][0]) or tree['sizes'].append(0)",
         "tree['sizes'].__setitem__(0, -64)",
         "tree['sizes'].__setitem__(0, True)",
         "tree['sizes'].__setitem__(0, 1)",
         "tree['sizes'].__setitem__(0, 1 << 62)",
-        "tree['replies'].__setitem__(1, 5)",
+        "tree['parts'].__setitem__(1, 5)",
     ],
 )
 def test_replies_that_are_described_wrongly(function: Function, change: str) -> None:

@@ -32,7 +32,7 @@ def test_mapped_memory_is_shared() -> None:
     """What the sender writes afterwards is seen; nothing is kept as it arrived."""
     with opened("memory") as (ours, theirs):
         descriptor = memory(100)
-        ours.send_mapped(7, {"a": 1}, descriptor, 100)
+        ours.send(7, {"a": 1}, mapped=(descriptor, 100))
         frame = theirs.receive(patience(5))
         assert (frame.number, frame.tree, len(frame.data), len(frame.original)) == (7, {"a": 1}, 100, 0)
         os.pwrite(descriptor, b"later", 50)
@@ -45,7 +45,7 @@ def test_a_check_maps_nothing() -> None:
     """An end that does not trust the other takes no descriptor: the other could shorten the memory under a reader."""
     with opened("memory") as (ours, theirs):
         descriptor = memory(100)
-        theirs.send_mapped(7, {}, descriptor, 100)
+        theirs.send(7, {}, mapped=(descriptor, 100))
         os.close(descriptor)
         with pytest.raises(ProtocolError, match="not a frame"):
             ours.receive(patience(5))

@@ -20,7 +20,7 @@ from grader.lanes.open import open_lane
 from grader.model import Course
 
 SPY = r'''
-import builtins, gc, json, os, sys
+import builtins, gc, json, os, re, sys
 
 def look():
     found = {}
@@ -56,7 +56,9 @@ def search():
                 data = memory.read(end - start)
             except (OSError, ValueError, OverflowError):
                 continue
-            hits += [word.decode() for word in backwards if bytes(reversed(word)) in data]
+            # Letter by letter: the word itself, once put together here, would be found in the next range.
+            patterns = {word: b"".join(b"[%c]" % letter for letter in reversed(word)) for word in backwards}
+            hits += [word.decode() for word, pattern in patterns.items() if re.search(pattern, data)]
     return hits
 
 def double(x):

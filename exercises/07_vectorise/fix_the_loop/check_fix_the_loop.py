@@ -2,7 +2,7 @@ import itertools
 
 import torch
 
-from grader.check import check, each, is_tensor, no_loop, number, same_dtype, same_shape, same_values, stays_in_torch
+from grader.check import check, is_tensor, no_loop, number, same_dtype, same_shape, same_values, stays_in_torch
 
 
 @check("C1", share=1)
@@ -32,7 +32,7 @@ def check_dtype(student):
     """Keeps the dtype of x"""
     dtypes = (torch.float64, torch.float32, torch.float16, torch.bfloat16)
     cases = list(itertools.product(([0.25, 0.75], [0.25], [], 0.75), dtypes))
-    energies = each(student.energy_above, [(torch.tensor(samples, dtype=dtype), 0.5) for samples, dtype in cases])
+    energies = (student.energy_above(torch.tensor(samples, dtype=dtype), 0.5) for samples, dtype in cases)
     for (samples, dtype), energy in zip(cases, energies, strict=True):
         same_dtype(energy, dtype, f"the energy of torch.tensor({samples}, dtype={dtype})")
 

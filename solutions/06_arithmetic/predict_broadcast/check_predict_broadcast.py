@@ -1,6 +1,6 @@
 import torch
 
-from grader.check import calling, check, each_raises, plain, same_values
+from grader.check import calling, check, plain, raises, same_values
 
 
 def same_shape_as_torch(student, a, b):
@@ -58,10 +58,12 @@ def check_one_misfit(student, rng):
             for other in others:
                 b = (*a[:dim], other, *a[dim + 1 :])
                 cases += [(a, b), (b, a)]
-    each_raises(student.broadcast, cases, error=ValueError, case="sizes that do not fit")
+    for case in cases:
+        raises(student.broadcast, *case, error=ValueError, case="sizes that do not fit")
     a = different_sizes(rng, 3)
     cases = [(a, (a[1], a[2], a[0])), ((a[0], a[1]), (a[1], a[0]))]
-    each_raises(student.broadcast, cases, error=ValueError, case="shapes that do not fit, of equally many elements")
+    for case in cases:
+        raises(student.broadcast, *case, error=ValueError, case="shapes that do not fit, of equally many elements")
 
 
 @check("C4", category="error", share=1, try_this="broadcast((4, 3), (4, 0))")
@@ -73,7 +75,8 @@ def check_zero_misfits(student, rng):
         for dim in range(rank):
             empty = (*sizes[:dim], 0, *sizes[dim + 1 :])
             cases += [(sizes, empty), (empty, sizes)]
-    each_raises(student.broadcast, cases, error=ValueError, case="a size of 0 where the other has more than 1")
+    for case in cases:
+        raises(student.broadcast, *case, error=ValueError, case="a size of 0 where the other has more than 1")
 
 
 @check("C5", share=1, try_this="broadcast((4, 0), (1, 0)), broadcast((5, 1), (5, 0))")

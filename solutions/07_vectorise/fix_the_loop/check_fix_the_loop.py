@@ -8,7 +8,6 @@ from grader.check import (
     as_elsewhere,
     as_fast_as,
     check,
-    each,
     keeps_graph,
     no_loop,
     number,
@@ -31,7 +30,7 @@ def exact(x, thr):
 def adds_up(student, *cases, **tolerance):
     """The energies are right; kind, shape and dtype are for checks of their own. What is asked is worked out first."""
     asked = [exact(*case) for case in cases]
-    for energy, right in zip(each(student.energy_above, cases), asked, strict=True):
+    for energy, right in zip(itertools.starmap(student.energy_above, cases), asked, strict=True):
         same_values(number(energy), right, "the energy", **(tolerance or CLOSE))
 
 
