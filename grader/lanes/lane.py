@@ -76,13 +76,17 @@ Hear = Callable[[Outcome], None]
 """Told each outcome as it comes; of a check that is run again, told again."""
 
 
-def _folders_of(exercises: Sequence[Exercise]) -> set[Path]:
-    """The folders that checks of these exercises may read: those of their courses, and wherever else a file lies."""
+def _folders_of(exercises: Sequence[Exercise]) -> set[tuple[Path, int]]:
+    """The folders that checks of these exercises may read: those of their courses, and wherever else a file lies.
+
+    With the number of each, by which the kernel knows it: a folder that replaces another is not the same.
+    """
     files = {
         path.resolve() for exercise in exercises for path in PlannedExercise.of(exercise).files if path is not None
     }
     closed = {folder.resolve() for exercise in exercises for folder in exercise.closed}
-    return {next((top for top in closed if top in path.parents), path.parent) for path in files}
+    found = {next((top for top in closed if top in path.parents), path.parent) for path in files}
+    return {(folder, folder.stat().st_ino) for folder in found if folder.is_dir()}
 
 
 class Lane:
@@ -117,7 +121,7 @@ class Lane:
         """Start the check process. It imports torch while the worker server does, so nothing is waited for here."""
         self._log: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  closed in _end_process()
         self._root = tempfile.mkdtemp(prefix="grade-")  # for the workers' folders; nothing in it tells what is graded
-        self._folders: set[Path] = set()
+        self._folders: set[tuple[Path, int]] = set()
         self._mark().write_bytes(NOT_PENDING)
         supply = self._source.supply(self._number)
         self._life = supply.life
@@ -150,7 +154,8 @@ class Lane:
     def _plan(self) -> None:
         planned = tuple(PlannedExercise.of(exercise) for exercise in self._exercises)
         self._folders |= _folders_of(self._exercises)
-        self._send(Plan(Path(self._root), self._command, self._accelerator, planned, tuple(sorted(self._folders))))
+        folders = tuple(sorted({folder for folder, _ in self._folders}))
+        self._send(Plan(Path(self._root), self._command, self._accelerator, planned, folders))
         self._waits_for_checks = True
 
     def collect_anew(self, exercises: Sequence[Exercise]) -> None:

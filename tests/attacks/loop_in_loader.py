@@ -2,7 +2,7 @@ r"""Lets the worker process of a DataLoader loop, where neither counts nor this 
 
 ---
 exercise: total
-verdicts: {small: over_limit, fresh: over_limit, counts: over_limit, speed: over_limit}
+verdicts: {small: over_limit|crashed, fresh: over_limit|crashed, counts: over_limit|crashed, speed: over_limit|crashed}
 level: reduced
 """
 

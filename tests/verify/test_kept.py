@@ -24,8 +24,8 @@ from grader.verify.runs import Runs
 
 STAFF = "solutions/01_basics/double"
 SHOWN = "exercises/01_basics/double"
-FILES = 6
-"""Runs with one seed: the starter, the reference, a right answer, two wrong ones, and the one odd answer of here."""
+FILES = 16
+"""Runs with one seed: the starter, the reference, a right answer, two wrong ones, ten constants, one odd answer."""
 
 
 @pytest.fixture
@@ -33,9 +33,9 @@ def pool(tiny: Course, fork_lane: Lane, monkeypatch: pytest.MonkeyPatch) -> Iter
     """A pool of the warm lane, which outlives it; one odd answer is enough."""
     monkeypatch.setattr("grader.verify.run.odd_cases", lambda proof: [*odd_cases(proof)][:1])
     monkeypatch.setattr(fork_lane, "watch", fork_lane.watch)
-    monkeypatch.setattr(fork_lane, "close", lambda: None)
     with closing(Pool(lambda: fork_lane, 1)) as pool:
         yield pool
+        monkeypatch.setattr(fork_lane, "close", lambda: None)
     fork_lane.collect_anew(tiny.exercises)
 
 

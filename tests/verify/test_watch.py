@@ -53,13 +53,23 @@ def test_checks_are_read_anew(lane: Lane, home: Path) -> None:
     assert seen == [(["random", "other"], ""), ([], nothing), (["random", "dtype"], "")]
 
 
+def test_a_course_that_is_replaced_is_read(lane: Lane, home: Path) -> None:
+    """A check process keeps access to the folders that it was given; one that replaces them is another."""
+    for _ in range(2):
+        lane.collect_anew(load_course(home).exercises[:1])
+        assert not lane.collected.problems
+        shutil.copytree(home, home.with_name("new"))
+        shutil.rmtree(home)
+        home.with_name("new").rename(home)
+
+
 @pytest.fixture
 def pool(lane: Lane, monkeypatch: pytest.MonkeyPatch) -> Iterator[Pool]:
     """A pool of that lane, which outlives it."""
     monkeypatch.setattr(lane, "watch", lane.watch)
-    monkeypatch.setattr(lane, "close", lambda: None)
     with closing(Pool(lambda: lane, 1)) as pool:
         yield pool
+        monkeypatch.setattr(lane, "close", lambda: None)
 
 
 def test_known_answers_are_told_first(pool: Pool, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
