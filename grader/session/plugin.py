@@ -100,7 +100,8 @@ class CheckSession:
     def _findings(self) -> Iterator[str]:
         """What reading the check files finds, where there is somebody who can change them."""
         for planned in self._planned.values():
-            for path in (planned.shown_checks, planned.hidden_checks) if planned.reference else ():
+            unread = planned.reference is None or planned.id in self._problems
+            for path in () if unread else (planned.shown_checks, planned.hidden_checks):
                 for finding in findings(path.read_text(encoding="utf-8", errors="replace")) if path else ():
                     yield f"{path}:{finding.line}: {finding}"
 

@@ -15,10 +15,11 @@ def check_steps(student, probe, rng):
     """Five steps beside PyTorch's own"""
     w, gradients = rng.normal(4, 3), [rng.normal(4, 3) for _ in range(5)]
     (yours,) = probe.stepped(student.Momentum, [w], [[gradient] for gradient in gradients], 0.1, 0.8)
-    optimizer = torch.optim.SGD([w.requires_grad_()], lr=0.1, momentum=0.8)
-    for w.grad in gradients:
+    own = w.clone().requires_grad_()
+    optimizer = torch.optim.SGD([own], lr=0.1, momentum=0.8)
+    for own.grad in gradients:
         optimizer.step()
-    same_values(yours, w.detach(), "w after five steps")
+    same_values(yours, own.detach(), "w after five steps")
 
 
 @check("C3", share=2, try_this="a parameter whose grad is None, beside one that has a gradient")
