@@ -93,7 +93,7 @@ def _writes(scope: Scope, node: ast.AST) -> Iterator[Finding]:
     """A write into a tensor of an object's, or its gradient: what the check has is a copy without one."""
     copied: ast.expr | None = None
     match node:
-        case ast.Attribute(attr="grad", value=tensor) if _is_inside(scope, tensor) or scope.is_handed(tensor):
+        case ast.Attribute(attr="grad", value=tensor) if _is_inside(scope, tensor) or scope.lacks_gradient(node):
             yield Finding(node.lineno, f"`{ast.unparse(node)}` does not cross: student code has its own", _GRADIENT)
         case ast.Call(func=ast.Attribute(value=tensor, attr=name)) if _IN_PLACE.fullmatch(name):
             copied = tensor

@@ -102,12 +102,28 @@ class Scope:
             if isinstance(call, ast.Call)
         )
 
-    def is_handed(self, node: ast.AST) -> bool:
-        """Whether a name is handed to student code, in a function that calculates no gradient itself."""
-        if not isinstance(node, ast.Name) or any(getattr(call.func, "attr", "") == "backward" for call in self.calls):
+    def lacks_gradient(self, node: ast.Attribute) -> bool:
+        """Whether `x.grad` of a name that is handed to student code is empty here, or is set for student code in vain.
+
+        A function that calculates gradients itself has them. One that sets `x.grad` may do so for an optimizer of its
+        own, unless it hands the name over afterwards.
+        """
+        name = ast.unparse(node.value)
+        if not isinstance(node.value, ast.Name) or any(
+            getattr(call.func, "attr", "") == "backward" for call in self.calls
+        ):
             return False
-        handed = (value for call in self.calls if self.crosses(call) for value in arguments(call))
-        return any(isinstance(value, ast.Name) and value.id == node.id for value in handed)
+        handed = [value for call in self.calls if self.crosses(call) for value in arguments(call)]
+        lines = [value.lineno for value in handed if isinstance(value, ast.Name) and value.id == name]
+        if isinstance(node.ctx, ast.Store):
+            return any(line > node.lineno for line in lines)
+        stored = any(
+            isinstance(other, ast.Attribute)
+            and isinstance(other.ctx, ast.Store)
+            and ast.unparse(other) == f"{name}.grad"
+            for other in self.nodes
+        )
+        return bool(lines) and not stored
 
     def kind(self, node: ast.AST | None) -> Kind | None:
         """What an expression certainly is, if it is one of these."""

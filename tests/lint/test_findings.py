@@ -73,6 +73,7 @@ CERTAIN = {
     "torch.autograd.grad(student.f(x).sum(), x)": "gradients",
     "torch.autograd.gradcheck(student.f, (x,))": "gradients",
     "student.f(x)\ng = x.grad": "gradients",
+    "x.grad = x + 1\nstudent.f(x)": "gradients",
     "net = student.Net(3)\ng = net.weight.grad": "gradients",
     # Proxies.
     "isinstance(student.Net(3), nn.Module)": "probe",
@@ -105,6 +106,7 @@ FINE = [
     "net = student.Net(3)\nassert net is not None and len(net) == 3 and net[0] == 1 and net.size == 2",
     "net = student.Net(3)\nnet.size = 4\nsame_values(net(x), net.weight @ x)",
     "w = torch.ones(3, requires_grad=True)\n(w * w).sum().backward()\nsame_values(student.slope(w), w.grad)",
+    "student.f(x)\nx.grad = x + 1\ntorch.optim.SGD([x], lr=0.1).step()\ng = x.grad",
     "a = student.Value(2.0)\nb = a.mul(a)\nb.backward()\nassert a.grad == 4.0",
     "state = student.Net(3).state_dict()\nstate['weight'].zero_()",
     "table = student.TABLE\nassert table['x'] == 1",
