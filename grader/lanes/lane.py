@@ -76,17 +76,21 @@ Hear = Callable[[Outcome], None]
 """Told each outcome as it comes; of a check that is run again, told again."""
 
 
-def _folders_of(exercises: Sequence[Exercise]) -> set[tuple[Path, int]]:
-    """The folders that checks of these exercises may read: those of their courses, and wherever else a file lies.
-
-    With the number of each, by which the kernel knows it: a folder that replaces another is not the same.
-    """
+def _folders_of(exercises: Sequence[Exercise]) -> set[Path]:
+    """The folders that checks of these exercises may read: those of their courses, and wherever else a file lies."""
     files = {
         path.resolve() for exercise in exercises for path in PlannedExercise.of(exercise).files if path is not None
     }
     closed = {folder.resolve() for exercise in exercises for folder in exercise.closed}
-    found = {next((top for top in closed if top in path.parents), path.parent) for path in files}
-    return {(folder, folder.stat().st_ino) for folder in found if folder.is_dir()}
+    return {next((top for top in closed if top in path.parents), path.parent) for path in files}
+
+
+def _inode(folder: Path) -> int | None:
+    """The number of a folder, or None if there is no such folder."""
+    try:
+        return folder.stat().st_ino
+    except OSError:
+        return None
 
 
 class Lane:
@@ -121,7 +125,7 @@ class Lane:
         """Start the check process. It imports torch while the worker server does, so nothing is waited for here."""
         self._log: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  closed in _end_process()
         self._root = tempfile.mkdtemp(prefix="grade-")  # for the workers' folders; nothing in it tells what is graded
-        self._folders: set[tuple[Path, int]] = set()
+        self._folders: dict[Path, int | None] = {}
         self._mark().write_bytes(NOT_PENDING)
         supply = self._source.supply(self._number)
         self._life = supply.life
@@ -153,9 +157,8 @@ class Lane:
 
     def _plan(self) -> None:
         planned = tuple(PlannedExercise.of(exercise) for exercise in self._exercises)
-        self._folders |= _folders_of(self._exercises)
-        folders = tuple(sorted({folder for folder, _ in self._folders}))
-        self._send(Plan(Path(self._root), self._command, self._accelerator, planned, folders))
+        self._folders |= {folder: _inode(folder) for folder in _folders_of(self._exercises) - self._folders.keys()}
+        self._send(Plan(Path(self._root), self._command, self._accelerator, planned, tuple(sorted(self._folders))))
         self._waits_for_checks = True
 
     def collect_anew(self, exercises: Sequence[Exercise]) -> None:
@@ -163,9 +166,16 @@ class Lane:
         if self._process is not None and self._waits_for_checks:
             self._receive_checks()
         self._exercises = exercises
-        if self._process is not None and not _folders_of(exercises) <= self._folders:
+        if self._process is not None and (self._were_replaced() or not _folders_of(exercises) <= self._folders.keys()):
             self.close()  # it has given up the right to read there
         (self._open if self._process is None else self._plan)()
+
+    def _were_replaced(self) -> bool:
+        """Whether a folder was replaced by another one of its name, as `git checkout` does.
+
+        The check process may read the folders that were there when it started, and not what took their place.
+        """
+        return any(_inode(folder) not in (None, inode) for folder, inode in self._folders.items())
 
     @property
     def reached(self) -> Reached:
@@ -184,6 +194,8 @@ class Lane:
         Raises:
             StartError: the check process or the worker server did not start.
         """
+        if self._process is not None and self._were_replaced():
+            self.close()
         if self._process is None:
             self._open()
         if self._waits_for_checks:

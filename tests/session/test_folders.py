@@ -1,8 +1,11 @@
-"""A course's shared code and files of data, and the modules of a submission."""
+"""A course's shared code and files of data, the modules of a submission, and folders that are replaced."""
 
 from __future__ import annotations
 
+import os
+import shutil
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 
 import pytest
 from support import COURSES, FORK
@@ -58,3 +61,32 @@ def test_a_submission_may_be_a_package(course: Course, lane: Lane) -> None:
     words = "import torch\nfrom . import numbers\ndef encode(text): return torch.tensor(numbers.BOTH)\n"
     files = {"tools/__init__.py": "", "tools/words.py": words, "tools/numbers.py": "BOTH = [0, 5]\n"}
     assert tokens(course, lane, text, files)["first"].verdict == "passed"
+
+
+def test_a_course_that_is_replaced_is_read_from_its_new_folders(tmp_path: Path) -> None:
+    """`git checkout` makes folders anew, to which rules of the kernel for the old ones do not extend."""
+    root = Path(shutil.copytree(COURSES / "tiny", tmp_path / "course"))
+    exercises = load_course(root).exercises
+
+    def replace() -> None:
+        for name in ("exercises", "solutions"):
+            shutil.copytree(root / name, tmp_path / "new")
+            (root / name).rename(tmp_path / f"old-{len(os.listdir(tmp_path))}")
+            (tmp_path / "new").rename(root / name)
+
+    def graded(lane: Lane) -> list[str]:
+        run = lane.run(exercises[0], {"double.py": b"def double(x):\n    return x\n"}, 0)
+        return [outcome.verdict.value for outcome in run.outcomes]
+
+    with open_lane(exercises, FORK) as lane:
+        found = [[check.id for check in lane.collected.checks], ["failed", "skipped", "failed", "passed"]]
+        replace()  # before references and probes are first read
+        assert [[check.id for check in lane.collected.checks], graded(lane)] == found
+        replace()
+        lane.collect_anew(exercises)
+        assert lane.collected.problems == {}
+        # While the old folders are away and the new ones not there yet, checks that were read are run.
+        (root / "exercises").rename(root / "away")
+        assert len(lane.collected.checks) == len(found[0])
+        (root / "away").rename(root / "exercises")
+        assert graded(lane) == found[1]
