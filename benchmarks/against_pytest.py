@@ -28,10 +28,10 @@ from pathlib import Path
 
 from grader.course.answers import read_answer
 from grader.course.load import load_course
-from grader.jobs import Part, Setup, Start
-from grader.lanes.lane import Lane
-from grader.lanes.open import open_lane
 from grader.model import Exercise, Outcome, Verdict
+from grader.model.messages import Part, Setup, Start
+from grader.runner.lane import Lane
+from grader.runner.open import open_lane
 
 ROOT = Path(__file__).resolve().parents[1]
 IDS = ("predict_strides", "fix_the_loop")

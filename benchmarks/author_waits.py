@@ -22,11 +22,11 @@ from unittest.mock import patch
 
 import click
 
+from grader.author import watch
 from grader.cli.options import read_setup
 from grader.course.layout import find_course
 from grader.course.load import load_course
 from grader.model import Exercise
-from grader.verify import watch
 
 ROUNDS = 3
 

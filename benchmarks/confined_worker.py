@@ -17,13 +17,13 @@ import tempfile
 import time
 from pathlib import Path
 
-from grader.confine import cgroup
-from grader.confine.levels import Level
 from grader.connection.connection import Connection
 from grader.connection.fork import ForkStarter
-from grader.lanes.source import WorkerServer
-from grader.lanes.walls import WallPlan
 from grader.model import Limits
+from grader.runner.source import WorkerServer
+from grader.runner.walls import WallPlan
+from grader.sandbox import cgroup
+from grader.sandbox.levels import Level
 
 FILES = {"small.py": b"def small(x):\n    return x\n"}
 

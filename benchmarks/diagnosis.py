@@ -30,20 +30,20 @@ from pathlib import Path
 import click
 from mutants import judged, mutants_of
 
+from grader.author.cases import Case
 from grader.cli.options import read_setup
 from grader.course.answers import Answer, read_answer
 from grader.course.layout import find_course
 from grader.course.load import load_course
 from grader.course.names import find_exercises
-from grader.diagnosis.diagnose import diagnose
-from grader.diagnosis.known import Known
-from grader.diagnosis.traces import COSTS, Traces, failures_of, traces_of
-from grader.grading import Sheet, grade_at_once
-from grader.jobs import Setup
-from grader.lanes.lane import Lane
-from grader.lanes.open import open_lane
+from grader.grading.diagnose import diagnose
+from grader.grading.grade import Sheet, grade_at_once
+from grader.grading.known import Known
+from grader.grading.traces import COSTS, Traces, failures_of, traces_of
 from grader.model import Course, Exercise, GradedExercise
-from grader.verify.cases import Case
+from grader.model.messages import Setup
+from grader.runner.lane import Lane
+from grader.runner.open import open_lane
 
 SEED = 77
 FURTHER = (101, 102, 103)

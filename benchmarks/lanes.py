@@ -31,7 +31,7 @@ RIGHT = 0.65
 COMMAND = "from grader.cli import main; main()"
 PINNED = f"""
 import os
-from grader.lanes.pool import Pool, cores
+from grader.runner.pool import Pool, cores
 
 own, work = iter(cores()), Pool._work
 

@@ -26,10 +26,10 @@ from grader.course.answers import as_submitted, read_answer
 from grader.course.layout import find_course
 from grader.course.load import load_course
 from grader.course.names import find_exercises
-from grader.jobs import Part
-from grader.lanes.lane import Lane
-from grader.lanes.open import open_lane
 from grader.model import Exercise
+from grader.model.messages import Part
+from grader.runner.lane import Lane
+from grader.runner.open import open_lane
 
 HEADING = "To see it in plain Python"
 ON_RANKS = "to see it in plain Python"

@@ -19,14 +19,14 @@ from pathlib import Path
 
 import torch
 
-from grader.confine import cgroup
-from grader.confine.levels import Level
 from grader.connection.connection import Connection
 from grader.connection.fork import ForkStarter
 from grader.connection.student import Student
-from grader.lanes.source import WorkerServer
-from grader.lanes.walls import WallPlan
 from grader.model import Limits
+from grader.runner.source import WorkerServer
+from grader.runner.walls import WallPlan
+from grader.sandbox import cgroup
+from grader.sandbox.levels import Level
 
 FILES = {"small.py": b"import torch\n\n\ndef double(x):\n    torch.save(x, 'kept.pt')\n    return 2 * x\n"}
 

@@ -32,16 +32,16 @@ from grader.course.kept import kept_mistakes
 from grader.course.layout import find_course
 from grader.course.load import load_course
 from grader.course.names import find_exercises
-from grader.diagnosis.diagnose import diagnose
-from grader.diagnosis.known import Known
-from grader.grading import Sheet, grade_at_once
-from grader.jobs import Setup
-from grader.lanes.lane import Lane
-from grader.lanes.open import open_lane
+from grader.grading.causes import Told
+from grader.grading.diagnose import diagnose
+from grader.grading.grade import Sheet, grade_at_once
+from grader.grading.known import Known
 from grader.model import Course, Exercise, GradedExercise, Submission
+from grader.model.messages import Setup
 from grader.model.score import points_text
-from grader.report.causes import Told
 from grader.report.terminal import exercise_lines
+from grader.runner.lane import Lane
+from grader.runner.open import open_lane
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "benchmarks" / "mistakes"

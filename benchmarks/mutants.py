@@ -21,16 +21,16 @@ from pathlib import Path
 import click
 import yaml
 
+from grader.author.cases import Case
+from grader.author.runs import Runs
 from grader.cli.options import read_setup
 from grader.course.answers import Answer
 from grader.course.layout import find_course
 from grader.course.load import load_course
 from grader.course.names import find_exercises
-from grader.lanes.lane import Lane
-from grader.lanes.open import open_lanes
 from grader.model import Exercise, Verdict
-from grader.verify.cases import Case
-from grader.verify.runs import Runs
+from grader.runner.lane import Lane
+from grader.runner.open import open_lanes
 
 EQUIVALENT = Path(__file__).with_suffix(".yaml")
 

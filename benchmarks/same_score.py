@@ -25,16 +25,16 @@ from typing import Any
 
 from speed_verdicts import busy, far_loads, read
 
+from grader.author.cases import Case
 from grader.course.answers import read_answer
 from grader.course.layout import find_course
 from grader.course.load import load_course
 from grader.course.names import find_exercises
-from grader.grading import Sheet, grade_submission, repeats
-from grader.jobs import Setup, Start
-from grader.lanes.lane import Lane
-from grader.lanes.open import open_lane
+from grader.grading.grade import Sheet, grade_submission, repeats
 from grader.model import Course, Exercise, Report
-from grader.verify.cases import Case
+from grader.model.messages import Setup, Start
+from grader.runner.lane import Lane
+from grader.runner.open import open_lane
 
 
 def run(path: Path, names: list[str], options: argparse.Namespace) -> None:

@@ -41,8 +41,8 @@ def record(path: Path, minutes: float) -> None:
     torch.set_num_threads(1)
 
     from grader.connection.fork import ForkStarter
-    from grader.lanes.source import WorkerServer
-    from grader.lanes.walls import WallPlan
+    from grader.runner.source import WorkerServer
+    from grader.runner.walls import WallPlan
 
     server = WorkerServer(WallPlan())
     with tempfile.TemporaryDirectory() as folder, path.open("a", encoding="utf-8") as file:

@@ -22,7 +22,7 @@ from lanes import COMMAND, ROOT, hand_in, run
 
 from grader.batch.journal import FILE
 from grader.course.load import load_course
-from grader.graded import from_told
+from grader.grading.graded import from_told
 from grader.model import Course, GradedExercise
 
 WITHOUT = """

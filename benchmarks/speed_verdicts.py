@@ -147,8 +147,8 @@ def run(path: Path, verdicts: int, minutes: float, *, far: bool) -> None:
     torch.set_num_threads(1)
 
     from grader.connection.fork import ForkStarter
-    from grader.lanes.source import WorkerServer
-    from grader.lanes.walls import WallPlan
+    from grader.runner.source import WorkerServer
+    from grader.runner.walls import WallPlan
 
     done = collections.Counter((row["load"], row["ratio"], row["kind"]) for row in read(path))
     until = time.monotonic() + 60 * minutes

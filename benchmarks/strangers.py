@@ -20,11 +20,11 @@ from pathlib import Path
 from grader.course.layout import find_course
 from grader.course.load import load_course
 from grader.course.names import find_exercises
-from grader.grading import Sheet, grade_submission, repeats
-from grader.jobs import Setup, Start
-from grader.lanes.lane import Lane
-from grader.lanes.open import open_lane
+from grader.grading.grade import Sheet, grade_submission, repeats
 from grader.model import Course, Exercise, GradedExercise, Submission
+from grader.model.messages import Setup, Start
+from grader.runner.lane import Lane
+from grader.runner.open import open_lane
 
 
 @dataclass(frozen=True)

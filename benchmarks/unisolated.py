@@ -22,9 +22,9 @@ from grader.connection.process import Starter
 from grader.connection.proxy import Proxy, is_proxy, place_of, what_of
 from grader.connection.raised import Raised
 from grader.course.load import load_course
-from grader.jobs import Collected, Done, Job, Part, PlannedExercise
 from grader.model import Device, Outcome, Verdict
 from grader.model.endings import CannotJudge
+from grader.model.messages import Collected, Done, Job, Part, PlannedExercise
 from grader.session.connections import Connections
 from grader.session.run import run_session
 from grader.wire.decode import copies

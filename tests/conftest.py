@@ -11,10 +11,10 @@ from support import COURSES, FORK, SPAWN, Function, Grade, WarmGrade, functions,
 
 from grader.connection.process import Starter
 from grader.course.load import load_course
-from grader.jobs import Start
-from grader.lanes.lane import Lane
-from grader.lanes.open import open_lane
 from grader.model import Course
+from grader.model.messages import Start
+from grader.runner.lane import Lane
+from grader.runner.open import open_lane
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:

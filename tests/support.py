@@ -20,14 +20,14 @@ from grader.connection.proxy import Proxy, named
 from grader.connection.spawn import SpawnStarter
 from grader.course.load import load_course
 from grader.course.names import find_exercises
-from grader.grading import Sheet, grade_at_once
+from grader.grading.grade import Sheet, grade_at_once
 from grader.intake.folder import read_submission
-from grader.jobs import Setup, Start
-from grader.lanes.lane import Lane
-from grader.lanes.open import open_lane
-from grader.lanes.source import open_source
-from grader.lanes.walls import WallPlan
 from grader.model import Course, Device, Exercise, GradedExercise, Limits, Submission
+from grader.model.messages import Setup, Start
+from grader.runner.lane import Lane
+from grader.runner.open import open_lane
+from grader.runner.source import open_source
+from grader.runner.walls import WallPlan
 
 COURSES = Path(__file__).parent / "courses"
 
@@ -123,7 +123,7 @@ class WarmGrade:
         """Run a command as `run_grade` does."""
         with pytest.MonkeyPatch.context() as patch:
             patch.chdir(cwd)
-            for module in ("grader.lanes.open", "grader.study.compare"):
+            for module in ("grader.runner.open", "grader.student.compare"):
                 patch.setattr(f"{module}.open_lane", self._lane)
             ran = CliRunner().invoke(main, arguments, prog_name="grade")
         if ran.exception is not None and not isinstance(ran.exception, SystemExit):

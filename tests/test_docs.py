@@ -27,7 +27,7 @@ from grader.cli import COMMANDS, main
 from grader.course.load import load_course
 from grader.course.names import find_exercises
 from grader.course.schema import CourseFile, ExerciseFile, HandInEntry, LimitsEntry, ModuleEntry, WithheldEntry
-from grader.picture.screen import screen_svg
+from grader.report.pictures.screen import screen_svg
 
 ROOT = Path(__file__).resolve().parents[1]
 README = ROOT / "README.md"

@@ -11,11 +11,11 @@ from support import COURSES, FORK
 
 from grader.course.load import load_course
 from grader.course.names import find_exercises
-from grader.grading import Sheet, grade_submission, repeats
-from grader.jobs import ALL, Collected, Part
-from grader.lanes.lane import Lane, Run
-from grader.lanes.open import open_lane
+from grader.grading.grade import Sheet, grade_submission, repeats
 from grader.model import Check, Course, GradedExercise, Outcome, Report, Submission, Verdict
+from grader.model.messages import ALL, Collected, Part
+from grader.runner.lane import Lane, Run
+from grader.runner.open import open_lane
 
 INCONCLUSIVE, PASSED, FAILED = Verdict.INCONCLUSIVE, Verdict.PASSED, Verdict.FAILED
 

@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 from support import COURSES
 
-from grader import pytest_plugin
-from grader.lanes.lane import Lane
 from grader.model import GradedExercise, Outcome, Verdict
-from grader.pytest_plugin import Bench
+from grader.runner.lane import Lane
+from grader.student import pytest_plugin
+from grader.student.pytest_plugin import Bench
 
 DOUBLE = "exercises/01_basics/double/check_double.py"
 HALF = "def double(x):\n    print('here')\n    return 2 * x\n\n\ndef double_(x):\n    return x * 2\n"

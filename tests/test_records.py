@@ -7,14 +7,25 @@ from pathlib import Path
 
 import pytest
 
-from grader.confine import messages
-from grader.confine.levels import Level
-from grader.confine.limits import WorkerLimits
-from grader.confine.messages import Birth, Launched, LaunchPlan, StartWorker, Targets
-from grader.confine.view import View
-from grader.jobs import Collected, Done, Job, Message, Part, Plan, PlannedExercise, Spawned, from_frame, to_frame
 from grader.model import Check, Device, Limits, Outcome, Speed, Verdict
-from grader.records import to_plain
+from grader.model.messages import (
+    Collected,
+    Done,
+    Job,
+    Message,
+    Part,
+    Plan,
+    PlannedExercise,
+    Spawned,
+    from_frame,
+    to_frame,
+)
+from grader.sandbox import messages
+from grader.sandbox.levels import Level
+from grader.sandbox.limits import WorkerLimits
+from grader.sandbox.messages import Birth, Launched, LaunchPlan, StartWorker, Targets
+from grader.sandbox.records import to_plain
+from grader.sandbox.view import View
 
 TARGETS = Targets("file", "folder", 1, 2, "name", 3)
 SPEED = Speed("told", "against", 1.5, 1.0, None, 2.0, 0.1, 0.2, 3, 4)

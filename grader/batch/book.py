@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from grader.batch.journal import Entry, Journal
-from grader.confine.levels import Level
-from grader.graded import from_told
-from grader.grading import Sheet
-from grader.lanes.environment import describe_machine
+from grader.grading.grade import Sheet
+from grader.grading.graded import from_told
 from grader.model import Report
+from grader.runner.environment import describe_machine
+from grader.sandbox.levels import Level
 
 
 def report_of(sheet: Sheet, journal: Journal, author: str, authors: tuple[str, ...], digest: str) -> Report | None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from grader.batch.journal import Journal
-from grader.graded import from_told
+from grader.grading.graded import from_told
 from grader.model import Course, GradedExercise
 
 

@@ -14,14 +14,15 @@ from pathlib import Path
 from grader.batch.book import reports
 from grader.batch.journal import Journal
 from grader.batch.order import ids
-from grader.export.gradebook_csv import GradebookRow, gradebook_csv
-from grader.grading import Sheet
+from grader.grading.grade import Sheet
+from grader.grading.secret import new_secret, secret_of
 from grader.intake.handed import Unmatched
 from grader.model import Report
 from grader.model.errors import CourseError, GraderError
-from grader.report.as_json import json_of, write_whole
+from grader.model.files import write_whole
+from grader.report.as_json import json_of
+from grader.report.export.gradebook_csv import GradebookRow, gradebook_csv
 from grader.report.safe import for_csv
-from grader.secret import new_secret, secret_of
 
 _REPORTS = "reports"
 _GRADEBOOK = "gradebook.csv"

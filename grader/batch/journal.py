@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from grader.keys import Key
+from grader.grading.keys import Key
 from grader.model.errors import CourseError, GraderError
 
 FILE = "journal.sqlite"

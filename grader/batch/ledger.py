@@ -10,12 +10,12 @@ from grader.batch.journal import Journal
 from grader.batch.order import Order, Summary, is_broken
 from grader.batch.overview import kept_file
 from grader.batch.pile import Pile
-from grader.confine.levels import Level
-from grader.engine.work import Answer
-from grader.graded import from_told, to_told
-from grader.grading import Sheet, is_open
-from grader.keys import Keys
+from grader.grading.grade import Sheet, is_open
+from grader.grading.graded import from_told, to_told
+from grader.grading.keys import Keys
+from grader.grading.work import Answer
 from grader.model import Exercise, GradedExercise, Report, Submission
+from grader.sandbox.levels import Level
 
 
 class Ledger:

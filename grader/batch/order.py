@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass, field
 
-from grader.engine.open import LOCAL
+from grader.cluster.engine import LOCAL
 from grader.model import Exercise, GradedExercise, Verdict
 
 
@@ -61,7 +61,7 @@ class Where:
     """Where a run has its work done. It changes nothing of what comes of it.
 
     Attributes:
-        engine: which: this machine, or where a cluster is; see `grader.engine.open`.
+        engine: which: this machine, or where a cluster is; see `grader.cluster.engine`.
         slots: how much is done at once.
     """
 

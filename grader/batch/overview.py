@@ -13,13 +13,13 @@ from urllib.parse import quote
 from grader.batch.book import reports
 from grader.batch.files import UNMATCHED, page_of
 from grader.batch.journal import Entry, Journal
-from grader.diagnosis.diagnose import BOTH
-from grader.diagnosis.draft import draft_text, plain_code
-from grader.diagnosis.groups import Group, Unexplained, grouped, is_unexplained, lost_rows
-from grader.graded import from_told
-from grader.grading import Sheet
-from grader.jobs import Setup, Start
+from grader.grading.diagnose import BOTH
+from grader.grading.draft import draft_text, plain_code
+from grader.grading.grade import Sheet
+from grader.grading.graded import from_told
+from grader.grading.groups import Group, Unexplained, grouped, is_unexplained, lost_rows
 from grader.model import Check, Course, Exercise, GradedExercise, Report, Score, Submission, Verdict
+from grader.model.messages import Setup, Start
 from grader.report.gradebook import cell_text
 from grader.report.overview import AuthorRow, CheckTally, Example, ExerciseTally, GroupTold, Overview
 

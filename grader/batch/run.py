@@ -15,10 +15,10 @@ from grader.batch.ledger import Ledger
 from grader.batch.order import Order, Summary, Where, is_broken
 from grader.batch.pile import Piece, Pile
 from grader.batch.shards import mistakes_of, open_journal_of
-from grader.engine.open import Engine, open_engine
-from grader.engine.work import Answer, Work
-from grader.graded import from_told, to_told
-from grader.grading import Sheet, grade_submission, is_open
+from grader.cluster.engine import Engine, open_engine
+from grader.grading.grade import Sheet, grade_submission, is_open
+from grader.grading.graded import from_told, to_told
+from grader.grading.work import Answer, Work
 from grader.intake.collect import collect
 from grader.intake.handed import Handed, Intake, Unmatched
 from grader.model import Exercise, GradedExercise, Report, Submission

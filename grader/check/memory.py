@@ -18,7 +18,7 @@ from grader.connection.proxy import Proxy
 from grader.connection.timing import Inputs, TimedWorker
 from grader.model.endings import CheckFailed
 from grader.model.public import Limit, say
-from grader.process import clock
+from grader.sandbox import clock
 from grader.wire.decode import copies
 
 _CALL_SLACK = 8 << 20

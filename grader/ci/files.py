@@ -13,11 +13,11 @@ from pathlib import Path
 
 from grader.course.inventory import whole_course
 from grader.course.layout import refuse_given
-from grader.export.checked import Visibility
+from grader.grading.secret import new_secret
 from grader.model import Course, HandIn
 from grader.model.errors import CourseError
-from grader.report.as_json import write_whole
-from grader.secret import new_secret
+from grader.model.files import write_whole
+from grader.report.export.checked import Visibility
 
 PYTHON = "3.12"
 UV = "0.13.8"

@@ -8,12 +8,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.export.checked import Options, number
-from grader.export.classroom import classroom, in_base64
-from grader.export.log import github_log, gitlab_log, plain_log
-from grader.export.markdown import markdown
 from grader.model import Verdict
 from grader.model.errors import GraderError
+from grader.report.export.checked import Options, number
+from grader.report.export.classroom import classroom, in_base64
+from grader.report.export.log import github_log, gitlab_log, plain_log
+from grader.report.export.markdown import markdown
 from grader.report.from_json import ReadReport
 
 _PUBLIC = "public"

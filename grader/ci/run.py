@@ -12,17 +12,17 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from grader.diagnosis.diagnose import explainer
-from grader.diagnosis.known import Known
-from grader.export.checked import Options
-from grader.export.formats import write_format
-from grader.graded import graded_so_far
-from grader.grading import Sheet, grade_at_once, report_so_far
-from grader.lanes.open import open_lane
+from grader.grading.diagnose import explainer
+from grader.grading.grade import Sheet, grade_at_once, report_so_far
+from grader.grading.graded import graded_so_far
+from grader.grading.known import Known
 from grader.model import Exercise, GradedExercise, Outcome, Report, Submission
 from grader.model.errors import CourseError
 from grader.report.as_json import to_plain, write_json
+from grader.report.export.checked import Options
+from grader.report.export.formats import write_format
 from grader.report.from_json import ReadReport, from_json
+from grader.runner.open import open_lane
 
 Formats = Sequence[tuple[str, str]]
 """Names of formats, each with its file or `-`."""

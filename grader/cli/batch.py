@@ -34,7 +34,7 @@ from grader.cli.telling import (
 
 if TYPE_CHECKING:
     from grader.batch.order import Order, Shard, Summary, Where
-    from grader.grading import Sheet
+    from grader.grading.grade import Sheet
     from grader.intake.handed import Intake
     from grader.model import Course, Report
 
@@ -95,10 +95,10 @@ def command(
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: a job's time may be over
     with told_errors():
         from grader.batch.order import Order, Where, ids
-        from grader.grading import Sheet
+        from grader.grading.grade import Sheet
         from grader.intake.layouts import taken_in
-        from grader.lanes.pool import cores
         from grader.report.lines import filled
+        from grader.runner.pool import cores
 
         course, exercises = course_and_exercises((), course_folder)
         broken = broken_of(course, handin=(chosen := handin_of(course, handin)))
@@ -164,8 +164,8 @@ def _engine(cluster: str | None, lanes: int | None) -> str:
     Raises:
         CourseError: there is no cluster of that name, or lanes are asked of one that is there already.
     """
-    from grader.engine.address import Address
-    from grader.engine.open import LOCAL
+    from grader.cluster.address import Address
+    from grader.cluster.engine import LOCAL
     from grader.model.errors import CourseError
 
     if cluster is None:

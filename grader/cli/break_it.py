@@ -10,8 +10,8 @@ from grader.cli.options import complete_exercises, device_option, read_setup, st
 from grader.cli.telling import Say, course_and_exercises, terminal_width, told_errors
 
 if TYPE_CHECKING:
-    from grader.jobs import Setup
     from grader.model import Course, Exercise, Report
+    from grader.model.messages import Setup
 
 
 @click.command("break")
@@ -26,7 +26,7 @@ def command(name: str, give_up: bool, seed: int | None, device: str, start: str 
     with told_errors():
         from grader.course.names import one_exercise
         from grader.model.errors import CourseError
-        from grader.study.breaking import planted_in
+        from grader.student.breaking import planted_in
 
         course, _ = course_and_exercises(())
         exercise = one_exercise(course, name)
@@ -42,10 +42,10 @@ def command(name: str, give_up: bool, seed: int | None, device: str, start: str 
 def _plant(course: Course, exercise: Exercise, setup: Setup, seed: int | None, say: Say) -> None:
     import random
 
-    from grader.lanes.open import open_lane
     from grader.model.errors import CourseError
-    from grader.study.breaking import choose, graded, plant
-    from grader.study.pages import prose, typed
+    from grader.runner.open import open_lane
+    from grader.student.breaking import choose, graded, plant
+    from grader.student.pages import prose, typed
 
     say("Looking for a fault that the checks see ...")
     with open_lane([exercise], setup, hidden=(course.root,)) as lane:
@@ -67,11 +67,11 @@ def _plant(course: Course, exercise: Exercise, setup: Setup, seed: int | None, s
 
 
 def _look(course: Course, exercise: Exercise, setup: Setup, say: Say, *, give_up: bool) -> None:
-    from grader.lanes.open import open_lane
     from grader.model import Verdict
-    from grader.study.breaking import graded, planted_in, restore
-    from grader.study.pages import prose, typed
-    from grader.study.progress import read_progress, write_progress
+    from grader.runner.open import open_lane
+    from grader.student.breaking import graded, planted_in, restore
+    from grader.student.pages import prose, typed
+    from grader.student.progress import read_progress, write_progress
 
     planted = planted_in(course, exercise)
     assert planted is not None

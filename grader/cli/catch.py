@@ -13,7 +13,7 @@ from grader.cli.options import complete_exercises, device_option, read_setup, st
 from grader.cli.telling import Say, course_and_exercises, solved_reference, terminal_width, told_errors
 
 if TYPE_CHECKING:
-    from grader.study.catching import Caught
+    from grader.student.catching import Caught
 
 _NOT_ALL = 1
 
@@ -28,8 +28,8 @@ def command(name: str, device: str, start: str | None) -> None:
     with told_errors():
         from grader.course.layout import own_check
         from grader.course.names import one_exercise
-        from grader.study.catching import catch, write_template
-        from grader.study.pages import prose, typed
+        from grader.student.catching import catch, write_template
+        from grader.student.pages import prose, typed
 
         course, _ = course_and_exercises(())
         exercise = one_exercise(course, name)

@@ -30,10 +30,10 @@ from grader.cli.telling import Say, handin_of, told_errors
 if TYPE_CHECKING:
     from grader.ci.checkout import Checkout
     from grader.ci.platform import Platform
-    from grader.export.checked import Options, Visibility
-    from grader.grading import Sheet
-    from grader.jobs import Setup
+    from grader.grading.grade import Sheet
     from grader.model import Report, Submission
+    from grader.model.messages import Setup
+    from grader.report.export.checked import Options, Visibility
     from grader.report.from_json import ReadReport
 
     Formats = tuple[tuple[str, str], ...]
@@ -112,7 +112,7 @@ def command(
         from grader.ci.checkout import open_checkout
         from grader.ci.platform import Platform, is_passed, is_unsettled
         from grader.ci.run import read_back, write_files
-        from grader.export.checked import Options
+        from grader.report.export.checked import Options
 
         platform = Platform.of(os.environ)
         checkout = open_checkout(submission, course)
@@ -136,7 +136,7 @@ def command(
 
 def _with_secret(setup: Setup, seed: int | None, file: Path | None) -> Setup:
     """The set-up for other people's work: whoever knows a check's id must not be able to compute its inputs."""
-    from grader.secret import read_secret
+    from grader.grading.secret import read_secret
 
     if seed is not None:
         raise click.UsageError("--seed makes inputs that anybody can compute; with --course use --secret-file")
@@ -149,7 +149,7 @@ def _sheet(
     """What is graded, and what was handed in."""
     from grader.ci.checkout import changed_exercises
     from grader.course.names import find_exercises
-    from grader.grading import Sheet
+    from grader.grading.grade import Sheet
     from grader.intake.collect import collect_one
 
     course = checkout.course
@@ -170,7 +170,7 @@ def _grade(
     """Grade, write the files while checks end, and say what is graded with which checks."""
     from grader.ci.checkout import other_files
     from grader.ci.run import grade_checkout
-    from grader.export.log import log_line
+    from grader.report.export.log import log_line
 
     if checkout.is_own:
         say("The checks are those of this repository, which its author can change: the score is advice.")
@@ -187,7 +187,7 @@ def _grade(
 
 def _tell(platform: Platform, read: ReadReport, formats: Formats, options: Options, *, passed: bool, say: Say) -> None:
     """Print what goes to standard output, or the log; set outputs, and write the page of the job."""
-    from grader.export.formats import write_format
+    from grader.report.export.formats import write_format
 
     for name, place in formats:
         if place == "-":

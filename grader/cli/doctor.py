@@ -18,8 +18,8 @@ def command(as_json: bool, start: str | None) -> None:
     say = Say(quiet=as_json)
     say("Looking ...")
     with told_errors():
-        from grader.lanes.doctor import examine
         from grader.report.doctor import doctor_data, doctor_lines
+        from grader.runner.doctor import examine
 
         found = examine(read_setup(start))
         say(*doctor_lines(found))

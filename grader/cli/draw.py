@@ -36,9 +36,9 @@ def command(
     say = Say()
     with told_errors():
         from grader.model.errors import CourseError
-        from grader.picture.draw import lines_of, svgs_of
-        from grader.report.as_json import write_whole
+        from grader.model.files import write_whole
         from grader.report.lines import filled
+        from grader.report.pictures.draw import lines_of, svgs_of
 
         picture = _picture(shapes, strides, offset, storage)
         width, shown = terminal_width(), drawing(plain=plain)

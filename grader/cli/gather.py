@@ -19,9 +19,9 @@ def command(folder: Path, out: Path) -> None:
     say = Say()
     with told_errors():
         from grader.ci.gather import differences, gather
-        from grader.export.gradebook_csv import GradebookRow, gradebook_csv
         from grader.model.errors import CourseError
-        from grader.report.as_json import write_whole
+        from grader.model.files import write_whole
+        from grader.report.export.gradebook_csv import GradebookRow, gradebook_csv
         from grader.report.safe import for_terminal
 
         found = gather(folder)

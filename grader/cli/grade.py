@@ -27,10 +27,10 @@ from grader.cli.options import (
 from grader.cli.telling import Say, broken_of, check_rules, course_and_exercises, drawing, terminal_width, told_errors
 
 if TYPE_CHECKING:
-    from grader.diagnosis.known import Known
-    from grader.grading import Sheet
-    from grader.jobs import Setup
+    from grader.grading.grade import Sheet
+    from grader.grading.known import Known
     from grader.model import GradedExercise, Report, Submission
+    from grader.model.messages import Setup
     from grader.report.from_json import ReadReport
 
 POINTS_LOST = 1
@@ -117,11 +117,11 @@ def _grade(
     With the report comes whether no exercise was left out.
     """
     from grader.course.kept import kept_mistakes
-    from grader.diagnosis.known import Known
+    from grader.grading.known import Known
     from grader.report.like import differences
     from grader.report.terminal import summary_lines, unread_lines
-    from grader.study.after import after_run
-    from grader.study.answered import Answered, in_turn, unchanged_lines, with_known
+    from grader.student.after import after_run
+    from grader.student.answered import Answered, in_turn, unchanged_lines, with_known
 
     sheet, handed_in = _sheet(wanted, submission, setup, how)
     course, exercises = sheet.course, sheet.exercises
@@ -156,11 +156,11 @@ def _sheet(
     """What is to be graded, and of whose files."""
     from grader.course.layout import is_given
     from grader.course.names import split_rules
-    from grader.grading import Sheet
+    from grader.grading.grade import Sheet
+    from grader.grading.secret import read_secret
     from grader.intake.collect import collect_one
     from grader.intake.folder import read_submission
     from grader.report.like import exercises_like
-    from grader.secret import read_secret
 
     words, earlier = wanted
     names, rules = split_rules(words)
@@ -194,11 +194,11 @@ def _graded(
     on_exercise: Callable[[GradedExercise], None],
 ) -> Iterator[Report]:
     """The report of a submission, in as many lanes as it is worth; they are open meanwhile."""
-    from grader.diagnosis.diagnose import explainer
-    from grader.engine.together import grade_together, lanes_for
-    from grader.grading import grade_at_once
-    from grader.lanes.open import open_lane
-    from grader.lanes.pool import open_pool
+    from grader.grading.diagnose import explainer
+    from grader.grading.grade import grade_at_once
+    from grader.grading.together import grade_together, lanes_for
+    from grader.runner.open import open_lane
+    from grader.runner.pool import open_pool
 
     to_run, setup, started = sheet.to_run(handed_in), sheet.setup, time.monotonic()
     if (lanes := lanes_for(sheet, handed_in)) > 1:
@@ -236,7 +236,8 @@ def _can_write(option: str, path: str | None) -> None:
 
 
 def _write(report: Report, paths: tuple[str | None, str | None], say: Say, *, staff: bool) -> None:
-    from grader.report.as_json import to_plain, write_json, write_whole
+    from grader.model.files import write_whole
+    from grader.report.as_json import to_plain, write_json
 
     json_path, html_path = paths
     if json_path == "-":

@@ -16,7 +16,7 @@ def command(name: str | None, again: bool, everything: bool) -> None:
     """Show the next hint of an exercise. Hints cost nothing."""
     say = Say()
     with told_errors():
-        from grader.study.hints import taken
+        from grader.student.hints import taken
 
         course, _ = course_and_exercises(())
         exercise, _ = exercise_in_hand(course, name)

@@ -27,9 +27,9 @@ def command(names: tuple[str, ...], topic: str | None, states: tuple[str, ...], 
     say = Say(quiet=as_json)
     with told_errors():
         from grader.model.errors import CourseError
-        from grader.study.pages import list_data, list_lines
-        from grader.study.progress import read_progress
-        from grader.study.rows import FILTERS, chosen, rows_of
+        from grader.student.pages import list_data, list_lines
+        from grader.student.progress import read_progress
+        from grader.student.rows import FILTERS, chosen, rows_of
 
         typed = [state.strip().replace("_", "-").replace(" ", "-") for state in states]
         if unknown := [state for state in typed if state not in FILTERS]:

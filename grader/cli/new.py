@@ -11,8 +11,8 @@ import click
 from grader.cli.telling import Say, told_errors
 
 if TYPE_CHECKING:
+    from grader.author.port.draft import Draft
     from grader.course.layout import Places
-    from grader.port.draft import Draft
 
 _FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 
@@ -57,8 +57,8 @@ def command(
 
 
 def _ported(tests: Path, reference: Path | None) -> Draft:
+    from grader.author.port.draft import Port
     from grader.model.errors import CourseError
-    from grader.port.draft import Port
 
     try:
         texts = [path.read_text(encoding="utf-8") if path else "" for path in (tests, reference)]
@@ -79,8 +79,8 @@ def _files(draft: Draft, places: Places) -> dict[Path, str]:
 
 
 def _left_to_do(draft: Draft, written: Sequence[Path]) -> Iterator[str]:
+    from grader.author.port.todo import todos_of
     from grader.model.score import counted
-    from grader.port.todo import todos_of
 
     shown, hidden, beside = draft.counts
     yield f"ported {counted(shown + hidden, 'test')}: {shown} shown, {hidden} hidden, {beside} by a probe"

@@ -18,9 +18,9 @@ def command(start: str | None, quiet: bool, as_json: bool) -> None:
     """Say which exercise comes next, after the one in hand or from another on."""
     say = Say(quiet=as_json)
     with told_errors():
-        from grader.study.pages import list_data, next_lines, typed
-        from grader.study.progress import read_progress
-        from grader.study.rows import next_row, rows_of
+        from grader.student.pages import list_data, next_lines, typed
+        from grader.student.progress import read_progress
+        from grader.student.rows import next_row, rows_of
 
         course, _ = course_and_exercises(())
         progress = read_progress(course)

@@ -11,8 +11,8 @@ import click
 from click.shell_completion import CompletionItem
 
 if TYPE_CHECKING:
-    from grader.jobs import Setup
     from grader.model import Course
+    from grader.model.messages import Setup
 
 Rest = ParamSpec("Rest")
 
@@ -71,7 +71,7 @@ class _FormatFile(click.ParamType[tuple[str, str]]):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, str]:
         """The two parts; a wrong name is answered with the nearest."""
         from grader.course.files import suggestion
-        from grader.export.formats import FORMATS
+        from grader.report.export.formats import FORMATS
 
         if isinstance(value, tuple):
             return value
@@ -130,10 +130,10 @@ staff_option = click.option(
 
 def read_setup(start: str | None, device: str = "sim", confinement: str = "none", seed: int = 0) -> Setup:
     """The set-up that the options ask for."""
-    from grader.confine.levels import Level
-    from grader.jobs import Setup, Start
-    from grader.lanes.open import default_start
     from grader.model import Device
+    from grader.model.messages import Setup, Start
+    from grader.runner.open import default_start
+    from grader.sandbox.levels import Level
 
     accelerator = Device(device)
     return Setup(
@@ -174,7 +174,7 @@ def complete_grade(ctx: click.Context, param: click.Parameter, incomplete: str) 
 
 def complete_states(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """The states that begin so."""
-    from grader.study.rows import FILTERS
+    from grader.student.rows import FILTERS
 
     return [CompletionItem(state) for state in FILTERS if state.startswith(incomplete)]
 

@@ -15,7 +15,7 @@ from grader.cli.options import confinement_option, device_option, read_setup, st
 from grader.cli.telling import Say, course_and_exercises, handin_of, told_errors
 
 if TYPE_CHECKING:
-    from grader.grading import Sheet
+    from grader.grading.grade import Sheet
     from grader.model import Course, HandIn, Report, Submission
     from grader.report.receipt import Receipt
 
@@ -38,7 +38,7 @@ def command(
     say, details = Say(), Say(quiet=quiet)
     details("Packing ...")
     with told_errors():
-        from grader.grading import Sheet
+        from grader.grading.grade import Sheet
         from grader.intake.folder import read_submission
         from grader.intake.pack import packed_files
         from grader.intake.zipped import zip_bytes
@@ -92,8 +92,8 @@ def _can_write(out: Path) -> None:
 
 def _graded(sheet: Sheet, submission: Submission, say: Say) -> Report:
     """Graded as ever: that a file loads is found out where students' code runs."""
-    from grader.grading import grade_at_once
-    from grader.lanes.open import open_lane
+    from grader.grading.grade import grade_at_once
+    from grader.runner.open import open_lane
 
     to_run = sheet.to_run(submission)
     if not to_run:
@@ -105,7 +105,7 @@ def _graded(sheet: Sheet, submission: Submission, say: Say) -> Report:
 
 def _problems(sheet: Sheet, submission: Submission, report: Report) -> Iterator[str]:
     """A sentence for each exercise that had better not be handed in as it is."""
-    from grader.grading import is_untouched
+    from grader.grading.grade import is_untouched
     from grader.report.safe import for_terminal
 
     for graded in report.exercises:
@@ -124,7 +124,7 @@ def _problems(sheet: Sheet, submission: Submission, report: Report) -> Iterator[
 
 def _write(out: Path, receipt: Receipt) -> None:
     from grader.model.errors import CourseError
-    from grader.report.as_json import write_whole
+    from grader.model.files import write_whole
 
     path = out / receipt.name
     try:

@@ -11,7 +11,7 @@ from grader.cli.options import confinement_option, hidden_option
 from grader.cli.telling import Say, course_and_exercises, handin_of, told_errors
 
 if TYPE_CHECKING:
-    from grader.export.checked import Visibility
+    from grader.report.export.checked import Visibility
 
 
 @click.command()
@@ -37,7 +37,7 @@ def command(
         from grader.ci.files import PROGRAMS, Wishes, package
         from grader.intake.zipped import zip_bytes
         from grader.model.errors import CourseError
-        from grader.report.as_json import write_whole
+        from grader.model.files import write_whole
 
         course, _ = course_and_exercises((), course_folder, whole=True)
         spec = package_ or Wishes.package_here()

@@ -23,10 +23,10 @@ def command(folder: Path, names: tuple[str, ...], map_only: bool, device: str, s
     """Write a map of the course, and for staff what students read of each known wrong answer, into DIR."""
     say = Say()
     with told_errors():
+        from grader.author.pages import map_page, messages_page
+        from grader.author.runs import Runs
         from grader.course.topics import Coverage
-        from grader.lanes.open import open_lanes
-        from grader.verify.pages import map_page, messages_page
-        from grader.verify.runs import Runs
+        from grader.runner.open import open_lanes
 
         course, exercises = course_and_exercises(names, whole=True)
         folder.mkdir(parents=True, exist_ok=True)

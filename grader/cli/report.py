@@ -13,7 +13,7 @@ from grader.cli.telling import Say, course_and_exercises, terminal_width, told_e
 if TYPE_CHECKING:
     from grader.batch.journal import Journal
     from grader.batch.overview import Class
-    from grader.diagnosis.groups import Group
+    from grader.grading.groups import Group
     from grader.model import Course
 
 _FEW = 5
@@ -74,8 +74,8 @@ def _drafted(course: Course, found: Class, name: str, out: Path) -> Iterator[str
     """
     from grader.course.layout import Places, refuse_given
     from grader.model.errors import CourseError
+    from grader.model.files import write_whole
     from grader.model.score import counted
-    from grader.report.as_json import write_whole
     from grader.report.lines import filled
 
     refuse_given(course.root, "report --draft")

@@ -17,9 +17,9 @@ def command(name: str) -> None:
     say = Say()
     with told_errors():
         from grader.course.names import one_exercise
-        from grader.study.pages import prose, typed
-        from grader.study.progress import read_progress, write_progress
-        from grader.study.reset import reset
+        from grader.student.pages import prose, typed
+        from grader.student.progress import read_progress, write_progress
+        from grader.student.reset import reset
 
         course, _ = course_and_exercises(())
         exercise = one_exercise(course, name)

@@ -18,9 +18,9 @@ from grader.cli.telling import (
 )
 
 if TYPE_CHECKING:
-    from grader.jobs import Setup
     from grader.model import Course, Exercise
-    from grader.picture.drawing import Drawing
+    from grader.model.messages import Setup
+    from grader.report.pictures.drawing import Drawing
 
 
 @click.command()
@@ -33,7 +33,7 @@ def command(name: str | None, reference: bool, plain: bool, device: str, start: 
     """Show the task of an exercise, by default of the next one."""
     say = Say()
     with told_errors():
-        from grader.study.pages import show_lines, typed
+        from grader.student.pages import show_lines, typed
 
         course, _ = course_and_exercises(())
         exercise, _ = exercise_in_hand(course, name)
@@ -45,7 +45,7 @@ def command(name: str | None, reference: bool, plain: bool, device: str, start: 
 
 
 def _show_reference(course: Course, exercise: Exercise, setup: Setup, say: Say, drawing: Drawing) -> None:
-    from grader.study.compare import counted_lines, reference_lines
+    from grader.student.compare import counted_lines, reference_lines
 
     assert exercise.reference is not None
     say(*reference_lines(exercise.reference), "", "Counting ...")

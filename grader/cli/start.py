@@ -24,8 +24,8 @@ def command(words: tuple[str, ...]) -> None:
     with told_errors():
         from grader.course.layout import bundled_course
         from grader.report.safe import for_terminal
-        from grader.study.given import start
-        from grader.study.pages import prose
+        from grader.student.given import start
+        from grader.student.pages import prose
 
         course = start(bundled_course(), folder)
         here = folder.resolve() == Path.cwd()

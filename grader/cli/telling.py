@@ -16,8 +16,8 @@ from grader.model.errors import GraderError
 
 if TYPE_CHECKING:
     from grader.model import Broken, Course, Exercise, HandIn
-    from grader.picture.drawing import Drawing
-    from grader.study.progress import Progress
+    from grader.report.pictures.drawing import Drawing
+    from grader.student.progress import Progress
 
 INTERRUPTED = 130
 _QUICK_S = 1.0
@@ -32,7 +32,7 @@ def terminal_width() -> int:
 
 def drawing(*, plain: bool) -> Drawing:
     """How pictures are drawn where standard output goes."""
-    from grader.picture.drawing import Drawing
+    from grader.report.pictures.drawing import Drawing
 
     return Drawing.on(sys.stdout.encoding, plain=plain)
 
@@ -197,8 +197,8 @@ def exercise_in_hand(course: Course, name: str | None) -> tuple[Exercise, Progre
     """
     from grader.course.names import one_exercise
     from grader.model.errors import CourseError
-    from grader.study.progress import read_progress
-    from grader.study.rows import next_row, rows_of
+    from grader.student.progress import read_progress
+    from grader.student.rows import next_row, rows_of
 
     progress = read_progress(course)
     if name is not None:
@@ -217,7 +217,7 @@ def solved_reference(course: Course, exercise: Exercise) -> None:
     """
     from grader.course.kept import kept_progress
     from grader.model.errors import CourseError
-    from grader.study.progress import read_progress
+    from grader.student.progress import read_progress
 
     if exercise.reference is None:
         raise CourseError(f"the reference of {exercise.id} is not in this copy of the course")

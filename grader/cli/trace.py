@@ -25,12 +25,12 @@ def command(name: str, code: str | None, out: Path | None, plain: bool, start: s
         from grader.course.names import one_exercise
         from grader.model import Picture
         from grader.model.errors import CourseError
-        from grader.picture.draw import lines_of
-        from grader.picture.trace import trace_of
-        from grader.report.as_json import write_whole
+        from grader.model.files import write_whole
         from grader.report.lines import filled
+        from grader.report.pictures.draw import lines_of
+        from grader.report.pictures.trace import trace_of
         from grader.report.safe import for_terminal
-        from grader.study.trace import MOST_DRAWN, traces
+        from grader.student.trace import MOST_DRAWN, traces
 
         course, _ = course_and_exercises(())
         exercise = one_exercise(course, name)

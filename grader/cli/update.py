@@ -10,7 +10,7 @@ import click
 from grader.cli.telling import Say, terminal_width, told_errors
 
 if TYPE_CHECKING:
-    from grader.study.given import Change
+    from grader.student.given import Change
 
 _WORDS = {
     "new": "new",
@@ -26,8 +26,8 @@ def command() -> None:
     say = Say()
     with told_errors():
         from grader.course.layout import bundled_course, find_given
-        from grader.study.given import update
-        from grader.study.pages import prose
+        from grader.student.given import update
+        from grader.student.pages import prose
 
         changes = update(bundled_course(), find_given(Path.cwd()))
         for change in changes:
@@ -43,7 +43,7 @@ def command() -> None:
 
 
 def _told(change: Change) -> str:
-    from grader.study.given import NEWER
+    from grader.student.given import NEWER
 
     name = change.path.as_posix()
     if change.kind == "kept":

@@ -48,13 +48,13 @@ def command(
     details = Say(quiet=quiet or as_json)
     details("Watching; Ctrl-C ends." if watch else "Verifying ...")
     with told_errors():
+        from grader.author.cases import SEEDS
+        from grader.author.kept import Kept
+        from grader.author.losses import loss_lines
+        from grader.author.run import verify
+        from grader.author.table import proof_data, proof_lines
         from grader.course.layout import refuse_given
         from grader.course.starter import write_digest
-        from grader.verify.cases import SEEDS
-        from grader.verify.kept import Kept
-        from grader.verify.losses import loss_lines
-        from grader.verify.run import verify
-        from grader.verify.table import proof_data, proof_lines
 
         course, exercises = course_and_exercises(names, tells=False)
         refuse_given(course.root, "verify")
@@ -65,8 +65,8 @@ def command(
             course, exercises = course_and_exercises(names, tells=False)
         setup = read_setup(start, device)
         if watch:
-            from grader.verify.watch import SEEDS as FEW
-            from grader.verify.watch import Watch
+            from grader.author.watch import SEEDS as FEW
+            from grader.author.watch import Watch
 
             named = [exercise.id for exercise in exercises] if names else []
             Watch(course, named, setup, seeds or FEW, say, fresh=fresh).run(poll=poll)
@@ -88,8 +88,8 @@ def command(
 
 def _show_coverage(say: Say) -> None:
     with told_errors():
+        from grader.author.coverage import coverage_lines, unknown_topics
         from grader.course.topics import Coverage
-        from grader.verify.coverage import coverage_lines, unknown_topics
 
         found = Coverage.of(course_and_exercises(())[0])
         say(*coverage_lines(found))

@@ -30,7 +30,7 @@ def command(
     say = Say()
     say("Watching; Ctrl-C ends.")
     with told_errors():
-        from grader.study.watch import Screen, Watch
+        from grader.student.watch import Screen, Watch
 
         course, _ = course_and_exercises(())
         exercise, _ = exercise_in_hand(course, name)

@@ -11,12 +11,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.confine import cgroup
-from grader.confine.messages import Ended, Message, Refused, Started, StartWorker, from_text, to_text
 from grader.connection.process import GRACE_S, Starter, WorkerProcess
 from grader.connection.starting import WARM_UP_S, caps_of, first_words, worker_limits
 from grader.model import Limits, Verdict
 from grader.model.endings import WorkerLost
+from grader.sandbox import cgroup
+from grader.sandbox.messages import Ended, Message, Refused, Started, StartWorker, from_text, to_text
 from grader.wire.frames import Channel
 from grader.wire.transport import SocketTransport
 

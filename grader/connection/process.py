@@ -16,8 +16,8 @@ from grader.connection.record import waiting
 from grader.model import Limits, Verdict
 from grader.model.endings import WorkerLost
 from grader.model.public import Limit, say
-from grader.process import clock
-from grader.process.sweep import sweep
+from grader.sandbox import clock
+from grader.sandbox.sweep import sweep
 from grader.wire.bounds import ChannelClosed, ProtocolError, TooMuch
 from grader.wire.frames import Channel, Frame, Patience
 

@@ -11,11 +11,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.confine.messages import Awake, Birth, from_tree, to_tree
 from grader.connection.process import GRACE_S, Starter, WorkerProcess
 from grader.connection.starting import caps_of, first_words, worker_limits
 from grader.model import Limits
-from grader.process.start import workers_environment
+from grader.sandbox.messages import Awake, Birth, from_tree, to_tree
+from grader.sandbox.start import workers_environment
 from grader.wire.bounds import ChannelClosed
 from grader.wire.frames import Channel
 from grader.wire.transport import PatientPipes

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 import time
 
-from grader.confine.limits import WorkerLimits
 from grader.connection.process import LONGEST_WAIT_S, WorkerProcess
 from grader.model import Limits, Verdict
 from grader.model.endings import WorkerLost
+from grader.sandbox.limits import WorkerLimits
 from grader.wire.bounds import Caps, ChannelClosed
 from grader.wire.frames import Frame
 

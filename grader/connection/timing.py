@@ -30,7 +30,7 @@ from grader.connection.record import Record, waiting
 from grader.model import Device
 from grader.model.endings import WorkerLost
 from grader.model.public import say
-from grader.process import clock
+from grader.sandbox import clock
 from grader.wire.bounds import ProtocolError, Unsupported, expect
 from grader.wire.encode import Encoder
 from grader.wire.frames import Frame, parts_of

@@ -1,4 +1,4 @@
-"""The facts of a picture, as a check found them. `grader.picture` draws them. Frozen data, standard library only."""
+"""The facts of a picture, as a check found them. `grader.report.pictures` draws them. Standard library only."""
 
 from __future__ import annotations
 

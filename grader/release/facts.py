@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from grader.course.answers import as_submitted, read_answer
 from grader.course.layout import Places
-from grader.jobs import Part, Setup
-from grader.lanes.lane import Lane
 from grader.model import Exercise, Outcome, Verdict, Withheld
 from grader.model.errors import CourseError
+from grader.model.messages import Part, Setup
 from grader.model.score import divide
+from grader.runner.lane import Lane
 
 
 @dataclass(frozen=True)

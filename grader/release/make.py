@@ -12,13 +12,11 @@ from pathlib import Path
 from grader.course.layout import ASSISTANTS_PAGE, COURSE_FILE, STUDENTS_PAGE, Places
 from grader.course.load import load_course
 from grader.course.suffixes import ZIP
-from grader.diagnosis.sealed import as_file
+from grader.grading.sealed import as_file
 from grader.intake.zipped import EPOCH_SECONDS, zip_bytes
-from grader.jobs import Setup
-from grader.lanes.lane import Lane
-from grader.lanes.open import open_lane
 from grader.model import Course, Exercise, HandIn
 from grader.model.errors import CourseError
+from grader.model.messages import Setup
 from grader.release.contents import Files, chosen, copied_files, read_mapping, yaml_files
 from grader.release.facts import Facts, facts_of
 from grader.release.mistakes import mistakes_of
@@ -26,6 +24,8 @@ from grader.release.notebooks import notebooks_of
 from grader.release.pages import ASSISTANTS, IGNORED, students_page
 from grader.release.proof import prove, prove_sentences, read_folder, read_zip
 from grader.release.secrets import Piece, pieces
+from grader.runner.lane import Lane
+from grader.runner.open import open_lane
 
 
 @dataclass(frozen=True)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from grader.course.answers import Answer, as_submitted
-from grader.diagnosis.diagnose import MOST, must_name, sentences_of, told_answers
-from grader.diagnosis.known import traces_in
-from grader.diagnosis.sealed import SEALED_SEEDS, Sealed, name_of, seal
-from grader.diagnosis.traces import COSTS, Trace, Traces, failures_of, traces_of
-from grader.graded import graded_from
-from grader.jobs import Part
-from grader.lanes.lane import Lane
+from grader.grading.diagnose import MOST, must_name, sentences_of, told_answers
+from grader.grading.graded import graded_from
+from grader.grading.known import traces_in
+from grader.grading.sealed import SEALED_SEEDS, Sealed, name_of, seal
+from grader.grading.traces import COSTS, Trace, Traces, failures_of, traces_of
 from grader.model import Exercise
+from grader.model.messages import Part
+from grader.runner.lane import Lane
 
 _Behaviour = tuple[Traces, ...]
 

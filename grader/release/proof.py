@@ -14,7 +14,7 @@ import yaml
 
 from grader.course.layout import MISTAKES, Places, is_description, is_ours, notebook_of, page_of
 from grader.course.suffixes import NOTEBOOK
-from grader.diagnosis.sealed import is_sealed
+from grader.grading.sealed import is_sealed
 from grader.intake.zipped import EPOCH, FILE_MODE
 from grader.model.errors import CourseError
 from grader.release.contents import Files

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from grader.model import GradedCheck, GradedExercise, Report, Score
+from grader.model.files import write_whole
 from grader.model.score import in_points
 
 VERSION = 1
@@ -116,11 +116,3 @@ def json_of(report: Report, *, staff: bool = False) -> str:
 def write_json(path: Path, report: Report, *, staff: bool = False) -> None:
     """Write a report whole or not at all; see `to_plain`."""
     write_whole(path, json_of(report, staff=staff))
-
-
-def write_whole(path: Path, content: str | bytes) -> None:
-    """Replace a file in one step, so that a reader finds the old text or the new."""
-    # Beside its place, since a file can be put in another's place in one step within a file system only.
-    draft = path.with_name(path.name + ".part")
-    draft.write_bytes(content if isinstance(content, bytes) else content.encode("utf-8", "backslashreplace"))
-    os.replace(draft, path)

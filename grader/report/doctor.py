@@ -6,12 +6,12 @@ import textwrap
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from grader.confine.levels import Level
 from grader.report.safe import for_terminal
+from grader.sandbox.levels import Level
 
 # For types alone: what has to be shown is handed in, and `lanes` need not be imported for it.
 if TYPE_CHECKING:
-    from grader.lanes.doctor import Examination
+    from grader.runner.doctor import Examination
 
 _WIDTH = 80
 _MEANING = {

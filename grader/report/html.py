@@ -15,9 +15,9 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from grader.grading.causes import Told
 from grader.model import GradedCheck, GradedExercise, Report, Verdict
-from grader.picture.draw import svgs_of
-from grader.report.causes import Told
+from grader.report.pictures.draw import svgs_of
 from grader.report.safe import for_html
 from grader.report.words import (
     VERDICTS,

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 
-from grader.jobs import Setup, Start
 from grader.model import Exercise, Limits, Report
 from grader.model.errors import CourseError
+from grader.model.messages import Setup, Start
 from grader.report.from_json import ReadExercise, ReadReport, read_report
 from grader.report.lines import WIDTH, filled
 from grader.report.safe import for_terminal

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import click
 
+from grader.grading.causes import Told
 from grader.model import GradedCheck, GradedExercise, Report, Score, Submission, Verdict
 from grader.model.score import points_text
-from grader.picture.draw import lines_of
-from grader.picture.drawing import ASCII, Drawing
-from grader.report.causes import Told
 from grader.report.lines import WIDTH, cut, filled
+from grader.report.pictures.draw import lines_of
+from grader.report.pictures.drawing import ASCII, Drawing
 from grader.report.safe import columns, for_terminal
 from grader.report.words import (
     VERDICTS,

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from grader.course.layout import Places
 from grader.model import GradedCheck, GradedExercise, Report, Score, Verdict
 from grader.model.score import held_text, points_text
-from grader.picture.cards import COUNTED
+from grader.report.pictures.cards import COUNTED
 
 VERDICTS = {
     Verdict.PASSED: ("pass", "green"),

@@ -12,7 +12,7 @@ import gc
 import os
 import sys
 
-from grader.confine import cgroup
+from grader.sandbox import cgroup
 from grader.session.host import Host
 from grader.wire.frames import Channel
 from grader.wire.transport import PipeTransport
@@ -27,7 +27,7 @@ def main() -> None:
     server = int(sys.argv[1]) if len(sys.argv) > 1 else None
     groups = cgroup.find() if server is not None else None
     if server is not None:
-        from grader.confine.check_process import give_up
+        from grader.sandbox.check_process import give_up
 
         os.environ["TMPDIR"] = str(plan.root)
         give_up(groups, [*map(str, plan.folders)], [str(plan.root)])

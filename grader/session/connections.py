@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from grader.connection.connection import Connection
 from grader.connection.process import Starter
-from grader.jobs import Job, PlannedExercise
 from grader.model import Device
+from grader.model.messages import Job, PlannedExercise
 
 
 class Connections:

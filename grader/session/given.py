@@ -14,7 +14,7 @@ from grader.check.generate import Rng
 from grader.connection.connection import Connection
 from grader.connection.probe import Probe
 from grader.connection.student import Student
-from grader.jobs import PlannedExercise
+from grader.model.messages import PlannedExercise
 from grader.session.inputs import InputStream
 
 

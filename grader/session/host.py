@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from grader.jobs import Collected, Done, Job, Message, Plan, Spawned, from_frame, to_frame
 from grader.model import Outcome
+from grader.model.messages import Collected, Done, Job, Message, Plan, Spawned, from_frame, to_frame
 from grader.wire.bounds import ChannelClosed
 from grader.wire.frames import Channel
 

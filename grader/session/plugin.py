@@ -19,9 +19,9 @@ from grader.check.devices import Accelerator
 from grader.connection import record
 from grader.connection.connection import Connection
 from grader.connection.record import Record, waiting
-from grader.jobs import Collected, Done, Job, PlannedExercise
 from grader.lint import findings
 from grader.model import Check, Device, Outcome, Verdict
+from grader.model.messages import Collected, Done, Job, PlannedExercise
 from grader.session.checks import CollectedCheck, collected_check
 from grader.session.connections import Connections
 from grader.session.decide import Comparison, Telling, cause_of, decide

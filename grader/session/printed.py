@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from grader.confine.view import WORK
 from grader.connection.connection import Connection
+from grader.sandbox.view import WORK
 
 
 class Printed:

@@ -15,14 +15,15 @@ import pytest
 import torch
 
 from grader.check.devices import Accelerator
-from grader.confine import cgroup
 from grader.connection.fork import ForkStarter
 from grader.connection.process import Starter
 from grader.connection.record import waiting
 from grader.connection.spawn import SpawnStarter
-from grader.jobs import PENDING, Plan, PlannedExercise, Spawned
 from grader.model import Device
-from grader.process.sweep import sweep
+from grader.model.messages import PENDING, Plan, PlannedExercise, Spawned
+from grader.sandbox import cgroup
+from grader.sandbox.slow_imports import leave_slow_imports_out
+from grader.sandbox.sweep import sweep
 from grader.session.connections import Connections
 from grader.session.given import Fixtures
 from grader.session.host import Host
@@ -30,7 +31,6 @@ from grader.session.named_device import name_the_device
 from grader.session.plugin import CheckSession
 from grader.session.self_test import self_test
 from grader.session.shared import share
-from grader.slow_imports import leave_slow_imports_out
 
 _INI = Path(__file__).with_name("pytest.ini")
 # Each of these would do something of its own between checks: capture output, write files, install handlers or hooks,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from importlib.machinery import ModuleSpec
 from importlib.util import module_from_spec, spec_from_file_location
 
-from grader.jobs import PlannedExercise
+from grader.model.messages import PlannedExercise
 
 
 def share(planned: Sequence[PlannedExercise]) -> None:

@@ -15,7 +15,7 @@ torch.set_num_threads(1)
 import os  # noqa: E402
 import sys  # noqa: E402
 
-from grader.confine.messages import Launched, from_text  # noqa: E402
+from grader.sandbox.messages import Launched, from_text  # noqa: E402
 
 
 def main() -> None:

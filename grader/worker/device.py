@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import torch
 
-from grader import accelerator, slow_imports
+from grader import accelerator
+from grader.sandbox import slow_imports
 from grader.wire import devices
 from grader.worker import cuda
 

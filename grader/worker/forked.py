@@ -7,9 +7,9 @@ import signal
 import socket
 import sys
 
-from grader.confine import cgroup, kernel
-from grader.confine.messages import Message, StartWorker, from_text
-from grader.confine.wall import Wall
+from grader.sandbox import cgroup, kernel
+from grader.sandbox.messages import Message, StartWorker, from_text
+from grader.sandbox.wall import Wall
 from grader.wire.frames import Channel
 from grader.wire.transport import SocketTransport
 from grader.worker.spawned import live

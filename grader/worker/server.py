@@ -23,10 +23,10 @@ from dataclasses import dataclass
 import torch
 
 from grader import accelerator
-from grader.confine import kernel, messages
-from grader.confine.messages import to_text
-from grader.confine.wall import Wall
-from grader.confine.wall_trial import try_wall
+from grader.sandbox import kernel, messages
+from grader.sandbox.messages import to_text
+from grader.sandbox.wall import Wall
+from grader.sandbox.wall_trial import try_wall
 from grader.worker import counting, device
 from grader.worker.forked import be_born, receive
 from grader.worker.spawned import wall_of

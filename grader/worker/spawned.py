@@ -10,9 +10,9 @@ import os
 import socket
 import sys
 
-from grader.confine import trials
-from grader.confine.messages import Awake, Birth, Confined, Found, Launched, StartWorker, from_tree, to_tree
-from grader.confine.wall import Bare, Full, Reduced, Wall
+from grader.sandbox import trials
+from grader.sandbox.messages import Awake, Birth, Confined, Found, Launched, StartWorker, from_tree, to_tree
+from grader.sandbox.wall import Bare, Full, Reduced, Wall
 from grader.wire.frames import Channel
 from grader.wire.transport import PipeTransport
 from grader.worker import device

@@ -10,8 +10,8 @@ from dataclasses import replace
 from typing import Any
 
 from grader.cli import main
-from grader.confine.levels import Level
-from grader.jobs import Setup
+from grader.model.messages import Setup
+from grader.sandbox.levels import Level
 
 _batch: Any = importlib.import_module("grader.cli.batch")
 _read_setup = _batch.read_setup

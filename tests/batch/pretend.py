@@ -11,14 +11,14 @@ from unittest import mock
 
 from grader.batch.order import Order, Summary, Where
 from grader.batch.run import grade_batch
-from grader.confine.levels import Level
-from grader.engine.open import LOCAL
-from grader.grading import Sheet
+from grader.cluster.engine import LOCAL
+from grader.grading.grade import Sheet
 from grader.intake.layouts import taken_in
-from grader.jobs import ALL, Collected, Part, Setup, Start
-from grader.lanes import pool
-from grader.lanes.lane import Run
 from grader.model import Check, Course, Exercise, Outcome, Report, Verdict
+from grader.model.messages import ALL, Collected, Part, Setup, Start
+from grader.runner import pool
+from grader.runner.lane import Run
+from grader.sandbox.levels import Level
 
 Judge = Callable[[str, str, bytes], Verdict]
 """Exercise, check and file → verdict."""

@@ -10,22 +10,22 @@ from pathlib import Path
 import pytest
 from support import COURSES, FORK, WarmGrade
 
+from grader.author.cases import cases_of
+from grader.author.judge import judge
+from grader.author.proof import Proof
+from grader.author.runs import Runs
 from grader.batch.journal import open_journal
 from grader.batch.overview import Class, kept_file
 from grader.course.load import load_course
-from grader.diagnosis.diagnose import explainer
-from grader.diagnosis.known import Known
-from grader.graded import to_told
-from grader.grading import Sheet, grade_submission
+from grader.grading.diagnose import explainer
+from grader.grading.grade import Sheet, grade_submission
+from grader.grading.graded import to_told
+from grader.grading.keys import Keys
+from grader.grading.known import Known
 from grader.intake.folder import read_submission
-from grader.jobs import Setup
-from grader.keys import Keys
-from grader.lanes.lane import Lane
 from grader.model import Course, GradedExercise, Verdict
-from grader.verify.cases import cases_of
-from grader.verify.judge import judge
-from grader.verify.proof import Proof
-from grader.verify.runs import Runs
+from grader.model.messages import Setup
+from grader.runner.lane import Lane
 
 IN_PLACE = "def double_(x):\n    return x.mul_(2)\n"
 FOUR_TIMES = f'"""Ada\'s."""\n\n\ndef double(x):\n    # by Ada\n    ada = x + x\n    return ada + ada\n\n\n{IN_PLACE}'

@@ -20,7 +20,7 @@ from grader.connection.proxy import Proxy, connection_of
 from grader.connection.ratio import Ratio
 from grader.connection.timing import Inputs, TimedWorker, Timing, _Look
 from grader.model.endings import CannotRun, CheckFailed, Inconclusive, WorkerLost
-from grader.process.clock import Disturbances
+from grader.sandbox.clock import Disturbances
 
 REFERENCE = """
 import os

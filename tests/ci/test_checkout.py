@@ -15,7 +15,7 @@ from grader.ci.checkout import Checkout, changed_exercises, open_checkout, other
 from grader.intake.collect import collect_one
 from grader.model import Course
 from grader.model.errors import CourseError, GraderError
-from grader.study.given import start
+from grader.student.given import start
 
 DOUBLE = Path("exercises/01_basics/double/double.py")
 

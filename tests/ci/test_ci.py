@@ -19,15 +19,15 @@ from grader.ci.platform import Platform, is_passed, is_unsettled
 from grader.ci.run import LatestWriter, grade_checkout
 from grader.cli.ci import command
 from grader.cli.export import command as export
-from grader.export.checked import Options
-from grader.grading import Sheet, grade_at_once, report_so_far
+from grader.grading.grade import Sheet, grade_at_once, report_so_far
 from grader.intake.folder import read_submission
-from grader.jobs import Setup, Start
-from grader.lanes.lane import Lane
 from grader.model import Course, Report, Score
 from grader.model.errors import CourseError, GraderError
+from grader.model.messages import Setup, Start
 from grader.report.as_json import write_json
+from grader.report.export.checked import Options
 from grader.report.from_json import read_report
+from grader.runner.lane import Lane
 
 WRONG = "def double(x):\n    return 2 * x\n\n\ndef double_(x):\n    raise ValueError('::error::x')\n"
 

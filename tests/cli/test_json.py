@@ -9,14 +9,14 @@ import pytest
 from click.testing import CliRunner
 from support import COURSES
 
+from grader.author.proof import Proof
+from grader.author.table import proof_data
 from grader.cli import main
-from grader.confine.levels import PROMISES, Finding, Level
-from grader.lanes.doctor import Examination
-from grader.lanes.walls import Reached
 from grader.model import Course
 from grader.report.doctor import doctor_data
-from grader.verify.proof import Proof
-from grader.verify.table import proof_data
+from grader.runner.doctor import Examination
+from grader.runner.walls import Reached
+from grader.sandbox.levels import PROMISES, Finding, Level
 
 
 def test_next(monkeypatch: pytest.MonkeyPatch) -> None:

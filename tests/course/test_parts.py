@@ -10,10 +10,10 @@ from support import COURSES
 
 from grader.course.inventory import given_files, released_files, stray_files, whole_course
 from grader.course.load import load_course
-from grader.jobs import Setup, Start
-from grader.keys import Keys
+from grader.grading.keys import Keys
 from grader.model.errors import CourseError
-from grader.study.given import start, update
+from grader.model.messages import Setup, Start
+from grader.student.given import start, update
 
 YAML = "exercises/01_parts/tokens/exercise.yaml"
 DATA = "exercises/01_parts/tokens/data/words.txt"

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from support import COURSES, run_grade
 
+from grader.author.coverage import coverage_lines, unknown_topics
 from grader.course.layout import TOPICS, page_of
 from grader.course.load import load_course
 from grader.course.topics import Coverage, Topic, read_topics
 from grader.model.errors import CourseError
-from grader.verify.coverage import coverage_lines, unknown_topics
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from support import FORK
 
-from grader.grading import Sheet, grade_submission
+from grader.grading.grade import Sheet, grade_submission
 from grader.intake.folder import read_submission
 from grader.intake.source import not_python
 from grader.model import Course, GradedExercise, Score, Submission

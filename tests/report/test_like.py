@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from grader.grading import Sheet, grade_at_once
+from grader.grading.grade import Sheet, grade_at_once
 from grader.intake.folder import read_submission
-from grader.jobs import Setup, Start
-from grader.lanes.lane import Lane
 from grader.model import Course
 from grader.model.errors import CourseError
+from grader.model.messages import Setup, Start
 from grader.report.as_json import to_plain
 from grader.report.from_json import from_json
 from grader.report.like import differences, exercises_like, read_like, setup_like
+from grader.runner.lane import Lane
 
 
 def test_a_run_is_repeated(tiny: Course, fork_lane: Lane, tmp_path: Path) -> None:

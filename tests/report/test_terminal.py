@@ -10,8 +10,8 @@ import pytest
 from support import COURSES
 
 from grader.course.load import load_course
+from grader.grading.causes import Told
 from grader.model import Check, Environment, GradedCheck, GradedExercise, Outcome, Report, Score, Submission, Verdict
-from grader.report.causes import Told
 from grader.report.safe import columns
 from grader.report.terminal import exercise_lines, message_lines, summary_lines, unread_lines
 

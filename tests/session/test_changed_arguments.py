@@ -10,8 +10,8 @@ import pytest
 from support import FORK, Grade, grader_of, message, verdicts
 
 from grader.course.load import load_course
-from grader.lanes.open import open_lane
 from grader.model import Course
+from grader.runner.open import open_lane
 
 _EXERCISE = '''"""Changed
 

@@ -11,10 +11,10 @@ from support import COURSES, FORK, grader_of, run_grade
 
 from grader.connection.record import Call
 from grader.course.load import load_course
-from grader.jobs import Setup, Start
-from grader.lanes.open import open_lane
 from grader.model import Course, Device, Verdict
 from grader.model.errors import ConfinementError, StartError
+from grader.model.messages import Setup, Start
+from grader.runner.open import open_lane
 from grader.session.reproduce import reproduce
 
 CHECKS = """

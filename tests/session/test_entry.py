@@ -8,9 +8,9 @@ from pathlib import Path
 from support import COURSES, FORK, grader_of
 
 from grader.course.load import load_course
-from grader.lanes.lane import Lane
-from grader.lanes.open import open_lane
 from grader.model import Course
+from grader.runner.lane import Lane
+from grader.runner.open import open_lane
 
 LOUD = """
 import os, sys

@@ -12,9 +12,9 @@ from support import COURSES, FORK
 
 from grader.course.answers import as_submitted
 from grader.course.load import load_course
-from grader.lanes.lane import Lane
-from grader.lanes.open import open_lane
 from grader.model import Course, Outcome
+from grader.runner.lane import Lane
+from grader.runner.open import open_lane
 
 
 @pytest.fixture(scope="module")

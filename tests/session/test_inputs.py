@@ -12,10 +12,10 @@ import torch
 from support import COURSES, FORK, grader_of
 
 from grader.course.load import load_course
-from grader.jobs import Part
-from grader.lanes.lane import Lane
-from grader.lanes.open import open_lane
 from grader.model import Check, Course
+from grader.model.messages import Part
+from grader.runner.lane import Lane
+from grader.runner.open import open_lane
 from grader.session.inputs import InputStream, twister_state
 
 CHECK = Check("small", "double", "T")

@@ -16,10 +16,10 @@ import pytest
 from support import COURSES, FORK, grader_of, run_grade, verdicts
 
 from grader.course.load import load_course
-from grader.jobs import Setup, Start
-from grader.lanes.lane import Lane
-from grader.lanes.open import open_lane
 from grader.model import Course
+from grader.model.messages import Setup, Start
+from grader.runner.lane import Lane
+from grader.runner.open import open_lane
 
 RIGHT = "def double(x):\n    return 2 * x\n\n\ndef double_(x):\n    return x.mul_(2)\n"
 

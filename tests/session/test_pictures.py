@@ -10,12 +10,12 @@ import pytest
 from support import FORK, Grade, grader_of
 
 from grader.course.load import load_course
-from grader.lanes.open import open_lane
 from grader.model import Environment, GradedExercise, Picture, Report
 from grader.model.picture import Grid, NamedShape, Shapes, Window
 from grader.report.as_json import to_plain
 from grader.report.html import page
 from grader.report.terminal import exercise_lines
+from grader.runner.open import open_lane
 
 _EXERCISE = '''"""Drawn
 

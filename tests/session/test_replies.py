@@ -13,12 +13,12 @@ import pytest
 from support import COURSES, FORK, grader_of, verdicts
 
 from grader.course.load import load_course
-from grader.jobs import NOT_PENDING
-from grader.lanes import lane as lanes
-from grader.lanes.lane import Lane
-from grader.lanes.open import open_lane
 from grader.model import Course
-from grader.process import clock
+from grader.model.messages import NOT_PENDING
+from grader.runner import lane as lanes
+from grader.runner.lane import Lane
+from grader.runner.open import open_lane
+from grader.sandbox import clock
 
 RIGHT = "def double(x):\n    return 2 * x\n\n\ndef double_(x):\n    return x.mul_(2)\n"
 SLEEPS = "import time\n\n\ndef double(x):\n    time.sleep(100)\n\n\ndef double_(x):\n    return x.mul_(2)\n"

@@ -8,9 +8,9 @@ import pytest
 import torch
 from support import Function, Grade, grade_one, grader_of, message, verdicts
 
-from grader.lanes.lane import Lane
 from grader.model import Course, Verdict
 from grader.model.endings import WorkerLost
+from grader.runner.lane import Lane
 
 IN_PLACE = "def double_(x):\n    return x.mul_(2)\n"
 RIGHT = "def double(x):\n    return 2 * x\n\n\n" + IN_PLACE

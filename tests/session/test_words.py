@@ -16,10 +16,10 @@ import pytest
 from support import COURSES, FORK, Grade, grader_of
 
 from grader.course.load import load_course
-from grader.lanes.open import open_lane
 from grader.model import WITHHELD, Environment, GradedExercise, Limits, Report
 from grader.model.public import Limit, say
 from grader.report.as_json import to_plain
+from grader.runner.open import open_lane
 from grader.session.words import Words
 
 CHECKS = '''

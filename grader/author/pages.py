@@ -1,0 +1,93 @@
+"""Two pages about a course, in Markdown: a map for everyone, and for staff what students read of each wrong answer."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Sequence
+
+import click
+
+from grader.author.cases import Case, wrong_answers
+from grader.author.coverage import places_of
+from grader.author.runs import Runs
+from grader.course.layout import page_of
+from grader.course.topics import Coverage
+from grader.model import Course, Exercise
+from grader.report.safe import for_terminal
+from grader.report.terminal import exercise_lines
+from grader.runner.lane import Lane
+
+_WIDTH = 118
+
+
+def map_page(course: Course, coverage: Coverage) -> Iterator[str]:
+    """The lines of a map: modules with their exercises, what each needs, the fast track, topics and their places."""
+    numbers = {exercise.id: exercise.number for exercise in course.exercises}
+    yield from _filled(f"# {_plain(course.title)}: the map", "Written by `grade pages`.")
+    minutes = sum(exercise.minutes or 0 for exercise in course.exercises)
+    if minutes:
+        yield from _filled(f"All of it takes about {_time(minutes)}.")
+    for module in course.modules:
+        yield from _filled(f"## {_plain(module.title)}", f"Page: `{page_of(module.id).as_posix()}`")
+        yield "| exercise | kind | difficulty | needs | time |"
+        yield "|---|---|---|---|---|"
+        for exercise in module.exercises:
+            needs = ", ".join(numbers[id] for id in exercise.needs)
+            name = f"{exercise.number} {_plain(exercise.title)}"
+            yield f"| {name} | {exercise.kind} | {exercise.difficulty} | {needs} | {_time(exercise.minutes)} |"
+        yield ""
+    last = [module.exercises[-1] for module in course.modules if module.exercises]
+    track = ", ".join(exercise.number for exercise in last)
+    yield from _filled(
+        "## Fast track",
+        f"Whoever solves the last exercise of a module may take the module as known: {track}.",
+    )
+    if coverage.topics:
+        yield from _filled(
+            "## Topics", f"{len(coverage.met)} of {len(coverage.topics)} are taught by an exercise or told on a page."
+        )
+        yield "| topic | where |"
+        yield "|---|---|"
+        for topic in coverage.topics.values():
+            yield f"| {topic.id} {_plain(topic.name)} | {places_of(coverage, topic.id)} |"
+
+
+def messages_page(runs: Runs, lane: Lane, exercises: Sequence[Exercise]) -> Iterator[str]:
+    """The lines of a page that shows, for each known wrong answer, its sentence and what a student reads.
+
+    Args:
+        runs: runs cases.
+        lane: that has the exercises.
+        exercises: those to show, in order.
+    """
+    yield from _filled("# What students read", "For staff, as it tells of hidden checks. Written by `grade pages`.")
+    for exercise in exercises:
+        yield from _filled(f"## {exercise.number} {_plain(exercise.title)}")
+        for answer in wrong_answers(exercise):
+            case = Case(exercise, "wrong", answer, 0)
+            graded = runs.repeat(case, runs.run(case, lane), lane)  # a student reads what was confirmed
+            yield from _filled(f"### {answer.path.stem}", answer.sentence)
+            yield "```text"
+            for line in exercise_lines(graded):
+                yield click.unstyle(line).replace("```", "'''")
+            yield "```"
+            yield ""
+
+
+def _filled(*paragraphs: str) -> Iterator[str]:
+    """Paragraphs with an empty line after each."""
+    for paragraph in paragraphs:
+        yield from textwrap.wrap(paragraph, _WIDTH, break_long_words=False, break_on_hyphens=False)
+        yield ""
+
+
+def _plain(text: str) -> str:
+    """A text of a course that cannot end a cell of a table."""
+    return for_terminal(text, one_line=True).replace("|", "/")
+
+
+def _time(minutes: int | None) -> str:
+    """Minutes as hours and minutes; nothing where nobody has said."""
+    if minutes is None:
+        return ""
+    return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60:02} min"

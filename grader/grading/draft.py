@@ -1,0 +1,178 @@
+"""A submission as a new known wrong answer, of which its author must write the sentence alone.
+
+What tells whose it is goes out: comments, docstrings, the block that runs the file as a program, the author's names.
+The rest is the student's code as Python prints it.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import copy
+import keyword
+import re
+import sys
+from collections.abc import Iterable, Sequence
+from importlib import util
+
+from grader.course.answers import UNWRITTEN
+from grader.grading.causes import Told
+from grader.grading.groups import lost_rows
+from grader.grading.traces import COSTS, is_comparable
+from grader.model import Exercise, GradedExercise, Verdict
+
+_LEAST_LETTERS, _LEAST_DIGITS = 3, 5
+_SOMEBODY = "student"
+_ADDRESS = re.compile(r"[\w.+-]+@[\w-]+\.[\w.]+")
+_CAUGHT = (Verdict.FAILED, Verdict.CRASHED, Verdict.TIMED_OUT, Verdict.OVER_LIMIT)
+_DEFINED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_SENTENCE = f"{UNWRITTEN}: say what the mistake is, and what holds instead: one sentence, which students are told."
+
+
+def plain_code(source: bytes) -> str:
+    """The code of a file without comments, docstrings and what runs it as a program.
+
+    Raises:
+        ValueError: it is no Python.
+    """
+    try:
+        return _plain(ast.parse(source))
+    except (SyntaxError, MemoryError, RecursionError) as error:
+        raise ValueError(f"it is not Python: {error}") from None
+
+
+def _plain(tree: ast.Module) -> str:
+    tree.body = [node for node in tree.body if not _is_program(node)]
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            node.body = [part for part in node.body if not _is_text(part)] or (
+                [] if isinstance(node, ast.Module) else [ast.Pass()]
+            )
+    return ast.unparse(tree) + "\n"
+
+
+def draft_text(graded: GradedExercise, source: bytes, people: Sequence[str]) -> str:
+    """The text of the new file.
+
+    Args:
+        graded: the exercise as it was graded.
+        source: its module.
+        people: the names of its authors, which do not stand in it.
+
+    Raises:
+        ValueError: no wrong answer can be made of it.
+    """
+    exercise = graded.exercise
+    tree = ast.parse(_without_people(plain_code(source), people, _words_of(exercise)))
+    if helpers := sorted(_own_modules(tree)):
+        raise ValueError(f"it imports {', '.join(helpers)}, a file of its own")
+    keeps = _kept(tree, exercise)
+    tree.body = [node for node in tree.body if getattr(node, "name", "") not in keeps]
+    if not any(isinstance(node, _DEFINED) for node in tree.body):
+        raise ValueError("what it defines is as in the reference")
+    caught_by, rule = _caught_by(graded)
+    others = {row.check.contract for row in lost_rows(graded) if row.score.possible} - {rule, ""}
+    lines = [_SENTENCE, "", f"caught by: {caught_by}"]
+    if others:
+        lines.append(f"breaks: {', '.join(sorted({*others, rule}, key=lambda name: (len(name), name)))}")
+    if keeps:
+        lines.append(f"keeps: {', '.join(keeps)}")
+    return '"""' + "\n".join(lines) + f'\n"""\n\n{_spaced(ast.unparse(tree))}\n'
+
+
+def _kept(tree: ast.Module, exercise: Exercise) -> list[str]:
+    """The functions and classes that are as in the reference, where nothing needs them while the file loads."""
+    if exercise.reference is None:
+        return []
+    reference = ast.parse(plain_code(exercise.reference.read_bytes()))
+    theirs = {node.name: _bare(node) for node in reference.body if isinstance(node, _DEFINED)}
+    own = [node for node in tree.body if isinstance(node, _DEFINED) and theirs.get(node.name) == _bare(node)]
+    loads = [node for node in tree.body if not isinstance(node, _DEFINED)]
+    early = {part.id for node in loads for part in ast.walk(node) if isinstance(part, ast.Name)}
+    return [node.name for node in own if node.name not in early and not node.decorator_list]
+
+
+def _bare(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> str:
+    """What a function does, without the types that it tells."""
+    twin = copy.deepcopy(node)
+    for part in ast.walk(twin):
+        if isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef):
+            part.returns = None
+        elif isinstance(part, ast.arg):
+            part.annotation = None
+    return ast.unparse(twin)
+
+
+def _caught_by(graded: GradedExercise) -> tuple[str, str]:
+    """The check that must catch it, and its rule: the one that is explained to students; of costs only if need be."""
+    rows = [row for row in lost_rows(graded) if row.outcome.verdict in _CAUGHT and is_comparable(row.outcome)]
+    rows = [row for row in rows if row.check.category != COSTS] or rows
+    if not rows:
+        raise ValueError("no check failed in a way that can be compared")
+    cause = Told.of(graded.checks).cause
+    chosen = cause if cause in rows else rows[0]
+    assert chosen is not None
+    return chosen.check.id, chosen.check.contract
+
+
+def _is_text(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+
+
+def _is_program(node: ast.stmt) -> bool:
+    return isinstance(node, ast.If) and "__name__" in ast.unparse(node.test)
+
+
+def _own_modules(tree: ast.Module) -> set[str]:
+    """What is imported that is not installed here, and so lay beside the file."""
+    names: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names |= {alias.name.split(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            names.add((node.module or "").split(".")[0] if not node.level else f".{node.module or ''}")
+    return {name for name in names if name not in sys.stdlib_module_names and not _is_installed(name)}
+
+
+def _is_installed(name: str) -> bool:
+    try:
+        return util.find_spec(name) is not None
+    except (ImportError, ValueError):
+        return False
+
+
+def _words_of(exercise: Exercise) -> set[str]:
+    """The words that are the course's, also where somebody has such a name."""
+    texts = [exercise.file_name, *exercise.contract.values()]
+    texts += [
+        path.read_text(encoding="utf-8", errors="replace")
+        for path in (exercise.starter, exercise.reference)
+        if path is not None and path.is_file()
+    ]
+    words = {word.lower() for text in texts for word in re.findall(r"[^\W\d_]+", text)}
+    return words | {word.lower() for word in (*keyword.kwlist, *vars(builtins))}
+
+
+def _without_people(code: str, people: Iterable[str], taken: set[str]) -> str:
+    """The code with the names of people and addresses replaced, in what it defines and in its texts alike."""
+    code = _ADDRESS.sub(_SOMEBODY, code)
+    attributes = {node.attr.lower() for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Attribute)}
+    known = taken | {part for name in attributes for part in name.split("_")}
+    for person in people:
+        for number in re.findall(rf"\d{{{_LEAST_DIGITS},}}", person):
+            code = code.replace(number, "0")
+    parts = {
+        part.lower()
+        for person in people
+        for pattern in (r"[^\W\d_]+", r"[^\W_]+")  # ada, and ada02
+        for part in re.findall(pattern, person)
+    }
+    for word in sorted(parts - known, key=len, reverse=True):
+        if len(word) >= _LEAST_LETTERS and not word.isdigit():
+            code = re.sub(rf"(?<![^\W\d_]){word}(?![^\W\d_])", _SOMEBODY, code, flags=re.IGNORECASE)
+    return code
+
+
+def _spaced(code: str) -> str:
+    """The code with two blank lines before functions, as people write it."""
+    return re.sub(r"(?:^|\n\n)(?=@|def |class |async def )", "\n\n\n", code).removeprefix("\n\n")

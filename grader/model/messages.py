@@ -1,0 +1,223 @@
+"""What the host and a check process say to each other, and how a run is set up. Frozen records, nothing else.
+
+host  -> check process   `Plan`, then a `Job` for each exercise of each submission; maybe another `Plan`, and so on
+check process -> host    `Collected` for each plan, then for each job an `Outcome` for each check, and `Done`;
+                         `Spawned` at any time
+"""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from grader.model import Check, Device, Exercise, Limits, Outcome
+from grader.sandbox.levels import Level
+from grader.sandbox.records import from_message, to_message
+
+PENDING, NOT_PENDING = "pending", b"\0"
+"""A file of one byte in the folder of a plan, and the byte while no reply of a student's worker is taken in."""
+
+
+class Start(StrEnum):
+    """How workers are started."""
+
+    FORK = "fork"
+    """Forked by a warm worker server: Linux."""
+    SPAWN = "spawn"
+    """Each a fresh interpreter: everywhere."""
+
+
+@dataclass(frozen=True)
+class Setup:
+    """How a run is set up, the same for all its lanes, wherever they are.
+
+    Attributes:
+        start: how workers are started.
+        accelerator: what checks of devices run on: `Device.SIM`, or `Device.CUDA`, which spawned workers without walls
+            can use.
+        least: the level of confinement below which no student code is run.
+        most: the level above which nothing is tried.
+        seed: of all random inputs, where nobody need be kept from knowing them: a student's own copy, `grade verify`.
+        secret: in its place, of a run over many authors: from it and the author come the inputs.
+    """
+
+    start: Start
+    accelerator: Device = Device.SIM
+    least: Level = Level.NONE
+    most: Level = Level.FULL
+    seed: int = 0
+    secret: bytes = b""
+
+    def seed_of(self, author: str) -> int:
+        """The seed of one author's inputs: with a secret, 256 bits that tell nothing of it, nor of another author's.
+
+        Authors get different inputs, so that what one worker sees of a hidden input is of no use to another.
+        """
+        if not self.secret:
+            return self.seed
+        return int.from_bytes(hmac.digest(self.secret, author.encode("utf-8", "surrogateescape"), "sha256"), "big")
+
+
+@dataclass(frozen=True)
+class PlannedExercise:
+    """What the check process must know of an exercise.
+
+    Attributes:
+        id: the exercise's.
+        shown_checks: the file of shown checks, or None.
+        hidden_checks: the file of hidden checks, or None.
+        probes: probe files.
+        reference: the reference solution, or None.
+        contract: contract lines by name.
+        limits: what a submission may use.
+        data: files that checks, references and students read, by relative name.
+        shared: code of staff's that checks and references import, by relative name.
+        retyped: without a reference, the shown checks that it passes with arguments made anew from their text.
+    """
+
+    id: str
+    shown_checks: Path | None
+    hidden_checks: Path | None
+    probes: tuple[Path, ...]
+    reference: Path | None
+    contract: Mapping[str, str]
+    limits: Limits
+    data: Mapping[str, Path] = field(default_factory=dict)
+    shared: Mapping[str, Path] = field(default_factory=dict)
+    retyped: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, exercise: Exercise) -> PlannedExercise:
+        """That of an exercise: nothing of its text, its hints and its points."""
+        return cls(**{name: getattr(exercise, name) for name in cls.__dataclass_fields__})
+
+    @property
+    def files(self) -> tuple[Path | None, ...]:
+        """The files that a verdict hangs on, besides what was handed in."""
+        beside = *self.data.values(), *self.shared.values()
+        return self.shown_checks, self.hidden_checks, *self.probes, self.reference, *beside
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a check process is there for.
+
+    Attributes:
+        root: an empty folder for its workers' folders.
+        spawn: the command that starts a worker; empty where the worker server forks them.
+        accelerator: what checks of devices run on.
+        exercises: whose checks it collects.
+        folders: of their courses; it reads no other files.
+    """
+
+    root: Path
+    spawn: tuple[str, ...]
+    accelerator: Device
+    exercises: tuple[PlannedExercise, ...]
+    folders: tuple[Path, ...] = ()
+
+
+@dataclass(frozen=True)
+class Collected:
+    """What was collected.
+
+    Attributes:
+        checks: of all exercises, in the order in which they run.
+        problems: by exercise, why its checks cannot be collected.
+        accelerators: how many devices of the accelerator there are; with none, nothing can be run.
+        findings: for staff: lines of check files that have no effect on student code, or are never graded.
+    """
+
+    checks: tuple[Check, ...]
+    problems: Mapping[str, str]
+    accelerators: int
+    findings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Part:
+    """Which checks of an exercise are run; by default all of them, for the first time.
+
+    Attributes:
+        only: their ids, or None for all.
+        again: whether they were inconclusive, and all else is done. What a check of speed finds against the student
+            counts only then; before, it is inconclusive.
+        stops: whether the first that loses points is the last to run.
+        told: whether somebody reads what to try; to find that out, code is run once more for each check that fails.
+        retyped: whether arguments are made anew from their text, as a student would type them.
+        traced: by id, checks of which it is told what took virtual time: of the check itself, or, where there are
+            lines, of these lines in its place.
+    """
+
+    only: frozenset[str] | None = None
+    again: bool = False
+    stops: bool = False
+    told: bool = True
+    retyped: bool = False
+    traced: Mapping[str, str] = field(default_factory=dict)
+
+    def has(self, check: str) -> bool:
+        """Whether the check of that id is among them."""
+        return self.only is None or check in self.only
+
+
+ALL = Part()
+
+
+@dataclass(frozen=True)
+class Job:
+    """One exercise of one submission.
+
+    Attributes:
+        exercise: its id.
+        files: the submission's files by relative name.
+        seed: of the author's inputs.
+        folder: in which the files lie, as the student types it; "" if that is unknown.
+        part: which checks are run.
+    """
+
+    exercise: str
+    files: Mapping[str, bytes]
+    seed: int
+    folder: str = ""
+    part: Part = ALL
+
+
+@dataclass(frozen=True)
+class Spawned:
+    """A worker was started that does not end with its check process."""
+
+    pid: int
+
+
+@dataclass(frozen=True)
+class Done:
+    """A job is done.
+
+    Attributes:
+        output: what the student printed while shown checks ran.
+        waited_s: seconds for which workers were ready to run and had no core; None where the system does not tell.
+    """
+
+    output: str
+    waited_s: float | None = None
+
+
+Message = Plan | Collected | Job | Spawned | Outcome | Done
+
+_KINDS: Mapping[str, type[Message]] = {kind.__name__: kind for kind in (Plan, Collected, Job, Spawned, Outcome, Done)}
+
+
+def to_frame(message: Message) -> tuple[dict[str, Any], list[bytes]]:
+    """A message as the tree and the data of a frame."""
+    data: list[bytes] = []
+    return to_message(message, data), data
+
+
+def from_frame(tree: Mapping[str, Any], data: memoryview) -> Message:
+    """The message of a frame."""
+    return from_message(_KINDS, tree, data)

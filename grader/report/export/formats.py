@@ -1,0 +1,51 @@
+"""Every format by its name, and how one is written: whole, or not at all."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from grader.model.errors import CourseError
+from grader.model.files import write_whole
+from grader.report.export.checked import Options
+from grader.report.export.classroom import classroom, classroom50
+from grader.report.export.gradescope import gradescope
+from grader.report.export.junit import junit
+from grader.report.export.log import github_log, gitlab_log, plain_log
+from grader.report.export.markdown import markdown
+from grader.report.export.prairielearn import prairielearn
+from grader.report.from_json import ReadReport
+
+FORMATS: Mapping[str, Callable[[ReadReport, Options], str]] = {
+    "junit": junit,
+    "gradescope": gradescope,
+    "prairielearn": prairielearn,
+    "classroom": classroom,
+    "classroom50": classroom50,
+    "markdown": markdown,
+    "github": github_log,
+    "gitlab": gitlab_log,
+    "log": plain_log,
+}
+"""What each makes of a report; the last three are lines for a job's log."""
+
+
+def write_format(name: str, place: str, report: ReadReport, options: Options) -> None:
+    """Write a report in a format; `-` is standard output.
+
+    Raises:
+        GraderError: the platform would refuse the file, or tells too little of what is graded.
+        CourseError: no file can be written there.
+    """
+    text = FORMATS[name](report, options)
+    if place == "-":
+        sys.stdout.write(text)
+        sys.stdout.flush()
+        return
+    path = Path(place)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, text)
+    except OSError as error:
+        raise CourseError(f"{name}: no file can be written at {place} ({error.strerror}); name another place") from None

@@ -1,0 +1,90 @@
+"""What host and devices did, in the order of time: launches, copies, kernels, and the host's waits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from grader.model.picture import Moment
+from grader.report.pictures.canvas import BLUE, CHAR, FAINT, INK, LINE, ORANGE, PAPER, SKY, Canvas
+from grader.report.pictures.drawing import Drawing, fitted
+
+_NAME, _TIME = 29, 10
+_NARROW_NAME = 18
+_NARROW = 64
+_LONGEST = 500
+_COPIES = ("host to device", "device to host", "device to device", "scalar to host")
+_UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"))
+
+
+def lines(moments: tuple[Moment, ...], left_out: int, width: int, drawing: Drawing) -> Iterator[str]:
+    """A row for each, its bar where its time is."""
+    zero, end = min(one.start for one in moments), max(one.end for one in moments)
+    name = _NAME if width >= _NARROW else _NARROW_NAME
+    room = width - name - _TIME - 2
+    scale = room / (end - zero or 1.0)
+    side = drawing.side
+    yield f"{'':{name}}{side}{'0 ns':<{room // 2}}{_time(end - zero):>{room - room // 2}}{side}"
+    for one in sorted(moments, key=lambda one: (one.start, one.end)):
+        left = min(int((one.start - zero) * scale), room - 1)
+        length = max(1, min(round((one.end - one.start) * scale), room - left))
+        label = fitted(f"{_who(one)} {one.name}", name - 1)
+        bar = (" " * left + _mark(one, drawing) * length).ljust(room)
+        yield f"{label:{name}}{side}{bar}{side}{_time(one.end - one.start):>{_TIME - 1}}"
+    if left_out:
+        yield f"{left_out:,} more follow"
+    legend = [f"{drawing.work} a device works", f"{drawing.host} the host works", f"{drawing.wait} the host waits"]
+    whole = ", ".join(legend)
+    yield from [whole] if len(whole) <= width else legend
+
+
+def _mark(moment: Moment, drawing: Drawing) -> str:
+    if moment.place != "host":
+        return drawing.work
+    return drawing.wait if moment.name.startswith("wait") else drawing.host
+
+
+def _who(moment: Moment) -> str:
+    return "host" if moment.place == "host" else f"dev{moment.place}"
+
+
+def _time(seconds: float) -> str:
+    unit, name = next(((unit, name) for unit, name in _UNITS if seconds >= unit), (1e-9, "ns"))
+    return f"{seconds / unit:.3g} {name}"
+
+
+def sentence(moments: tuple[Moment, ...], left_out: int) -> str:
+    """How often and for how long the host waited, and what was copied."""
+    waits = [one for one in moments if one.place == "host" and one.name.startswith("wait")]
+    copies = [one for one in moments if one.place != "host" and one.name in _COPIES]
+    kernels = [one for one in moments if one.place != "host" and one.name not in _COPIES]
+    whole = max(one.end for one in moments) - min(one.start for one in moments)
+    waited = sum(one.end - one.start for one in waits)
+    ran = f"{_many(len(kernels), 'kernel')} and {_many(len(copies), 'copy', 'copies')} ran"
+    told = f"In {_time(whole)} of virtual time {ran}, and the host waited {_many(len(waits), 'time')}"
+    told += f", for {_time(waited)} in all" if waits else ""
+    return f"{told}; {left_out:,} more steps follow." if left_out else f"{told}."
+
+
+def _many(number: int, one: str, many: str = "") -> str:
+    return f"{number} {one if number == 1 else many or f'{one}s'}"
+
+
+def svg(moments: tuple[Moment, ...], left_out: int) -> str:
+    """A lane for the host and one for each device; waits are hollow, copies are lower than kernels."""
+    canvas = Canvas()
+    zero, end = min(one.start for one in moments), max(one.end for one in moments)
+    scale = _LONGEST / (end - zero or 1.0)
+    lanes = sorted({one.place for one in moments}, key=lambda place: (place != "host", place))
+    left = 6 * CHAR
+    for row, place in enumerate(lanes):
+        top = row * (LINE + 12)
+        canvas.words(0, top + LINE - 5, "host" if place == "host" else f"dev{place}")
+        for one in (one for one in moments if one.place == place):
+            waits, copies = one.name.startswith("wait"), one.name in _COPIES
+            fill = PAPER if waits else ORANGE if copies else BLUE if place != "host" else SKY
+            x = left + (one.start - zero) * scale
+            length, shrunk = max(2.0, (one.end - one.start) * scale), 6 if waits else 3 if copies else 0
+            canvas.box(x, top + shrunk, length, LINE - 2 * shrunk, fill=fill, edge=INK)
+    y = len(lanes) * (LINE + 12) + LINE
+    canvas.words(left, y, f"0 to {_time(end - zero)}; hollow: the host waits; orange and lower: a copy", colour=FAINT)
+    return canvas.svg("What host and devices did", sentence(moments, left_out))

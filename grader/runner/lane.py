@@ -1,0 +1,380 @@
+"""A lane: one check process with its workers, as the host sees it.
+
+The host owns the deadline of an exercise: it ends the lane's workers, gives the check process a moment to tell what it
+has, and then ends the lane. A lane that ended is opened again for the next exercise.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import logging
+import os
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from grader.model import Check, Device, Exercise, Outcome, Verdict
+from grader.model.errors import StartError
+from grader.model.messages import (
+    ALL,
+    NOT_PENDING,
+    PENDING,
+    Collected,
+    Done,
+    Job,
+    Message,
+    Part,
+    Plan,
+    PlannedExercise,
+    Spawned,
+    from_frame,
+    to_frame,
+)
+from grader.runner.deadline import Late, until
+from grader.runner.source import START_S
+from grader.runner.supply import Source
+from grader.runner.undone import gone, too_late, too_much
+from grader.runner.walls import Reached
+from grader.sandbox import cgroup
+from grader.sandbox.clock import waited_s
+from grader.sandbox.end import GRACE_S, end, kill, tail
+from grader.sandbox.start import clean_environment, isolated
+from grader.sandbox.sweep import sweep
+from grader.wire.bounds import ChannelClosed
+from grader.wire.frames import Channel, Patience
+from grader.wire.transport import PatientPipes
+
+_WAITED = 0.02
+"""Of the time of an exercise: who waited less for a core would have been late without that, too."""
+
+_INSTEAD = "leave out --device, and checks of devices run on a simulated accelerator"
+
+
+@functools.cache
+def _warn_of(finding: str) -> None:
+    """Say it once on standard error, however many lanes read the file. It stops nobody from grading."""
+    logging.getLogger("grader").warning(finding)
+
+
+@dataclass(frozen=True)
+class Run:
+    """What came of one job: an outcome for each check, and what the student printed."""
+
+    outcomes: Sequence[Outcome]
+    output: str
+
+
+Watch = Callable[[str, float], None]
+"""Told again and again what is waited for, by its title, and for how many seconds by now."""
+
+Hear = Callable[[Outcome], None]
+"""Told each outcome as it comes; of a check that is run again, told again."""
+
+
+def _folders_of(exercises: Sequence[Exercise]) -> set[Path]:
+    """The folders that checks of these exercises may read: those of their courses, and wherever else a file lies."""
+    files = {
+        path.resolve() for exercise in exercises for path in PlannedExercise.of(exercise).files if path is not None
+    }
+    closed = {folder.resolve() for exercise in exercises for folder in exercise.closed}
+    return {next((top for top in closed if top in path.parents), path.parent) for path in files}
+
+
+def _inode(folder: Path) -> int | None:
+    """The number of a folder, or None if there is no such folder."""
+    try:
+        return folder.stat().st_ino
+    except OSError:
+        return None
+
+
+class Lane:
+    """One check process and its workers. Open it once for a course, close it.
+
+    Args:
+        exercises: whose checks it collects.
+        source: where its workers come from.
+        number: of this lane.
+        accelerator: what checks of devices run on.
+    """
+
+    def __init__(
+        self, exercises: Sequence[Exercise], source: Source, number: int = 0, accelerator: Device = Device.SIM
+    ) -> None:
+        self._exercises = exercises
+        self._source = source
+        self._number = number
+        self._accelerator = accelerator
+        self._jobs = 0
+        self._busy = False
+        self._collected: Collected | None = None
+        self._spawned: set[int] = set()
+        self.was_late = False  # whether a deadline ended what it ran and something of it had waited for a core, since
+        # somebody last said that it was not
+        self._waited_before = 0.0
+        self._process: subprocess.Popen[bytes] | None = None
+        self.watch: Watch = lambda what, seconds: None
+        self._open()
+
+    def _open(self) -> None:
+        """Start the check process. It imports torch while the worker server does, so nothing is waited for here."""
+        self._log: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  closed in _end_process()
+        self._root = tempfile.mkdtemp(prefix="grade-")  # for the workers' folders; nothing in it tells what is graded
+        self._folders: dict[Path, int | None] = {}
+        self._mark().write_bytes(NOT_PENDING)
+        supply = self._source.supply(self._number)
+        self._life = supply.life
+        fds = [supply.server.fileno()] if supply.server else []
+        self._process = subprocess.Popen(
+            isolated("grader.session", *map(str, fds)),
+            pass_fds=fds,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._log,
+            env=clean_environment(),
+            start_new_session=True,
+        )
+        # The check process holds it now. When that dies the socket closes, and the server ends the lane's workers.
+        if supply.server:
+            supply.server.close()
+        stdin, stdout = self._process.stdin, self._process.stdout
+        assert stdin is not None
+        assert stdout is not None
+        self._channel = Channel(PatientPipes(os.dup(stdout.fileno()), os.dup(stdin.fileno())))
+        stdin.close()
+        stdout.close()
+        self._command = supply.command
+        self._plan()
+
+    def _mark(self) -> Path:
+        """The file in which the check process says whether it is taking in what a student's worker replied."""
+        return Path(self._root, PENDING)
+
+    def _plan(self) -> None:
+        planned = tuple(PlannedExercise.of(exercise) for exercise in self._exercises)
+        self._folders |= {folder: _inode(folder) for folder in _folders_of(self._exercises) - self._folders.keys()}
+        self._send(Plan(Path(self._root), self._command, self._accelerator, planned, tuple(sorted(self._folders))))
+        self._waits_for_checks = True
+
+    def collect_anew(self, exercises: Sequence[Exercise]) -> None:
+        """Read checks again, of these exercises: their files were changed. The process stays, and so it is quick."""
+        if self._process is not None and self._waits_for_checks:
+            self._receive_checks()
+        self._exercises = exercises
+        if self._process is not None and (self._were_replaced() or not _folders_of(exercises) <= self._folders.keys()):
+            self.close()  # it has given up the right to read there
+        (self._open if self._process is None else self._plan)()
+
+    def _were_replaced(self) -> bool:
+        """Whether a folder was replaced by another one of its name, as `git checkout` does.
+
+        The check process may read the folders that were there when it started, and not what took their place.
+        """
+        return any(_inode(folder) not in (None, inode) for folder, inode in self._folders.items())
+
+    @property
+    def reached(self) -> Reached:
+        """How well workers are confined.
+
+        Raises:
+            StartError: no worker can be started.
+            ConfinementError: they are confined less well than is asked for.
+        """
+        return self._source.wait_ready()
+
+    @property
+    def collected(self) -> Collected:
+        """The checks of all exercises.
+
+        Raises:
+            StartError: the check process or the worker server did not start.
+        """
+        if self._process is not None and self._were_replaced():
+            self.close()
+        if self._process is None:
+            self._open()
+        if self._waits_for_checks:
+            self._collected = self._receive_checks()
+            self._waits_for_checks = False
+        assert self._collected is not None
+        return self._collected
+
+    def _receive_checks(self) -> Collected:
+        try:
+            collected = self._receive(self._watched("Starting", until(time.monotonic() + START_S)))
+        except (ChannelClosed, Late):
+            raise StartError(f"the check process did not start: {tail(self._log)}") from None
+        # Not before the checks are there: both processes import torch at the same time.
+        self._source.wait_ready()
+        assert isinstance(collected, Collected)
+        if not collected.accelerators:
+            raise StartError(f"PyTorch finds no device of the type {self._accelerator} on this machine; {_INSTEAD}")
+        for finding in collected.findings:
+            _warn_of(finding)
+        return collected
+
+    def checks_of(self, exercise: Exercise) -> list[Check]:
+        """The checks of one exercise, in the order in which they run; see `collected`."""
+        return [check for check in self.collected.checks if check.exercise == exercise.id]
+
+    def run(
+        self,
+        exercise: Exercise,
+        files: Mapping[str, bytes],
+        seed: int,
+        folder: str = "",
+        part: Part = ALL,
+        *,
+        hear: Hear = lambda outcome: None,
+    ) -> Run:
+        """Run the checks of an exercise on a submission's files: the one call behind which student code runs.
+
+        Args:
+            exercise: one of this lane's.
+            files: the submission's files by name.
+            seed: of the author's inputs; see `Setup.seed_of`.
+            folder: in which the files lie, as the student types it; "" if that is unknown.
+            part: which checks are run, if not all.
+            hear: told each outcome as it comes.
+
+        Raises:
+            StartError: no check process can be had, or no worker server.
+            ConfinementError: a worker server was lost, and its successor is confined less well than is asked for.
+        """
+        job = Job(exercise.id, files, seed, folder, part)
+        run = self._run(exercise, job, hear)
+        # A worker server that was lost is nobody's fault who is graded: once more, with another one. A second loss is
+        # told, and the next exercise gets a server of its own again.
+        if self._lost_its_workers(run):
+            run = self._run(exercise, job, hear)
+            self._lost_its_workers(run)
+        return run
+
+    def _lost_its_workers(self, run: Run) -> bool:
+        """Whether the worker server was lost meanwhile; the check process that hung on it is then ended."""
+        suspect = any(outcome.verdict is Verdict.BROKEN for outcome in run.outcomes)
+        if not suspect or not self._source.was_lost(self._life):
+            return False
+        self.close()  # in good order: it removes the control groups of workers whose end nobody could tell it
+        return True
+
+    def _run(self, exercise: Exercise, job: Job, hear: Hear) -> Run:
+        checks = [check for check in self.checks_of(exercise) if job.part.has(check.id)]
+        self._jobs += 1
+        self._busy = True
+        self._waited_before = self._waited_s() or 0.0
+        self._send(job)
+        run = self._collect(exercise, checks, job.part, hear)
+        self._busy = False
+        return run
+
+    def _collect(self, exercise: Exercise, checks: Sequence[Check], part: Part, hear: Hear) -> Run:
+        """Take outcomes as they come, until the job is done, the deadline is over, or the check process is gone."""
+        outcomes: dict[str, Outcome] = {}
+        output, detail = "", "it did not run"
+        deadline = time.monotonic() + exercise.limits.exercise_s
+        late = pending = False
+        while True:
+            try:
+                waits_for = next((check.title for check in checks if check.id not in outcomes), "Ending")
+                message = self._receive(self._watched(waits_for, until(deadline)))
+            except Late:
+                # The first time the workers are ended, so that the check process comes back and tells what it has;
+                # where only the lane as a whole can be ended, or it does not come back, nothing more is waited for.
+                again, late = late, True
+                if again or not self._source.end_workers(self._number):
+                    self._note_late(exercise, 0.0)
+                    self._end_process()
+                    break
+                deadline = time.monotonic() + GRACE_S
+                continue
+            except ChannelClosed:
+                detail = f"the check process ended: {tail(self._log)}"
+                with contextlib.suppress(FileNotFoundError):  # it ended in good order, and removed it
+                    pending = self._mark().read_bytes() != NOT_PENDING
+                self._end_process()
+                break
+            if isinstance(message, Done):
+                output = message.output
+                if late:
+                    self._note_late(exercise, message.waited_s)
+                if part.stops:
+                    checks = [check for check in checks if check.id in outcomes]
+                break
+            assert isinstance(message, Outcome)
+            # Once its workers were ended from outside, what a check says is a consequence of that.
+            outcomes[message.check] = message if not late else too_late(message.check, exercise)
+            hear(outcomes[message.check])
+        if late:
+            missing = {check.id: too_late(check.id, exercise) for check in checks}
+        else:
+            missing = {check.id: (too_much if pending else gone)(check, detail) for check in checks}
+        return Run([outcomes.get(check.id) or missing[check.id] for check in checks], output)
+
+    def _note_late(self, exercise: Exercise, workers_s: float | None) -> None:
+        """Note that a deadline was missed, unless the kernel says that hardly anything of it was a wait for a core.
+
+        Code that sleeps is as late in a lane that runs alone, and would keep all others from working meanwhile.
+        """
+        own = self._waited_s()
+        waited = None if own is None or workers_s is None else own - self._waited_before + workers_s
+        self.was_late |= waited is None or waited > _WAITED * exercise.limits.exercise_s
+
+    def _waited_s(self) -> float | None:
+        """Seconds for which the check process, and workers that are not forked, had no core; None if not known."""
+        assert self._process is not None
+        own = waited_s(self._process.pid)
+        return own if own is None else own + sum(waited_s(pid) or 0.0 for pid in self._spawned)
+
+    def _send(self, message: Message) -> None:
+        tree, data = to_frame(message)
+        self._channel.send(self._jobs, tree, data)
+
+    def _receive(self, patience: Patience) -> Message:
+        """The next message about a job; notes of spawned workers are taken down on the way."""
+        while True:
+            frame = self._channel.receive(patience)
+            message = from_frame(frame.tree, frame.data)
+            if not isinstance(message, Spawned):
+                return message
+            self._spawned.add(message.pid)
+
+    def _watched(self, what: str, patience: Patience) -> Patience:
+        """The same patience; who watches is told at each turn."""
+        started = time.monotonic()
+
+        def wait() -> float:
+            self.watch(what, time.monotonic() - started)
+            return patience()
+
+        return wait
+
+    def _end_process(self) -> None:
+        if self._process is None:
+            return
+        # Killed first, so that it starts no further worker while those that are known are ended.
+        self._process.kill()
+        for pid in self._spawned:  # a worker that was not forked does not end with its check process
+            kill(pid)
+        self._spawned.clear()
+        end(self._process)
+        self._channel.close()
+        self._log.close()
+        self._process = None
+        sweep(self._root)
+        if groups := cgroup.find():
+            groups.sweep()  # its own, in which it was until now
+
+    def close(self) -> None:
+        """End the check process in good order if it has no work, then whatever is left."""
+        # With work in hand it would go on until its deadline; without, it ends by itself when the channel closes.
+        if self._process is not None and not self._busy:
+            self._channel.close_writing()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(GRACE_S)
+        self._end_process()

@@ -1,0 +1,256 @@
+"""`python -m grader.sandbox.launch PLAN PARENT`: the worker server, or a spawned worker, inside namespaces and a root.
+
+    host -- outer        waits, and passes on how it ended
+              +-- inner  enters namespaces, builds the root
+                    +-- first process   makes boxes, is process 1 for all that follows
+                          +-- worker server ... workers
+                          +-- box, box, ...
+
+Where the kernel refuses, the outer process starts the same command without all this and hands on the reason. PLAN is
+`messages.LaunchPlan`; the command gets one argument more, `messages.Launched`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import selectors
+import signal
+import socket
+import sys
+from typing import NoReturn
+
+from grader.sandbox import box, kernel, seccomp
+from grader.sandbox.boxes import Boxes
+from grader.sandbox.levels import Level
+from grader.sandbox.messages import Launched, LaunchPlan, from_text, to_text
+from grader.sandbox.room import advice, patiently
+from grader.sandbox.view import COPIED, View, build
+
+_STRANGER = 2_000_000_000
+"""A user without files on any system, for workers of root."""
+
+_REFUSED = 77
+_CAP_SYS_ADMIN = 21
+_BY_SIGNAL = 128
+
+_WORLD = (
+    kernel.CLONE_NEWNS
+    | kernel.CLONE_NEWPID
+    | kernel.CLONE_NEWNET
+    | kernel.CLONE_NEWIPC
+    | kernel.CLONE_NEWUTS
+    | kernel.CLONE_NEWCGROUP
+)
+
+
+def main() -> None:
+    """Start the command behind a wall, or without one where there can be none."""
+    kernel.die_with_parent()
+    if os.getppid() != int(sys.argv[2]):  # it was gone before we asked
+        return
+    # From here on: if the host dies, this does, and with it all that it holds.
+    plan = from_text(sys.argv[1])
+    assert isinstance(plan, LaunchPlan)
+    refused = _try_inner(plan) if plan.most is Level.FULL else "not asked for"
+    # Told out here: in namespaces of one's own other limits are seen.
+    refused += advice(refused)
+    readable = _readable(plan) if plan.most > Level.NONE else None
+    if plan.least > (Level.REDUCED if readable else Level.NONE):
+        sys.exit(f"a worker cannot be confined at the level {plan.least.word}: {refused}")
+    _become(plan, Launched(refused, readable))
+
+
+def _become(plan: LaunchPlan, launched: Launched) -> NoReturn:
+    os.execv(plan.command[0], [*plan.command, to_text(launched)])  # noqa: S606  the command is ours
+
+
+def _readable(plan: LaunchPlan) -> tuple[str, ...] | None:
+    """What a worker behind a lower wall may read, or None if the kernel or the machine has not what that needs."""
+    from grader.sandbox import landlock
+
+    try:
+        seccomp.load("base")
+    except OSError:
+        return None
+    return (*plan.view.folders(), *COPIED) if landlock.abi() else None
+
+
+def _try_inner(plan: LaunchPlan) -> str:
+    """Start the inner process and end as it ends. Comes back only with the reason why there is none."""
+    # The pipe closes without a word once the command runs, as `exec` closes it. A word is a reason why it does not.
+    read, write = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        os.close(read)
+        try:
+            _inner(plan, write)
+        except OSError as error:
+            try:
+                os.write(write, str(error).encode())
+            except OSError:  # the command runs already
+                sys.stderr.write(f"the launcher of workers failed: {error}\n")
+        os._exit(_REFUSED)
+    os.close(write)
+    with os.fdopen(read, "rb") as pipe:
+        reason = pipe.read().decode("utf-8", "replace")
+    code = _exit_code(pid)
+    if reason:
+        return reason
+    # The host sees this process alone. It is to end as the command did, by the same signal.
+    if code > _BY_SIGNAL:
+        with contextlib.suppress(OSError, ValueError):  # SIGKILL has no other meaning to take back
+            signal.signal(code - _BY_SIGNAL, signal.SIG_DFL)
+        os.kill(os.getpid(), code - _BY_SIGNAL)
+    os._exit(code)
+
+
+def _inner(plan: LaunchPlan, told: int) -> NoReturn:
+    kernel.die_with_parent()
+    # Kept from the outside: the new root is mounted over it, and measuring and mapping users need one.
+    proc = os.open("/proc", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    os.chdir("/")
+    # Tried before anything is built: without a filter for this processor all else would be in vain.
+    seccomp.load("base")
+    if _may_mount():
+        _enter_as_root(plan.view)
+    else:
+        # Without root's rights a user namespace comes first: in it one has the rights to make the others.
+        user, group = os.getuid(), os.getgid()
+        patiently(lambda: kernel.unshare(kernel.CLONE_NEWUSER | _WORLD))
+        kernel.map_user(proc, 0, user, group)
+        build(plan.view)
+    # A process namespace begins with the next child, which is process 1 of it; when that one ends, all do.
+    pid = os.fork()
+    if pid == 0:
+        kernel.die_with_parent()
+        (_first if plan.boxes else _only)(plan, proc, told)
+    os.close(told)
+    os._exit(_exit_code(pid))
+
+
+def _may_mount() -> bool:
+    """Whether this is root with all its rights; in a container root may be no more than a name."""
+    with open("/proc/self/status", encoding="ascii", errors="replace") as file:
+        effective = next((int(line.split()[1], 16) for line in file if line.startswith("CapEff")), 0)
+    return os.geteuid() == 0 and bool(effective >> _CAP_SYS_ADMIN & 1)
+
+
+def _enter_as_root(view: View) -> None:
+    """Build the root with root's rights, which may be needed to reach the interpreter; then be a stranger."""
+    me = os.getpid()
+    ours, theirs = socket.socketpair()
+    # From inside one may map no user but one's own, and this is to be another.
+    helper = os.fork()
+    if helper == 0:  # stays outside, where it may write any map
+        ours.close()
+        if theirs.recv(1):
+            kernel.map_user_of(me, 0, _stranger())
+            theirs.send(b"k")
+        os._exit(0)
+    theirs.close()
+    patiently(lambda: kernel.unshare(kernel.CLONE_NEWNS))
+    build(view)
+    # Root's further groups would open files to a stranger.
+    os.setgroups([])
+    patiently(lambda: kernel.unshare(kernel.CLONE_NEWUSER))
+    ours.send(b"g")
+    mapped = ours.recv(1)
+    os.waitpid(helper, 0)
+    ours.close()
+    if not mapped:
+        raise OSError("the user map could not be written")
+    os.setresgid(0, 0, 0)
+    os.setresuid(0, 0, 0)
+    # The change of user took them away, and the boxes' user maps are written there.
+    kernel.own_proc_files()
+    patiently(lambda: kernel.unshare(_WORLD))
+
+
+def _stranger() -> int:
+    """A user that exists in this namespace: in a container there may be few."""
+    last = 0
+    with open("/proc/self/uid_map", encoding="ascii") as file:
+        for line in file:
+            start, _, count = map(int, line.split())
+            if start <= _STRANGER < start + count:
+                return _STRANGER
+            last = max(last, start + count - 1)
+    return last
+
+
+def _only(plan: LaunchPlan, proc: int, told: int) -> NoReturn:
+    """Be the box of one spawned worker, and end as it ends."""
+    patiently(box.enter)
+    box.furnish(proc, 0)
+    pid = os.fork()
+    if pid == 0:
+        kernel.die_with_parent()
+        os.set_inheritable(proc, True)
+        _become(plan, Launched(proc=proc))
+    os.close(told)
+    os._exit(_exit_code(pid))
+
+
+def _first(plan: LaunchPlan, proc: int, told: int) -> NoReturn:
+    """Start the worker server, and make boxes for it until it ends."""
+    boxes = Boxes(proc)
+    # Before the server is started: where no boxes can be made, or too few, the reason goes to the host, and another
+    # level is tried.
+    boxes.try_out()
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    woken, wake = socket.socketpair()
+    for end in (woken, wake):
+        end.setblocking(False)
+    # Deaths arrive as bytes on a socket, beside the server's requests; process 1 must reap whatever is left to it.
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    signal.set_wakeup_fd(wake.fileno())
+    server = os.fork()
+    if server == 0:
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        for descriptor in (theirs.fileno(), proc):
+            # Everything else is closed by `exec`.
+            os.set_inheritable(descriptor, True)
+        _become(plan, Launched(proc=proc, boxes=theirs.fileno()))
+    theirs.close()
+    os.close(told)
+    selector = selectors.DefaultSelector()
+    selector.register(ours, selectors.EVENT_READ)
+    selector.register(woken, selectors.EVENT_READ)
+    while True:
+        for key, _ in selector.select():
+            if key.fileobj is woken:
+                woken.recv(4096)
+                _reap(server)
+            elif ours.recv(16):
+                boxes.hand_over(ours)
+            else:
+                # The server's end is closed; it is about to end, and is reaped above.
+                selector.unregister(ours)
+
+
+def _reap(server: int) -> None:
+    """Reap boxes; end when the server has."""
+    while True:
+        try:
+            pid, status = os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            return
+        if pid == 0:
+            return
+        if pid == server:
+            os._exit(_plain(os.waitstatus_to_exitcode(status)))
+
+
+def _exit_code(pid: int) -> int:
+    """Wait for a child; a signal that ended it becomes a number above 128."""
+    return _plain(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+
+
+def _plain(code: int) -> int:
+    return code if code >= 0 else _BY_SIGNAL - code
+
+
+if __name__ == "__main__":
+    main()

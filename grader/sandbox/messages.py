@@ -1,0 +1,246 @@
+"""What is said around the birth of a worker: by the host, the launcher, the worker server, lanes, and the worker.
+
+host   -> launcher       `LaunchPlan`, as an argument
+launcher -> its command  `Launched`, as an argument
+host   -> server         `OpenLane` with a descriptor: a lane's socket; `EndWorkers`; `TryWall`
+server -> host           `Ready`, then `Found` for each `TryWall`
+lane   -> server         `StartWorker` with descriptors: a socket for what follows, channel, output, doors of its group
+server -> lane           on that socket `Started` with a pidfd, or `Refused`; `Ended` when the worker has ended
+worker -> lane           `Awake`, if it was spawned; `Confined`, before it is told anything of a submission
+lane   -> spawned worker `Birth`; from the host also with targets, which the worker tries to reach: then `Found`
+
+Everything here is from us and to us: no student code has run yet in whoever says it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from grader.sandbox.levels import Level
+from grader.sandbox.limits import WorkerLimits
+from grader.sandbox.records import from_message, to_message
+from grader.sandbox.view import View
+
+
+@dataclass(frozen=True)
+class LaunchPlan:
+    """What the launcher is to start.
+
+    Attributes:
+        view: what of the machine's files is shown.
+        command: the command, which gets one argument more: `Launched`.
+        boxes: whether the command asks for boxes, as the worker server does.
+        most: the highest level that is tried.
+        least: below it the command is not started.
+    """
+
+    view: View
+    command: tuple[str, ...]
+    boxes: bool
+    most: Level
+    least: Level = Level.NONE
+
+
+@dataclass(frozen=True)
+class Launched:
+    """What the launcher reached.
+
+    Attributes:
+        refused: why the kernel did not give all layers, or "".
+        readable: outside of namespaces, what workers may read; None where files cannot be hidden from them.
+        proc: inside, a descriptor of a proc file system (see `kernel.map_user`); else None.
+        boxes: inside, a descriptor of the socket that makes boxes; else None.
+    """
+
+    refused: str = ""
+    readable: tuple[str, ...] | None = None
+    proc: int | None = None
+    boxes: int | None = None
+
+
+@dataclass(frozen=True)
+class Targets:
+    """What probes try to reach, laid out by the host.
+
+    Attributes:
+        file: of the host.
+        folder: of the host.
+        pid: of the host.
+        port: on which it listens.
+        abstract: name of a Unix socket of its.
+        memory_mb: MiB that the probing process may have beyond its start.
+    """
+
+    file: str
+    folder: str
+    pid: int
+    port: int
+    abstract: str
+    memory_mb: int
+
+
+@dataclass(frozen=True)
+class OpenLane:
+    """A lane is there; its socket comes along."""
+
+    lane: int
+
+
+@dataclass(frozen=True)
+class EndWorkers:
+    """End the workers of a lane that are not spared."""
+
+    lane: int
+
+
+@dataclass(frozen=True)
+class TryWall:
+    """Try what workers can do.
+
+    Attributes:
+        targets: for the probes.
+        folders: two empty folders, for walls that have none of their own.
+    """
+
+    targets: Targets
+    folders: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Ready:
+    """The server is warm.
+
+    Attributes:
+        refused: why the kernel did not give all layers, or "".
+    """
+
+    refused: str
+
+
+@dataclass(frozen=True)
+class Found:
+    """What each probe found, by name; "" where its promise holds."""
+
+    found: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class StartWorker:
+    """Start a worker; end it when the lane has shut its socket down.
+
+    Attributes:
+        folder: an empty folder, for walls that have none of their own.
+        limits: what it may use.
+        spared: whether it outlives an exercise that takes too long.
+        simulates: whether it will see a simulated accelerator.
+    """
+
+    folder: str
+    limits: WorkerLimits
+    spared: bool
+    simulates: bool = False
+
+
+@dataclass(frozen=True)
+class Started:
+    """A worker was started; a pidfd of it comes along."""
+
+
+@dataclass(frozen=True)
+class Refused:
+    """A worker could not be started.
+
+    Attributes:
+        why: what the system said.
+    """
+
+    why: str
+
+
+@dataclass(frozen=True)
+class Ended:
+    """A worker has ended.
+
+    Attributes:
+        status: its exit code; negative for a signal.
+        cpu_s: CPU seconds of its whole life, which nobody can read once it is reaped.
+    """
+
+    status: int
+    cpu_s: float
+
+
+@dataclass(frozen=True)
+class Awake:
+    """A spawned worker has imported what it needs.
+
+    Attributes:
+        pid: as the grader sees it.
+        refused: why the kernel did not give all layers, or "".
+    """
+
+    pid: int
+    refused: str
+
+
+@dataclass(frozen=True)
+class Birth:
+    """What a spawned worker is for.
+
+    Attributes:
+        folder: an empty folder, for walls that have none of their own.
+        limits: what it may use.
+        targets: what it is to try to reach, if that is all that it is for.
+    """
+
+    folder: str
+    limits: WorkerLimits
+    targets: Targets | None = None
+
+
+@dataclass(frozen=True)
+class Confined:
+    """The worker has given up what it must not have."""
+
+
+Message = (
+    LaunchPlan
+    | Launched
+    | OpenLane
+    | EndWorkers
+    | TryWall
+    | Ready
+    | Found
+    | StartWorker
+    | Started
+    | Refused
+    | Ended
+    | Awake
+    | Birth
+    | Confined
+)
+
+_KINDS: Mapping[str, type[Message]] = {kind.__name__: kind for kind in Message.__args__}
+
+
+def to_tree(message: Message) -> dict[str, Any]:
+    """A message as the tree of a frame."""
+    return to_message(message)
+
+
+def from_tree(tree: Mapping[str, Any]) -> Message:
+    """The message of a frame's tree."""
+    return from_message(_KINDS, tree)
+
+
+def to_text(message: Message) -> str:
+    """A message as an argument of a command, or as a datagram."""
+    return json.dumps(to_message(message))
+
+
+def from_text(text: str | bytes) -> Message:
+    """The message of an argument or a datagram."""
+    return from_message(_KINDS, json.loads(text))

@@ -1,0 +1,214 @@
+"""What a worker gives up before student code runs: the whole of the confinement, on this page.
+
+`Full` needs the namespaces that `launch` prepared. `Reduced` is for machines where there can be none: it hides what is
+in files and forbids the network, new processes and signals, but does not hide that files exist. `Bare` is a process
+with limits. A step that fails raises, and the worker that meets it ends.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import signal
+import socket
+import struct
+import sys
+from collections.abc import Sequence
+from typing import Protocol
+
+from grader.sandbox import kernel, seccomp
+from grader.sandbox.limits import WorkerLimits, address_space_of_self, limit_resources, tasks_of_user
+from grader.sandbox.view import DEVICES, PRIVATE_PARENT, WORK
+
+_REASON_BYTES = 4096
+
+
+class Wall(Protocol):
+    """One way to confine workers. Made by the worker server before it forks any."""
+
+    def fork(self) -> int:
+        """Fork a worker: 0 in the child, which must call `give_up_rights` next, its pid in the parent.
+
+        Raises:
+            OSError: the system gives no process or no namespaces, at the moment.
+        """
+
+    def give_up_rights(self) -> None:
+        """In the child: give up what needs no knowledge of what is to be done, ahead of need."""
+
+    def confine(self, limits: WorkerLimits, folder: str) -> str:
+        """In the child: give up the rest, once limits are known; give the folder in which it is now."""
+
+    def end(self, pid: int) -> None:
+        """End a worker with everything that it started; or end what it left, if it has ended by itself."""
+
+
+class Bare:
+    """Limits, and no wall."""
+
+    def __init__(self) -> None:
+        self._memory = address_space_of_self()
+        self._tasks = tasks_of_user()
+
+    def fork(self) -> int:
+        """A plain fork."""
+        return os.fork()
+
+    def give_up_rights(self) -> None:
+        """Be a session of its own, and end with the server."""
+        if os.name == "posix" and os.getsid(0) != os.getpid():
+            os.setsid()
+        if sys.platform == "linux":
+            kernel.die_with_parent()
+
+    def confine(self, limits: WorkerLimits, folder: str) -> str:
+        """Go into the empty folder, with limits."""
+        _live_in(folder)
+        limit_resources(limits, self._memory, self._tasks)
+        return folder
+
+    def end(self, pid: int) -> None:
+        """End the session; what has left it goes on."""
+        # A worker that was just forked may not have made its session yet, so it is also ended by itself.
+        for kill in (os.killpg, os.kill):
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                kill(pid, signal.SIGKILL)
+
+
+class Reduced(Bare):
+    """Landlock and system-call filters, which need no privilege."""
+
+    def __init__(self, readable: Sequence[str]) -> None:
+        super().__init__()
+        from grader.sandbox import landlock
+
+        self._landlock = landlock
+        self._readable = readable
+        self._devices = [f"/dev/{name}" for name in DEVICES]
+        self._filters = seccomp.load("base", "rootless")
+        self._alone = seccomp.load("alone")
+
+    def give_up_rights(self) -> None:
+        """Be a session of its own, without capabilities."""
+        super().give_up_rights()
+        kernel.drop_capabilities()
+        kernel.forbid_new_privileges()
+        kernel.forbid_tracing()
+        kernel.die_with_parent()
+
+    def confine(self, limits: WorkerLimits, folder: str) -> str:
+        """Go into the empty folder, with limits; then open files in it and the interpreter's, and start no process."""
+        super().confine(limits, folder)
+        # Landlock first, the filters last: they hold for every step after them.
+        rules = self._landlock.make_ruleset(self._readable, [folder, *self._devices])
+        self._landlock.apply(rules)
+        os.close(rules)
+        seccomp.apply([*self._filters, *self._alone, signals_to_itself_only(os.getpid())])
+        return folder
+
+
+class Full:
+    """Namespaces, a root of their own, Landlock where the kernel has it, system-call filters.
+
+    Args:
+        proc: a descriptor of a proc file system, to measure with.
+        boxes: a socket to `launch`, which makes boxes; none for a worker that was spawned inside its box.
+    """
+
+    def __init__(self, proc: int, boxes: socket.socket | None = None) -> None:
+        from grader.sandbox import landlock
+
+        self._boxes = boxes
+        self._here = os.pidfd_open(os.getpid())
+        self._memory = address_space_of_self(proc)
+        self._filters = seccomp.load("base")
+        self._alone = seccomp.load("alone")
+        self._landlock = landlock
+        writable = [PRIVATE_PARENT, *(f"/dev/{name}" for name in DEVICES)]
+        # Built once, here; a worker inherits the descriptor and applies it in one call.
+        self._rules = landlock.make_ruleset(["/"], writable) if landlock.abi() else None
+        self._box_of: dict[int, int] = {}
+        self._box: int | None = None
+
+    def fork(self) -> int:
+        """Fork into the process namespace of a new box."""
+        assert self._boxes is not None
+        self._boxes.send(b"box")
+        said, descriptors, _, _ = socket.recv_fds(self._boxes, _REASON_BYTES, 1)
+        if not said:  # the launcher is gone, and with it everything that it made
+            sys.exit("the launcher has ended")
+        if not descriptors:
+            raise OSError(errno.ENOSPC, said.decode("utf-8", "replace"))
+        (self._box,) = descriptors
+        pid = 0
+        try:
+            # A process joins a process namespace by being born there; the rest of the box it can join itself.
+            kernel.setns(self._box, kernel.CLONE_NEWPID)
+            pid = os.fork()
+        except OSError:
+            _end_box(self._box)
+            kernel.setns(self._here, kernel.CLONE_NEWPID)
+            raise
+        if pid:
+            # Back to our own: once this box has ended, nothing could be forked into its namespace.
+            kernel.setns(self._here, kernel.CLONE_NEWPID)
+            self._box_of[pid] = self._box
+        return pid
+
+    def give_up_rights(self) -> None:
+        """Join the rest of the box; then give up every privilege, all files but the interpreter's, and many calls."""
+        os.setsid()
+        if self._box is not None:
+            kernel.setns(self._box, kernel.OF_A_BOX)
+        # Joining a user namespace gave it all rights in there; no step from here on needs them.
+        kernel.drop_capabilities()
+        kernel.forbid_new_privileges()
+        kernel.forbid_tracing()
+        kernel.die_with_parent()
+        _live_in(WORK)
+        if self._rules is not None:
+            self._landlock.apply(self._rules)
+        seccomp.apply(self._filters)
+
+    def confine(self, limits: WorkerLimits, folder: str) -> str:
+        """Set limits; start no process, unless the exercise is about that."""
+        del folder
+        limit_resources(limits, self._memory)
+        if limits.processes == 1:
+            seccomp.apply(self._alone)
+        return WORK
+
+    def end(self, pid: int) -> None:
+        """End the box, and all that is in it."""
+        box = self._box_of.pop(pid, None)
+        if box is not None:
+            _end_box(box)
+
+
+def _end_box(box: int) -> None:
+    # Process 1 of the box; the kernel ends all others in its namespace, wherever they hid.
+    with contextlib.suppress(ProcessLookupError):  # it is gone, and they with it
+        signal.pidfd_send_signal(box, signal.SIGKILL)
+    os.close(box)
+
+
+def signals_to_itself_only(pid: int) -> bytes:
+    """A filter without which `tgkill` could reach others: libc uses it to end itself, in `abort` for one."""
+    number = {"x86_64": 234, "aarch64": 131}[os.uname().machine]
+    # By hand, as the number of this process is part of it: the filters of the package are built ahead.
+    rows = (
+        (0x20, 0, 0, 0),  # load the number of the call
+        (0x15, 0, 3, number),  # tgkill?
+        (0x20, 0, 0, 16),  # load its first argument
+        (0x15, 1, 0, pid),
+        (0x06, 0, 0, 0x00050000 | 1),  # EPERM
+        (0x06, 0, 0, 0x7FFF0000),  # allow
+    )
+    return b"".join(struct.pack("HBBI", *row) for row in rows)
+
+
+def _live_in(folder: str) -> None:
+    os.chdir(folder)
+    for name in ("HOME", "TMPDIR", "TEMP", "TMP"):
+        os.environ[name] = folder

@@ -1,0 +1,148 @@
+"""`grade catch`: a student's own check, held against the known wrong and right answers of an exercise.
+
+The check is the student's code, and what it says counts for nothing. It runs in a check process of its own, which holds
+no check, no reference and no score of ours, as freely as any script that they start themselves; the answers run in
+confined workers, as submissions do. It is for whoever has solved the exercise: the reference is open to them by then.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from grader.course.answers import Answer, as_submitted, read_answer
+from grader.course.layout import own_check
+from grader.model import Course, Exercise, Outcome, Verdict
+from grader.model.errors import CourseError
+from grader.model.files import write_whole
+from grader.model.messages import Part, Setup
+from grader.runner.lane import Lane
+from grader.runner.open import open_lane
+
+_CALLS = "student.{name}(...)"
+
+
+@dataclass(frozen=True)
+class Caught:
+    """What a student's check makes of the known answers.
+
+    Attributes:
+        wrong: how many wrong answers there are.
+        missed: of each wrong answer that got through, the rules that it breaks.
+        right: how many right answers there are.
+        refused: of each right answer that was refused, what the check said.
+    """
+
+    wrong: int
+    missed: tuple[tuple[str, ...], ...]
+    right: int
+    refused: tuple[str, ...]
+
+
+def write_template(course: Course, exercise: Exercise) -> Path | None:
+    """Lay out a check to begin with; None if there is one already.
+
+    Raises:
+        CourseError: it cannot be written.
+    """
+    path = own_check(course, exercise)
+    if path.exists():
+        return None
+    rules = "\n".join(f"{name}  {text}" for name, text in exercise.contract.items())
+    calls = ", ".join(_CALLS.format(name=name) for name in _functions(exercise))
+    text = _TEMPLATE.format(title=exercise.title, rules=rules.replace("\\", "\\\\"), calls=calls or "student")
+    try:
+        path.parent.mkdir(exist_ok=True)
+        write_whole(path, text)
+    except OSError as error:
+        where = path.relative_to(course.root).as_posix()
+        raise CourseError(f"{where} cannot be written: {error.strerror}") from None
+    return path
+
+
+_TEMPLATE = '''"""Your own check: {title}
+
+It should fail for wrong answers, and pass for every right one. The rules:
+
+{rules}
+"""
+
+import torch
+
+from grader.check import check, same, same_shape, same_values, shares, unchanged
+
+
+@check("C1")
+def check_mine(student):
+    """What you look at, in a few words"""
+    # Call the answer: {calls}
+    # Then say what must hold, as in
+    #     same_values(student.total(torch.tensor([1.0, 2.0])), 3.0)
+    # or with a plain assert. You may write several checks.
+'''
+
+
+def _functions(exercise: Exercise) -> list[str]:
+    """The public functions of the reference."""
+    text = exercise.reference.read_text(encoding="utf-8") if exercise.reference else ""
+    names = (node.name for node in ast.parse(text).body if isinstance(node, ast.FunctionDef))
+    return [name for name in names if not name.startswith("_")]
+
+
+def catch(course: Course, exercise: Exercise, setup: Setup) -> Caught:
+    """Run a student's check against all known answers.
+
+    Raises:
+        CourseError: this copy has no answers, or the check cannot be read or fails by itself.
+        GraderError: a process of ours cannot be had.
+    """
+    assert exercise.reference is not None
+    wrong = [read_answer(exercise, path) for path in exercise.wrong]
+    right = [read_answer(exercise, path) for path in (exercise.reference, *exercise.right)]
+    path = own_check(course, exercise)
+    # Nothing of ours goes to that process but the answers, one after another, for its workers.
+    own = replace(exercise, shown_checks=path, hidden_checks=None, probes=(), reference=None, shared={})
+    with open_lane([own], setup, hidden=(course.root,)) as lane:
+        where = path.relative_to(course.root).as_posix()
+        if problem := lane.collected.problems.get(own.id):
+            raise CourseError(f"{where} cannot be read\n{problem}")
+        if not lane.checks_of(own):
+            raise CourseError(f"{where} has no check: a function whose name begins with check_, below @check(...)")
+        against = partial(_said, exercise, own, lane, setup, where)
+        refused = [said for answer in right if (said := against(answer)) is not None]
+        missed = [answer for answer in wrong if against(answer) is None]
+    return Caught(len(wrong), tuple(_broken_rules(exercise, answer) for answer in missed), len(right), tuple(refused))
+
+
+def _said(exercise: Exercise, own: Exercise, lane: Lane, setup: Setup, where: str, answer: Answer) -> str | None:
+    """What the check says against an answer; None if it lets it through."""
+    run = lane.run(own, as_submitted(exercise, answer.source), setup.seed, part=Part(told=False))
+    for outcome in run.outcomes:
+        if outcome.verdict is Verdict.BROKEN:
+            raise CourseError(f"{where}: check_{outcome.check} fails by itself: {_first(outcome)}")
+    against = (outcome for outcome in run.outcomes if outcome.verdict.decided)
+    return next((outcome.message for outcome in against if outcome.verdict is not Verdict.PASSED), None)
+
+
+def _first(outcome: Outcome) -> str:
+    return outcome.detail.split("\n")[0] or outcome.message
+
+
+def _broken_rules(exercise: Exercise, answer: Answer) -> tuple[str, ...]:
+    """The rules that a wrong answer breaks: what it says itself, and that of the check that must catch it."""
+    found = set(answer.breaks)
+    for path in (exercise.shown_checks, exercise.hidden_checks):
+        if path is not None:
+            found |= {rule for id, rule in _rules_of(path) if id == answer.caught_by.split("[")[0]}
+    return tuple(sorted(found & set(exercise.contract), key=lambda rule: (len(rule), rule)))
+
+
+def _rules_of(path: Path) -> Iterator[tuple[str, str]]:
+    """Of each check of a file, its id without parameters, and its rule."""
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        match node:
+            case ast.FunctionDef(name=name, decorator_list=[*_, ast.Call(args=[ast.Constant(value=str(rule)), *_])]):
+                yield name.removeprefix("check_"), rule

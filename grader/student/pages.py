@@ -1,0 +1,204 @@
+"""The lines of `grade list`, `next`, `show` and `hint`: 40 to 80 columns, readable without colour."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import click
+
+from grader.course.layout import Places, starter_copy
+from grader.model import Course, Exercise
+from grader.model.errors import CourseError
+from grader.model.score import in_points, points_text
+from grader.report.lines import cut, filled
+from grader.report.safe import columns, for_terminal
+from grader.student.progress import Progress, Standing
+from grader.student.rows import Row
+
+_NARROW = 64
+_WORDS = ("first", "second", "third")
+_RULE = re.compile(r"C[0-9]+[.:)]?\s+")
+
+
+def list_lines(course: Course, rows: Sequence[Row], width: int) -> Iterator[str]:
+    """The chosen exercises below their modules, with state and points; then the totals."""
+    for module in course.modules:
+        mine = [row for row in rows if row.exercise.module == module.id]
+        if mine:
+            yield click.style(cut(for_terminal(module.title, one_line=True), width), bold=True)
+            for row in mine:
+                yield from _list_row(row, width)
+    earned, possible = sum(row.earned for row in rows), sum(row.exercise.points for row in rows)
+    done = sum(row.state == "done" for row in rows)
+    yield f"{done} of {len(rows)} done, {points_text(earned)} / {points_text(possible)} points"
+    if any(row.fast for row in rows):
+        yield from prose("* fast track: whoever solves one of these may take its module as known", width)
+
+
+def _list_row(row: Row, width: int) -> Iterator[str]:
+    exercise, state = row.exercise, row.state.replace("_", " ")
+    points = f"{points_text(row.earned)} / {points_text(exercise.points)}"
+    left = f"  {exercise.number:<5} {'*' if row.fast else ' '} {for_terminal(exercise.title, one_line=True)}"
+    if width < _NARROW:
+        yield cut(left, width)
+        yield f"          {state:<12}{points:>{width - 22}}"
+        return
+    minutes = f"{exercise.minutes} min" if exercise.minutes else ""
+    right = f"{state:<12}{points:>12}{minutes:>9}"
+    room = width - len(right) - 1
+    left = cut(left, room)
+    yield f"{left}{' ' * (room - columns(left))} {right}".rstrip()
+
+
+def list_data(course: Course, rows: Sequence[Row], progress: Progress) -> dict[str, Any]:
+    """The same for other programs."""
+    return {"course": course.title, "exercises": [_row_data(row, progress.of(row.exercise.id)) for row in rows]}
+
+
+def _row_data(row: Row, standing: Standing) -> dict[str, Any]:
+    exercise = row.exercise
+    return {
+        "id": exercise.id,
+        "number": exercise.number,
+        "title": exercise.title,
+        "module": exercise.module,
+        "state": row.state,
+        "earned": in_points(row.earned),
+        "possible": in_points(exercise.points),
+        "solved": standing.solved,
+        "tries": standing.tries,
+        "hints": standing.hints,
+        "fast_track": row.fast,
+        "difficulty": exercise.difficulty,
+        "minutes": exercise.minutes,
+        "topics": list(exercise.topics),
+        "path": Places.of(exercise).starter.as_posix(),
+    }
+
+
+def next_lines(row: Row, path: str, width: int) -> Iterator[str]:
+    """What to do next: which exercise, where it is, which commands."""
+    exercise = row.exercise
+    yield from _head(exercise, width)
+    yield f"  {path}"
+    verb = "Go on with it" if row.state == "started" else "Read the task on top, change what is marked TODO"
+    yield from prose(f"{verb}, save, then run", width)
+    yield f"  grade {exercise.id}"
+
+
+def show_lines(course: Course, exercise: Exercise, path: str, width: int) -> Iterator[str]:
+    """A task: its text, where it is, how hard it is, how long it takes, the checks that the student has.
+
+    Raises:
+        CourseError: its text cannot be read.
+    """
+    yield from _head(exercise, width)
+    yield f"  {path}"
+    yield ""
+    yield from _task(_docstring(exercise, starter_copy(course.root, Places.of(exercise)), path), exercise.title, width)
+    checks = _shown_checks(exercise)
+    if checks:
+        yield ""
+        yield "Checks that you can read:"
+        for rule, title in checks:
+            yield from filled(f"{rule:<4}{for_terminal(title, one_line=True)}".split(" "), "  ", width, "    ")
+        if exercise.hidden_checks is not None:
+            yield from prose("Hidden ones look at the same rules, on other inputs.", width)
+
+
+def _head(exercise: Exercise, width: int) -> Iterator[str]:
+    title = f"{exercise.number} {for_terminal(exercise.title, one_line=True)}"
+    yield click.style(cut(title, width), bold=True)
+    minutes = f", about {exercise.minutes} minutes" if exercise.minutes else ""
+    points = points_text(exercise.points)
+    facts = f"{exercise.kind}, difficulty {exercise.difficulty} of 4{minutes}, {points} points"
+    yield from (f"  {line}" for line in prose(facts, width - 2))
+
+
+def _docstring(exercise: Exercise, copy: Path, path: str) -> str:
+    """The text of a task: the student's file may be in pieces just now, so else that of another copy."""
+    for file in (exercise.starter, copy):
+        with suppress(OSError, SyntaxError, ValueError, RecursionError, MemoryError):
+            doc = ast.get_docstring(ast.parse(file.read_bytes()))
+            if doc is not None:
+                return doc
+    raise CourseError(f"{path} is not there, or has lost its text;  grade reset {exercise.id}  brings the starter back")
+
+
+def _task(doc: str, title: str, width: int) -> Iterator[str]:
+    """The text of a task, in lines of this width; examples are left alone."""
+    lines = for_terminal(doc).rstrip().split("\n")
+    if lines[0].strip() == title:  # which the head has told
+        lines = lines[1:]
+    while lines and not lines[0].strip():
+        lines = lines[1:]
+    paragraph: list[str] = []
+    for line in lines:
+        rule = _RULE.match(line)
+        goes_on = paragraph and line.strip() and not rule and not line.lstrip().startswith(">>>")
+        if goes_on and (not line.startswith(" ") or _RULE.match(paragraph[0])):
+            paragraph.append(line.strip())
+            continue
+        yield from _set(paragraph, width)
+        paragraph = []
+        if rule or (line.strip() and not line.startswith(" ")):
+            paragraph = [line.rstrip()]
+        else:
+            yield line.rstrip()
+    yield from _set(paragraph, width)
+
+
+def _set(paragraph: Sequence[str], width: int) -> Iterator[str]:
+    if paragraph:
+        further = "    " if _RULE.match(paragraph[0]) else ""
+        yield from filled(" ".join(paragraph).split(" "), "", width, further)
+
+
+def _shown_checks(exercise: Exercise) -> list[tuple[str, str]]:
+    """Rule and title of each shown check, read from the text of its file: nothing is imported."""
+    try:
+        tree = ast.parse(exercise.shown_checks.read_bytes()) if exercise.shown_checks else ast.Module([], [])
+    except (OSError, SyntaxError, ValueError):
+        return []  # `grade` tells what is wrong with it
+    found = []
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef) and (title := ast.get_docstring(node)):
+            marks = [item for item in node.decorator_list if isinstance(item, ast.Call) and item.args]
+            texts = [item.args[0].value for item in marks if isinstance(item.args[0], ast.Constant)]
+            rules = [text for text in texts if isinstance(text, str) and _RULE.match(f"{text} ")]
+            if marks:
+                found.append((rules[0] if rules else "", title.split("\n")[0]))
+    return found
+
+
+def hint_lines(exercise: Exercise, numbers: Sequence[int], width: int) -> Iterator[str]:
+    """Hints of an exercise by their numbers, from 1; after the last of them, what there is more."""
+    for number in numbers:
+        yield click.style(f"Hint {number} of {len(exercise.hints)} for {exercise.id}", bold=True)
+        for line in for_terminal(exercise.hints[number - 1]).strip().split("\n"):
+            yield from filled(line.split(" "), "  ", width, "")
+    left = len(exercise.hints) - numbers[-1]
+    if left:
+        yield f"{left} more: grade hint {exercise.id}"
+
+
+def which_hint(number: int) -> str:
+    """The first, second or third."""
+    return _WORDS[number - 1]
+
+
+def typed(path: Path) -> str:
+    """A path as it is typed from here."""
+    here = Path.cwd()
+    inside = path.resolve().is_relative_to(here)
+    return for_terminal((path.resolve().relative_to(here) if inside else path).as_posix(), one_line=True)
+
+
+def prose(text: str, width: int) -> Iterator[str]:
+    """A sentence in lines of this width."""
+    return filled(text.split(" "), "", width, "")

@@ -1,0 +1,22 @@
+"""The course of examples/: what others take their first exercises from holds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from support import FORK
+
+from grader.author.run import verify
+from grader.course.load import load_course
+
+COURSE = Path(__file__).resolve().parents[2] / "examples" / "puzzles_and_layers"
+LEAST_WRONG = 3
+
+
+def test_a_puzzle_and_a_layer_are_proved() -> None:
+    """The whole course loads, each exercise has three wrong answers, and of two of them nothing is to mend."""
+    course = load_course(COURSE)
+    assert len(course.exercises) == 12
+    assert [item.id for item in course.exercises if len(item.wrong) < LEAST_WRONG] == []
+    chosen = [item for item in course.exercises if item.id in ("outer", "embedding")]
+    assert [proof.problems for proof in verify(course, chosen, FORK, 1, print)] == [[], []]

@@ -1,0 +1,319 @@
+"""`grade new --from` makes the first draft of an exercise from a plain pytest file, and says what is left to do."""
+
+from __future__ import annotations
+
+import ast
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+from support import COURSES, FORK, WarmGrade, run_grade
+
+from grader.author.port.draft import Draft, Port
+from grader.author.port.todo import todos_of
+from grader.author.run import verify
+from grader.course.load import load_course
+from grader.model import Course
+from grader.model.errors import CourseError
+from grader.runner.open import open_lane
+
+PLAIN = COURSES / "plain"
+STYLES = ["nn_utils", "puzzles", "d2l", "attention", "optimizer", "training"]
+"""Adapters and snapshots, puzzles of one line, functions of a book, a layer, optimizers, a loop with its loader."""
+
+NEEDS_MORE = {"nn_utils": {"linear_snapshot"}, "training": {"on_gpu"}}
+"""Checks that cannot pass as they are: the numbers or the hardware are not here."""
+
+
+def port(text: str, reference: str = "") -> Draft:
+    return Port(dedent(text), reference).draft("Title")
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory: pytest.TempPathFactory) -> Course:
+    """A course of ported exercises, one for each style."""
+    root = tmp_path_factory.mktemp("ported")
+    shutil.copy(COURSES / "tiny" / "course.yaml", root)
+    assert run_grade("new", "--course", "mine", cwd=root).returncode == 0
+    for style in STYLES:
+        files = ("--from", str(PLAIN / f"{style}.py"), "--reference", str(PLAIN / f"{style}_solution.py"))
+        ran = run_grade("new", f"01_port/my_{style}", *files, cwd=root / "mine")
+        assert ran.returncode == 0, ran.stderr
+    return load_course(root / "mine")
+
+
+@pytest.fixture(scope="module")
+def verdicts(course: Course) -> Iterator[dict[str, dict[str, str]]]:
+    """How the checks of each exercise end for the solution that came with the tests."""
+    with open_lane(course.exercises, FORK) as lane:
+        runs = {}
+        for style, exercise in zip(STYLES, course.exercises, strict=True):
+            assert exercise.reference is not None
+            files = {exercise.file_name: exercise.reference.read_bytes()}
+            runs[style] = {one.check: one.verdict.value for one in lane.run(exercise, files, 0).outcomes}
+        yield runs
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_a_solution_that_passes_the_tests_passes_the_checks(verdicts: dict[str, dict[str, str]], style: str) -> None:
+    """Each test is a check, and all but those that say what they lack pass."""
+    tests = (PLAIN / f"{style}.py").read_text().count("def test_")
+    assert len({check.partition("[")[0] for check in verdicts[style]}) == tests
+    failed = {check for check, verdict in verdicts[style].items() if verdict != "passed"}
+    assert failed == NEEDS_MORE.get(style, set())
+
+
+def test_verify_reports_what_is_left_to_do(course: Course) -> None:
+    """Of a port with its reference, nothing else: the text, the hints, calls to try, and more answers."""
+    (puzzles,) = (exercise for exercise in course.exercises if exercise.id == "my_puzzles")
+    (proof,) = verify(course, [puzzles], FORK, 1, print)
+    known = ("docstring is not written", "is not written", "must give an example", "no other right", "0 wrong answers")
+    others = [problem for problem in proof.problems if not any(words in problem for words in known)]
+    # Weak tests are weak checks: odd answers and constants show it, as they would in any exercise.
+    weak = ("odd answer", "at fault itself", "points are for nothing")
+    assert [problem for problem in others if not any(words in problem for words in weak)] == []
+
+
+GOLDEN = '''
+    import numpy as np
+    import pytest
+    import torch
+    from adapters import run_scale, run_total
+
+    FACTOR = 3.0
+
+
+    def double(x):
+        return run_scale(x, 2.0)
+
+
+    def test_scale():
+        x = torch.tensor([1.0, 2.0])
+        assert torch.allclose(x * FACTOR, run_scale(x, FACTOR)), "wrong"
+        assert run_scale(x, FACTOR).shape == (2,)
+
+
+    def test_scale_random():
+        """Any numbers"""
+        torch.manual_seed(0)
+        x = torch.randn(4, 5)  # some numbers
+        n = torch.randint(0, 10, (3,))
+        mask = torch.rand(x.shape)
+        with torch.no_grad():
+            y = run_scale(x, 2.0)
+        np.testing.assert_allclose(double(x).numpy(), (2 * x).numpy(), rtol=1e-5)
+        assert y.dtype == torch.float32
+        assert n.sum() >= 0 and mask.sum() >= 0
+
+
+    @pytest.mark.parametrize("dim", [0, 1])
+    def test_total_refuses(dim):
+        with pytest.raises(ValueError):
+            run_total(torch.empty(0, 0), dim)
+
+
+    @pytest.mark.xfail(reason="later")
+    def test_total_gradient(capsys):
+        x = torch.ones(3, requires_grad=True)
+        run_total(x, 0).backward()
+        assert x.grad.tolist() == [1.0, 1.0, 1.0]
+        assert capsys.readouterr().out == ""
+'''
+
+SHOWN = '''\
+"""Shown checks: students have this file."""
+
+import pytest
+import torch
+
+from grader.check import check, same_shape, same_values
+
+FACTOR = 3.0
+
+
+@check("C1")
+def check_scale(student):
+    """Scale"""
+    x = torch.tensor([1.0, 2.0])
+    same_values(student.scale(x, FACTOR), x * FACTOR)
+    same_shape(student.scale(x, FACTOR), (2,))
+
+
+@check("C2")
+@pytest.mark.parametrize("dim", [0, 1])
+def check_total_refuses(student, dim):
+    """Total refuses"""
+    with pytest.raises(ValueError):
+        student.total(torch.empty(0, 0), dim)
+'''
+
+HIDDEN = '''\
+"""Hidden checks: each names its rule and gives a call to try."""
+
+import torch
+
+from grader.check import check, same_dtype, same_values
+
+
+def double(student, x):
+    return student.scale(x, 2.0)
+
+
+# TODO: add try_this="...", a call that a student can try, which is not a hidden input
+@check("C1")
+def check_scale_random(student, rng):
+    """Any numbers"""
+    x = rng.normal(4, 5)  # some numbers
+    n = rng.whole(0, 9, 3)
+    mask = torch.rand(x.shape, generator=rng)
+    # TODO: this was under torch.no_grad; if student code needs that, write a probe
+    y = student.scale(x, 2.0)
+    same_values(double(student, x), 2 * x, rtol=1e-5)
+    same_dtype(y, torch.float32)
+    assert n.sum() >= 0 and mask.sum() >= 0
+
+
+# TODO: add try_this="...", a call that a student can try, which is not a hidden input
+@check("C2")
+# TODO: the test had the mark xfail(reason='later'), and a check has none
+def check_total_gradient(student, probe):
+    """Total gradient"""
+    # TODO: return values from the probe and compare them here; student code could forge its asserts
+    probe.total_gradient(student.total)
+'''
+
+PROBE = '''\
+"""Runs beside the student's code."""
+
+from contextlib import redirect_stdout
+from io import StringIO
+
+import torch
+
+
+def total_gradient(total):
+    with redirect_stdout(StringIO()) as capsys:
+        x = torch.ones(3, requires_grad=True)
+        total(x, 0).backward()
+        assert x.grad.tolist() == [1.0, 1.0, 1.0]
+        assert capsys.getvalue() == ""
+'''
+
+STARTER = '''\
+"""Title
+
+TODO: write the task in one or two sentences.
+
+C1  `scale(x, factor)` TODO: write what it returns.
+C2  `total(x, dim)` TODO: write what it returns.
+"""
+
+
+def scale(x, factor):
+    raise NotImplementedError  # TODO
+
+
+def total(x, dim):
+    raise NotImplementedError  # TODO
+'''
+
+
+def test_files_are_as_an_author_would_begin_them() -> None:
+    """Shown and hidden checks, the probe and the starter, text by text."""
+    draft = port(GOLDEN)
+    assert draft.starter == STARTER
+    assert draft.shown == SHOWN
+    assert draft.hidden == HIDDEN
+    assert draft.probe == PROBE
+    assert not draft.probe_is_shown
+    assert draft.counts == (2, 2, 1)
+
+
+def test_stubs_are_those_of_the_reference() -> None:
+    """Signatures and first lines are the reference's, code and private names are not, and its names are kept."""
+    reference = (
+        "import torch\nfrom torch import nn\n\n\ndef run_total(x: torch.Tensor, dim=0):\n"
+        '    """The sum.\n\n    In secret.\n    """\n    return x.sum(dim)\n\n\nclass Net(nn.Module):\n'
+        "    def __init__(self, n):\n        super().__init__()\n\n    def _secret(self):\n        pass\n"
+    )
+    tests = "from adapters import Net, run_total\n\ndef test_it():\n    assert run_total(1) == Net(2)\n"
+    draft = port(tests, reference)
+    assert "C2  `Net(n)` TODO" in draft.starter
+    assert draft.starter.partition('"""\n\n')[2] == (
+        "import torch\nfrom torch import nn\n\n\ndef run_total(x: torch.Tensor, dim=0):\n"
+        '    """The sum."""\n    raise NotImplementedError  # TODO\n\n\nclass Net(nn.Module):\n'
+        "    def __init__(self, n):\n        raise NotImplementedError  # TODO\n"
+    )
+    assert draft.reference == reference
+
+
+CORNERS = {
+    'class TestF:\n    def test_a(self, tmp_path):\n        f(tmp_path, """\nlong""")\n': "    probe.f_a(student.f)\n",
+    "class TestF:\n    k = 2\n\n    class TestIn:\n        def test_a(self):\n            assert f(1)\n\n"
+    "    def test_b(self):\n        assert f(self.k)\n": "def check_f_b(student):",
+    "def test_one(): assert f(1) == 1\n": 'def check_one(student):\n    """One"""\n    assert student.f(1) == 1\n',
+    "def test_größe():\n    s = 'é'; assert f(s) == 'é'\n": "s = 'é'; assert student.f(s) == 'é'",
+    "def test_own():\n    f = len\n    assert f([1]) == 1\n\n\ndef test_f():\n    f(1)\n": "    assert f([1]) == 1",
+    "def check_it(a):\n    assert a == 1\n\n\ndef test_f():\n    check_it(f(1))\n": "    _check_it(student.f(1))",
+    "def test_f(snapshot):\n    assert f(1) == snapshot\n": "# TODO: no fixture `snapshot` is here",
+    "def test_f():\n    assert f(torch.load('x.pt'))\n": "# TODO: numbers from a file",
+    "def test_f():\n    self.check(f(1))\n": "# TODO: `self` is gone",
+    "def test_f():\n    f(FIXTURES)\n": "# TODO: `FIXTURES` comes from .common, which is not here",
+    "@pytest.mark.parametrize('g', [f])\ndef test_f(g):\n    g(f(1))\n": "# TODO: student code is not there when",
+    "def test_f():\n    f(np.random.rand(3))\n": "# TODO: draw this from `rng`",
+    "def test_f():\n    f(1)\n    pytest.skip('later')\n": "# TODO: `pytest.skip` leaves the check's points undecided",
+}
+"""What else tests have, and what a check file then has."""
+
+
+@pytest.mark.parametrize("tests", CORNERS)
+def test_corners(tests: str) -> None:
+    """Methods, one-liners, names of their own, and a comment wherever something is missing."""
+    head = "import numpy as np\nimport pytest\nimport torch\nfrom solution import f\nfrom .common import FIXTURES\n\n\n"
+    draft = port(head + tests)
+    both = f"{draft.shown}\n{draft.hidden}"
+    assert CORNERS[tests] in both
+    for text in (draft.starter, draft.reference, draft.shown, draft.hidden, draft.probe):
+        ast.parse(text)
+
+
+def test_comments_are_found_again() -> None:
+    """What is left to do is read from the comments, also where they are long."""
+    text = "x = 1\n# TODO: first\n#   and more\ndef f():\n    # TODO: second\n    raise NotImplementedError  # TODO\n"
+    assert list(todos_of(text)) == [(2, "first and more"), (5, "second")]
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("def test_a(:", "is not valid Python"),
+        ("import solution\n", "the file has no tests"),
+        ("def test_a():\n    assert 1\n", "no test calls student code"),
+    ],
+)
+def test_what_cannot_be_ported_is_refused(text: str, why: str) -> None:
+    """With the reason."""
+    with pytest.raises(CourseError, match=why):
+        port(text)
+
+
+def test_the_command_says_what_is_left(type_grade: WarmGrade, tmp_path: Path) -> None:
+    """It counts tests and places, names files and lines, and lays nothing out where it refuses."""
+    shutil.copytree(COURSES / "tiny", tmp_path / "course")
+    home, tests = tmp_path / "course", tmp_path / "test_it.py"
+    tests.write_text("def test_a():\n    assert 1\n")
+    refused = type_grade("new", "02_more/third", "--from", "../test_it.py", cwd=home)
+    assert (refused.returncode, "no test calls student code" in refused.stderr) == (2, True)
+    assert not (home / "exercises/02_more").exists()
+    alone = type_grade("new", "02_more/third", "--reference", "../test_it.py", cwd=home)
+    assert (alone.returncode, "--reference needs --from" in alone.stderr) == (2, True)
+    tests.write_text(dedent(GOLDEN))
+    ran = type_grade("new", "02_more/third", "--from", "../test_it.py", cwd=home)
+    assert ran.returncode == 0, ran.stderr
+    assert "ported 4 tests: 2 shown, 2 hidden, 1 by a probe\nleft to do in 9 places:" in ran.stdout
+    lines = ",".join(str(line) for line, todo in todos_of(HIDDEN) if "try_this" in todo)
+    assert f"\n  solutions/02_more/third/check_third.py:{lines}: add try_this=" in ran.stdout
+    assert (home / "solutions/02_more/third/probe_third.py").is_file()
+    assert not (home / "solutions/02_more/third/wrong").exists()

@@ -1,0 +1,448 @@
+"""`grade verify` turns red, with the right sentence, for each planted fault, and stays green for a sound course."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+from support import COURSES, FORK, run_grade
+
+from grader.author.odd import ODD, odd_cases
+from grader.author.run import verify
+from grader.author.told import MOST_MESSAGES
+from grader.course.load import load_course
+from grader.model import Course
+
+SHOWN = "exercises/01_basics/double"
+STAFF = "solutions/01_basics/double"
+
+
+Plant = Callable[[Path, str], object]
+"""Plants a fault in the exercise of that name, in the course in that folder."""
+
+
+def within(exercise: str, text: str) -> str:
+    """A path or a sentence about the exercise double, as of another one that was copied from it."""
+    return text.replace("basics/double", f"basics/{exercise}").replace("double.py", f"{exercise}.py")
+
+
+def change(path: str, old: str, new: str) -> Plant:
+    """A fault: a text in a file replaced."""
+
+    def plant(root: Path, exercise: str) -> None:
+        file = root / within(exercise, path)
+        assert old in file.read_text()
+        file.write_text(file.read_text().replace(old, new))
+
+    return plant
+
+
+def add(path: str, text: str) -> Plant:
+    """A fault: a file that should not be there, or with other content."""
+
+    def plant(root: Path, exercise: str) -> None:
+        file = root / within(exercise, path)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+
+    return plant
+
+
+def remove(path: str) -> Plant:
+    """A fault: a file that is missing."""
+    return lambda root, exercise: (root / within(exercise, path)).unlink()
+
+
+def copy(path: str, other: str) -> Plant:
+    """A fault: a file in the place of another one."""
+    return lambda root, exercise: shutil.copy(root / within(exercise, path), root / within(exercise, other))
+
+
+ACCEPTS_ALL = """
+from grader.check import check
+
+
+@check("C1", try_this="double(torch.ones(1))")
+def check_random(student):
+    \"\"\"Accepts everything\"\"\"
+
+
+@check("C2", try_this="double(torch.ones(1))")
+def check_dtype(student):
+    \"\"\"Accepts everything\"\"\"
+"""
+
+FLAKY = """import random
+
+
+def double(x):
+    return 2 * x if random.random() < 0.8 else x
+
+
+def double_(x):
+    return x.mul_(2)
+"""
+
+FAULTS: dict[str, tuple[Plant, str]] = {
+    "accepts everything": (
+        add(f"{STAFF}/check_double.py", ACCEPTS_ALL),
+        f"{STAFF}/wrong/changes_input.py: check_random does not catch this wrong answer (no check did)",
+    ),
+    "reference fails": (
+        change(f"{STAFF}/double.py", "return 2 * x", "return 3 * x"),
+        f"{STAFF}/double.py: the reference does not pass check_small (the result has the wrong values: 3 of 3",
+    ),
+    "right variant fails": (
+        change(f"{STAFF}/right/adds.py", "return x + x", "return (x + x).double()"),
+        f"{STAFF}/right/adds.py: this right answer does not pass check_dtype (the result has dtype float64, int64 is",
+    ),
+    "right variant fails for some seeds": (
+        add(f"{STAFF}/right/flaky.py", f'"""Now and then."""\n{FLAKY}'),
+        f"{STAFF}/right/flaky.py: this right answer does not pass check_",
+    ),
+    "wrong answer names another check": (
+        change(f"{STAFF}/wrong/changes_input.py", "caught by: random", "caught by: dtype"),
+        f"{STAFF}/wrong/changes_input.py: check_dtype does not catch this wrong answer (random did); mend the check",
+    ),
+    "wrong answer names no check": (
+        change(f"{STAFF}/wrong/changes_input.py", "caught by: random", ""),
+        f"{STAFF}/wrong/changes_input.py: its docstring must end with  caught by: <check>",
+    ),
+    "wrong answer names an unknown check": (
+        change(f"{STAFF}/wrong/changes_input.py", "caught by: random", "caught by: randon"),
+        f"{STAFF}/wrong/changes_input.py: caught by: there is no check 'randon'; the checks are small, in_place",
+    ),
+    "wrong answer loses much elsewhere": (
+        change(f"{STAFF}/wrong/triples.py", "breaks: C1, C3\n", ""),
+        f"{STAFF}/wrong/triples.py: it breaks C1, and loses 1.7 of 10 points on rules that it keeps (C3 1.7)",
+    ),
+    "wrong answer breaks what it does not": (
+        change(f"{STAFF}/wrong/triples.py", "breaks: C1, C3\n", "breaks: C3, C2\n"),
+        f"{STAFF}/wrong/triples.py: breaks: it loses nothing on C2; remove that",
+    ),
+    "unknown odd answer": (
+        change(f"{STAFF}/double.py", "def double(x):", '"""Once.\n\nodd but fine: nothing\n"""\n\ndef double(x):'),
+        f"{STAFF}/double.py: odd but fine: nothing is none of the_argument, right_and_overwrites",
+    ),
+    "a hidden check tells a number": (
+        change(
+            f"{STAFF}/check_double.py",
+            "    same_values(y, reference.double(x))",
+            '    same_values(y, reference.double(x), f"what adds up to {float(y.sum())}")',
+        ),
+        f"{STAFF}/check_double.py: check_random: a student is not told what it says (what adds up to ",
+    ),
+    "a constant earns points": (
+        change(f"{SHOWN}/exercise.yaml", "points: 10\n", "points: 10\nvalues: [dtype]\n"),
+        f"{SHOWN}/exercise.yaml: values: 1.7 points are for nothing: every function gives a zero of the argument "
+        "(dtype); name the checks or rules that show a right value",
+    ),
+    "values name nothing": (
+        change(f"{SHOWN}/exercise.yaml", "points: 10\n", "points: 10\nvalues: [C1, nothing]\n"),
+        f"{SHOWN}/exercise.yaml: values: there is no check or rule nothing; name a check",
+    ),
+    "a cap names no rule": (
+        change(f"{SHOWN}/exercise.yaml", "points: 10\n", "points: 10\ncaps: {C9: 3}\n"),
+        f"{SHOWN}/exercise.yaml: caps: no check examines a rule C9; name a rule of the task that has a check",
+    ),
+    "too few wrong answers": (
+        remove(f"{STAFF}/wrong/triples.py"),
+        f"{STAFF}/wrong: there are 1 wrong answers; write at least 2",
+    ),
+    "hidden check without a contract line": (
+        change(f"{STAFF}/check_double.py", '@check("C2", ', "@check("),
+        f"{STAFF}/check_double.py: check_dtype: a hidden check must name the contract line it examines",
+    ),
+    "hidden check without an example": (
+        change(f"{STAFF}/check_double.py", ', try_this="double(torch.tensor([1]))"', ""),
+        f"{STAFF}/check_double.py: check_dtype: a hidden check must give an example",
+    ),
+    "unknown contract line": (
+        change(f"{STAFF}/check_double.py", '@check("C2"', '@check("C7"'),
+        f"{STAFF}/check_double.py: check_dtype: the contract line C7 is not in the starter's docstring; known are C1",
+    ),
+    "check without a title": (
+        change(f"{STAFF}/check_double.py", '    """Keeps integers integers"""\n', ""),
+        f"{STAFF}/check_double.py: check_dtype: it has no docstring",
+    ),
+    "check at fault": (
+        change(f"{STAFF}/check_double.py", "same_dtype(student", "undefined_name(student"),
+        "check_dtype is at fault itself (NameError: name 'undefined_name' is not defined, line ",
+    ),
+    "checks that do not import": (
+        change(f"{STAFF}/check_double.py", "import torch", "import torchh"),
+        f"{STAFF}/check_double.py: its checks cannot be collected; mend them: line 1: import torchh (Module",
+    ),
+    "shown check uses the reference": (
+        change(f"{SHOWN}/check_double.py", "def check_small(student):", "def check_small(student, reference):"),
+        f"{SHOWN}/check_double.py: check_small uses the reference, which students do not have",
+    ),
+    "starter passes": (
+        change(
+            f"{SHOWN}/double.py",
+            "raise NotImplementedError  # TODO",
+            "return x.mul_(2) if x.dim() == 0 else 2 * x # TODO",
+        ),
+        f"{SHOWN}/exercise.yaml: starter: the starter was changed; write  starter: ",
+    ),
+    "starter solves it": (
+        copy(f"{STAFF}/right/adds.py", f"{SHOWN}/double.py"),
+        f"{SHOWN}/double.py: the starter passes every check; leave something for the student to do",
+    ),
+    "nothing marked TODO": (
+        change(f"{SHOWN}/double.py", "  # TODO", ""),
+        f"{SHOWN}/double.py: nothing is marked TODO",
+    ),
+    "long docstring": (
+        change(f"{SHOWN}/double.py", '"""Double it\n', '"""Double it\n' + "and so on\n" * 30),
+        f"{SHOWN}/double.py: the docstring has 36 lines; shorten it to 25",
+    ),
+    "long code": (
+        change(f"{SHOWN}/double.py", "def double_(x):", "x = 1\n" * 50 + "def double_(x):"),
+        f"{SHOWN}/double.py: the code has 55 lines; shorten it to 40",
+    ),
+    "hint not written": (
+        change(f"{SHOWN}/exercise.yaml", "Look at the operator.", "TODO"),
+        f"{SHOWN}/exercise.yaml: hints: hint 1 is not written",
+    ),
+    "unknown topic": (
+        change(f"{SHOWN}/exercise.yaml", "topics: [T1]", "topics: [T1, T99]"),
+        f"{SHOWN}/exercise.yaml: topics: T99 is not in exercises/topics.yaml",
+    ),
+    "stray file": (
+        add(f"{SHOWN}/notes.txt", "x"),
+        f"{SHOWN}/notes.txt: this file has no place in a course; remove it or mend its name",
+    ),
+    "folder that no module lists": (
+        add("exercises/01_basics/lost/lost.py", "x = 1\n"),
+        "exercises/01_basics/lost/lost.py: this file has no place in a course",
+    ),
+    "fixtures that no check reads": (
+        add(f"{STAFF}/conftest.py", "x = 1\n"),
+        f"{STAFF}/conftest.py: no check reads this file; move its fixtures into the check file, and remove it",
+    ),
+    "rule without a check": (
+        change(f"{SHOWN}/double.py", '"""Double it\n', '"""Double it\n\nC9  Nothing is printed.\n'),
+        f"{SHOWN}/double.py: no check examines the rule C9; write a check, or remove the rule",
+    ),
+    "two checks of one name": (
+        change(f"{STAFF}/check_double.py", "def check_dtype", "def check_small"),
+        f"{STAFF}/check_double.py: check_small: a shown check has the same name; give each check its own name",
+    ),
+    "code without effect": (
+        change(f"{STAFF}/check_double.py", "def check_dtype(student):\n", "def check_dtype(student, capsys):\n"),
+        "`capsys` reaches the check process, not student code; call `heard(student.f, ...)`",
+    ),
+    "a test that is never run": (
+        change(f"{SHOWN}/check_double.py", "def check_small(", "def test_small("),
+        f"{SHOWN}/check_double.py:7: `test_small` is never run; make it a check",
+    ),
+    "no reference": (
+        remove(f"{STAFF}/double.py"),
+        f"{STAFF}: there is no reference; write double.py",
+    ),
+}
+
+
+TOGETHER = {
+    "text": [
+        "unknown contract line",
+        "hidden check without an example",
+        "shown check uses the reference",
+        "starter passes",
+        "long docstring",
+        "hint not written",
+        "unknown topic",
+        "stray file",
+        "folder that no module lists",
+        "no reference",
+    ],
+    "more_text": [
+        "hidden check without a contract line",
+        "check without a title",
+        "long code",
+        "nothing marked TODO",
+    ],
+    "answers": [
+        "right variant fails for some seeds",
+        "right variant fails",
+        "wrong answer names another check",
+        "too few wrong answers",
+    ],
+    "names": ["wrong answer names no check", "reference fails"],
+    "unknown_names": ["wrong answer names an unknown check", "check at fault"],
+    "constants": ["a constant earns points"],
+    "settings": ["values name nothing", "a cap names no rule"],
+    "rules": ["wrong answer loses much elsewhere", "unknown odd answer"],
+    "more_rules": ["wrong answer breaks what it does not", "a hidden check tells a number"],
+    "checks": ["accepts everything", "starter solves it"],
+    "imports": ["checks that do not import"],
+    "more_names": ["fixtures that no check reads", "rule without a check", "two checks of one name"],
+    "source": ["code without effect", "a test that is never run"],
+}
+"""Faults that can be planted in one copy of the exercise double, by the name of the copy."""
+
+
+_LUCK = "right variant fails for some seeds"
+
+
+def planted(root: Path, copies: Sequence[str]) -> Course:
+    """The pretend course with copies of the exercise double in place of its own exercises, each with its faults."""
+    shutil.copytree(COURSES / "tiny", root, ignore=shutil.ignore_patterns("double", "total"))
+    for number, name in enumerate(copies, 1):
+        for folder in ("exercises", "solutions"):
+            copied = root / folder / "01_basics" / name
+            shutil.copytree(COURSES / "tiny" / folder / "01_basics" / "double", copied)
+            for file in (copied / "double.py", copied / "check_double.py"):
+                file.rename(file.with_name(file.name.replace("double", name)))
+        change(f"{SHOWN}/exercise.yaml", "01-1", f"01-{number}")(root, name)
+        for fault in TOGETHER[name]:
+            FAULTS[fault][0](root, name)
+    yaml = root / "course.yaml"
+    text = yaml.read_text().replace("[double, total]", f"[{', '.join(copies)}]")
+    yaml.write_text(text.replace("[double]", f"[{copies[0]}]"))
+    return load_course(root)
+
+
+def test_planted_faults(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each fault is told as a sentence with its place and its remedy."""
+    lucky = [name for name, faults in TOGETHER.items() if _LUCK in faults]
+    others = [name for name in TOGETHER if name not in lucky]
+    # Odd answers have tests of their own below, and would be tried on each copy.
+    odd = {name for name, faults in TOGETHER.items() if "unknown odd answer" in faults}
+    monkeypatch.setattr(
+        "grader.author.run.odd_cases", lambda proof: odd_cases(proof) if proof.exercise.id in odd else ()
+    )
+    problems = []
+    for seeds, copies in ((1, others), (8, lucky)):
+        course = planted(tmp_path / f"course{seeds}", copies)
+        for proof in verify(course, course.exercises, FORK, seeds, print):
+            problems += proof.problems
+    told = {fault: within(name, FAULTS[fault][1]) for name, faults in TOGETHER.items() for fault in faults}
+    assert [fault for fault, text in told.items() if not any(text in problem for problem in problems)] == [], problems
+
+
+def test_code_without_effect_is_reported_before_anything_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where lines of check files have no effect, no process is started, and a line says why nothing was run."""
+
+    def opened(*args: object) -> None:
+        raise AssertionError("a lane was opened")
+
+    monkeypatch.setattr("grader.author.run.open_pool", opened)
+    course = planted(tmp_path / "course", ["source"])
+    (proof,) = verify(course, course.exercises, FORK, 1, print)
+    assert [problem.split(":", 1)[0] for problem in proof.problems] == [
+        f"{folder}/01_basics/source/check_source.py" for folder in ("exercises", "solutions")
+    ]
+    assert proof.notes == ["source: nothing of it was run; first fix the lines of its check files that are listed"]
+
+
+def test_every_fault_is_planted() -> None:
+    """No fault is left out."""
+    assert sorted(fault for group in TOGETHER.values() for fault in group) == sorted(FAULTS)
+
+
+def test_sound_course_is_green(tmp_path: Path) -> None:
+    """The pretend course itself has no problem, and the command says so in one table."""
+    home = shutil.copytree(COURSES / "tiny", tmp_path / "course")  # what is kept of it stays out of the pretend course
+    ran = run_grade("verify", "--seeds", "2", cwd=home)
+    assert ran.returncode == 0, ran.stdout
+    assert "All of it holds." in ran.stdout
+    assert "01-1 double" in ran.stdout
+
+
+def test_new_course_lacks_only_what_its_author_must_write(tmp_path: Path) -> None:
+    """A scaffolded exercise runs as it should; verify asks for the text, the hints, and nothing else."""
+    assert run_grade("new", "--course", "mine", cwd=tmp_path).returncode == 0
+    home = tmp_path / "mine"
+    ran = run_grade("new", "02_memory/predict_offsets", cwd=home)
+    assert ran.returncode == 0, ran.stderr
+    assert "wrote exercises/02_memory/predict_offsets/predict_offsets.py" in ran.stdout
+    course = load_course(home)
+    assert course.exercises[0].number == "02-1"
+    (proof,) = verify(course, course.exercises, FORK, 1, print)
+    assert [problem.split(": ", 1)[1] for problem in proof.problems] == [
+        "the docstring is not written; state the task and its rules",
+        *(f"hints: hint {n} is not written; write where to look, which rule, nearly the code" for n in (1, 2, 3)),
+    ]
+    assert {kind: good == total for kind, (good, total) in proof.counts.items()} == dict.fromkeys(proof.counts, True)
+
+
+def test_new_refuses(tmp_path: Path) -> None:
+    """A course is not written over, a name must be usable, and an id is unique."""
+    run_grade("new", "--course", ".", cwd=tmp_path)
+    again = run_grade("new", "--course", ".", cwd=tmp_path)
+    assert (again.returncode, "a course is not written over" in again.stderr) == (2, True)
+    odd = run_grade("new", "../evil", cwd=tmp_path)
+    assert (odd.returncode, "is not MODULE/EXERCISE in lower case" in odd.stderr) == (2, True)
+    run_grade("new", "01_a/one", cwd=tmp_path)
+    twice = run_grade("new", "02_b/one", cwd=tmp_path)
+    assert (twice.returncode, "the exercise one exists" in twice.stderr) == (2, True)
+
+
+def test_new_keeps_comments_and_modules(tmp_path: Path) -> None:
+    """course.yaml gets one name or one module more; everything else stays as it was."""
+    root = Path(shutil.copytree(COURSES / "tiny", tmp_path / "course"))
+    yaml = root / "course.yaml"
+    yaml.write_text(yaml.read_text().replace("modules:\n", "modules:\n  # in order\n"))
+    before = yaml.read_text().splitlines()
+    assert run_grade("new", "01_basics/third", cwd=root).returncode == 0
+    assert run_grade("new", "02_more/fourth", cwd=root).returncode == 0
+    course = load_course(root)
+    assert [exercise.id for exercise in course.exercises] == ["double", "total", "third", "fourth"]
+    assert [exercise.number for exercise in course.exercises] == ["01-1", "01-2", "01-3", "02-1"]
+    kept = [line for line in yaml.read_text().splitlines() if line in before]
+    assert [line for line in before if "exercises: [double, total]" not in line] == kept
+
+
+def test_a_wrong_answer_without_a_verdict_proves_nothing() -> None:
+    """A check that could not tell did not catch the mistake."""
+    from grader.author.cases import Case
+    from grader.author.judge import judge
+    from grader.author.proof import Proof
+    from grader.course.answers import Answer
+    from grader.model import Check, Outcome, Verdict
+
+    exercise = load_course(COURSES / "tiny").exercises[0]
+    case = Case(exercise, "wrong", Answer(Path("w.py"), b"", "It is wrong.", "small"), 0)
+    proof = Proof(exercise)
+    judge(proof, [Check("small", exercise.id, "T")], [(case, [Outcome("small", Verdict.INCONCLUSIVE)])])
+    (problem,) = proof.problems
+    assert "w.py: it gets no verdict from check_small; make its measurement clearer" in problem
+    assert not proof.unproved
+
+
+def test_odd_answers_need_somebody_who_looks(tmp_path: Path) -> None:
+    """Where no check looks at what comes back, every odd answer gets full marks, and each is told."""
+    root = Path(shutil.copytree(COURSES / "tiny", tmp_path / "course"))
+    (root / "solutions/01_basics/double/check_double.py").write_text(ACCEPTS_ALL)
+    (root / "exercises/01_basics/double/check_double.py").write_text(ACCEPTS_ALL.replace("random", "small"))
+    course = load_course(root)
+    (proof,) = verify(course, course.exercises[:1], FORK, 1, print)
+    told = [problem for problem in proof.problems if "this odd answer gets full marks" in problem]
+    assert any("double gives None" in problem for problem in told)
+    assert any("double gives two_percent_more" in problem for problem in told)
+
+
+def test_no_odd_answer_breaks_a_sound_course() -> None:
+    """Each is tried, and none gets through; who waits is told how many are done."""
+    course, told = load_course(COURSES / "tiny"), []
+    (proof,) = verify(course, course.exercises[:1], FORK, 1, print, ran=lambda count, of: told.append((count, of)))
+    good, total = proof.counts["odd"]
+    assert good == total == 2 * len(ODD)
+    both = total + proof.counts["constant"][1]
+    assert (both, both) in told
+    # It has no rule on gradients, nor one on arguments for what works in place.
+    (note,) = proof.notes
+    assert "double may give detached: is there a rule on gradients?" in note
+    assert all(0 < len(messages) <= MOST_MESSAGES for messages in proof.messages.values())
+    assert set(proof.messages) == {"random", "dtype"}
+
+
+def test_a_course_of_all_parts_is_green() -> None:
+    """Rules on names, data, shared code and files that are written: known answers are judged as they should be."""
+    course = load_course(COURSES / "parts")
+    for proof in verify(course, course.exercises, FORK, 1, print):
+        assert proof.problems == [], proof.exercise.id

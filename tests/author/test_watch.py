@@ -1,0 +1,169 @@
+"""`grade verify --watch`: what a save changes is proved again in a lane that stays, and nothing else is run."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager, nullcontext
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support import COURSES, FORK
+
+from grader.author.odd import odd_cases
+from grader.author.proof import Proof
+from grader.author.run import prove
+from grader.author.runs import Runs
+from grader.author.watch import Watch
+from grader.course.load import load_course
+from grader.model import Course
+from grader.runner.lane import Lane
+from grader.runner.pool import Pool
+
+STAFF = "solutions/01_basics/double"
+SHOWN = "exercises/01_basics/double"
+
+
+@pytest.fixture
+def lane(tiny: Course, fork_lane: Lane) -> Iterator[Lane]:
+    """A warm lane, which has the checks of the pretend course again afterwards."""
+    yield fork_lane
+    fork_lane.collect_anew(tiny.exercises)
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """A copy of the pretend course."""
+    return Path(shutil.copytree(COURSES / "tiny", tmp_path / "course"))
+
+
+def test_checks_are_read_anew(lane: Lane, home: Path) -> None:
+    """A changed check file is read by the same process; one that breaks off is told, and the next is read again."""
+    (exercise, *_) = load_course(home).exercises
+    path, text = home / STAFF / "check_double.py", (home / STAFF / "check_double.py").read_text()
+    seen = []
+    for written in (text.replace("def check_dtype", "def check_other"), f"import torchh\n{text}", text):
+        path.write_text(written)
+        lane.collect_anew([exercise])
+        problem = lane.collected.problems.get(exercise.id, "").strip().split("\n")[-1]
+        seen.append(([check.id for check in lane.collected.checks if not check.shown], problem))
+    nothing = "E   ModuleNotFoundError: No module named 'torchh'"
+    assert seen == [(["random", "other"], ""), ([], nothing), (["random", "dtype"], "")]
+
+
+def test_a_course_that_is_replaced_is_read(lane: Lane, home: Path) -> None:
+    """A check process keeps access to the folders that it was given; one that replaces them is another."""
+    for _ in range(2):
+        lane.collect_anew(load_course(home).exercises[:1])
+        assert not lane.collected.problems
+        shutil.copytree(home, home.with_name("new"))
+        shutil.rmtree(home)
+        home.with_name("new").rename(home)
+
+
+@pytest.fixture
+def pool(lane: Lane, monkeypatch: pytest.MonkeyPatch) -> Iterator[Pool]:
+    """A pool of that lane, which outlives it."""
+    monkeypatch.setattr(lane, "watch", lane.watch)
+    monkeypatch.setattr("grader.author.run.constant_cases", lambda exercise: [])
+    with closing(Pool(lambda: lane, 1)) as pool:
+        yield pool
+        monkeypatch.setattr(lane, "close", lambda: None)
+
+
+def test_known_answers_are_told_first(pool: Pool, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Odd answers come afterwards, and not at all where nobody waits for them any more."""
+    monkeypatch.setattr("grader.author.run.odd_cases", lambda proof: [*odd_cases(proof)][:1])
+    course = load_course(home)
+    runs, told = Runs(course, FORK), list[Proof]()
+    known = {"starter": (1, 1), "reference": (1, 1), "right": (1, 1), "wrong": (2, 2)}
+    (left,) = prove(pool, course.exercises[:1], runs, 1, print, first=told.extend, stops=lambda: bool(told))
+    assert [told[0].counts, left.counts] == [known, known]
+    (whole,) = prove(pool, course.exercises[:1], runs, 1, print)
+    assert whole.counts == {**known, "odd": (1, 1)}
+
+
+class Author:
+    """Edits files one after another, each when what the last one led to has been told; then leaves.
+
+    Args:
+        edits: each gives the path that it saved.
+    """
+
+    def __init__(self, edits: Sequence[Callable[[], Path]]) -> None:
+        self._edits = list(edits)
+        self.told: list[list[str]] = [[]]
+        self.tell: Callable[[set[Path]], None] = lambda paths: None
+
+    def say(self, *lines: str) -> None:
+        """Read lines; the last one of a proof is the time that it took."""
+        self.told[-1] += lines
+        if lines and lines[-1].startswith("("):
+            if not self._edits:
+                raise KeyboardInterrupt
+            self.told.append([])
+            self.tell({self._edits.pop(0)()})
+
+    @contextmanager
+    def saves(self, folder: Path, tell: Callable[[set[Path]], None], **options: Any) -> Iterator[None]:
+        """In place of what watches files."""
+        self.tell = tell
+        yield
+
+
+def test_a_save_is_proved(lane: Lane, pool: Pool, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A wrong answer is run alone; a check at fault is told with its line; a broken file is told and then mended."""
+
+    def write(path: str, old: str, new: str) -> Callable[[], Path]:
+        def edit() -> Path:
+            text = (home / path).read_text()
+            assert old in text
+            (home / path).write_text(text.replace(old, new))
+            return home / path
+
+        return edit
+
+    def remove() -> Path:
+        (home / SHOWN / "exercise.yaml").unlink()
+        return home / SHOWN / "exercise.yaml"
+
+    author = Author(
+        [
+            write(f"{STAFF}/wrong/changes_input.py", "caught by: random", "caught by: dtype"),
+            write(f"{STAFF}/wrong/changes_input.py", "caught by: dtype", "caught by: random"),
+            write(f"{STAFF}/check_double.py", "same_dtype(student", "undefined_name(student"),
+            write(f"{STAFF}/double.py", "def double(x):", "def double(x:"),
+            remove,
+        ]
+    )
+    runs: list[int] = []
+
+    def run(*args: Any, **named: Any) -> Any:
+        runs[-1] += 1
+        return Lane.run(lane, *args, **named)
+
+    def collect_anew(exercises: Any) -> None:
+        runs.append(0)
+        Lane.collect_anew(lane, exercises)
+
+    monkeypatch.setattr(lane, "run", run)
+    monkeypatch.setattr(lane, "collect_anew", collect_anew)
+    monkeypatch.setattr("grader.author.watch.open_pool", lambda *arguments: nullcontext(pool))
+    monkeypatch.setattr("grader.author.watch.saves", author.saves)
+    monkeypatch.setattr("grader.author.run.odd_cases", lambda proof: ())
+    with pytest.raises(KeyboardInterrupt):
+        Watch(load_course(home), ["double"], FORK, 1, author.say).run()
+    sound, other, back, fault, broken, gone = ("\n".join(lines) for lines in author.told)
+    assert "All of it holds." in sound
+    assert "check_dtype does not catch this wrong answer (random did)" in " ".join(other.split())
+    assert "All of it holds." in back
+    # All, then the one text that is new; going back runs nothing, for which no lane is asked; other checks run all.
+    assert runs[:3] == [5, 1, 5]
+    words = " ".join(fault.split())
+    assert "check_dtype is at fault itself (NameError: name 'undefined_name' is not defined, line" in words
+    assert ": undefined_name(student.double" in words
+    assert "the reference is not valid Python" in " ".join(broken.split())
+    assert "exercise.yaml: cannot be read" in " ".join(gone.split())
+    assert os.fspath(home) not in gone

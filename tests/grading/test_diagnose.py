@@ -1,0 +1,265 @@
+"""A submission that behaves like a known wrong answer is told its sentence; any other one is told nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from support import FORK, Grade, grade_one
+
+from grader.grading.diagnose import diagnose
+from grader.grading.known import Known
+from grader.model import Check, Course, Exercise, GradedExercise, Submission
+from grader.model.messages import Part
+from grader.runner.lane import Lane, Run
+
+IN_PLACE = "def double_(x):\n    return x.mul_(2)\n"
+TRIPLES = "def double(x):\n    y = x + x\n    return y + x\n\n\ndef double_(x):\n    return x.add_(2 * x)\n"
+SENTENCE = "You tripled it; double means two times."
+
+
+class Counted:
+    """A lane that counts what is run in it, by the code's first line."""
+
+    def __init__(self, lane: Lane) -> None:
+        self.lane = lane
+        self.watch = lane.watch
+        self.ran: list[bytes] = []
+
+    def run(self, exercise: Exercise, files: dict[str, bytes], seed: int, *, part: Part) -> Run:
+        self.ran.append(next(iter(files.values())))
+        return self.lane.run(exercise, files, seed, part=part)
+
+    def checks_of(self, exercise: Exercise) -> list[Check]:
+        return self.lane.checks_of(exercise)
+
+
+def submission_of(exercise: Exercise, text: str) -> Submission:
+    return Submission("somebody", {exercise.id: {exercise.file_name: text.encode()}}, {}, {}, "")
+
+
+def diagnosed(
+    lane: Lane | Counted, exercise: Exercise, text: str, *, seed: int = 0, known: Known | None = None
+) -> GradedExercise:
+    """A text, graded and diagnosed."""
+    submission = replace(submission_of(exercise, text), paths={exercise.id: Path("nowhere.py")})
+    graded = grade_one(exercise, submission, lane.lane if isinstance(lane, Counted) else lane, seed)
+    setup = replace(FORK, seed=seed)
+    return diagnose(graded, submission, setup, lane, known or Known(setup))  # type: ignore[arg-type]
+
+
+@contextmanager
+def wrong_ones(exercise: Exercise, folder: Path, *answers: str) -> Iterator[Exercise]:
+    """The exercise with other wrong answers."""
+    paths = []
+    for number, text in enumerate(answers):
+        paths.append(folder / f"wrong_{number}.py")
+        paths[-1].write_text(text)
+    yield replace(exercise, wrong=tuple(paths))
+
+
+@pytest.fixture
+def double(tiny: Course) -> Exercise:
+    """An exercise with two wrong answers."""
+    return tiny.exercises[0]
+
+
+@pytest.mark.parametrize("seed", [0, 5])
+def test_a_known_mistake_is_told(double: Exercise, fork_lane: Lane, seed: int) -> None:
+    """However it is written, and whatever the inputs are; points stay as they are."""
+    told = diagnosed(fork_lane, double, TRIPLES, seed=seed)
+    assert told.diagnosis == SENTENCE
+    # The dtype's points are held back, because no value is right.
+    assert [row.held_back for row in told.checks] == [0, 0, 0, 170]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        TRIPLES.replace("2 * x", "x"),  # right in place: it passes what the wrong answer does not
+        TRIPLES.replace("y + x", "y + y"),  # four times
+        TRIPLES.replace("return y + x", "return (y + x).double()"),  # one more check fails
+        f"import torch\n\n\ndef double(x):\n    return torch.zeros_like(x)\n\n\n{IN_PLACE}",
+        "def double(x, y):\n    return 2 * x\n\n\ndef double_(x, y):\n    return x.mul_(2)\n",
+        f"def double(x):\n    return [2 * x]\n\n\n{IN_PLACE}",
+    ],
+)
+def test_another_mistake_is_not_told(double: Exercise, fork_lane: Lane, text: str) -> None:
+    """Nearly a known mistake is none."""
+    assert diagnosed(fork_lane, double, text).diagnosis is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"def double(x):\n    return 2 * x\n\n\n{IN_PLACE}",  # right
+        "def double(x) return",  # does not load
+        IN_PLACE,  # no such function
+        f"def double(x):\n    raise NotImplementedError\n\n\n{IN_PLACE}",
+        f"def double(x):\n    while True:\n        pass\n\n\n{IN_PLACE}",
+    ],
+)
+def test_nothing_is_run_where_nothing_can_be_told(double: Exercise, fork_lane: Lane, text: str) -> None:
+    """Full marks, stubs, what does not load and the like cost no time."""
+    lane = Counted(fork_lane)
+    assert diagnosed(lane, double, text).diagnosis is None
+    assert lane.ran == []
+
+
+def test_costs_alone_tell_a_mistake(tiny: Course, fork_lane: Lane, tmp_path: Path) -> None:
+    """A loop of Python's is known by the check that counts; the check is not run again for another seed."""
+    lane = Counted(fork_lane)
+    loop = "def total(x):\n    t = 0 * x.sum()\n    for y in x:\n        t = t + y\n    return t\n"
+    other = "def total(x):\n    return sum(x.flatten(), 0 * x.sum())\n"
+    with wrong_ones(tiny.exercises[1], tmp_path, f'"""A loop.\n\ncaught by: counts\n"""\n\n{loop}') as exercise:
+        assert diagnosed(lane, exercise, other).diagnosis == "A loop."
+    assert other.encode() not in lane.ran
+
+
+def test_two_that_behave_alike_are_both_told(double: Exercise, fork_lane: Lane, tmp_path: Path) -> None:
+    """Of three, none is."""
+    answers = [f'"""Sentence {name}.\n\ncaught by: small\n"""\n\n{TRIPLES}' for name in "abc"]
+    with wrong_ones(double, tmp_path, *answers[:2]) as exercise:
+        assert diagnosed(fork_lane, exercise, TRIPLES).diagnosis == "Sentence a. Or: Sentence b."
+    with wrong_ones(double, tmp_path, *answers) as exercise:
+        assert diagnosed(fork_lane, exercise, TRIPLES).diagnosis is None
+
+
+RIGHT = "def double(x):\n    return 2 * x\n\n\n"
+WRONG, WRONG_IN_PLACE = RIGHT.replace("2", "5"), IN_PLACE.replace("2", "7")
+TWO = (
+    f'"""Fives.\n\ncaught by: small\n"""\n\n{WRONG}{IN_PLACE}',
+    f'"""Sevens.\n\ncaught by: in_place\n"""\n\n{RIGHT}{WRONG_IN_PLACE}',
+)
+
+
+@pytest.mark.parametrize("seed", [0, 5])
+def test_two_at_once_are_both_told(double: Exercise, fork_lane: Lane, tmp_path: Path, seed: int) -> None:
+    """That which explains what is told in full comes first, whatever their files are called."""
+    with wrong_ones(double, tmp_path, *reversed(TWO)) as exercise:
+        assert diagnosed(fork_lane, exercise, WRONG + WRONG_IN_PLACE, seed=seed).diagnosis == "Fives. And: Sevens."
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        WRONG_IN_PLACE.replace("mul_(7)", "add_(6 * x.abs())"),  # an unknown mistake
+        "def double_(x):\n    raise NotImplementedError\n",
+        "",
+        "def double_(x, y):\n    return x\n",
+        "def double_(x):\n    while True:\n        pass\n",
+        "def double_(x):\n    return x.mul_(2)\n",
+    ],
+)
+def test_each_function_is_diagnosed_by_itself(double: Exercise, fork_lane: Lane, tmp_path: Path, other: str) -> None:
+    """Whatever the others do: are right, wrong in a way that nobody knows, not written, not there, endless."""
+    with wrong_ones(double, tmp_path, *TWO) as exercise:
+        assert diagnosed(fork_lane, exercise, WRONG + other).diagnosis == "Fives."
+        assert diagnosed(fork_lane, exercise, WRONG.replace("5", "6") + other).diagnosis is None
+
+
+FLOATS = "def double(x):\n    return 2 * x.float()\n\n\n"
+IN_ONE = (
+    f'"""Fives.\n\ncaught by: small\n"""\n\n{WRONG}{IN_PLACE}',
+    f'"""You call `float`.\n\ncaught by: dtype\n"""\n\n{FLOATS}{IN_PLACE}',
+)
+BOTH_IN_ONE = FLOATS.replace("2", "5") + IN_PLACE
+
+
+def test_two_mistakes_in_one_function_are_both_told(double: Exercise, fork_lane: Lane, tmp_path: Path) -> None:
+    """If together they explain each of its failing checks, and each some that the other does not."""
+    with wrong_ones(double, tmp_path, *reversed(IN_ONE)) as exercise:
+        assert diagnosed(fork_lane, exercise, BOTH_IN_ONE).diagnosis == "Fives. And: You call `float`."
+        assert diagnosed(fork_lane, exercise, BOTH_IN_ONE.replace("5", "6")).diagnosis is None
+
+
+def test_of_two_pairs_what_is_certain_is_told(double: Exercise, fork_lane: Lane, tmp_path: Path) -> None:
+    """One of two that behave alike may not be it; the one beside it is."""
+    with wrong_ones(double, tmp_path, *IN_ONE, IN_ONE[1].replace("You call", "To call")) as exercise:
+        assert diagnosed(fork_lane, exercise, BOTH_IN_ONE).diagnosis == "Fives."
+
+
+@pytest.mark.parametrize(
+    ("code", "told"),
+    [
+        ("2 * x.float()", "You call `float`."),
+        ("torch.mul(x.float(), 2)", "You call `float`."),
+        ("(2 * x).to(torch.float32)", None),
+        ("3 * x.float()", None),
+    ],
+)
+def test_without_a_value_what_is_named_must_be_there(
+    double: Exercise, fork_lane: Lane, tmp_path: Path, code: str, told: str | None
+) -> None:
+    """A wrong dtype can come about in many ways: a sentence that names one is for whoever wrote that."""
+    with wrong_ones(double, tmp_path, IN_ONE[1]) as exercise:
+        text = f"import torch\n\n\ndef double(x):\n    return {code}\n\n\n{IN_PLACE}"
+        assert diagnosed(fork_lane, exercise, text).diagnosis == told
+
+
+def test_one_that_cannot_be_read_leaves_the_others(double: Exercise, fork_lane: Lane, tmp_path: Path) -> None:
+    """What one file keeps is not in the reference: that is told by `grade verify`."""
+    bad = '"""Bad.\n\ncaught by: small\nkeeps: nothing\n"""\n'
+    with wrong_ones(double, tmp_path, bad, f'"""Good.\n\ncaught by: small\n"""\n\n{TRIPLES}') as exercise:
+        assert diagnosed(fork_lane, exercise, TRIPLES).diagnosis == "Good."
+
+
+def test_what_is_lost_on_other_rules_is_another_mistake(double: Exercise, fork_lane: Lane, tmp_path: Path) -> None:
+    """A wrong answer that keeps a rule is not run for who loses much on it: its file says so."""
+    lane = Counted(fork_lane)
+    text = BOTH_IN_ONE.replace("7", "2")
+    with wrong_ones(double, tmp_path, f'"""Wrong.\n\ncaught by: dtype\n"""\n\n{text}') as exercise:
+        assert diagnosed(lane, exercise, text).diagnosis is None
+    assert lane.ran == []
+
+
+def test_a_wrong_answer_runs_once_for_all(double: Exercise, fork_lane: Lane, tmp_path: Path) -> None:
+    """What was found out is kept, also on disk, in a file that holds no value of an input."""
+    lane, path = Counted(fork_lane), tmp_path / "mistakes.json"
+    known = Known(FORK, path)
+    diagnosed(lane, double, TRIPLES, known=known)
+    assert any(source != TRIPLES.encode() for source in lane.ran)
+    known.write()
+    lane.ran.clear()
+    assert diagnosed(lane, double, TRIPLES, known=Known(FORK, path)).diagnosis == SENTENCE
+    assert set(lane.ran) == {TRIPLES.encode()}
+    assert "asked" not in path.read_text()
+    assert "." not in path.read_text()
+
+
+def test_a_changed_wrong_answer_is_run_again(double: Exercise, fork_lane: Lane, tmp_path: Path) -> None:
+    """What is known of the file as it was does not count."""
+    lane, known = Counted(fork_lane), Known(FORK)
+    first, second = (f'"""No.\n\ncaught by: small\n"""\n\n{TRIPLES.replace("y + x", text)}' for text in ("y", "y + x"))
+    with wrong_ones(double, tmp_path, first) as exercise:
+        assert diagnosed(lane, exercise, TRIPLES, known=known).diagnosis is None
+    with wrong_ones(double, tmp_path, second) as exercise:
+        assert diagnosed(lane, exercise, TRIPLES, known=known).diagnosis == "No."
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"version": 1, "traces": {"a": {"b": ["c"]}}}', "[" * 100_000])
+def test_a_damaged_file_counts_as_none(double: Exercise, fork_lane: Lane, tmp_path: Path, text: str) -> None:
+    """It is found out again, and written anew."""
+    path = tmp_path / "mistakes.json"
+    path.write_text(text)
+    known = Known(FORK, path)
+    assert diagnosed(fork_lane, double, TRIPLES, known=known).diagnosis == SENTENCE
+    known.write()
+    assert len(path.read_text()) > 100
+
+
+def test_a_part_tells_nothing(double: Exercise, fork_lane: Lane) -> None:
+    """Where not all checks ran, what was left out might tell two mistakes apart."""
+    submission = submission_of(double, TRIPLES)
+    graded = grade_one(double, replace(submission, paths={double.id: Path("nowhere.py")}), fork_lane)
+    part = replace(graded, checks=graded.checks[:1], left_out=graded.checks[1:])
+    assert diagnose(part, submission, FORK, fork_lane, Known(FORK)).diagnosis is None
+
+
+def test_an_untouched_starter_has_no_mistake(double: Exercise, fork_lane: Lane, grade_text: Grade) -> None:
+    """What the course gave is not the student's."""
+    graded = replace(grade_text(TRIPLES), state="not_started")
+    assert diagnose(graded, submission_of(double, TRIPLES), FORK, fork_lane, Known(FORK)).diagnosis is None

@@ -1,0 +1,102 @@
+"""A submission as a new wrong answer: its code, and nothing that tells whose it is."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from grader.grading.draft import draft_text, plain_code
+from grader.model import Check, Course, Exercise, GradedCheck, GradedExercise, Outcome, Score, Verdict
+
+HEAD = '"""TODO: say what the mistake is, and what holds instead: one sentence, which students are told.\n\n'
+
+
+@pytest.fixture
+def double(tiny: Course) -> Exercise:
+    """An exercise of two functions."""
+    return tiny.exercises[0]
+
+
+def lost(exercise: Exercise, *rows: tuple[str, str, str, str]) -> GradedExercise:
+    """It, graded: the id, rule, category and verdict of each check."""
+    checks = tuple(
+        GradedCheck(
+            Check(id, exercise.id, "t", rule, category), Outcome(id, Verdict(verdict), cause="values"), Score(0, 10)
+        )
+        for id, rule, category, verdict in rows
+    )
+    return GradedExercise(exercise, "started", checks, Score(0, 10))
+
+
+FAILED = ("small", "C1", "correctness", "failed")
+
+
+def test_who_it_is_of_goes_out(double: Exercise) -> None:
+    """Comments, docstrings, what runs it as a program, addresses, and the name in whatever is defined."""
+    text = (
+        '"""Ada Lovelace, s1234567."""\n# Ada\n__author__ = "ada@x.org"\n\n\ndef ada_helper(x):\n    """By Ada."""\n'
+        '    return x * 3  # Ada\n\n\ndef double(x):\n    """Of LOVELACE."""\n    s1234567 = ada_helper(x)\n'
+        '    return s1234567\n\n\nif __name__ == "__main__":\n    print("Ada")\n'
+    )
+    told = draft_text(lost(double, FAILED), text.encode(), ["lovelace_ada_1234567", "Ada Lovelace"])
+    assert told == (
+        f'{HEAD}caught by: small\n"""\n\n__author__ = \'student\'\n\n\ndef student_helper(x):\n    return x * 3\n\n\n'
+        "def double(x):\n    s0 = student_helper(x)\n    return s0\n"
+    )
+
+
+def test_the_courses_words_stay(double: Exercise) -> None:
+    """Also where somebody is called like a function, a method or a word of Python."""
+    text = "def double(x):\n    return x.sum()\n"
+    told = draft_text(lost(double, FAILED), text.encode(), ["Return Double", "sum"])
+    assert told.endswith(text)
+
+
+def test_rules(double: Exercise) -> None:
+    """The check that must catch it compares values; all rules that lost points are broken."""
+    rows = [("slow", "C2", "performance", "failed"), ("kind", "C3", "correctness", "skipped"), FAILED]
+    told = draft_text(lost(double, *rows), b"def double(x):\n    return x\n", [])
+    assert "caught by: small\nbreaks: C1, C2, C3\n" in told
+    told = draft_text(lost(double, rows[0]), b"def double(x):\n    return x\n", [])
+    assert "caught by: slow\n" in told
+    with pytest.raises(ValueError, match="no check failed in a way that can be compared"):
+        draft_text(lost(double, ("slow", "C2", "performance", "timed_out")), b"def double(x):\n    return x\n", [])
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("def double(x:\n", "it is not Python"),
+        ("from mine import double\n", "it imports mine, a file of its own"),
+        ("from . import mine\n\n\ndef double(x):\n    return mine\n", "it imports ., a file of its own"),
+        ("def double(x):\n    return 2 * x\n", "what it defines is as in the reference"),
+        ("x = 1\n", "what it defines is as in the reference"),
+        ("(" * 10_000, "it is not Python"),
+    ],
+)
+def test_of_what_none_can_be_made(double: Exercise, text: str, why: str) -> None:
+    """It says why."""
+    with pytest.raises(ValueError, match=why):
+        draft_text(lost(double, FAILED), text.encode(), [])
+
+
+def test_what_is_needed_while_it_loads_stays(double: Exercise) -> None:
+    """What is kept of the reference stands below, which is too late for a table that is made by it."""
+    text = "def double(x):\n    return 2 * x\n\n\nTABLE = double(1)\n\n\ndef double_(x):\n    return x\n"
+    told = draft_text(lost(double, FAILED), text.encode(), [])
+    assert "keeps:" not in told
+    assert "def double(x)" in told
+
+
+def test_plain_code() -> None:
+    """A function of which only its docstring is left does nothing."""
+    assert plain_code(b'def f(x):\n    """Adds."""\n') == "def f(x):\n    pass\n"
+
+
+def test_a_lost_check_without_points_breaks_no_rule(double: Exercise) -> None:
+    """`grade verify` would ask what is lost on it."""
+    graded = lost(double, FAILED, ("free", "C3", "correctness", "failed"))
+    free = replace(graded.checks[1], score=Score(0, 0))
+    told = draft_text(replace(graded, checks=(graded.checks[0], free)), b"def double(x):\n    return x\n", [])
+    assert "breaks" not in told

@@ -1,0 +1,105 @@
+"""What answers are compared by: what their code does, and not how it is written."""
+
+from __future__ import annotations
+
+import pytest
+
+from grader.grading.traces import Trace, failures_of, traces_of
+from grader.model import Check, GradedCheck, Outcome, Score, Speed, Verdict
+
+FAILED = Verdict.FAILED
+
+
+def trace(detail: str, verdict: Verdict = FAILED) -> Trace:
+    return Trace.of(Outcome("small", verdict, "", detail))
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("asked  2.0\n    double.py, line 2, in double\n        return 3 * x", "asked  2.0\n    double.py, line 9"),
+        ("yours  0.1234567", "yours  0.1234571"),
+        ("<object at 0x7f31> 3", "<object at 0x7f99> 3"),
+        ("no file /somewhere/grade-1/work/a.txt 3", "no file /somewhere/grade-2/work/a.txt 3"),
+        ("yours  3\ncounted: {'ops': 1}", "yours  3\ncounted: {'ops': 9}"),
+    ],
+)
+def test_how_code_is_written_does_not_count(one: str, other: str) -> None:
+    """Lines, rounding, addresses, folders and counts make no difference."""
+    assert trace(one) == trace(other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("yours  3", "yours  4"), ("yours  0.12", "yours  0.13"), ("yours  (1, 2)", "yours  (2, 1)")],
+)
+def test_what_it_does_counts(one: str, other: str) -> None:
+    """Other values are another mistake."""
+    assert trace(one) != trace(other)
+
+
+def test_a_verdict_counts() -> None:
+    """The same words with another verdict are something else."""
+    assert trace("yours  3") != trace("yours  3", Verdict.CRASHED)
+
+
+def row(
+    check: str, verdict: Verdict, *called: str, cause: str = "values", detail: str = "yours  3", category: str = "shape"
+) -> GradedCheck:
+    outcome = Outcome(check, verdict, "", detail, cause=cause, called=called)
+    return GradedCheck(Check(check, "double", "t", category=category), outcome, Score(0, 10))
+
+
+def test_of_a_count_its_power_of_two_is_left() -> None:
+    """A byte more is written in another way; twice as many are another mistake. In other checks each number counts."""
+    texts = [f"`f` makes more than 64 bytes\ncounted {count}, at most 64" for count in ("80", "100", "160")]
+    one, other, twice = (Trace.of(Outcome("a", FAILED, "", text), "performance") for text in texts)
+    assert one == other != twice
+    assert trace(texts[0]) != trace(texts[1])
+
+
+def test_of_a_measured_time_no_number_is_left() -> None:
+    """How much too slow somebody is depends on the machine and its load."""
+    speed = (Speed("", "", 2.0, 1.0, 3.0, 1.5, 1.0, 1.0, 9, 3),)
+    slow = [
+        Outcome("a", FAILED, "", f"takes {ratio} times as long\nby {ratio}", speed=speed) for ratio in ("2.5", "71")
+    ]
+    assert Trace.of(slow[0], "performance") == Trace.of(slow[1], "performance")
+
+
+def test_words_of_an_own_error_do_not_count() -> None:
+    """Its type does, and so does what PyTorch says."""
+    line = "\n    double.py, line 2, in double\n        {}"
+    own, other = (trace(f"your `f` raised ValueError: {text}{line.format('raise ValueError(x)')}") for text in "ab")
+    assert own == other
+    assert own != trace(f"your `f` raised TypeError: a{line.format('raise TypeError(x)')}")
+    assert trace(f"your `f` raised ValueError: a{line.format('x.view(3)')}") != other
+
+
+@pytest.mark.parametrize(
+    ("verdict", "cause", "seen"),
+    [
+        (FAILED, "dtype", True),
+        (Verdict.CRASHED, "raised", True),
+        (Verdict.SKIPPED, "shape", True),
+        (Verdict.SKIPPED, "raised", False),  # not written yet
+        (Verdict.SKIPPED, "name", False),
+        (Verdict.CRASHED, "signature", False),
+        (Verdict.TIMED_OUT, "raised", False),
+        (Verdict.OVER_LIMIT, "raised", False),
+        (Verdict.INCONCLUSIVE, "", False),
+    ],
+)
+def test_what_can_be_compared(verdict: Verdict, cause: str, seen: bool) -> None:
+    """What is not there says nothing, nor does code that never came to an end."""
+    rows = [row("a", verdict, "f", cause=cause)]
+    assert bool(traces_of(rows)) is seen
+    assert bool(failures_of(rows)) is seen
+
+
+def test_checks_that_call_one_function_fail_together() -> None:
+    """However many others fail; a check that calls two functions joins them, and one that calls none is alone."""
+    rows = [row("a", FAILED, "f"), row("b", FAILED, "g.weight"), row("c", Verdict.PASSED, "f", "g"), row("d", FAILED)]
+    assert sorted(map(sorted, failures_of(rows))) == [["a"], ["b"], ["d"]]
+    rows += [row("e", FAILED, "f", "g"), row("h", FAILED, "h")]
+    assert sorted(map(sorted, failures_of(rows))) == [["a", "b", "e"], ["d"], ["h"]]

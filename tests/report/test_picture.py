@@ -1,0 +1,177 @@
+"""Pictures are drawn from facts alone: as text that fits, as a sentence, as an SVG that says what it shows."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from dataclasses import asdict
+
+import pytest
+
+from grader.model.picture import Bar, Card, Grid, Moment, NamedShape, Picture, Shapes, Window
+from grader.report.pictures.draw import lines_of, sentence_of, svgs_of
+from grader.report.pictures.drawing import ASCII, Drawing
+from grader.report.pictures.windows import readers
+from grader.sandbox.records import from_plain, to_plain
+
+BOXES = Drawing(unicode=True)
+
+GRID = Picture(grid=Grid((("1", "2"), ("3", "4")), (("1", "3"), ("2", "4")), ((False, True), (True, False))))
+WINDOWS = Picture(
+    windows=(Window("t", (2, 3), (3, 1), 0, 6), Window("yours", (3,), (2,), 1, 6), Window("copy", (2,), (1,), 0, 2, 1))
+)
+BROADCAST = Picture(
+    shapes=Shapes((NamedShape("pred", (3, 1)), NamedShape("target", (3,))), broadcast=True, asked=(3, 1))
+)
+CLASH = Picture(shapes=Shapes((NamedShape("a", (4, 3)), NamedShape("b", (4,))), broadcast=True))
+CARD = Picture(cards=(Card("ops", (Bar("yours", 1200), Bar("at most", 20), Bar("reference", 0))),))
+MOMENTS = Picture(
+    moments=(
+        Moment("launch host to device", "host", 5e-6, 1e-5),
+        Moment("host to device", "0", 1e-5, 4e-5),
+        Moment("wait for copy", "host", 1e-5, 4e-5),
+        Moment("mm", "0", 4e-5, 9e-5),
+    ),
+    left_out=2,
+)
+ALL = {"grid": GRID, "windows": WINDOWS, "broadcast": BROADCAST, "clash": CLASH, "card": CARD, "moments": MOMENTS}
+
+
+@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("width", [30, 36, 50, 70])
+def test_pictures_fit(name: str, width: int) -> None:
+    """No line is wider than the terminal, and without UTF-8 all of it is ASCII; nothing ends in blanks."""
+    for drawing in (ASCII, BOXES):
+        drawn = lines_of(ALL[name], width, drawing)
+        assert drawn
+        assert [line for line in drawn if len(line) > width or line != line.rstrip()] == []
+    assert all(line.isascii() for line in lines_of(ALL[name], width, ASCII))
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_svgs_say_what_they_show(name: str) -> None:
+    """Each SVG is XML with a title, and with the sentence as its description."""
+    (drawn,) = svgs_of(ALL[name])
+    root = ET.fromstring(drawn)
+    texts = {child.tag.rpartition("}")[2]: child.text for child in root}
+    assert texts["title"]
+    assert texts["desc"] == sentence_of(ALL[name])
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_facts_cross_processes_and_make_json(name: str) -> None:
+    """A picture is the same after it was told to the host; a report has plain data of it."""
+    assert from_plain(Picture, to_plain(ALL[name])) == ALL[name]
+    assert asdict(ALL[name])["said"] == ""
+
+
+def test_wrong_cells_are_marked_by_shape() -> None:
+    """A wrong cell stands between marks, and is told with what is asked in its place."""
+    assert lines_of(GRID, 70, ASCII) == [
+        "asked        yours",
+        "+---+---+    +---+---+",
+        "| 1 | 2 |    | 1 |>3<|",
+        "| 3 | 4 |    |>2<| 4 |",
+        "+---+---+    +---+---+",
+        "> < marks what is wrong",
+    ]
+    assert sentence_of(GRID) == "Wrong elements: [0, 1] is 3, asked 2; [1, 0] is 2, asked 3."
+    assert svgs_of(GRID)[0].count("<path") == 2
+
+
+def test_one_below_the_other_where_it_is_narrow() -> None:
+    """Two tensors that do not fit side by side are drawn below each other."""
+    wide = Picture(grid=Grid((("1000", "2000"),), (("1000", "3000"),), ((False, True),), 1))
+    drawn = lines_of(wide, 26, ASCII)
+    assert [line for line in drawn if line in ("asked", "yours")] == ["asked", "yours"]
+    assert lines_of(wide, 12, ASCII) == ["Wrong elements: [1] is 3000, asked 2000."]
+
+
+def test_each_place_of_a_storage_tells_who_reads_it() -> None:
+    """Boxes hold indices; what nobody reads is empty; a plus marks what several indices read."""
+    assert readers(Window("w", (2, 2), (0, 2), 1, 4)) == {1: [(0, 0), (1, 0)], 3: [(0, 1), (1, 1)]}
+    assert lines_of(Picture(windows=(Window("w", (2, 2), (0, 2), 1, 4),)), 60, ASCII) == [
+        "w: shape (2, 2), strides (0, 2), offset 1",
+        "     0      1      2      3",
+        "  +------+------+------+------+",
+        "  |      | 0,0+ |      | 0,1+ |",
+        "  +------+------+------+------+",
+        "  + is read by more than one index",
+    ]
+
+
+def test_who_shares_a_storage_is_said() -> None:
+    """A second window names the storage it is on, or that it has its own."""
+    assert sentence_of(WINDOWS) == (
+        "t has shape (2, 3), strides (3, 1) and offset 0 in a storage of 6 elements; "
+        "yours has shape (3,), strides (2,) and offset 1 in the storage of t itself; "
+        "copy has shape (2,), strides (1,) and offset 0 in a storage of 2 elements, its own."
+    )
+    drawn = lines_of(WINDOWS, 70, BOXES)
+    assert "  in the storage of t:" in drawn
+    assert "  in a storage of its own:" in drawn
+
+
+def test_a_large_storage_is_begun() -> None:
+    """Of a storage that does not fit one row is drawn, and the rest counted."""
+    drawn = lines_of(Picture(windows=(Window("t", (1000,), (1,), 0, 1000),)), 70, ASCII)
+    assert len(drawn) == 6
+    assert drawn[-1].endswith("more elements")
+
+
+def test_shapes_stretch_or_clash() -> None:
+    """Shapes are aligned at the right; what stretches and what clashes has a mark, and the outcome is below."""
+    assert lines_of(BROADCAST, 70, ASCII) == [
+        "pred     3   1",
+        "target       3",
+        "         ~   ~",
+        "give     3   3",
+        "asked    (3, 1)",
+        "~ stretched",
+    ]
+    assert sentence_of(BROADCAST) == "Broadcasting pred (3, 1) and target (3,) gives (3, 3); (3, 1) is asked."
+    assert lines_of(CLASH, 70, ASCII)[2:] == ["    ~   !", "~ stretched, ! they clash"]
+    assert sentence_of(CLASH) == "Broadcasting a (4, 3) and b (4,): they clash in dim -1."
+
+
+def test_sizes_of_zero_stretch_as_pytorch_does() -> None:
+    """A 1 becomes a 0 beside a 0, and a 0 clashes with a 2."""
+    zero = Shapes((NamedShape("a", (0, 2)), NamedShape("b", (1, 1))), broadcast=True)
+    assert sentence_of(Picture(shapes=zero)) == "Broadcasting a (0, 2) and b (1, 1) gives (0, 2)."
+    both = Shapes((NamedShape("a", (0,)), NamedShape("b", (2,))), broadcast=True)
+    assert "clash" in sentence_of(Picture(shapes=both))
+
+
+def test_bars_are_in_proportion() -> None:
+    """The largest number has the longest bar, a small one is still seen, and none has none."""
+    assert lines_of(CARD, 40, ASCII) == [
+        "operations",
+        f"  yours     1,200 {'#' * 21}",
+        "  at most      20 #",
+        "  reference     0",
+    ]
+
+
+def test_a_timeline_tells_waits_from_work() -> None:
+    """The host's waits, its work and a device's work have characters of their own; what is left out is said."""
+    drawn = lines_of(MOMENTS, 70, ASCII)
+    marks = {line.split("|")[0].strip(): set(line.split("|")[1].strip()) for line in drawn[1:5]}
+    assert marks == {"host launch host to device": {"="}, "dev0 host to device": {"#"}, "host wait for copy": {"."},
+                     "dev0 mm": {"#"}}  # fmt: skip
+    assert drawn[5] == "2 more follow"
+    assert sentence_of(MOMENTS) == (
+        "In 85 us of virtual time 1 kernel and 1 copy ran, and the host waited 1 time, for 30 us in all; "
+        "2 more steps follow."
+    )
+
+
+def test_what_a_stream_can_show_decides() -> None:
+    """Boxes where the encoding has them, ASCII elsewhere; plain text is asked for."""
+    assert [Drawing.on(name).unicode for name in ("utf-8", "ascii", "latin-1", "no such", None)] == [True] + [False] * 4
+    assert lines_of(GRID, 70, Drawing(unicode=True, plain=True)) == [sentence_of(GRID)]
+
+
+def test_text_in_a_picture_is_no_markup() -> None:
+    """A name with markup or control characters is text in the SVG, which stays XML."""
+    odd = Picture(windows=(Window('<b a="1">&\x1b', (2,), (1,), 0, 2),))
+    root = ET.fromstring(svgs_of(odd)[0])
+    assert any("<b a=" in (node.text or "") for node in root.iter())

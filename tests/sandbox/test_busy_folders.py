@@ -1,0 +1,62 @@
+"""The wall stands where folders that workers may read change while it is built."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import pytest
+
+from grader.connection.connection import Connection
+from grader.connection.fork import ForkStarter
+from grader.connection.student import Student
+from grader.model import Limits
+from grader.runner.source import WorkerServer
+from grader.runner.walls import WallPlan
+from grader.sandbox.levels import Level
+
+HONEST = b"def main():\n    import stays\n    return stays.VALUE\n"
+
+
+@contextmanager
+def files_that_come_and_go(folder: Path) -> Iterator[None]:
+    """Meanwhile files are made and removed there; none of them is left."""
+    files = [folder / f"goes{number}.py" for number in range(200)]
+    done = threading.Event()
+
+    def work() -> None:
+        while not done.is_set():
+            for file in files:
+                file.touch()
+            for file in files:
+                file.unlink()
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()
+
+
+@pytest.mark.parametrize("level", [Level.REDUCED, Level.FULL])
+def test_what_goes_takes_no_wall_along(level: Level, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder on the search path with a hidden one in it is shown file by file, and a file may be gone by then."""
+    with closing(WorkerServer(WallPlan(most=level))) as server:
+        if (quiet := server.wait_ready()).level is not level:
+            pytest.skip(f"this machine reaches {quiet.level.word}: {quiet.missing(level)}")
+    busy = tmp_path / "busy"
+    (busy / "hidden").mkdir(parents=True)
+    (busy / "stays.py").write_text("VALUE = 3\n")
+    (tmp_path / "workers").mkdir()
+    monkeypatch.syspath_prepend(str(busy))
+    with files_that_come_and_go(busy):
+        server = WorkerServer(WallPlan(hidden=(busy / "hidden",), most=level))
+        found = server.wait_ready()
+    with closing(server), closing(ForkStarter(server.open_lane(0), tmp_path / "workers")) as starter:
+        assert (found.level, found.refused) == (level, quiet.refused)
+        with closing(Connection(starter, "honest", {"honest.py": HONEST}, Limits())) as connection:
+            assert Student(connection).main() == 3

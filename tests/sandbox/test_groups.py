@@ -1,0 +1,150 @@
+"""Control groups: where they can be made, that workers are in theirs before they are asked, and that none is left."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from grader.connection import fork
+from grader.connection.connection import Connection
+from grader.connection.fork import ForkStarter
+from grader.connection.student import Student
+from grader.model import Limits
+from grader.model.endings import WorkerLost
+from grader.runner.source import WorkerServer
+from grader.runner.walls import WallPlan
+from grader.sandbox import cgroup
+from grader.sandbox.levels import Level
+
+
+@pytest.fixture(scope="module")
+def groups() -> cgroup.Groups:
+    found = cgroup.find()
+    if found is None:
+        pytest.skip("no control groups can be made here")
+    return found
+
+
+@pytest.fixture(scope="module")
+def starter(groups: cgroup.Groups, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ForkStarter]:
+    server = WorkerServer(WallPlan(most=Level.FULL))
+    reached = server.wait_ready()
+    made = ForkStarter(server.open_lane(0), tmp_path_factory.mktemp("workers"), groups)
+    try:
+        if reached.level is not Level.FULL:
+            pytest.skip(f"this machine reaches {reached.level.word}: {reached.missing(Level.FULL)}")
+        yield made
+    finally:
+        made.close()
+        server.close()
+
+
+def test_groups_are_found_where_they_can_be_written(tmp_path: Path) -> None:
+    """Both versions of control groups are understood; what cannot be written is not used."""
+    own = tmp_path / "own"
+    own.write_text("4:memory:/a/b\n3:cpu,pids:/\n0::/x\n")
+    one, two = tmp_path / "one", tmp_path / "two"
+    mounts = tmp_path / "mounts"
+    mounts.write_text(
+        f"30 1 0:1 / {one}/memory rw - cgroup cgroup rw,memory\n31 1 0:2 / {one}/pids rw - cgroup cgroup rw,pids\n"
+    )
+    assert cgroup.find(str(mounts), str(own)) is None
+    (one / "memory" / "a" / "b").mkdir(parents=True)
+    (one / "pids").mkdir()
+    found = cgroup.find(str(mounts), str(own))
+    assert found == cgroup.Groups(one / "memory" / "a" / "b", one / "pids", 1)
+    mounts.write_text(f"30 1 0:1 / {two} rw - cgroup2 cgroup2 rw,nsdelegate\n")
+    two.mkdir()
+    assert cgroup.find(str(mounts), str(own)) is None
+    (two / "cgroup.subtree_control").write_text("cpu memory pids\n")
+    assert cgroup.find(str(mounts), str(own)) == cgroup.Groups(two, two, 2)
+
+
+MEMORY_OF_MANY = """
+    import os, time
+    def main():
+        for _ in range(6):
+            if os.fork() == 0:
+                kept = bytearray(b"x") * (200 << 20)
+                time.sleep(30)
+                os._exit(0)
+        os.wait()
+        os._exit(1)
+"""
+
+
+def test_memory_of_all_processes_together_is_capped(starter: ForkStarter) -> None:
+    """Processes that each keep their limit, and together do not, are ended for it."""
+    files = {"honest.py": textwrap.dedent(MEMORY_OF_MANY).encode()}
+    connection = Connection(starter, "honest", files, Limits(memory_mb=256, processes=8))
+    with pytest.raises(WorkerLost, match="used more than 256 MB of memory"):
+        Student(connection).main()
+    connection.close()
+
+
+@pytest.mark.parametrize("entering", [True, False])
+def test_a_worker_is_in_its_group_before_it_is_asked(
+    starter: ForkStarter, groups: cgroup.Groups, monkeypatch: pytest.MonkeyPatch, entering: bool
+) -> None:
+    """It enters by itself; where that fails, it is put there."""
+    if entering and groups.version != 1:
+        pytest.skip("nobody enters groups of this version by themselves")
+    if entering:
+        monkeypatch.setattr(cgroup.Group, "take_in", lambda *_: None)
+    else:
+        monkeypatch.setattr(cgroup.Group, "doors", lambda _: [])
+    worker = starter.start_worker(Limits())
+    life: Any = worker.life
+    inside = [(folder / "cgroup.procs").read_text().split() for folder in life.group.folders]
+    worker.close()
+    assert inside == [[str(life.pid)]] * len(life.group.folders)
+
+
+def test_a_worker_that_dies_at_birth_leaves_no_group(starter: ForkStarter, groups: cgroup.Groups) -> None:
+    """It is lost as ever, and what was made for it is removed."""
+    pattern = f"*-{os.getpid()}-*"
+    before = {*groups.memory.glob(pattern), *groups.pids.glob(pattern)}
+    with pytest.raises(WorkerLost, match="before it was confined"):
+        starter.start_worker(Limits(exercise_s=1e30))  # more than the kernel can be told
+    assert {*groups.memory.glob(pattern), *groups.pids.glob(pattern)} <= before  # others may have ended meanwhile
+
+
+def test_a_worker_that_ended_is_in_no_group(groups: cgroup.Groups, tmp_path: Path) -> None:
+    """The one who would put it there is told, and removes the group."""
+    done = subprocess.Popen([sys.executable, "-c", ""], cwd=tmp_path)
+    done.wait()
+    group = groups.make(64, 4)
+    with pytest.raises(ProcessLookupError):
+        group.take_in(done.pid)
+    group.remove()
+    assert not any(folder.exists() for folder in group.folders)
+
+
+def test_a_server_that_is_lost_leaves_no_group(
+    groups: cgroup.Groups, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether it is gone when it is asked, or before it answers, what was made for the worker is removed."""
+    pattern = f"*-{os.getpid()}-*"
+    before = {*groups.memory.glob(pattern), *groups.pids.glob(pattern)}
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    starter = ForkStarter(ours, tmp_path, groups)
+    receive = fork._receive
+
+    def hang_up(status: socket.socket, seconds: float) -> Any:
+        theirs.close()
+        return receive(status, seconds)
+
+    monkeypatch.setattr(fork, "_receive", hang_up)
+    for _ in range(2):
+        with pytest.raises(WorkerLost, match="server is gone"):
+            starter.start_worker(Limits())
+    assert {*groups.memory.glob(pattern), *groups.pids.glob(pattern)} <= before
+    ours.close()

@@ -1,0 +1,146 @@
+"""The worker server is lost in the middle of a run: nobody who is graded pays for it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support import Grade, grader_of, verdicts
+
+from grader.connection.connection import Connection
+from grader.connection.fork import ForkStarter
+from grader.connection.student import Student
+from grader.model import Course, Limits, Verdict
+from grader.model.endings import WorkerLost
+from grader.model.messages import Setup, Start
+from grader.runner.lane import Lane, Run
+from grader.runner.open import open_lane
+from grader.runner.source import WorkerServer
+from grader.runner.walls import WallPlan
+from grader.sandbox.levels import Level
+
+RIGHT = "def double(x):\n    return 2 * x\n\n\ndef double_(x):\n    return x.mul_(2)\n"
+SLOW = "import time\ntime.sleep(1.5)\n" + RIGHT
+
+
+def servers() -> set[int]:
+    """Processes below this one that are worker servers."""
+    found, parents = set(), {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdecimal():
+            try:
+                command = (entry / "cmdline").read_bytes().split(b"\0")
+                parents[int(entry.name)] = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
+            except OSError:
+                continue
+            if b"server" in command:
+                found.add(int(entry.name))
+    mine = {os.getpid()}
+    for _ in range(8):
+        mine |= {pid for pid, parent in parents.items() if parent in mine}
+    # Workers are forks of the server and have its command line; the server's own parent is none of them.
+    return {pid for pid in found & mine if parents[pid] not in found}
+
+
+class OwnLane:
+    """A lane of this test's own, whose worker server can be lost; those of other tests stay."""
+
+    def __init__(self, grade: Grade, others: set[int]) -> None:
+        self.grade = grade
+        self._others = others
+
+    def servers(self) -> set[int]:
+        return servers() - self._others
+
+    def lose(self) -> None:
+        for pid in self.servers():
+            os.kill(pid, signal.SIGKILL)
+
+
+@pytest.fixture
+def own(request: pytest.FixtureRequest, tiny: Course, tmp_path: Path) -> Iterator[OwnLane]:
+    others = servers()
+    with open_lane(tiny.exercises, Setup(Start.FORK, most=request.param)) as lane:
+        if lane.reached.level is not request.param:
+            pytest.skip(f"this machine reaches {lane.reached.level.word}")
+        yield OwnLane(grader_of(tiny, lane, tmp_path), others)
+
+
+@pytest.mark.parametrize("own", [Level.FULL], ids=["full"], indirect=True)
+def test_what_was_running_is_repeated(own: OwnLane) -> None:
+    """The exercise in hand is graded with another server, and so is the next one."""
+    right = verdicts(own.grade(RIGHT))
+    before = own.servers()
+    assert len(before) == 1
+    killer = threading.Timer(0.7, own.lose)
+    killer.start()
+    assert verdicts(own.grade(SLOW)) == right
+    killer.join()
+    assert own.servers()
+    assert not own.servers() & before
+    assert verdicts(own.grade(RIGHT)) == right
+
+
+@pytest.mark.parametrize("own", [Level.NONE], ids=["none"], indirect=True)
+def test_a_second_loss_is_told(own: OwnLane, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who loses two servers is told `broken`, which costs no point; the next submission is graded as ever."""
+    right = verdicts(own.grade(RIGHT))
+    collect = Lane._collect
+
+    def collect_and_lose(*arguments: Any) -> Run:
+        killer = threading.Timer(0.7, own.lose)
+        killer.start()
+        try:
+            return collect(*arguments)
+        finally:
+            killer.join()
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Lane, "_collect", collect_and_lose)
+        assert set(verdicts(own.grade(SLOW)).values()) == {"broken"}
+    assert verdicts(own.grade(RIGHT)) == right
+
+
+def test_a_worker_that_ends_with_its_server_is_nobodys_fault(tmp_path: Path) -> None:
+    """Its loss is `broken`, and not a crash of the code that ran in it."""
+    others = servers()
+    with closing(WorkerServer(WallPlan(most=Level.NONE))) as source:
+        source.wait_ready()
+        starter = ForkStarter(source.open_lane(0), tmp_path)
+        connection = Connection(starter, "work", {"work.py": b"import time\ndef nap(): time.sleep(60)\n"}, Limits())
+        connection.names()
+        (server,) = servers() - others
+        killer = threading.Timer(0.3, os.kill, (server, signal.SIGKILL))
+        killer.start()
+        with pytest.raises(WorkerLost) as caught:
+            Student(connection).nap()
+        killer.join()
+        connection.close()
+        starter.close()
+    assert (caught.value.verdict, caught.value.message) == (Verdict.BROKEN, "the worker server is gone")
+
+
+def test_lanes_of_a_new_server_are_not_kept_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether it ends just now is asked of one that refuses a lane, and then there is another."""
+    asked: list[int] = []
+    with closing(WorkerServer(WallPlan())) as source:
+
+        def was_lost(life: int) -> bool:
+            asked.append(life)
+            return WorkerServer.was_lost(source, life)
+
+        monkeypatch.setattr(source, "was_lost", was_lost)
+        supplies = [source.supply(number) for number in range(2)]
+        source._socket.close()
+        source._process.kill()
+        supplies.append(source.supply(2))
+    for supply in supplies:
+        assert supply.server is not None
+        supply.server.close()
+    assert ([supply.life for supply in supplies], asked) == ([0, 0, 1], [0])

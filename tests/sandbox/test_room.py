@@ -1,0 +1,139 @@
+"""Machines that give few namespaces: fewer workers at once, or a sentence that says which limit is too low."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from support import COURSES
+
+from grader.sandbox import room
+
+IN_A_SMALL_WORLD = """
+import os, sys
+from grader.sandbox import kernel
+limit, *command = sys.argv[1:]
+ready, go = os.pipe(), os.pipe()
+pid = os.fork()
+if pid == 0:
+    kernel.unshare(kernel.CLONE_NEWUSER)
+    os.write(ready[1], b"x")
+    os.read(go[0], 1)
+    with open("/proc/sys/user/max_user_namespaces", "w") as file:
+        file.write(limit)
+    os.execv(command[0], command)
+os.read(ready[0], 1)
+for name in ("uid_map", "gid_map"):
+    rows = [line.split() for line in open(f"/proc/self/{name}")]
+    with open(f"/proc/{pid}/{name}", "w") as file:
+        file.write("".join(f"{row[0]} {row[0]} {row[2]}\\n" for row in rows))
+os.write(go[1], b"x")
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+"""
+
+MANY_WORKERS = """
+import os, tempfile
+from pathlib import Path
+from grader.runner.source import WorkerServer
+from grader.runner.walls import WallPlan
+from grader.model import Limits
+from grader.model.endings import WorkerLost
+from grader.connection.fork import ForkStarter
+
+server = WorkerServer(WallPlan())
+print(server.wait_ready().level.word)
+with tempfile.TemporaryDirectory() as folder:
+    starter = ForkStarter(server.open_lane(0), Path(folder))
+    workers = []
+    try:
+        while len(workers) < 20:
+            workers.append(starter.start_worker(Limits()))
+    except WorkerLost as lost:
+        print(len(workers), lost.verdict.value, lost.message)
+    kept = list(workers)
+    def make_room():
+        kept.pop(0).close()
+        return True
+    starter.make_room = make_room
+    for _ in range(4):
+        kept.append(starter.start_worker(Limits()))
+    print(len(kept), all(worker.cpu_s() is not None for worker in kept))
+    for worker in kept:
+        worker.close()
+    starter.close()
+server.close()
+"""
+
+
+def with_namespaces(limit: int, *arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    """Run Python where that many user namespaces can be made, in one of its own: nobody else feels the limit."""
+    if os.getuid() != 0:
+        pytest.skip("only root can give another user namespace all of its users")
+    command = [sys.executable, "-c", IN_A_SMALL_WORLD, str(limit), sys.executable, *arguments]
+    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=200, check=False)
+
+
+@pytest.fixture
+def submissions(tmp_path: Path) -> Path:
+    for author in ("ada", "bob"):
+        folder = tmp_path / "in" / author
+        folder.mkdir(parents=True)
+        (folder / "double.py").write_text(
+            "def double(x):\n    return 2 * x\n\n\ndef double_(x):\n    return x.mul_(2)\n"
+        )
+    return tmp_path / "in"
+
+
+def test_too_few_are_told_with_their_limit(submissions: Path, tmp_path: Path) -> None:
+    """A batch stops with the limit and the number that is needed, without a traceback; nothing is graded."""
+    arguments = ("-m", "grader", "batch", str(submissions), "--out", str(tmp_path / "out"))
+    ran = with_namespaces(3, *arguments, cwd=COURSES / "tiny")
+    assert ran.returncode == 2, ran.stderr
+    assert "Traceback" not in ran.stderr
+    assert "full is asked for" in ran.stderr
+    assert f"user.max_user_namespaces is 3: {room.ENOUGH} of each kind are needed" in " ".join(ran.stderr.split())
+    assert not list((tmp_path / "out").glob("reports/*"))
+
+
+def test_doctor_names_the_limit() -> None:
+    """`grade doctor` does not promise what a batch could not keep."""
+    ran = with_namespaces(room.AT_ONCE, "-m", "grader", "doctor")
+    assert ran.returncode == 0, ran.stderr
+    assert "Confinement: reduced" in ran.stdout
+    assert f"user.max_user_namespaces is {room.AT_ONCE}" in " ".join(ran.stdout.split())
+
+
+def test_where_there_is_just_enough_a_batch_is_graded(submissions: Path, tmp_path: Path) -> None:
+    """With room for the workers of one check, all are graded as everywhere."""
+    arguments = ("-m", "grader", "batch", str(submissions), "--out", str(tmp_path / "out"))
+    ran = with_namespaces(room.AT_ONCE + 1, *arguments, cwd=COURSES / "tiny")
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout.count("10 / 15") == 4, ran.stdout
+
+
+def test_fewer_at_once() -> None:
+    """Without room a worker is refused with a sentence, or what is kept for later is ended for it; the server lives."""
+    ran = with_namespaces(room.AT_ONCE + 2, "-c", MANY_WORKERS)
+    assert ran.returncode == 0, ran.stderr
+    level, refused, after = ran.stdout.splitlines()
+    assert level == "full"
+    count, verdict, text = refused.split(" ", 2)
+    assert (int(count), verdict) == (room.AT_ONCE + 1, "broken")
+    assert "this machine has no room for one more worker" in text
+    assert "ENOSPC" in text
+    assert after == f"{room.AT_ONCE + 1} True"
+
+
+def test_advice_names_what_is_too_low(tmp_path: Path) -> None:
+    """Of all limits those are named that are too low; where none is, that others use them up."""
+    for kind, most in (("net", 2), ("user", 10_000), ("pid", 0)):
+        (tmp_path / f"max_{kind}_namespaces").write_text(f"{most}\n")
+    told = room.advice("unshare: ENOSPC, No space left on device", str(tmp_path))
+    assert told.startswith("; user.max_net_namespaces is 2, user.max_pid_namespaces is 0: ")
+    assert room.advice("unshare: EPERM, Operation not permitted", str(tmp_path)) == ""
+    for path in tmp_path.iterdir():
+        path.write_text("10000\n")
+    assert "others use up" in room.advice("unshare: ENOSPC", str(tmp_path))

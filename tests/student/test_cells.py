@@ -1,0 +1,150 @@
+"""Cells that ran become the text of a module: what counts, what is left out, and what is said of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from support import COURSES
+
+from grader.course.load import load_course
+from grader.intake.cells import Cell, Module, module_of
+from grader.model import Check, GradedCheck, GradedExercise, Outcome, Score, Verdict
+from grader.student.notebook.grading import Desk, in_cells
+
+IMPORT = "from grader.notebook import check"
+
+
+def made(*cells: Cell | str, known: tuple[str, ...] = (), needed: tuple[str, ...] = ("double",)) -> Module:
+    """The module of cells; texts are numbered as they come."""
+    numbered = [Cell(at, cell) if isinstance(cell, str) else cell for at, cell in enumerate(cells, 1)]
+    return module_of(numbered, ("double", "01-1"), needed, known)
+
+
+def text(*cells: Cell | str) -> str:
+    return made(*cells).source.decode()
+
+
+def test_cells_come_in_the_order_in_which_they_ran() -> None:
+    """All cells that define something count; those that only try things do not."""
+    assert text(f"{IMPORT}\ncheck('double')", "import torch", "double(2)", "def double(x):\n    return x + x") == (
+        "import torch\ndef double(x):\n    return x + x\n"
+    )
+
+
+def test_a_marked_cell_counts_for_its_exercise_alone() -> None:
+    """Where cells are marked for the exercise, they alone count; else all that are marked for no other one."""
+    mine, other = "# exercise: total, double\na = 1", "# exercise: total\nb = 2"
+    assert text("c = 3", mine, other) == f"{mine}\n"
+    assert text("c = 3", other) == "c = 3\n"
+    assert text("#exercise: 01-1\na = 1", "c = 3") == "#exercise: 01-1\na = 1\n"
+
+
+def test_failed_and_earlier_runs_are_left_out() -> None:
+    """Of a cell the last run counts, where the notebook tells which cell it was, or where its text is the same."""
+    runs = (Cell(1, "a = 1", id="x"), Cell(2, "b = 1", id="y"), Cell(3, "a = 2", id="x"), Cell(4, "c = 1/0", True))
+    assert text(*runs) == "b = 1\na = 2\n"
+    assert text("a = 1", "b = a", "a = 1") == "b = a\na = 1\n"
+
+
+@pytest.mark.parametrize(
+    ("source", "left"),
+    [
+        ("get_ipython().run_line_magic('pip', 'install x')\na = 1", "\na = 1\n"),
+        ("a = get_ipython().getoutput('ls'); b = 2", "b = 2\n"),
+        ("if 1:\n    get_ipython().system('ls')\nb = 1", "if 1:\n    pass\nb = 1\n"),
+        ("get_ipython().run_cell_magic('time', '', 'a = 1\\n')", "a = 1\n\n"),
+        ("get_ipython().run_cell_magic('bash', '', 'ls')", ""),
+        ("def f():\n    get_ipython().system(\n  'ls')\n    return 'é'", "def f():\n    pass\n\n    return 'é'\n"),
+    ],
+)
+def test_magics_are_left_out_with_a_note(source: str, left: str) -> None:
+    """What IPython alone can run goes, and all other lines stay where they are; of a timed cell the body counts."""
+    module = made(source)
+    assert module.source.decode() == left
+    told = ["Magics and shell lines are left out: In [1]"] if "time" not in source else []
+    assert module.notes == told
+
+
+@pytest.mark.parametrize(
+    ("imported", "call"),
+    [
+        (IMPORT, "check('double')"),
+        ("from grader.notebook import check as c", "c('double'); c('total')"),
+        ("import grader.notebook", "grader.notebook.check('double')"),
+        ("import grader.notebook as g", "g.check('double')"),
+        ("from grader import notebook", "found = notebook.check('double')"),
+    ],
+)
+def test_our_own_calls_are_left_out(imported: str, call: str) -> None:
+    """However `check` is called, a worker never meets it; what else stands in that cell counts."""
+    assert text(f"{imported}\na = 1", f"b = 2\n{call}; e = 3").split() == ["a", "=", "1", "b", "=", "2", "e", "=", "3"]
+
+
+def test_what_is_only_shown_is_left_out() -> None:
+    """A value below a cell and a print at top level are for the notebook; calls that may do something stay."""
+    assert text("a = [1]\nprint(a)\na\na.append(2)") == "a = [1]\n\n\na.append(2)\n"
+
+
+def test_imports_of_the_future_stand_on_top() -> None:
+    """In a notebook each cell may have some; a file has them in its first line. Other lines know where they were."""
+    module = made("a = 1", "from __future__ import annotations\nb = 2")
+    assert module.lines == ["from __future__ import annotations", "a = 1", "", "b = 2"]
+    assert [module.place(line) for line in (2, 4, 99)] == ["In [1], line 1", "In [2], line 2", "In [2], line 2"]
+
+
+def test_what_cannot_stand_in_a_file_is_told() -> None:
+    """An `await` at top level runs in a notebook only."""
+    assert made("await thing()", "a = 1").notes == [
+        "In [1] cannot stand in a file, such as an `await` by itself, and is left out"
+    ]
+
+
+def test_names_in_memory_alone_are_told() -> None:
+    """A name that the kernel knows and that no cell which counts defines is told, with what to do."""
+    use = "# exercise: double\ndef double(x):\n    return one(x) + two(x) + three(x) + four(x) + len(x)"
+    cells = (
+        Cell(1, use),
+        Cell(2, "# exercise: double\ndef one(x): pass\n1/0", failed=True),
+        Cell(3, "def two(x): pass"),
+        Cell(4, "def three(x): pass", id="changed"),
+        Cell(5, "def five(x): pass", id="changed"),
+    )
+    notes = made(*cells, known=("one", "two", "three", "four", "five", "double", "len")).notes
+    assert notes == [
+        "`four` is in the kernel's memory, and in no cell: write it into one, and run that",
+        "`one` stands in In [2], which failed: mend that cell, and run it again",
+        "`three` is in the kernel's memory alone: the cell that defined it was changed since",
+        "`two` stands in In [3], which is not of this exercise: begin it with  # exercise: double",
+    ]
+    assert made(*cells, known=()).notes == []
+    assert made("from math import *\ndef double(x):\n    return exp(x)", known=("exp", "double")).notes == []
+    assert made("a = 1", known=("double",)).notes[0].startswith("`double` is in the kernel's memory, and in no cell")
+
+
+def test_messages_name_cells() -> None:
+    """Lines of a file are lines of cells for who reads of them; a function need not be imported from anywhere."""
+    told = (
+        "your double.py raised TypeError: no\n    a/b/double.py, line 3, in double\n        x @ 2\n\n"
+        "To see it in plain Python, in the folder a/b:\n"
+        "    import torch\n    from double import double\n    print(1)"
+    )
+    row = GradedCheck(Check("a", "double", "A"), Outcome("a", Verdict.CRASHED, told), Score(0, 1))
+    graded = GradedExercise(load_course(COURSES / "tiny").exercises[0], "started", (row,), Score(0, 1))
+    module = made("a = 1", "def double(x):\n    return x @ 2")
+    (shown,) = in_cells(graded, module).checks
+    assert shown.outcome.message == (
+        "your notebook raised TypeError: no\n    In [2], line 2, in double\n        x @ 2\n\n"
+        "To see it, in a cell of its own:\n    import torch\n    print(1)"
+    )
+
+
+def test_wrong_requests_are_sentences(tmp_path: Path) -> None:
+    """No such exercise, a module's name, no course, no cell with code: each is told, and no process is started."""
+    request = {"name": "double", "course": str(COURSES / "tiny"), "folder": str(tmp_path), "cells": [], "names": []}
+    with Desk(print) as desk:
+        assert desk.answer({**request, "name": "duble"})["error"].endswith("did you mean double?")
+        assert desk.answer({**request, "name": "01"})["error"].startswith("01 is a module; name one exercise")
+        assert "there is no course here" in desk.answer({**request, "course": str(tmp_path)})["error"]
+        told = "no cell that ran has code for double, such as `double`: run your cells first"
+        assert desk.answer(request)["error"] == told

@@ -1,0 +1,152 @@
+"""`grade break` and `grade catch`: a fault to find in one's own solution, and a check of one's own to try."""
+
+from __future__ import annotations
+
+import random
+import shutil
+from contextlib import nullcontext
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from support import COURSES, FORK
+
+from grader.cli import main
+from grader.cli.catch import _lines
+from grader.course.load import load_course
+from grader.model import Course, Exercise
+from grader.model.errors import CourseError
+from grader.runner.lane import Lane
+from grader.student.breaking import choose, graded, plant, planted_in, restore
+from grader.student.catching import Caught
+from grader.student.faults import Fault
+from grader.student.progress import Progress, Standing, write_progress
+
+MINE = "import torch\n\n\ndef double(x):  # mine\n    return x * 2\n\n\ndef double_(x):\n    return x.mul_(2)\n"
+TRIPLE = MINE.replace("x * 2", "x * 3")
+OWN = '''
+import torch
+from grader.check import check, same_values
+
+
+@check("C1")
+def check_mine(student):
+    """Twice"""
+    same_values(student.double(torch.tensor([1.0, 2.0])), torch.tensor([2.0, 4.0]))
+'''
+
+
+@pytest.fixture
+def course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Course:
+    """A student's folder with an exercise that is solved."""
+    root = Path(shutil.copytree(COURSES / "tiny", tmp_path / "course"))
+    (root / "exercises/01_basics/double/double.py").write_text(MINE)
+    monkeypatch.chdir(root)
+    return load_course(root)
+
+
+@pytest.fixture
+def double(course: Course) -> Exercise:
+    return course.exercises[0]
+
+
+def beside(exercise: Exercise) -> list[str]:
+    return sorted(path.name for path in exercise.starter.parent.glob("double.py*"))
+
+
+def test_a_fault_is_planted_that_checks_see(course: Course, double: Exercise, fork_lane: Lane) -> None:
+    """The student's text is kept whole beside the broken one, which fails by what it does; given back, it is whole."""
+    fault = choose(course, double, FORK, fork_lane, random.Random(3))
+    planted = plant(course, double, fault)
+    assert double.starter.read_text() == fault.source != MINE
+    assert (double.starter.parent / planted.old).read_text() == MINE
+    report = graded(course, double, FORK, fork_lane)
+    assert report.exercises[0].state == "started"
+    assert not {row.outcome.cause for row in report.exercises[0].checks} & {"load", "name", "signature"}
+    assert planted_in(course, double) == planted
+    assert restore(course, double, planted) is None
+    assert double.starter.read_text() == MINE
+    assert beside(double) == ["double.py"]
+    assert planted_in(course, double) is None
+
+
+def test_a_fault_that_nobody_sees_is_not_planted(course: Course, double: Exercise, fork_lane: Lane) -> None:
+    """A text of which all faults keep full marks, or which has none, is not broken."""
+    double.starter.write_text("import torch\n\n\ndouble = lambda x: 2 * x\ndouble_ = lambda x: x.mul_(2)\n")
+    with pytest.raises(CourseError, match="no fault was found"):
+        choose(course, double, FORK, fork_lane, random.Random(3))
+
+
+def test_what_was_written_meanwhile_is_kept(course: Course, double: Exercise) -> None:
+    """Whoever has changed the broken file finds that beside their own, which comes back."""
+    planted = plant(course, double, Fault("a number was another one", 5, TRIPLE))
+    assert (planted.was, planted.now, planted.line) == ("return x * 2", "return x * 3", 5)
+    double.starter.write_text("# in the middle of something\n")
+    kept = restore(course, double, planted)
+    assert kept is not None
+    assert kept.read_text() == "# in the middle of something\n"
+    assert double.starter.read_text() == MINE
+
+
+def test_a_note_without_its_file_counts_for_nothing(course: Course, double: Exercise) -> None:
+    """A kept file that is gone, or a damaged note, is no fault planted: nothing is put in the place of the file."""
+    planted = plant(course, double, Fault("a number was another one", 5, TRIPLE))
+    note = course.root / ".grade/broken/double.json"
+    good = note.read_text()
+    note.write_text(good[:20])
+    assert planted_in(course, double) is None
+    note.write_text(good.replace(planted.old, "../../../../elsewhere"))
+    assert planted_in(course, double) is None
+    note.write_text(good)
+    (double.starter.parent / planted.old).unlink()
+    assert planted_in(course, double) is None
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(main, arguments)
+
+
+def test_a_fault_is_looked_for_and_given_up(
+    course: Course, double: Exercise, fork_lane: Lane, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As it is typed: refused where nothing is planted; planted; not found yet; given up; planted again, and found."""
+    monkeypatch.setattr("grader.runner.open.open_lane", lambda *given, **named: nullcontext(fork_lane))
+    assert "nothing is planted in double" in run("break", "double", "--give-up").output
+    assert "One fault is in" in run("break", "double", "--seed", "1").output
+    assert beside(double) == ["double.py", "double.py.old"]
+    assert "Not yet:" in run("break", "double").output
+    told = run("break", "double", "--give-up").output
+    assert "This was it:" in told
+    assert f"    yours   {'return x * 2' if 'x * 2' in told else 'return x.mul_(2)'}\n" in told
+    run("break", "double", "--seed", "2")
+    double.starter.write_text(MINE)
+    assert "Found!" in run("break", "double").output
+    assert double.starter.read_text() == MINE
+    assert beside(double) == ["double.py"]
+
+
+def test_an_own_check_is_tried(course: Course, double: Exercise) -> None:
+    """After full marks a template is written; what is caught and missed is counted, and no wrong answer is named."""
+    assert "has had full marks" in run("catch", "double").output
+    write_progress(course, Progress({"double": Standing("done", 1000, solved=True)}))
+    assert "is yours to write" in run("catch", "double").output
+    own = course.root / "my_checks/check_double.py"
+    assert "student.double(...), student.double_(...)" in own.read_text()
+    own.write_text(OWN)
+    tried = run("catch", "double")
+    assert tried.exit_code == 1
+    assert "It refuses none of 2 right answers.\nIt catches 1 of 2 known wrong answers.\n" in tried.output
+    assert "missed: 1 that breaks" in tried.output
+    assert "changes_input" not in tried.output
+
+
+def test_a_check_that_asks_too_much_is_told_first() -> None:
+    """A right answer that is refused comes before what is caught, with what the check said of it."""
+    found = list(_lines(Caught(3, (("C1", "C2"), ("C1", "C2")), 2, ("the result is wrong\nasked  1",)), 60))
+    assert found == [
+        "It refuses 1 of 2 right answers, so it asks for too much:",
+        "    the result is wrong",
+        "    asked  1",
+        "It catches 1 of 3 known wrong answers.",
+        "    missed: 2 that break C1 and C2",
+    ]

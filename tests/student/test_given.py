@@ -1,0 +1,192 @@
+"""A course laid out in a student's folder, and brought up to date there."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from support import COURSES
+
+from grader.course import layout
+from grader.course.load import load_course
+from grader.model.errors import CourseError
+from grader.student.given import Change, is_behind, start, update
+
+DOUBLE = Path("exercises/01_basics/double/double.py")
+CHECKS = Path("exercises/01_basics/double/check_double.py")
+
+
+@pytest.fixture
+def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A copy of the pretend course, which stands for the bundled one."""
+    copy = Path(shutil.copytree(COURSES / "tiny", tmp_path / "source"))
+    monkeypatch.setattr(layout, "bundled_course", lambda: copy)
+    monkeypatch.setattr("grader.student.given.bundled_course", lambda: copy)
+    yield copy
+
+
+@pytest.fixture
+def home(source: Path, tmp_path: Path) -> Path:
+    """A student's folder, just made."""
+    start(source, tmp_path / "my course")
+    return tmp_path / "my course"
+
+
+def mend(path: Path, text: str) -> None:
+    path.write_text(path.read_text() + text)
+
+
+def test_student_gets_no_solutions_and_all_checks(home: Path, source: Path) -> None:
+    """The folder holds what students see and nothing else; hidden checks and reference are those of the source."""
+    files = sorted(path.relative_to(home).as_posix() for path in home.rglob("*") if path.is_file())
+    assert files == [
+        ".grade-given.json",
+        "course.yaml",
+        "exercises/01_basics/double/check_double.py",
+        "exercises/01_basics/double/double.py",
+        "exercises/01_basics/double/exercise.yaml",
+        "exercises/01_basics/total/check_total.py",
+        "exercises/01_basics/total/exercise.yaml",
+        "exercises/01_basics/total/total.py",
+        "exercises/topics.yaml",
+    ]
+    double, _ = load_course(home).exercises
+    assert double.hidden_checks == source / "solutions/01_basics/double/check_double.py"
+    assert double.reference == source / "solutions/01_basics/double/double.py"
+    assert double.starter == home / DOUBLE
+
+
+def test_solutions_are_closed_to_student_code(home: Path, source: Path) -> None:
+    """Of the course in hand and of the bundled one, no folder may be seen from a worker."""
+    (double, _) = load_course(home).exercises
+    assert home / "exercises" in double.closed
+    package = Path(layout.__file__).resolve().parents[2]
+    assert {package / "exercises", package / "solutions"} <= set(double.closed)
+    assert {source / "exercises", source / "solutions"} <= set(load_course(source).exercises[0].closed)
+
+
+@pytest.mark.parametrize("there", ["notes.txt", "course.yaml"])
+def test_folder_with_something_else_is_refused(source: Path, tmp_path: Path, there: str) -> None:
+    """It says what is there and what to do, and writes nothing."""
+    folder = tmp_path / "used"
+    folder.mkdir()
+    (folder / there).write_text("mine")
+    with pytest.raises(CourseError, match=f"holds something else \\({there}\\).*choose a new folder"):
+        start(source, folder)
+    assert [path.name for path in folder.iterdir()] == [there]
+
+
+def test_folder_with_git_and_an_environment_is_taken(source: Path, tmp_path: Path) -> None:
+    """What begins with a dot is not in the way."""
+    for name in (".git", ".venv"):
+        (tmp_path / "repo" / name).mkdir(parents=True)
+    assert len(start(source, tmp_path / "repo").exercises) == 2
+
+
+def test_start_twice_points_to_update(source: Path, home: Path) -> None:
+    """A folder that has the course already is not laid out anew."""
+    with pytest.raises(CourseError, match="has the course already"):
+        start(source, home)
+
+
+def test_start_on_a_file_or_in_a_closed_folder(source: Path, tmp_path: Path) -> None:
+    """One sentence says what is wrong."""
+    (tmp_path / "file").write_text("")
+    with pytest.raises(CourseError, match="is a file"):
+        start(source, tmp_path / "file")
+    with pytest.raises(CourseError, match="cannot be filled: Not a directory"):
+        start(source, tmp_path / "file" / "below")
+
+
+def test_update_brings_what_was_mended(home: Path, source: Path) -> None:
+    """Untouched files become the new ones, and new ones come; then nothing is left to do."""
+    assert update(source, home) == []
+    assert not is_behind(home)
+    mend(source / CHECKS, "# better\n")
+    mend(source / DOUBLE, "# better\n")
+    (source / "exercises/01_basics/README.md").write_text("A page.\n")
+    assert is_behind(home)
+    assert {(change.path.name, change.kind) for change in update(source, home)} == {
+        ("check_double.py", "mended"),
+        ("double.py", "mended"),
+        ("README.md", "new"),
+    }
+    assert (home / DOUBLE).read_text().endswith("# better\n")
+    assert update(source, home) == []
+    assert not is_behind(home)
+
+
+def test_update_never_writes_over_the_students_work(home: Path, source: Path) -> None:
+    """Where both changed a file, the student's stays, and the new one lies beside it, once."""
+    (home / DOUBLE).write_text("mine = 1\n")
+    assert update(source, home) == []
+    mend(source / DOUBLE, "# better\n")
+    assert update(source, home) == [Change(DOUBLE, "kept")]
+    assert (home / DOUBLE).read_text() == "mine = 1\n"
+    beside = home / f"{DOUBLE}.new"
+    assert beside.read_text() == (source / DOUBLE).read_text()
+    beside.unlink()
+    assert update(source, home) == []
+    assert not beside.exists()
+
+
+def test_update_of_line_ends(home: Path, source: Path) -> None:
+    """A file of which git or an editor changed the line ends is untouched."""
+    (home / DOUBLE).write_bytes((home / DOUBLE).read_bytes().replace(b"\n", b"\r\n"))
+    mend(source / DOUBLE, "# better\n")
+    assert update(source, home) == [Change(DOUBLE, "mended")]
+
+
+def test_update_restores_what_is_missing(home: Path, source: Path) -> None:
+    """A folder that was laid out by half, or of which files were deleted, becomes whole."""
+    (home / CHECKS).unlink()
+    shutil.rmtree(home / "exercises/01_basics/total")
+    (home / "course.yaml").unlink()
+    kinds = {change.kind for change in update(source, home)}
+    assert kinds == {"new"}
+    assert len(load_course(home).exercises) == 2
+
+
+def test_update_when_an_exercise_is_gone(home: Path, source: Path) -> None:
+    """What the student did with it stays; files that nobody touched go."""
+    (home / "exercises/01_basics/total/total.py").write_text("mine = 1\n")
+    text = (source / "course.yaml").read_text().replace("[double, total]", "[double]")
+    (source / "course.yaml").write_text(text)
+    kinds = {change.path.name: change.kind for change in update(source, home)}
+    assert kinds == {
+        "course.yaml": "mended",
+        "total.py": "orphan",
+        "check_total.py": "gone",
+        "exercise.yaml": "gone",
+    }
+    assert (home / "exercises/01_basics/total/total.py").read_text() == "mine = 1\n"
+
+
+@pytest.mark.parametrize("note", ["", "[]", '{"files": 3}', '{"files": {"../../secret": "x", "/etc/hosts": "x"}}'])
+def test_damaged_note_overwrites_nothing(home: Path, source: Path, note: str) -> None:
+    """Without knowing what was given, all that differs is the student's; no path leads out of the folder."""
+    (home / DOUBLE).write_text("mine = 1\n")
+    (home / layout.GIVEN).write_text(note)
+    assert update(source, home) == [Change(DOUBLE, "kept")]
+    assert (home / DOUBLE).read_text() == "mine = 1\n"
+    assert "course.yaml" in json.loads((home / layout.GIVEN).read_text())["files"]
+
+
+def test_update_elsewhere(source: Path, tmp_path: Path) -> None:
+    """A course of one's own, and a folder without any, are told apart and left alone."""
+    with pytest.raises(CourseError, match="has a course of its own"):
+        update(source, source)
+    with pytest.raises(CourseError, match="has no course"):
+        update(source, tmp_path)
+
+
+def test_course_file_that_is_gone(home: Path) -> None:
+    """In a folder that `start` made it comes back by `update`; elsewhere `start` is named."""
+    (home / "course.yaml").unlink()
+    with pytest.raises(CourseError, match="is gone;  grade update  brings it back"):
+        layout.find_course(home / "exercises")
+    with pytest.raises(CourseError, match="there is no course here"):
+        layout.find_course(home.parent)

@@ -1,0 +1,144 @@
+"""How far a student is: what is kept of a run, and that it is never in the way."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from support import COURSES
+
+from grader.course.load import load_course
+from grader.model import Check, Course, Environment, GradedCheck, GradedExercise, Outcome, Report, Score, Verdict
+from grader.student.advice import advice_lines
+from grader.student.progress import Progress, Standing, read_progress, write_progress
+
+_WRONG = '{"last": "", "exercises": {"x": {"state": "done", "earned": %s, "solved": 1, "tries": 0, "hints": %s}}}'
+HERE = Environment("", "", "", "", "", 1, None, "", None, "")
+
+
+@pytest.fixture
+def course(tmp_path: Path) -> Course:
+    """A copy of the pretend course."""
+    return load_course(Path(shutil.copytree(COURSES / "tiny", tmp_path / "course")))
+
+
+def report(course: Course, earned: int, state: str = "started", left_out: int = 0) -> Report:
+    """Of a run of the first exercise."""
+    check = Check("small", "double", "Small")
+    row = GradedCheck(check, Outcome("small", Verdict.PASSED if earned else Verdict.FAILED), Score(earned, 1000))
+    rest = tuple(GradedCheck(check, Outcome("x", Verdict.NOT_RUN), Score(0, 100, 100)) for _ in range(left_out))
+    graded = GradedExercise(course.exercises[0], state, (row,), Score(earned, 1000, 100 * left_out), left_out=rest)
+    return Report("", None, "", "", "", (graded,), HERE)
+
+
+def test_tries_are_counted_until_success(course: Course) -> None:
+    """Each run that loses points is a try; full marks begin anew, and are remembered."""
+    progress = Progress()
+    for _ in range(2):
+        progress = progress.after(report(course, 300))
+    assert progress.of("double") == Standing("started", 300, solved=False, tries=2)
+    progress = progress.after(report(course, 1000, "done"))
+    assert progress.of("double") == Standing("done", 1000, solved=True, tries=0)
+    progress = progress.after(report(course, 300))
+    assert progress.of("double") == Standing("started", 300, solved=True, tries=1)
+    assert progress.last == "double"
+
+
+def test_run_of_some_checks_tells_nothing_of_the_exercise(course: Course) -> None:
+    """It may be a try, and changes neither state nor points."""
+    progress = Progress({"double": Standing("done", 1000, solved=True)})
+    passed = report(course, 900, left_out=1)
+    assert progress.after(passed).of("double") == Standing("done", 1000, solved=True)
+    assert progress.after(report(course, 0, left_out=1)).of("double").tries == 1
+
+
+def test_untouched_exercise_leaves_no_trace(course: Course) -> None:
+    """What was never begun is not written down."""
+    assert Progress().after(report(course, 0, "not_started")).standings == {}
+
+
+def test_progress_comes_back(course: Course) -> None:
+    """What was written is read; git passes over the folder."""
+    progress = Progress({"double": Standing("done", 1000, solved=True, tries=1, hints=2)}, "double")
+    assert write_progress(course, progress) == ""
+    assert read_progress(course) == progress
+    assert (course.root / ".grade/.gitignore").read_text() == "*\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{",
+        "[]",
+        "null",
+        '{"exercises": {"double": {"state": "won"}}}',
+        '{"exercises": 3, "last": ""}',
+        "[" * 100_000,
+        "\xff",
+        _WRONG % ("1e400", "0"),
+        _WRONG % ("1", "-5"),
+    ],
+    ids=range(10),
+)
+def test_damaged_file_is_begun_anew(course: Course, text: str) -> None:
+    """Whatever stands in it, it is a sentence, and the next run writes a good one."""
+    (course.root / ".grade").mkdir()
+    (course.root / ".grade/progress.json").write_bytes(text.encode("latin-1"))
+    progress = read_progress(course)
+    assert progress.standings == {}
+    assert progress.problem == ".grade/progress.json was damaged; progress begins anew"
+    assert write_progress(course, progress.after(report(course, 300))) == ""
+    assert read_progress(course).problem == ""
+
+
+def test_folder_that_cannot_be_written_to(course: Course) -> None:
+    """It is a sentence with the cause."""
+    (course.root / ".grade").write_text("in the way of a folder, as who runs the tests may write everywhere")
+    assert write_progress(course, Progress()) == "progress is not kept: File exists (.grade/progress.json)"
+    assert read_progress(course).problem == "progress cannot be read: Not a directory"
+
+
+def test_hint_is_offered_after_two_tries(course: Course) -> None:
+    """After the second lost run the next hint is named, until there is none left."""
+    lost = report(course, 300)
+    once = Progress().after(lost)
+    assert list(advice_lines(course, lost, once, 80)) == []
+    twice = once.after(lost)
+    assert list(advice_lines(course, lost, twice, 80)) == ["Stuck? The first of three hints:  grade hint double"]
+    seen = twice.with_("double", replace(twice.of("double"), hints=2))
+    assert list(advice_lines(course, lost, seen, 80)) == ["Stuck? The third of three hints:  grade hint double"]
+    all_seen = twice.with_("double", replace(twice.of("double"), hints=3))
+    assert list(advice_lines(course, lost, all_seen, 80)) == []
+
+
+def test_after_full_marks_reference_and_next(course: Course) -> None:
+    """The reference is named where this copy has it, and the exercise that comes next."""
+    done = report(course, 1000, "done")
+    course.exercises[0].starter.write_text("x = 1\n")
+    lines = list(advice_lines(course, done, Progress().after(done), 80))
+    assert lines == [
+        "Compare it with the reference:  grade show double --reference",
+        "Next: 01-2 Sum without a loop:  grade next",
+    ]
+    shutil.rmtree(course.root / "solutions")
+    without = load_course(course.root)
+    assert "reference is not in this copy" in next(
+        advice_lines(without, report(without, 1000, "done"), Progress().after(done), 80)
+    )
+
+
+def test_progress_is_written_in_one_step(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever is interrupted while writing has the old file."""
+    good = Progress({"double": Standing("done", 1000, solved=True)})
+    write_progress(course, good)
+
+    def interrupted(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "replace", interrupted)
+    assert write_progress(course, Progress()) == "progress is not kept: No space left on device (.grade/progress.json)"
+    assert read_progress(course) == good

@@ -1,0 +1,265 @@
+"""Which exercises there are, where the student stands, what comes next, and what is shown of a task."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import click
+import pytest
+from support import COURSES
+
+from grader.course.load import load_course
+from grader.model import Course
+from grader.model.errors import CourseError
+from grader.student.pages import hint_lines, list_data, list_lines, next_lines, show_lines
+from grader.student.progress import Progress, Standing
+from grader.student.reset import keep_starters, reset
+from grader.student.rows import Row, chosen, next_row, rows_of
+
+DONE = Standing("done", 1000, solved=True)
+
+
+@pytest.fixture
+def course(tmp_path: Path) -> Course:
+    """The pretend course with a third exercise, in a module of its own."""
+    root = Path(shutil.copytree(COURSES / "tiny", tmp_path / "course"))
+    for top in ("exercises", "solutions"):
+        shutil.copytree(root / top / "01_basics" / "total", root / top / "02_more" / "again")
+    for path in [*(root / "exercises/02_more/again").glob("*.*"), *(root / "solutions/02_more/again").glob("*.py")]:
+        path.rename(path.with_name(path.name.replace("total", "again")))
+    description = root / "exercises/02_more/again/exercise.yaml"
+    description.write_text(description.read_text().replace("01-2", "02-1").replace("[T1]", "[T2]"))
+    text = (root / "course.yaml").read_text()
+    module = "  - folder: 02_more\n    title: More\n    exercises: [again]\nhandins:"
+    (root / "course.yaml").write_text(text.replace("handins:", module))
+    (root / "exercises/topics.yaml").write_text("T1: Tensors\nT2: Strides of views\n")
+    return load_course(root)
+
+
+def begin(course: Course, *ids: str) -> None:
+    """Change the files of some exercises."""
+    for exercise in course.exercises:
+        if exercise.id in ids:
+            exercise.starter.write_text(exercise.starter.read_text() + "x = 1\n")
+
+
+def states(course: Course, progress: Progress) -> list[str]:
+    return [row.state for row in rows_of(course, progress)]
+
+
+def test_files_tell_what_was_begun(course: Course) -> None:
+    """Without any progress known, a changed file is started; a starter is not, whatever was noted of it."""
+    assert states(course, Progress()) == ["not_started"] * 3
+    begin(course, "total")
+    assert states(course, Progress()) == ["not_started", "started", "not_started"]
+    assert states(course, Progress({"double": DONE})) == ["not_started", "started", "not_started"]
+    course.exercises[1].starter.unlink()
+    assert states(course, Progress()) == ["not_started"] * 3
+
+
+def test_fast_track(course: Course) -> None:
+    """Who has solved the last exercise of a module knows the others of it, unless they were begun."""
+    begin(course, "total")
+    progress = Progress({"total": DONE}, "total")
+    rows = rows_of(course, progress)
+    assert [(row.state, row.fast) for row in rows] == [("known", False), ("done", True), ("not_started", True)]
+    following = next_row(course, rows, progress)
+    assert following is not None
+    assert following.exercise.id == "again"
+    begin(course, "double")
+    assert states(course, progress)[0] == "started"
+
+
+@pytest.mark.parametrize(
+    ("last", "solved", "start", "expected"),
+    [
+        ("", "", None, "double"),
+        ("total", "", None, "total"),
+        ("double", "double", None, "total"),
+        ("again", "again", None, "double"),
+        ("double", "", "2", "again"),
+        ("", "", "01-2", "total"),
+        ("gone", "", None, "double"),
+    ],
+)
+def test_next(course: Course, last: str, solved: str, start: str | None, expected: str) -> None:
+    """The exercise in hand until it is solved, then the one after it, round the course; or from another on."""
+    begin(course, solved)
+    progress = Progress({solved: DONE} if solved else {}, last)
+    found = next_row(course, rows_of(course, progress), progress, start)
+    assert found is not None
+    assert found.exercise.id == expected
+
+
+def test_nothing_is_next_when_all_is_solved(course: Course) -> None:
+    """Then there is no next exercise."""
+    begin(course, "double", "total", "again")
+    progress = Progress({exercise.id: DONE for exercise in course.exercises})
+    assert next_row(course, rows_of(course, progress), progress) is None
+
+
+@pytest.mark.parametrize(
+    ("names", "topic", "chosen_states", "expected"),
+    [
+        ((), None, (), ["double", "total", "again"]),
+        (("01",), None, (), ["double", "total"]),
+        (("02_more", "1-1"), None, (), ["double", "again"]),
+        ((), "t2", (), ["again"]),
+        ((), "STRIDES", (), ["again"]),
+        ((), None, ("started",), ["total"]),
+        ((), None, ("started", "not-started"), ["double", "total", "again"]),
+        (("02",), "T1", (), []),
+    ],
+)
+def test_chosen(
+    course: Course, names: tuple[str, ...], topic: str | None, chosen_states: tuple[str, ...], expected: list[str]
+) -> None:
+    """Names, topic and states choose together; a topic goes by its id or by words of its name."""
+    begin(course, "total")
+    rows = chosen(course, rows_of(course, Progress()), names, topic, chosen_states)
+    assert [row.exercise.id for row in rows] == expected
+
+
+def test_unknown_topic_is_refused(course: Course) -> None:
+    """A word that no topic has is told."""
+    with pytest.raises(CourseError, match="no topic of this course is 'tides'"):
+        chosen(course, rows_of(course, Progress()), (), "tides", ())
+
+
+def test_list_in_80_and_in_40_columns(course: Course) -> None:
+    """State and points of each exercise below its module; a narrow terminal gets two lines for each."""
+    rows = rows_of(course, Progress())
+    wide = [click.unstyle(line) for line in list_lines(course, rows, 80)]
+    assert wide == [
+        "Basics",
+        "  01-1    Double it                            not started       0 / 10",
+        "  01-2  * Sum without a loop                   not started        0 / 5",
+        "More",
+        "  02-1  * Sum without a loop                   not started        0 / 5",
+        "0 of 3 done, 0 / 20 points",
+        "* fast track: whoever solves one of these may take its module as known",
+    ]
+    narrow = [click.unstyle(line) for line in list_lines(course, rows, 40)]
+    assert max(map(len, narrow)) <= 40
+    assert narrow[1:3] == ["  01-1    Double it", "          not started             0 / 10"]
+    data = list_data(course, rows, Progress({"double": Standing(tries=2, hints=1)}))
+    assert data["exercises"][0] == {
+        "id": "double",
+        "number": "01-1",
+        "title": "Double it",
+        "module": "01_basics",
+        "state": "not_started",
+        "earned": 0.0,
+        "possible": 10.0,
+        "solved": False,
+        "tries": 2,
+        "hints": 1,
+        "fast_track": False,
+        "difficulty": 1,
+        "minutes": None,
+        "topics": ["T1"],
+        "path": "exercises/01_basics/double/double.py",
+    }
+
+
+def test_task_as_it_is_shown(course: Course) -> None:
+    """Where it is, its text in lines of the terminal's width, the checks that a student has with their rules."""
+    double = course.exercises[0]
+    lines = [click.unstyle(line) for line in show_lines(course, double, "double.py", 80)]
+    assert lines == [
+        "01-1 Double it",
+        "  implement, difficulty 1 of 4, 10 points",
+        "  double.py",
+        "",
+        "C1  `double(x)` returns a new tensor with every element doubled.",
+        "C2  The dtype stays as it is.",
+        "C3  `double_(x)` doubles x in place and returns x.",
+        "",
+        "Checks that you can read:",
+        "  C1  Doubles three numbers",
+        "  C3  Doubles in place",
+        "Hidden ones look at the same rules, on other inputs.",
+    ]
+    narrow = [click.unstyle(line) for line in show_lines(course, double, "double.py", 40)]
+    assert "C1  `double(x)` returns a new tensor" in narrow
+    assert "    with every element doubled." in narrow
+    assert max(map(len, narrow)) <= 40
+
+
+def test_examples_in_a_task_stay_as_they_are(course: Course) -> None:
+    """Paragraphs and rules are set anew, lines of code are not."""
+    double = course.exercises[0]
+    code = f"    >>> double(torch.tensor([{', '.join('1' * 20)}]))"
+    text = f'"""Double it\n\nOne\ntwo.\n\nC1  A rule\n    that goes on.\nC2  Another.\n\n{code}\n    tensor(2)\n"""\n'
+    double.starter.write_text(text)
+    lines = list(show_lines(course, double, "x.py", 40))[5:]
+    assert lines[:7] == ["One two.", "", "C1  A rule that goes on.", "C2  Another.", "", code, "    tensor(2)"]
+
+
+@pytest.mark.parametrize("text", [b'"""Task\n', b"x = 1\n", b"\x00\xff", b"", None])
+def test_task_of_a_file_in_pieces(course: Course, text: bytes | None) -> None:
+    """The task, and the rules that messages cite, are then those of another copy; without one it is told what to do."""
+    double, rules = course.exercises[0], course.exercises[0].contract
+    keep_starters(course)
+    double.starter.unlink()
+    if text is not None:
+        double.starter.write_bytes(text)
+    assert "C2  The dtype stays as it is." in list(show_lines(course, double, "x.py", 80))
+    assert load_course(course.root).exercises[0].contract == rules
+    shutil.rmtree(course.root / ".grade")
+    with pytest.raises(CourseError, match="is not there, or has lost its text;  grade reset double"):
+        list(show_lines(course, double, "x.py", 80))
+
+
+def test_next_and_hints(course: Course) -> None:
+    """The next exercise with its path and command; hints with their numbers."""
+    double = course.exercises[0]
+    assert [
+        click.unstyle(line) for line in next_lines(Row(double, "not_started", 0, fast=False), "a/double.py", 80)
+    ] == [
+        "01-1 Double it",
+        "  implement, difficulty 1 of 4, 10 points",
+        "  a/double.py",
+        "Read the task on top, change what is marked TODO, save, then run",
+        "  grade double",
+    ]
+    assert [click.unstyle(line) for line in hint_lines(double, [1, 2], 80)] == [
+        "Hint 1 of 3 for double",
+        "  Look at the operator.",
+        "Hint 2 of 3 for double",
+        "  A product does it.",
+        "1 more: grade hint double",
+    ]
+
+
+def test_reset_keeps_the_old_file(course: Course) -> None:
+    """The starter comes back from the copy of when it was untouched; each old file gets a name of its own."""
+    double = course.exercises[0]
+    text = double.starter.read_text()
+    with pytest.raises(CourseError, match="no copy of the starter of double is here"):
+        reset(course, double)
+    keep_starters(course)
+    with pytest.raises(CourseError, match="is the starter already"):
+        reset(course, double)
+    for number, name in enumerate(("double.py.old", "double.py.old1")):
+        double.starter.write_text(f"mine = {number}\n")
+        assert reset(course, double) == double.starter.with_name(name)
+        assert double.starter.with_name(name).read_text() == f"mine = {number}\n"
+        assert double.starter.read_text() == text
+    double.starter.unlink()
+    assert reset(course, double) is None
+    assert double.starter.read_text() == text
+
+
+def test_a_changed_file_is_never_kept_as_the_starter(course: Course) -> None:
+    """Neither when copies are made, nor when somebody changed the copy."""
+    begin(course, "double")
+    keep_starters(course)
+    double, total, _ = course.exercises
+    with pytest.raises(CourseError, match="no copy of the starter of double"):
+        reset(course, double)
+    begin(course, "total")
+    (course.root / ".grade/starters/total.py").write_text("x = 1\n")
+    with pytest.raises(CourseError, match="no copy of the starter of total"):
+        reset(course, total)

@@ -1,0 +1,181 @@
+"""`grade watch` grades what is saved, does what keys say, and survives what happens to files."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+import pytest
+from support import COURSES, FORK
+
+from grader.course.saves import saves
+from grader.model import Course
+from grader.student.watch import Screen, Watch
+
+DOUBLE = "exercises/01_basics/double/double.py"
+RIGHT = "def double(x):\n    return 2 * x\n\n\ndef double_(x):\n    return x.mul_(2)\n"
+LONGEST_S = 60.0
+
+posix = pytest.mark.skipif(sys.platform == "win32", reason="a pseudo-terminal is typed into")
+
+
+class Watched:
+    """A running `grade watch`, its keyboard, and what it has printed since it was looked at last."""
+
+    def __init__(self, root: Path, process: subprocess.Popen[str], keyboard: int) -> None:
+        self.root = root
+        self.process = process
+        self._keyboard = keyboard
+        self._lines: list[str] = []
+        self._text = ""
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def _read(self) -> None:
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            self._lines.append(line)
+
+    def until(self, words: str) -> str:
+        """All that was printed until these words came."""
+        end = time.monotonic() + LONGEST_S
+        while words not in self._text:
+            assert time.monotonic() < end, f"{words!r} did not come:\n{self._text}"
+            time.sleep(0.02)
+            while self._lines:
+                self._text += self._lines.pop(0)
+        seen, words, self._text = self._text.partition(words)
+        return seen + words
+
+    def save(self, text: str, path: str = DOUBLE) -> None:
+        """As many editors do it: another file, renamed."""
+        file = self.root / path
+        file.with_suffix(".new").write_text(text)
+        os.replace(file.with_suffix(".new"), file)
+
+    def close(self) -> None:
+        self._reader.join(LONGEST_S)
+        assert self.process.stdout is not None
+        self.process.stdout.close()
+
+    def press(self, key: str) -> None:
+        os.write(self._keyboard, key.encode())
+
+
+@contextmanager
+def watching(folder: Path, *arguments: str) -> Iterator[Watched]:
+    """`grade watch` in a course of one's own."""
+    import pty
+
+    root = Path(shutil.copytree(COURSES / "tiny", folder / "course"))
+    master, slave = pty.openpty()
+    command = [sys.executable, "-m", "grader", "watch", *arguments]
+    process = subprocess.Popen(
+        command, cwd=root, stdin=slave, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    os.close(slave)
+    watched = Watched(root, process, master)
+    try:
+        yield watched
+    finally:
+        process.kill()
+        process.wait()
+        watched.close()
+        os.close(master)
+
+
+@pytest.mark.parametrize(("width", "lines"), [(80, 1), (40, 2)])
+def test_keys_are_told_in_words(tiny: Course, width: int, lines: int) -> None:
+    """Also on a narrow terminal, where they take more lines, each of which fits."""
+    screen = Screen(lambda *lines: None, lambda what, seconds: None, lambda: width)
+    told = [click.unstyle(line) for line in Watch(tiny, tiny.exercises[0], FORK, screen)._legend()]
+    assert len(told) == lines
+    assert max(map(len, told)) <= width
+    assert "  ".join(told).split("  ")[2:4] == ["s show the task", "l list"]
+
+
+@posix
+def test_what_is_saved_is_graded(tmp_path: Path) -> None:
+    """A stub, a half, a syntax error, a removed file, full marks, another exercise: each save has its answer."""
+    with watching(tmp_path, "double") as watched:
+        assert "your `double` is not written yet" in watched.until("0 of 2 exercises")
+        assert "n next  h hint" in watched.until("q quit")
+        watched.save(RIGHT.replace("x.mul_(2)", "2 * x"))
+        assert "since the last save: 3 more pass" in watched.until("0 of 2 exercises")
+        watched.save("def double(x:\n")
+        assert "does not load: SyntaxError" in watched.until("0 of 2 exercises")
+        (watched.root / DOUBLE).unlink()
+        watched.until("is not there; save it again, or press r for")
+        watched.save(RIGHT.replace("2 * x", "3 * x").replace("mul_(2)", "mul_(3)"))
+        assert "This looks like: You tripled it; double means two times." in watched.until("0 of 2 exercises")
+        watched.save(RIGHT)
+        seen = watched.until("1 of 2 exercises")
+        assert "10 / 10 points" in seen
+        assert "since the last save: 3 more pass" in seen
+        watched.save("def total(x):\n    return x.sum()\n", "exercises/01_basics/total/total.py")
+        assert "5 / 5 points" in watched.until("2 of 2 exercises")
+
+
+@posix
+def test_keys(tmp_path: Path) -> None:
+    """Each key does what the line says; `q` leaves at once, also in the middle of an endless loop."""
+    with watching(tmp_path) as watched:
+        watched.until("q quit")
+        for key, words in (
+            ("h", "Hint 1 of 3 for double"),
+            ("s", "Checks that you can read:"),
+            ("l", "0 of 2 done"),
+            ("n", "01-2 Sum without a loop"),
+            ("r", "is the starter already"),
+        ):
+            watched.press(key)
+            watched.until(words)
+        watched.save(RIGHT)
+        watched.until("10 / 10 points")
+        watched.press("a")
+        watched.until("01-1 Double it: 10 / 10")
+        watched.press("r")
+        watched.until("is the starter again")
+        assert list((watched.root / DOUBLE).parent.glob("*old*"))
+        watched.save("def double(x):\n    while True: pass\n\n\ndef double_(x):\n    while True: pass\n")
+        watched.until("checking")
+        watched.press("q")
+        assert watched.process.wait(LONGEST_S) == 0
+
+
+@posix
+def test_an_interrupt_ends_it(tmp_path: Path) -> None:
+    """Ctrl-C is told in a line, and the exit status is that of an interrupt."""
+    with watching(tmp_path) as watched:
+        watched.until("q quit")
+        watched.process.send_signal(signal.SIGINT)
+        assert watched.process.wait(LONGEST_S) == 130
+        watched.until("grade: interrupted")
+
+
+@pytest.mark.parametrize("poll", [False, True])
+def test_saves_are_told(tmp_path: Path, poll: bool) -> None:
+    """A file that is written, and one that is renamed into place; what is no Python file is not."""
+    told: list[set[Path]] = []
+    found: Callable[[Path], bool] = lambda path: any(path in paths for paths in told)  # noqa: E731
+    with saves(tmp_path, told.append, poll=poll):
+        time.sleep(0.5)  # until it looks; nothing tells when
+        (tmp_path / "notes.txt").write_text("no Python")
+        (tmp_path / "one.py").write_text("1")
+        (tmp_path / "two.tmp").write_text("2")
+        os.replace(tmp_path / "two.tmp", tmp_path / "two.py")
+        end = time.monotonic() + LONGEST_S
+        while not (found(tmp_path / "one.py") and found(tmp_path / "two.py")) and time.monotonic() < end:
+            time.sleep(0.02)
+    assert found(tmp_path / "one.py")
+    assert found(tmp_path / "two.py")
+    assert not found(tmp_path / "notes.txt")
