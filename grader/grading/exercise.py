@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 from grader.grading.diagnose import diagnose
@@ -18,14 +17,16 @@ from grader.model import Check, Exercise, GradedExercise, Outcome, Verdict
 from grader.model.messages import Part
 from grader.runner.lane import Lane, Run
 
-Hear = Callable[[Exercise, Outcome], None]
-"""Receives each outcome of a check as it comes; of a check that is run again, once more."""
+Hear = Callable[[Exercise, Outcome, Sequence[Check]], None]
+"""Receives each outcome as it comes, with all checks of its exercise, and once more if it is repeated."""
 
 REPEATS = 2
 """How often a check that was inconclusive is repeated."""
 
 
-def grade_exercise(work: Work, lane: Lane, known: Known | None, hear: Hear = lambda exercise, outcome: None) -> Result:
+def grade_exercise(
+    work: Work, lane: Lane, known: Known | None, hear: Hear = lambda exercise, outcome, checks: None
+) -> Result:
     """Grade one exercise of one submission.
 
     Args:
@@ -99,7 +100,9 @@ def _run(work: Work, lane: Lane, part: Part, hear: Hear) -> Run:
     if work.plan.has_folder:  # as the student types it from where they are
         folder = Path(os.path.relpath(submission.paths[exercise.id].resolve().parent)).as_posix()
     seed = work.plan.setup.seed_of(submission.author)
-    return lane.run(exercise, submission.files[exercise.id], seed, folder, part, hear=partial(hear, exercise))
+    checks = lane.checks_of(exercise)
+    files = submission.files[exercise.id]
+    return lane.run(exercise, files, seed, folder, part, hear=lambda outcome: hear(exercise, outcome, checks))
 
 
 def _wanted(work: Work, checks: Sequence[Check]) -> list[str]:

@@ -48,7 +48,7 @@ class Lanes:
     def __init__(self, pool: Pool, known: Known | None) -> None:
         self.slots = pool.slots
         self.known = known
-        self.hear: Hear = lambda exercise, outcome: None
+        self.hear: Hear = lambda exercise, outcome, checks: None
         self._pool = pool
         self._stopped: Submission | None = None
         self._changed: Sequence[Exercise] | None = None
@@ -62,6 +62,11 @@ class Lanes:
         """The exercise with a diagnosis, for whoever shows the verdict before."""
         explained = partial(diagnose, graded, work.submission, work.plan.setup, known=known)
         return self._pool.submit(lambda lane: explained(lane=lane)).result()
+
+    def warm_up(self) -> None:
+        """Start all lanes now, so that nothing waits for them later."""
+        for _ in range(self.slots):
+            self._pool.submit(self._collect)
 
     def collected(self) -> Collected:
         """The checks of all exercises, as their files are now."""

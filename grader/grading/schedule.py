@@ -52,16 +52,16 @@ def schedule(
     """
     run = _Run(engine, store, on_wait)
     try:
-        for work in works:
+        for place, work in enumerate(works):
             saved = store.find(work) if store is not None else None
             if saved is not None and not again(work, saved.graded):
-                yield run.noted(saved)
+                yield run.noted(place, saved)
             elif (graded := not_run(work.plan, work.exercise, work.submission)) is not None:
-                yield run.noted(run.saved(work, Result(graded)))
+                yield run.noted(place, run.saved(work, Result(graded)))
             else:
                 while run.is_full():
                     yield from run.arrived()
-                run.give_out(work)
+                run.give_out(place, work)
         while run.away:
             yield from run.arrived()
         yield from run.repeated()
@@ -87,27 +87,28 @@ class _Run:
     """The state of one call of `schedule`."""
 
     def __init__(self, engine: Engine, store: Store | None, on_wait: Callable[[], None]) -> None:
-        self.away: dict[Future[Result], Work] = {}
+        self.away: dict[Future[Result], tuple[int, Work]] = {}
         self._engine = engine
         self._store = store
         self._on_wait = on_wait
-        self._later: list[Finished] = []
+        self._later: list[tuple[int, Finished]] = []
         self._stayed_broken: Counter[str] = Counter()
 
     def is_full(self) -> bool:
         """Whether enough work is under way."""
         return len(self.away) >= _AHEAD * self._engine.slots
 
-    def give_out(self, work: Work) -> None:
+    def give_out(self, place: int, work: Work) -> None:
         """Have a work graded."""
-        self.away[self._engine.submit(work)] = work
+        self.away[self._engine.submit(work)] = place, work
 
     def arrived(self) -> Iterator[Finished]:
         """Wait a moment, and report what has arrived meanwhile, in the order in which it was given out."""
         done, _ = wait(self.away, _LOOK_S, FIRST_COMPLETED)
         self._on_wait()
         for future in [future for future in self.away if future in done]:
-            yield self.noted(self.saved(self.away.pop(future), future.result()))
+            place, work = self.away.pop(future)
+            yield self.noted(place, self.saved(work, future.result()))
 
     def saved(self, work: Work, result: Result) -> Finished:
         """A new result, written into the store. One that is late is no result yet."""
@@ -116,18 +117,18 @@ class _Run:
             number = self._store.save(work, result)
         return Finished(work, result, id=number)
 
-    def noted(self, one: Finished) -> Finished:
+    def noted(self, place: int, one: Finished) -> Finished:
         """The same, marked and remembered if it must be repeated at the end."""
         broken = is_broken(one.graded) and not one.saved
         final = not (self._is_late(one.result) or is_inconclusive(one.graded) or broken)
         if not final:
             one = Finished(one.work, one.result, final=False, saved=one.saved, id=one.id)
-            self._later.append(one)
+            self._later.append((place, one))
         return one
 
     def repeated(self) -> Iterator[Finished]:
         """Repeat what was late, inconclusive or broken, one after another: now nothing else of ours runs."""
-        for one in self._later:
+        for _, one in sorted(self._later, key=lambda row: row[0]):
             work, result = one.work, one.result
             if self._is_late(result):
                 result = self._alone(work)

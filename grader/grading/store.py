@@ -20,6 +20,7 @@ from grader.grading.keys import Key, Keys
 from grader.grading.outcomes import Outcomes
 from grader.grading.traces import COSTS, Trace, Traces
 from grader.grading.work import Finished, Result, Work
+from grader.intake.origin import as_handed_in
 from grader.model import GradedExercise, Verdict
 from grader.model.typed import from_json, to_json
 from grader.sandbox.levels import Level
@@ -91,12 +92,10 @@ class Store:
             same = replace(saved.key, mistakes=key.mistakes) if saved.outcomes.state != "started" else saved.key
             confined = not saved.confinement or Level.of(saved.confinement) >= work.plan.setup.least
             if same == key and confined:
-                return Finished(work, Result(self._graded(work, saved), saved.confinement), saved=True, id=saved.id)
+                # Where its file lies may have changed.
+                graded = as_handed_in(saved.outcomes.graded(work.exercise), work.submission)
+                return Finished(work, Result(graded, saved.confinement), saved=True, id=saved.id)
         return None
-
-    def _graded(self, work: Work, saved: Saved) -> GradedExercise:
-        # Where it lies now is for the caller to say: the same file may have been handed in elsewhere.
-        return saved.outcomes.graded(work.exercise)
 
     def save(self, work: Work, result: Result) -> int | None:
         """Save a result, if the next run would find the same; give its number."""
@@ -136,6 +135,15 @@ class Store:
         """The result of a number."""
         return _saved(self.execute(f"SELECT {_COLUMNS} FROM results WHERE id = ?", (number,)).fetchone())  # noqa: S608
 
+    def saved_count(self, exercise: str, judge: str) -> int:
+        """How many results of an exercise with these checks are saved."""
+        row = self.execute("SELECT count(*) FROM results WHERE exercise = ? AND judge = ?", (exercise, judge))
+        return int(row.fetchone()[0])
+
+    def forget(self, exercise: str, judge: str) -> None:
+        """Forget the results of an exercise with these checks."""
+        self.execute("DELETE FROM results WHERE exercise = ? AND judge = ?", (exercise, judge))
+
     def traces(self, key: str) -> dict[str, Trace]:
         """How a known wrong answer ended in checks, by their ids, as far as that was found."""
         rows = self.execute("SELECT check_id, verdict, story, has_value FROM traces WHERE key = ?", (key,))
@@ -161,8 +169,8 @@ class Store:
 
 
 @contextmanager
-def open_store(path: Path, keys: Keys | None = None) -> Iterator[Store]:
-    """A cache of results in a file; where none can be written, one that lasts as long as it is open."""
+def open_store(path: Path | None, keys: Keys | None = None) -> Iterator[Store]:
+    """A cache of results in a file; without one, or where none can be written, it lasts as long as it is open."""
     with closing(_opened(path)) as connection:
         connection.text_factory = from_bytes
         store = Store(connection, keys or Keys())
@@ -171,20 +179,29 @@ def open_store(path: Path, keys: Keys | None = None) -> Iterator[Store]:
             store.forget_oldest()
 
 
-def _opened(path: Path) -> sqlite3.Connection:
-    for attempt in (1, 2):
+def _opened(path: Path | None) -> sqlite3.Connection:
+    if path is not None:
         with suppress(sqlite3.Error, OSError):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            connection = connect(path, _WAIT_S)
-            if prepare(connection):
-                return connection
-            connection.close()
-        if attempt == 1 and not _is_in_use(path):  # damaged, or of another version: it can all be found again
-            with suppress(OSError):
+            if usable := _in_file(path):
+                return usable
+        # Damaged, or of another version: it can all be found again.
+        with suppress(sqlite3.Error, OSError):
+            if not _is_in_use(path):
                 path.unlink()
+                if usable := _in_file(path):
+                    return usable
     connection = connect(":memory:", _WAIT_S)
     prepare(connection)
     return connection
+
+
+def _in_file(path: Path) -> sqlite3.Connection | None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    connection = connect(path, _WAIT_S)
+    if prepare(connection):
+        return connection
+    connection.close()
+    return None
 
 
 def _is_in_use(path: Path) -> bool:
@@ -244,5 +261,3 @@ def from_bytes(data: bytes) -> str:
 def now() -> str:
     """The time, as results are dated."""
     return datetime.now(UTC).isoformat(timespec="seconds")
-
-
