@@ -19,7 +19,8 @@ from grader.model.public import Limit, say
 from grader.sandbox import clock
 from grader.sandbox.sweep import sweep
 from grader.wire.bounds import ChannelClosed, ProtocolError, TooMuch
-from grader.wire.frames import Channel, Frame, Patience
+from grader.wire.frames import Channel, Frame
+from grader.wire.transport import Patience
 
 GRACE_S = 2.0
 LONGEST_WAIT_S = 1.0

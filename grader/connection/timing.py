@@ -36,7 +36,7 @@ from grader.wire.encode import Encoder
 from grader.wire.frames import Frame, parts_of
 from grader.wire.memory import Table, padded, starts_of
 from grader.wire.memory import place_of as memory_of
-from grader.wire.shared import make_to_map
+from grader.wire.transport import make_to_map
 
 _PREPARE_S = 10.0
 

@@ -6,7 +6,7 @@ import torch
 
 from grader import accelerator
 from grader.sandbox import slow_imports
-from grader.wire import devices
+from grader.wire.facts import Accelerator, use_accelerator
 from grader.worker import cuda
 
 
@@ -28,10 +28,10 @@ def show(mode: str) -> None:
     """
     if mode == "sim":
         accelerator.enable("sim")
-        devices.use(devices.Accelerator(_look, _place))
+        use_accelerator(Accelerator(_look, _place))
     elif mode == "cuda":
         mirrors = cuda.Mirrors(cuda.is_plain)
-        devices.use(devices.Accelerator(mirrors.look, mirrors.place, mirrors.begin))
+        use_accelerator(Accelerator(mirrors.look, mirrors.place, mirrors.begin))
     elif mode != "none":
         raise ValueError(f"there is no device mode {mode!r}")
     # Where PyTorch finds none anyway, there is nothing to hide.

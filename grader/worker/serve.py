@@ -22,10 +22,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from grader.wire import devices
 from grader.wire.bounds import ChannelClosed, Unsupported
 from grader.wire.decode import Decoder
 from grader.wire.encode import Encoder
+from grader.wire.facts import accelerator_here
 from grader.wire.frames import Channel, Frame, packed
 from grader.wire.memory import Table, padded, starts_of
 from grader.worker import device, generators, own_probes, stops, uninitialized
@@ -102,8 +102,8 @@ class Submission:
         if (do in _TIMED) is not self._timed:
             self._timed = not self._timed
             uninitialized.fill(not self._timed)  # filling would be part of the time
-        if devices.here:
-            devices.here[0].begin()
+        if accelerator_here:
+            accelerator_here[0].begin()
         for number in frame.tree.get("dropped", ()):
             if number in self._objects:
                 del self._numbers[id(self._objects.pop(number))]
