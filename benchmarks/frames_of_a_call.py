@@ -29,7 +29,7 @@ from grader.model import Check, Limits
 from grader.session.inputs import InputStream
 from grader.wire.frames import Channel
 from grader.wire.transport import SocketTransport
-from grader.worker.serve import serve
+from grader.worker import serve
 
 _PACKAGE = str(Path(grader.__file__).parent)
 _STUDENT = b"def same(x):\n    return x * 2\n"
@@ -64,7 +64,7 @@ class InThread(Starter):
 
         def run() -> None:
             sys.setprofile(self._watch)
-            serve(Channel(SocketTransport(theirs), trusts=True), str(folder))
+            serve.serve(Channel(SocketTransport(theirs), trusts=True), str(folder))
 
         threading.Thread(target=run, daemon=True).start()
         return WorkerProcess(Channel(SocketTransport(ours)), _Thread(), folder, output, limits)
@@ -101,10 +101,7 @@ def frames_of(*args: Any) -> tuple[Watch, Watch]:
     """The frames of a call with these arguments: of the check's side, and of the worker's."""
     mine, theirs = Watch(), Watch()
     with tempfile.TemporaryDirectory() as root:
-        # `stops.prepare` sets a signal handler, which only the main thread may do.
-        import grader.worker.stops as stops
-
-        stops.prepare = lambda: None
+        serve._prepare_stops = lambda: None  # which sets a signal handler, as only the main thread may do
         connection = Connection(InThread(Path(root), theirs), "work", {"work.py": _STUDENT}, Limits())
         same = named(connection, "same")
         for _ in range(3):  # the first call loads, and seeds generators
