@@ -21,10 +21,10 @@ from typing import Any
 import torch
 
 import grader
-from grader.connection.connection import Connection
-from grader.connection.process import Starter, WorkerProcess
-from grader.connection.proxy import named
+from grader.connection.connection import Connection, named
+from grader.connection.process import Life, WorkerProcess
 from grader.connection.record import Record
+from grader.connection.starting import Starter
 from grader.model import Check, Limits
 from grader.session.inputs import InputStream
 from grader.wire.frames import Channel
@@ -73,28 +73,8 @@ class InThread(Starter):
         """Nothing is kept ready."""
 
 
-class _Thread:
-    """What stands for the life of a process."""
-
+class _Thread(Life):
     pid = 0
-
-    def kill(self) -> None:
-        pass
-
-    def signal(self, number: int) -> None:
-        pass
-
-    def exit_code(self) -> int | None:
-        return None
-
-    def cpu_at_end(self) -> float | None:
-        return None
-
-    def when_gone(self, clean_up: Any) -> None:
-        pass
-
-    def ran_out_of_memory(self) -> bool:
-        return False
 
 
 def frames_of(*args: Any) -> tuple[Watch, Watch]:
@@ -107,7 +87,7 @@ def frames_of(*args: Any) -> tuple[Watch, Watch]:
         for _ in range(3):  # the first call loads, and seeds generators
             same(*args)
         # As in a session, where a worker that learns of inputs learns nothing of later ones.
-        connection.begin_check(Record(inputs=InputStream(0, Check("same", "work", "same"))))
+        connection.begin_check(Record(renew=InputStream(0, Check("same", "work", "same")).renew))
         same(*args)
         sys.setprofile(mine)
         mine.on = theirs.on = True

@@ -65,10 +65,10 @@ from wire.hostile import (
 from wire.pair import bits
 
 from grader.check.show import show
-from grader.connection.connection import Connection, Request
-from grader.connection.process import Starter, WorkerProcess
-from grader.connection.proxy import is_proxy
+from grader.connection.connection import Connection, is_proxy
+from grader.connection.process import WorkerProcess
 from grader.connection.raised import raised_by_student
+from grader.connection.starting import Starter
 from grader.model import Limits
 from grader.model.endings import CannotJudge, WorkerLost
 
@@ -192,9 +192,9 @@ def take(tree: dict[str, Any], data: bytes, frame: Frame | None = None) -> None:
     constant = bits(ours.constant)
     connection = Connection(cast(Starter, SimpleNamespace(students=set())), "total", {}, Limits())
     connection.worker = cast(WorkerProcess, Worker())
-    request, ours.values, taken = Request(ours.table, "your `total`", "total", 1.0), [], False
+    ours.values, taken, reply = [], False, frame or Frame(1, tree, memoryview(bytearray(data)))
     try:
-        ours.values.append(connection.value_of(frame or Frame(1, tree, memoryview(bytearray(data))), request))
+        ours.values.append(connection.value_of(reply, "your `total`", "total", ours.table))
         taken = True
     except (CannotJudge, WorkerLost):
         pass

@@ -17,10 +17,9 @@ from types import ModuleType, SimpleNamespace
 from typing import Any, cast
 
 from grader.check.devices import Accelerator
-from grader.connection.connection import Connection
-from grader.connection.process import Starter
-from grader.connection.proxy import Proxy, is_proxy, place_of, what_of
+from grader.connection.connection import Connection, Proxy, is_proxy, place_of, what_of
 from grader.connection.raised import Raised
+from grader.connection.starting import Starter
 from grader.course.load import load_course
 from grader.model import Device, Outcome, Verdict
 from grader.model.endings import CannotJudge

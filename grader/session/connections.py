@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from grader.connection.connection import Connection
-from grader.connection.process import Starter
+from grader.connection.starting import Starter
 from grader.model import Device
 from grader.model.messages import Job, PlannedExercise
 
@@ -31,8 +31,8 @@ class Connections:
         # A process sees one accelerator for good, so a student has one worker for each that the checks need.
         if device not in self._students:
             given = self._starter, planned.id, job.files, planned.limits
-            new = self._students[device] = Connection(*given, device=device, data=self._data_of(planned))
-            new.folder = job.folder
+            data = self._data_of(planned)
+            self._students[device] = Connection(*given, device=device, data=data, folder=job.folder)
         student = self._students[device]
         self.add_reference(planned, student)
         return student

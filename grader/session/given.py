@@ -12,8 +12,7 @@ import pytest
 from grader.check.devices import Accelerator
 from grader.check.generate import Rng
 from grader.connection.connection import Connection
-from grader.connection.probe import Probe
-from grader.connection.student import Student
+from grader.connection.student import Probe, Student
 from grader.model.messages import PlannedExercise
 from grader.session.inputs import InputStream
 

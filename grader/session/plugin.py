@@ -193,7 +193,7 @@ class CheckSession:
         self._inputs.begin_others()
         seed, limits = self._inputs.workers_seed(), self._exercise.limits
         limits = replace(limits, call_s=row.call_s) if row.call_s else limits
-        mine = Record(seed, self._inputs, copying, rewrite, recording=check.shown, unconfirmed=not job.part.again)
+        mine = Record(seed, self._inputs.renew, copying, rewrite, recording=check.shown, unconfirmed=not job.part.again)
         student.begin_check(mine, limits)
         record.begin(mine)
         # The same seed: a function that draws random numbers draws the same ones in both workers.

@@ -14,8 +14,7 @@ import re
 from contextlib import closing
 from dataclasses import replace
 
-from grader.connection.connection import Connection
-from grader.connection.proxy import named
+from grader.connection.connection import Connection, named
 from grader.connection.record import Record
 from grader.model import Check, Outcome, Verdict
 from grader.model.endings import WorkerLost

@@ -14,6 +14,7 @@ import numpy as np
 import torch
 
 from grader.check.show import WHOLE, as_source
+from grader.connection.connection import is_proxy
 from grader.connection.record import Call
 from grader.model import Device
 from grader.wire.decode import copies
@@ -64,14 +65,15 @@ def written(values: Sequence[Any]) -> Written | None:
 
 
 def remade(*values: Any) -> tuple[Any, ...]:
-    """The values made anew from their text, as a student makes them; those without text are copied."""
-    text = written(values)
+    """The values made anew from their text, as a student makes them; those without text are copied, proxies stay."""
+    text = written([value for value in values if not is_proxy(value)])
     if text is None:
         return copies(*values)
     names: dict[str, Any] = {"torch": torch, "np": np}
     # Text of a check's values, none of a worker's.
     exec("\n".join(text.setup), names)  # noqa: S102
-    return tuple(eval(each, names) for each in text.texts)  # noqa: S307
+    made = (eval(each, names) for each in text.texts)  # noqa: S307
+    return tuple(value if is_proxy(value) else next(made) for value in values)
 
 
 def _leaves(value: Any) -> list[Any]:

@@ -15,10 +15,8 @@ import pytest
 import torch
 
 from grader.check.devices import Accelerator
-from grader.connection.fork import ForkStarter
-from grader.connection.process import Starter
 from grader.connection.record import waiting
-from grader.connection.spawn import SpawnStarter
+from grader.connection.starting import ForkStarter, SpawnStarter, Starter
 from grader.model import Device
 from grader.model.messages import PENDING, Plan, PlannedExercise, Spawned
 from grader.sandbox import cgroup

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 
 from grader.connection.connection import Connection
-from grader.connection.process import Starter
+from grader.connection.starting import Starter
 from grader.connection.student import Student
 from grader.model import Limits
 from grader.model.endings import WorkerLost
