@@ -25,7 +25,7 @@ from grader.model import Device, Outcome, Verdict
 from grader.model.endings import CannotJudge
 from grader.model.messages import Collected, Done, Job, Part, PlannedExercise
 from grader.session.connections import Connections
-from grader.session.run import run_session
+from grader.session.start import run_session
 from grader.wire.decode import copies
 from grader.worker import own_probes
 
