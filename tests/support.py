@@ -14,11 +14,8 @@ import pytest
 from click.testing import CliRunner
 
 from grader.cli import main
-from grader.connection.connection import Connection
-from grader.connection.fork import ForkStarter
-from grader.connection.process import Starter
-from grader.connection.proxy import Proxy, named
-from grader.connection.spawn import SpawnStarter
+from grader.connection.connection import Connection, Proxy, named
+from grader.connection.starting import ForkStarter, SpawnStarter, Starter
 from grader.course.load import load_course
 from grader.course.names import find_exercises
 from grader.grading import lanes as lanes_module
