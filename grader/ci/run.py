@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import threading
 import time
 from collections import defaultdict
@@ -18,10 +17,9 @@ from grader.grading.graded import graded_so_far
 from grader.grading.known import Known
 from grader.model import Exercise, GradedExercise, Outcome, Report, Submission
 from grader.model.errors import CourseError
-from grader.report.as_json import to_plain, write_json
 from grader.report.export.checked import Options
 from grader.report.export.formats import write_format
-from grader.report.from_json import ReadReport, from_json
+from grader.report.schema import ReportFile, write_report
 from grader.runner.open import open_lane
 
 Formats = Sequence[tuple[str, str]]
@@ -133,11 +131,6 @@ def grade_checkout(
         return grade_at_once(sheet, submission, lane, explain=explain, on_exercise=on_graded, on_check=on_check)
 
 
-def read_back(report: Report) -> ReadReport:
-    """The report as a file of it would be read."""
-    return from_json(json.dumps(to_plain(report)), "the report")
-
-
 def write_files(report: Report, json_path: str | None, formats: Formats, options: Options, *, staff: bool) -> None:
     """Write the JSON and every format that goes into a file.
 
@@ -147,10 +140,10 @@ def write_files(report: Report, json_path: str | None, formats: Formats, options
     """
     if json_path is not None:
         try:
-            write_json(Path(json_path), report, staff=staff)
+            write_report(Path(json_path), report, staff=staff)
         except OSError as error:
             raise CourseError(f"--json: no file can be written at {json_path} ({error.strerror})") from None
-    read = read_back(report)
+    read = ReportFile.of(report)
     for name, place in formats:
         if place != "-":
             write_format(name, place, read, options)
