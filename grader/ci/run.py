@@ -17,8 +17,8 @@ from grader.grading.graded import graded_so_far
 from grader.grading.known import Known
 from grader.model import Exercise, GradedExercise, Outcome, Report, Submission
 from grader.model.errors import CourseError
-from grader.report.export.checked import Options
 from grader.report.export.formats import write_format
+from grader.report.export.items import Options
 from grader.report.schema import ReportFile, write_report
 from grader.runner.open import open_lane
 

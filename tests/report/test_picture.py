@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
-from dataclasses import asdict
 
 import pytest
 
 from grader.model.picture import Bar, Card, Grid, Moment, NamedShape, Picture, Shapes, Window
-from grader.report.pictures.draw import lines_of, sentence_of, svgs_of
-from grader.report.pictures.drawing import ASCII, Drawing
-from grader.report.pictures.windows import readers
-from grader.sandbox.records import from_plain, to_plain
+from grader.model.typed import from_json, to_json
+from grader.report.pictures import lines_of, sentence_of, svgs_of
+from grader.report.pictures.canvas import ASCII, Drawing
+from grader.report.pictures.tensors import readers
 
 BOXES = Drawing(unicode=True)
 
@@ -59,9 +58,8 @@ def test_svgs_say_what_they_show(name: str) -> None:
 
 @pytest.mark.parametrize("name", ALL)
 def test_facts_cross_processes_and_make_json(name: str) -> None:
-    """A picture is the same after it was told to the host; a report has plain data of it."""
-    assert from_plain(Picture, to_plain(ALL[name])) == ALL[name]
-    assert asdict(ALL[name])["said"] == ""
+    """A picture is the same after it was sent to the host, and in a report."""
+    assert from_json(Picture, to_json(ALL[name])) == ALL[name]
 
 
 def test_wrong_cells_are_marked_by_shape() -> None:
