@@ -47,11 +47,8 @@ def together(rows: Sequence[GradedCheck]) -> Score:
 
 def rules_of(rows: Sequence[GradedCheck]) -> str:
     """The rules of several checks, each once."""
-    return " ".join(sorted({row.check.contract for row in rows if row.check.contract}, key=_by_number))
-
-
-def _by_number(rule: str) -> tuple[int, str]:
-    return len(rule), rule  # C2 before C10
+    rules = {row.check.contract for row in rows if row.check.contract}
+    return " ".join(sorted(rules, key=lambda rule: (len(rule), rule)))  # C2 before C10
 
 
 def hidden_text(shown: bool) -> str:

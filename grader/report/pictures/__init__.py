@@ -14,8 +14,20 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from grader.model.picture import Picture
-from grader.report.pictures import counts, tensors, timeline
 from grader.report.pictures.canvas import Drawing
+from grader.report.pictures.counts import count_lines, count_sentence, count_svg
+from grader.report.pictures.tensors import (
+    grid_lines,
+    grid_sentence,
+    grid_svg,
+    shape_lines,
+    shape_sentence,
+    shape_svg,
+    window_lines,
+    window_sentence,
+    window_svg,
+)
+from grader.report.pictures.timeline import timeline_lines, timeline_sentence, timeline_svg
 
 _Form = tuple[Callable[..., Iterator[str]], Callable[..., str], Callable[..., str], tuple[Any, ...]]
 """What draws one part as lines, as a sentence and as an SVG, and the facts of the part."""
@@ -42,13 +54,13 @@ def svgs_of(picture: Picture) -> list[str]:
 def _parts(picture: Picture) -> Iterator[_Form]:
     """The parts that a picture has."""
     if picture.grid is not None:
-        yield tensors.grid_lines, tensors.grid_sentence, tensors.grid_svg, (picture.grid,)
+        yield grid_lines, grid_sentence, grid_svg, (picture.grid,)
     if picture.windows:
-        yield tensors.window_lines, tensors.window_sentence, tensors.window_svg, (picture.windows,)
+        yield window_lines, window_sentence, window_svg, (picture.windows,)
     if picture.shapes is not None:
-        yield tensors.shape_lines, tensors.shape_sentence, tensors.shape_svg, (picture.shapes,)
+        yield shape_lines, shape_sentence, shape_svg, (picture.shapes,)
     if picture.cards:
-        yield counts.count_lines, counts.count_sentence, counts.count_svg, (picture.cards,)
+        yield count_lines, count_sentence, count_svg, (picture.cards,)
     if picture.moments:
         facts = picture.moments, picture.left_out
-        yield timeline.timeline_lines, timeline.timeline_sentence, timeline.timeline_svg, facts
+        yield timeline_lines, timeline_sentence, timeline_svg, facts

@@ -6,7 +6,7 @@ colour-blind readers can tell apart. What is wrong has a cross besides.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from xml.sax import saxutils
 
 INK, PAPER, FAINT = "#1b1f24", "#ffffff", "#6b7280"
@@ -76,73 +76,48 @@ def _safe(text: str) -> str:
     return saxutils.escape(shown, {'"': "&quot;"})
 
 
-_BOXES = "┌┬┐├┼┤└┴┘─│█▏░…·"
-"""Characters that a terminal must have."""
-
-
 @dataclass(frozen=True)
 class Drawing:
-    """How pictures are drawn.
+    """The characters that pictures are drawn with.
 
     Attributes:
-        unicode: whether lines and boxes may be used; else ASCII alone.
-        plain: a sentence in place of a picture, for whoever has it read out.
+        plain: whether a sentence takes the place of a picture, for screen readers.
+        line: of a box, from side to side.
+        side: of a box, from top to bottom.
+        top: the corners of boxes that stand side by side.
+        bottom: their lower corners.
+        work: of a bar that is work.
+        wait: of a bar in which somebody waits.
+        host: of a bar that is work of the host.
     """
 
-    unicode: bool = False
     plain: bool = False
+    line: str = "-"
+    side: str = "|"
+    top: str = "+++"
+    bottom: str = "+++"
+    work: str = "#"
+    wait: str = "."
+    host: str = "="
 
     @classmethod
     def on(cls, encoding: str | None, *, plain: bool = False) -> Drawing:
         """What a stream of that encoding can show."""
         try:
-            _BOXES.encode(encoding or "ascii")
+            "".join(map(str, vars(UNICODE).values())).encode(encoding or "ascii")
         except (UnicodeEncodeError, LookupError):
             return cls(plain=plain)
-        return cls(unicode=True, plain=plain)
+        return replace(UNICODE, plain=plain)
 
-    @property
-    def line(self) -> str:
-        """Of a box, from side to side."""
-        return "─" if self.unicode else "-"
-
-    @property
-    def side(self) -> str:
-        """Of a box, from top to bottom."""
-        return "│" if self.unicode else "|"
-
-    @property
-    def work(self) -> str:
-        """Of a bar that is work."""
-        return "█" if self.unicode else "#"
-
-    @property
-    def wait(self) -> str:
-        """Of a bar in which somebody waits."""
-        return "░" if self.unicode else "."
-
-    @property
-    def host(self) -> str:
-        """Of a bar that is work of the host."""
-        return "▒" if self.unicode else "="
-
-    def top(self, widths: list[int]) -> str:
-        """The upper line of boxes that stand side by side."""
-        return self._edge(widths, "┌┬┐" if self.unicode else "+++")
-
-    def bottom(self, widths: list[int]) -> str:
-        """The lower line."""
-        return self._edge(widths, "└┴┘" if self.unicode else "+++")
-
-    def row(self, cells: list[str]) -> str:
-        """Boxes side by side with what is in them."""
-        return self.side + self.side.join(cells) + self.side
-
-    def _edge(self, widths: list[int], corners: str) -> str:
-        return corners[0] + corners[1].join(self.line * width for width in widths) + corners[2]
+    def boxes(self, rows: list[list[str]]) -> list[str]:
+        """Rows of boxes side by side with what is in them; all cells of a column have the same width."""
+        widths = [self.line * len(cell) for cell in rows[0]]
+        edges = [ends[0] + ends[1].join(widths) + ends[2] for ends in (self.top, self.bottom)]
+        return [edges[0], *(self.side + self.side.join(row) + self.side for row in rows), edges[1]]
 
 
 ASCII = Drawing()
+UNICODE = Drawing(line="─", side="│", top="┌┬┐", bottom="└┴┘", work="█", wait="░", host="▒")
 
 
 def fitted(text: str, room: int) -> str:

@@ -35,11 +35,11 @@ def _block(
     name: str, rows: tuple[tuple[str, ...], ...], wrong: tuple[tuple[bool, ...], ...] | None, drawing: Drawing
 ) -> list[str]:
     widths = [max(len(row[place]) for row in rows) + 2 for place in range(len(rows[0]))]
-    drawn = [
-        drawing.row([_cell(text, bool(wrong and wrong[y][x]), widths[x]) for x, text in enumerate(row)])
+    cells = [
+        [_cell(text, bool(wrong and wrong[y][x]), widths[x]) for x, text in enumerate(row)]
         for y, row in enumerate(rows)
     ]
-    body = [drawing.top(widths), *drawn, drawing.bottom(widths)]
+    body = drawing.boxes(cells)
     return [name.ljust(len(body[0])), *body]
 
 
@@ -134,11 +134,8 @@ def _boxes(window: Window, width: int, drawing: Drawing) -> Iterator[str]:
         chunks = chunks[:1]
     place = 0
     for chunk in chunks:
-        widths = [cell] * len(chunk)
         yield " " + " ".join(str(place + i).center(cell) for i in range(len(chunk))).rstrip()
-        yield drawing.top(widths)
-        yield drawing.row([text.center(cell) for text in chunk])
-        yield drawing.bottom(widths)
+        yield from drawing.boxes([[text.center(cell) for text in chunk]])
         place += len(chunk)
     if window.storage > place:
         yield f"and {window.storage - place:,} more elements"
