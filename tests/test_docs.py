@@ -21,13 +21,13 @@ from pathlib import Path
 import click
 import pytest
 import words_page
+from screen import screen_svg
 
 import grader.check
 from grader.cli import COMMANDS, main
 from grader.course.load import load_course
 from grader.course.names import find_exercises
 from grader.course.schema import CourseFile, ExerciseFile, HandInEntry, LimitsEntry, ModuleEntry, WithheldEntry
-from grader.report.pictures.screen import screen_svg
 
 ROOT = Path(__file__).resolve().parents[1]
 README = ROOT / "README.md"

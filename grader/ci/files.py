@@ -17,7 +17,7 @@ from grader.grading.secret import new_secret
 from grader.model import Course, HandIn
 from grader.model.errors import CourseError
 from grader.model.files import write_whole
-from grader.report.export.checked import Visibility
+from grader.report.export.items import Visibility
 
 PYTHON = "3.12"
 UV = "0.13.8"

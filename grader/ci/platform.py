@@ -10,10 +10,9 @@ from pathlib import Path
 
 from grader.model import Verdict
 from grader.model.errors import GraderError
-from grader.report.export.checked import Options, number
-from grader.report.export.classroom import classroom, in_base64
-from grader.report.export.log import github_log, gitlab_log, plain_log
-from grader.report.export.markdown import markdown
+from grader.report.export.items import Options, number
+from grader.report.export.job import github_log, gitlab_log, markdown, plain_log
+from grader.report.export.platforms import classroom, in_base64
 from grader.report.schema import ReportFile
 
 _PUBLIC = "public"

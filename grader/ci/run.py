@@ -18,8 +18,8 @@ from grader.grading.submission import grade_submission, report_of
 from grader.grading.work import Finished, Result, Work
 from grader.model import Check, Exercise, GradedExercise, Outcome, Report, Submission
 from grader.model.errors import CourseError
-from grader.report.export.checked import Options
 from grader.report.export.formats import write_format
+from grader.report.export.items import Options
 from grader.report.schema import ReportFile, write_report
 
 Formats = Sequence[tuple[str, str]]

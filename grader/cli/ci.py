@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from grader.grading.plan import RunPlan
     from grader.model import Report, Submission
     from grader.model.messages import Setup
-    from grader.report.export.checked import Options, Visibility
+    from grader.report.export.items import Options, Visibility
     from grader.report.schema import ReportFile
 
     Formats = tuple[tuple[str, str], ...]
@@ -112,7 +112,7 @@ def command(
         from grader.ci.checkout import open_checkout
         from grader.ci.platform import Platform, is_passed, is_unsettled
         from grader.ci.run import write_files
-        from grader.report.export.checked import Options
+        from grader.report.export.items import Options
         from grader.report.schema import ReportFile
 
         platform = Platform.of(os.environ)
@@ -171,7 +171,7 @@ def _grade(
     """Grade, write the files while checks end, and say what is graded with which checks."""
     from grader.ci.checkout import other_files
     from grader.ci.run import grade_checkout
-    from grader.report.export.log import log_line
+    from grader.report.export.job import log_line
 
     if checkout.is_own:
         say("The checks are those of this repository, which its author can change: the score is advice.")

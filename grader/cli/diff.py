@@ -20,7 +20,7 @@ def command(out: Path, every: bool, course_folder: Path | None) -> None:
         from grader.batch.book import last_regrade
         from grader.batch.journal import open_journal
         from grader.model.score import counted
-        from grader.report.diff import check_lines, exercise_line
+        from grader.report.gradebook import changed_check, changed_exercise
 
         course, _ = course_and_exercises((), course_folder)
         with open_journal(out, new=False) as journal:
@@ -31,8 +31,8 @@ def command(out: Path, every: bool, course_folder: Path | None) -> None:
         changed = [change for change in diff.changes if change.checks]
         for change in diff.changes if every else changed:
             before, after = change.before.score.earned, change.after.score.earned
-            say(exercise_line(change.author, change.after.exercise.number, before, after, change.why))
+            say(changed_exercise(change.author, change.after.exercise.number, before, after, change.why))
             for check in change.checks:
-                say(*check_lines(check.id, check.before, check.after))
+                say(changed_check(check.id, check.before, check.after))
         again = counted(len(diff.changes), "exercise")
         say(f"Graded again on {diff.at}: {again}, of which {len(changed)} ended otherwise.")

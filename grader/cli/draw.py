@@ -38,7 +38,7 @@ def command(
         from grader.model.errors import CourseError
         from grader.model.files import write_whole
         from grader.report.lines import filled
-        from grader.report.pictures.draw import lines_of, svgs_of
+        from grader.report.pictures import lines_of, svgs_of
 
         picture = _picture(shapes, strides, offset, storage)
         width, shown = terminal_width(), drawing(plain=plain)

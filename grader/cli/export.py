@@ -12,7 +12,7 @@ from grader.cli.options import format_option, hidden_option, points_option
 from grader.cli.telling import Say, told_errors
 
 if TYPE_CHECKING:
-    from grader.report.export.checked import Visibility
+    from grader.report.export.items import Visibility
 
 
 @click.command()
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 def command(report: Path, formats: tuple[tuple[str, str], ...], points: bool | None, hidden: Visibility) -> None:
     """Write REPORT, which `grade --json` or `grade batch` wrote, in the formats of other programs."""
     with told_errors():
-        from grader.report.export.checked import Options
         from grader.report.export.formats import write_format
+        from grader.report.export.items import Options
         from grader.report.schema import read_report
 
         options = Options(environ=os.environ, points=points is not False, hidden=hidden)

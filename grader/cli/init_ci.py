@@ -11,7 +11,7 @@ from grader.cli.options import confinement_option, hidden_option
 from grader.cli.telling import Say, course_and_exercises, handin_of, told_errors
 
 if TYPE_CHECKING:
-    from grader.report.export.checked import Visibility
+    from grader.report.export.items import Visibility
 
 _NEXT = {
     "github": "Commit them to the students' repository or its template; docs/ci.md tells what its score is worth.",

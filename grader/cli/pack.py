@@ -17,7 +17,7 @@ from grader.cli.telling import Say, course_and_exercises, handin_of, told_errors
 if TYPE_CHECKING:
     from grader.grading.plan import RunPlan
     from grader.model import Course, HandIn, Report, Submission
-    from grader.report.receipt import Receipt
+    from grader.student.receipt import Receipt
 
 NOT_PACKED = 1
 RECEIPT = ".receipt.txt"
@@ -43,7 +43,7 @@ def command(
         from grader.intake.pack import packed_files
         from grader.intake.zipped import zip_bytes
         from grader.model.errors import CourseError
-        from grader.report.receipt import Receipt
+        from grader.student.receipt import Receipt
 
         course, exercises = course_and_exercises(())
         chosen = _chosen(course, handin)

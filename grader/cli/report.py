@@ -47,10 +47,10 @@ def _shown(course: Course, journal: Journal, out: Path, *, every: bool) -> Itera
     """Write the pages, and tell the class in short."""
     from grader.batch.files import Out
     from grader.batch.overview import Class
+    from grader.report.gradebook import group_lines, overview_lines
     from grader.report.html import page
     from grader.report.lines import filled
-    from grader.report.overview_lines import group_lines, overview_lines
-    from grader.report.overview_page import overview_page
+    from grader.report.overview import overview_page
 
     width, place = terminal_width(), Out(out)
     overview = Class(course, journal, out, lambda report: place.write_page(page(report), report.author)).overview()

@@ -20,7 +20,7 @@ from grader.cli.telling import (
 if TYPE_CHECKING:
     from grader.model import Course, Exercise
     from grader.model.messages import Setup
-    from grader.report.pictures.drawing import Drawing
+    from grader.report.pictures.canvas import Drawing
 
 
 @click.command()

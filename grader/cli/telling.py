@@ -16,7 +16,7 @@ from grader.model.errors import GraderError
 
 if TYPE_CHECKING:
     from grader.model import Broken, Course, Exercise, HandIn
-    from grader.report.pictures.drawing import Drawing
+    from grader.report.pictures.canvas import Drawing
     from grader.student.progress import Progress
 
 INTERRUPTED = 130
@@ -32,7 +32,7 @@ def terminal_width() -> int:
 
 def drawing(*, plain: bool) -> Drawing:
     """How pictures are drawn where standard output goes."""
-    from grader.report.pictures.drawing import Drawing
+    from grader.report.pictures.canvas import Drawing
 
     return Drawing.on(sys.stdout.encoding, plain=plain)
 

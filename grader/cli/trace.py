@@ -27,8 +27,8 @@ def command(name: str, code: str | None, out: Path | None, plain: bool, start: s
         from grader.model.errors import CourseError
         from grader.model.files import write_whole
         from grader.report.lines import filled
-        from grader.report.pictures.draw import lines_of
-        from grader.report.pictures.trace import trace_of
+        from grader.report.pictures import lines_of
+        from grader.report.pictures.timeline import trace_of
         from grader.report.safe import for_terminal
         from grader.student.trace import MOST_DRAWN, traces
 

@@ -127,6 +127,11 @@ class Exercise:
         """The name of the exercise module, with every author."""
         return f"{self.id}.py"
 
+    @property
+    def path(self) -> Path:
+        """The exercise module, as a path from the course's root."""
+        return Path(*self.folder.parts[-3:], self.file_name)
+
 
 @dataclass(frozen=True)
 class Module:

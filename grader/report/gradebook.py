@@ -1,4 +1,7 @@
-"""A gradebook for a terminal: a row for each author. Names come last, so that their width does not matter."""
+"""A class for a terminal: its gradebook, its overview, and what a regrade changed.
+
+Names come last in a row, so that their width does not matter.
+"""
 
 from __future__ import annotations
 
@@ -6,21 +9,28 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from grader.model import Exercise, GradedExercise, Report, Verdict
-from grader.model.score import points_text
+from grader.model.score import counted, points_text
+from grader.report.lines import cut, filled
+from grader.report.overview import ExerciseTally, GroupTold, Overview, middle_text
 from grader.report.safe import for_terminal
+from grader.report.words import VERDICTS, score_text
 
 _CELL = 7
 _NOTHING, _BLANK, _NEVER = "-", "=", "?"
-LEGEND = {
+_SIGNS = {
     _NOTHING: "nothing handed in",
     _BLANK: "handed in as it was given out",
     _NEVER: "not graded",
 }
+_FEW_LINES, _FEW_ROWS = 12, 4
+_STEP = "      "
+_BESIDE, _WIDE = 30, 70
+_LEGEND = "in: handed in; all: with all points; known: told a known mistake; new: not explained"
 
 
 def author_line(report: Report, number: int, total: int) -> str:
     """One line of progress."""
-    return f"[{number}/{total}] {_points(report):>15}  {for_terminal(report.author, one_line=True)}"
+    return f"[{number}/{total}] {score_text(report.score):>15}  {for_terminal(report.author, one_line=True)}"
 
 
 def gradebook_lines(exercises: Sequence[Exercise], reports: Iterable[Report]) -> Iterator[str]:
@@ -34,10 +44,10 @@ def gradebook_lines(exercises: Sequence[Exercise], reports: Iterable[Report]) ->
         seen.update(cells)
         row = "".join(f"{cell:>{_CELL}}" for cell in cells)
         for author in report.authors or (report.author,):
-            yield f"{row}{_points(report):>16}  {for_terminal(author, one_line=True)}"
+            yield f"{row}{score_text(report.score):>16}  {for_terminal(author, one_line=True)}"
         verdicts.update(row.outcome.verdict for graded in report.exercises for row in graded.checks)
-    if told := [f"{sign} {meaning}" for sign, meaning in LEGEND.items() if sign in seen]:
-        yield "  ".join(["", *told])
+    if signs := [f"{sign} {meaning}" for sign, meaning in _SIGNS.items() if sign in seen]:
+        yield "  ".join(["", *signs])
     # Undecided points look like lost ones in a column of numbers, so they are said in words.
     for verdict in (Verdict.NOT_RUN, Verdict.INCONCLUSIVE, Verdict.BROKEN):
         if count := verdicts[verdict]:
@@ -53,5 +63,67 @@ def cell_text(graded: GradedExercise | None) -> str:
     return _BLANK if graded.state == "not_started" else points_text(graded.score.earned)
 
 
-def _points(report: Report) -> str:
-    return f"{points_text(report.score.earned)} / {points_text(report.score.possible)}"
+def overview_lines(overview: Overview, width: int) -> Iterator[str]:
+    """The class, its exercises, and what is undecided."""
+    people = counted(len(overview.rows), "submission")
+    middle = middle_text([row.score for row in overview.rows])
+    yield from filled(f"{for_terminal(overview.course, one_line=True)}: {people}, {middle}".split(), "", width)
+    yield ""
+    yield f"{'in':>5}{'all':>5}{'mean':>6}{'known':>7}{'new':>5}  exercise"
+    for tally in overview.exercises:
+        yield from _exercise(tally, width)
+    yield from filled(_LEGEND.split(), "  ", width)
+    for verdict, count in Counter(verdict for _, _, verdict in overview.open).items():
+        told = f"{VERDICTS[verdict][0]}: {counted(count, 'exercise')} of submissions; the page names them."
+        yield from filled(told.split(), "", width)
+
+
+def _exercise(tally: ExerciseTally, width: int) -> Iterator[str]:
+    name = for_terminal(f"{tally.exercise.number} {tally.exercise.title}", one_line=True)
+    numbers = f"{len(tally.scores):>5}{tally.full:>5}{tally.mean:>6}{tally.explained:>7}{tally.unexplained:>5}"
+    yield cut(f"{numbers}  {name}", width)
+    if hardest := tally.hardest:
+        told = for_terminal(f"{hardest.check.contract} {hardest.check.title}".strip(), one_line=True)
+        yield cut(f"{'':>{_BESIDE if width >= _WIDE else len(_STEP)}}{hardest.lost} lose {told}", width)
+
+
+def group_lines(groups: Sequence[GroupTold], most: int, width: int) -> Iterator[str]:
+    """The largest groups, each with an example."""
+    if not groups:
+        return
+    yield ""
+    shown = f" ({most} of {len(groups)}; --all shows the others)" if len(groups) > most else ""
+    yield from filled(f"Not explained by a known mistake, what behaves alike together{shown}:".split(), "", width)
+    for group in groups[:most]:
+        yield from _group(group, width)
+
+
+def _group(group: GroupTold, width: int) -> Iterator[str]:
+    example = group.example
+    count = counted(len(group.authors), "submission")
+    yield cut(f"{group.name}  {count} of {group.exercise.number} {group.exercise.title}", width)
+    where = f", {example.path}" if example.path else ""
+    yield from filled(for_terminal(f"{example.author}{where}", one_line=True).split(" "), _STEP, width)
+    for row in example.rows[:_FEW_ROWS]:
+        told = for_terminal(f"{row.check.contract} {row.check.title}".strip(), one_line=True)
+        yield cut(f"{_STEP}{VERDICTS[row.outcome.verdict][0]:<6}{told}", width)
+    if (more := len(example.rows) - _FEW_ROWS) > 0:
+        yield f"{_STEP}... {counted(more, 'more check')}"
+    for number, line in example.lines[:_FEW_LINES]:
+        yield cut(f"{_STEP}{number:>4}  {for_terminal(line, one_line=True)}", width)
+    if (more := len(example.lines) - _FEW_LINES) > 0:
+        yield f"{_STEP}      ... {counted(more, 'more line')}"
+    if group.why_not:
+        yield from filled(f"No wrong answer can be made of it: {group.why_not}.".split(), _STEP, width)
+
+
+def changed_exercise(author: str, number: str, before: int, after: int, why: str) -> str:
+    """One exercise of an author, with points in hundredths before and after."""
+    change = f"{points_text(before)} -> {points_text(after)}"
+    return f"{number:>6} {change:>14}  {for_terminal(author, one_line=True)}  ({why})"
+
+
+def changed_check(id: str, before: tuple[str, int] | None, after: tuple[str, int] | None) -> str:
+    """One check that ended otherwise."""
+    shown = [f"{verdict[0]} {points_text(verdict[1])}" if verdict else "none" for verdict in (before, after)]
+    return f"{'':>8}{' -> '.join(shown)}  {for_terminal(id, one_line=True)}"

@@ -1,16 +1,28 @@
-"""A class at a glance: what came of each exercise and each check, and what is still to be looked at. Frozen data."""
+"""A class at a glance: what came of each exercise and each check, and what staff has to look at; as data and a page."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import mean, median
 
 from grader.model import Check, Exercise, GradedCheck, Score, Verdict
-from grader.model.score import points_text
+from grader.model.score import counted, points_text
+from grader.report.words import VERDICTS, hidden_text, score_text
 
 BARS = 10
-"""In so many bars a distribution is told; full marks are a bar of their own behind them."""
+"""A distribution has so many bars; full marks are a bar of their own behind them."""
+
+_MOST_LINES = 40
+_MOST_NAMES = 12
+_WHAT_TO_DO = {
+    Verdict.BROKEN: "a check of ours is broken; --staff writes detail into the report: fix it, then --rerun broken",
+    Verdict.INCONCLUSIVE: "the machine was too busy to judge speed; grade once more",
+    Verdict.NOT_RUN: "it needs what that machine has not",
+}
+
+Parts = Sequence[tuple[str, float]]
+"""Of a bar: by kind, which has a colour, the width in percent."""
 
 
 @dataclass(frozen=True)
@@ -19,6 +31,11 @@ class CheckTally:
 
     check: Check
     verdicts: Mapping[Verdict, int]
+
+    @property
+    def parts(self) -> Parts:
+        """What the bar of the check is made of."""
+        return _parts(passed=self.passed, lost=self.lost, open=self.undecided)
 
     @property
     def passed(self) -> int:
@@ -95,6 +112,18 @@ class ExerciseTally:
     checks: tuple[CheckTally, ...]
     mistakes: tuple[tuple[str, tuple[str, ...]], ...]
     groups: tuple[GroupTold, ...]
+
+    @property
+    def parts(self) -> Parts:
+        """What the bar of the exercise is made of."""
+        part = len(self.scores) - self.full - self.blank
+        return _parts(passed=self.full, lost=part, blank=self.blank + self.missing)
+
+    @property
+    def mean(self) -> str:
+        """The mean in points, of those who handed it in."""
+        found = shares(self.scores)
+        return points_text(round(mean(found) * self.exercise.points / 10) * 10) if found else "-"
 
     @property
     def hardest(self) -> CheckTally | None:
@@ -186,7 +215,49 @@ def percent(share: float) -> str:
     return f"{100 * share:.0f} %"
 
 
-def mean_points(tally: ExerciseTally) -> str:
-    """The mean of an exercise in points, of those who handed it in."""
-    found = shares(tally.scores)
-    return points_text(round(mean(found) * tally.exercise.points / 10) * 10) if found else "-"
+def _parts(**counts: int) -> Parts:
+    total = sum(counts.values())
+    return [(kind, round(100 * count / total, 2)) for kind, count in counts.items() if count]
+
+
+def overview_page(overview: Overview) -> str:
+    """The page, without a script. It lies beside the folder of the authors' pages, and links to them."""
+    from grader.report.html import rendered  # jinja2, which no terminal needs
+
+    scores = [row.score for row in overview.rows]
+    counts = spread(scores)
+    most = max((count for _, count in counts), default=0) or 1
+    return rendered(
+        "overview.html",
+        overview=overview,
+        pages={row.author: row.page for row in overview.rows},
+        when=overview.at[:16].replace("T", " "),
+        middle=middle_text(scores),
+        spread=[(name, count, round(100 * count / most, 2)) for name, count in counts],
+        what_to_do=_WHAT_TO_DO,
+        words=VERDICTS,
+        most_names=_MOST_NAMES,
+        code_of=_code_of,
+        counted=counted,
+        hidden_text=hidden_text,
+        lost_rows=_lost_rows,
+        middle_text=middle_text,
+        points_text=points_text,
+        score_text=score_text,
+    )
+
+
+def _code_of(example: Example) -> str:
+    lines = [f"{number:>4}  {line}" for number, line in example.lines[:_MOST_LINES]]
+    if more := len(example.lines) - len(lines):
+        lines.append(f"      ... {counted(more, 'more line')}")
+    return "\n".join(lines)
+
+
+def _lost_rows(example: Example) -> Iterator[tuple[GradedCheck, str]]:
+    """The checks that lost points, each with its message, unless it is that of the check before."""
+    before = ""
+    for row in example.rows:
+        message = row.outcome.message.split("\n")[0]
+        yield row, message if message != before else ""
+        before = message

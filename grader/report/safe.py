@@ -10,7 +10,6 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
-from xml.sax import saxutils
 
 _UNSEEN = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
 _BLANK = "\u115f\u1160\u2800\u3164\uffa0"
@@ -64,15 +63,6 @@ def for_html(text: str) -> str:
     nor in attributes that hold an address or a script.
     """
     return html.escape(_visible(text), quote=True)
-
-
-def for_xml(text: str) -> str:
-    """Text of an XML element, or the value of an attribute in quotes; not the inside of a CDATA section.
-
-    `saxutils.escape` sees to markup, the end of a CDATA section among it. It leaves characters that XML 1.0 forbids,
-    which are spelled out, and line breaks and tabs, which a reader would make blanks in an attribute.
-    """
-    return saxutils.escape(_visible(text), {'"': "&quot;", "'": "&apos;", "\n": "&#10;", "\t": "&#9;"})
 
 
 def for_markdown(text: str) -> str:

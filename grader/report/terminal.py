@@ -13,25 +13,23 @@ from grader.grading.causes import Told
 from grader.model import GradedCheck, GradedExercise, Report, Score, Submission, Verdict
 from grader.model.score import points_text
 from grader.report.lines import WIDTH, cut, filled
-from grader.report.pictures.draw import lines_of
-from grader.report.pictures.drawing import ASCII, Drawing
+from grader.report.pictures import lines_of
+from grader.report.pictures.canvas import ASCII, Drawing
 from grader.report.safe import columns, for_terminal
 from grader.report.words import (
     VERDICTS,
     counts_text,
     exercise_notes,
     hidden_text,
+    in_short,
     mistake_text,
     next_lines,
-    passed_text,
     rules_of,
-    same_text,
     score_text,
     state_text,
     together,
     total_text,
     undecided_lines,
-    unwritten_text,
 )
 
 _MOST_OUTPUT_LINES = 12
@@ -69,23 +67,14 @@ def exercise_lines(
 
 
 def _in_short(page: _Page, told: Told, graded: GradedExercise) -> Iterator[str]:
-    # One message at a time: the next thing to mend, not a wall of text.
-    if told.cause is not None:
-        yield from page.check(told.cause)
-        yield from page.message(told.cause)
-        yield from page.mistake(graded)
-    if told.same:
-        yield from page.count(same_text(told.same), told.same)
-    for row in told.lost:
-        yield from page.check(row)
-    if told.unwritten:
-        yield from page.count(unwritten_text(told.unwritten), told.unwritten, _word(Verdict.SKIPPED))
-    for number, row in enumerate(told.open):
-        yield from page.check(row)
-        if told.cause is None and number == 0:
-            yield from page.message(row)
-    if told.passed:
-        yield from page.count(passed_text(told.passed), told.passed, _word(Verdict.PASSED))
+    for line in in_short(told):
+        first = line.rows[0]
+        if line.text:
+            yield from page.count(line.text, line.rows, _word(line.verdict) if line.verdict else " " * 7)
+            continue
+        yield from page.check(first)
+        yield from page.message(first) if line.in_full else ()
+        yield from page.mistake(graded) if first is told.cause else ()
 
 
 def mistake_lines(graded: GradedExercise, width: int = WIDTH) -> Iterator[str]:
@@ -178,7 +167,7 @@ class _Page:
         title, rule = for_terminal(row.check.title, one_line=True), for_terminal(row.check.contract, one_line=True)
         yield from self._cells(_word(row.outcome.verdict), rule, title, kind, (row,))
 
-    def count(self, text: str, rows: Sequence[GradedCheck], word: str = " " * 7) -> Iterator[str]:
+    def count(self, text: str, rows: Sequence[GradedCheck], word: str) -> Iterator[str]:
         """Several checks in one row: how many, on which rules, and their points together."""
         rules = rules_of(rows)
         yield from self._cells(word, "", f"{text} ({for_terminal(rules, one_line=True)})" if rules else text, "", rows)

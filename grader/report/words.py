@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
-from grader.course.layout import Places
+from grader.grading.causes import Told
 from grader.model import GradedCheck, GradedExercise, Report, Score, Verdict
-from grader.model.score import held_text, points_text
-from grader.report.pictures.cards import COUNTED
+from grader.model.score import counted, held_text, points_text
+from grader.report.pictures.counts import COUNTED
 
 VERDICTS = {
     Verdict.PASSED: ("pass", "green"),
@@ -46,11 +47,8 @@ def together(rows: Sequence[GradedCheck]) -> Score:
 
 def rules_of(rows: Sequence[GradedCheck]) -> str:
     """The rules of several checks, each once."""
-    return " ".join(sorted({row.check.contract for row in rows if row.check.contract}, key=_by_number))
-
-
-def _by_number(rule: str) -> tuple[int, str]:
-    return len(rule), rule  # C2 before C10
+    rules = {row.check.contract for row in rows if row.check.contract}
+    return " ".join(sorted(rules, key=lambda rule: (len(rule), rule)))  # C2 before C10
 
 
 def hidden_text(shown: bool) -> str:
@@ -63,19 +61,37 @@ def state_text(graded: GradedExercise) -> str:
     return graded.state.replace("_", " ")
 
 
-def same_text(same: Sequence[GradedCheck]) -> str:
-    """How many more checks stop at what was just explained."""
-    return f"{len(same)} more {'check stops' if len(same) == 1 else 'checks stop'} at this"
+@dataclass(frozen=True)
+class Line:
+    """A row of what is said about an exercise's checks in short.
+
+    Attributes:
+        rows: one check, or several.
+        text: what several have in common; "" for one.
+        verdict: of several, if the row has one of its own; None if it goes on.
+        in_full: whether the message of the check follows.
+    """
+
+    rows: tuple[GradedCheck, ...]
+    text: str = ""
+    verdict: Verdict | None = None
+    in_full: bool = False
 
 
-def unwritten_text(unwritten: Sequence[GradedCheck]) -> str:
-    """How many checks look at what is not written yet."""
-    return f"{len(unwritten)} {'check waits' if len(unwritten) == 1 else 'checks wait'} for what is not written yet"
-
-
-def passed_text(passed: Sequence[GradedCheck]) -> str:
-    """How many checks passed."""
-    return f"{len(passed)} {'check' if len(passed) == 1 else 'checks'}"
+def in_short(told: Told) -> Iterator[Line]:
+    """The cause of what was lost in full, the other checks in short: one thing to fix at a time, not a wall of text."""
+    if told.cause is not None:
+        yield Line((told.cause,), in_full=True)
+    if count := len(told.same):
+        yield Line(told.same, f"{count} more {'check stops' if count == 1 else 'checks stop'} at this")
+    yield from (Line((row,)) for row in told.lost)
+    if count := len(told.unwritten):
+        text = f"{count} {'check waits' if count == 1 else 'checks wait'} for what is not written yet"
+        yield Line(told.unwritten, text, Verdict.SKIPPED)
+    for number, row in enumerate(told.open):
+        yield Line((row,), in_full=told.cause is None and number == 0)
+    if told.passed:
+        yield Line(told.passed, counted(len(told.passed), "check"), Verdict.PASSED)
 
 
 def mistake_text(graded: GradedExercise) -> str:
@@ -137,7 +153,7 @@ def next_lines(report: Report) -> Iterator[str]:
     elif waiting:
         exercise = waiting[0].exercise
         yield f"Next: {exercise.number} {exercise.title}. Open"
-        yield f"      {Places.of(exercise).starter.as_posix()}"
+        yield f"      {exercise.path.as_posix()}"
     elif left_out := [graded.exercise.id for graded in report.exercises if graded.left_out]:
         yield f"What ran passed. For all checks:  grade {left_out[0]}"
     elif all(graded.state == "done" for graded in report.exercises):

@@ -8,7 +8,7 @@ from grader.intake.folder import read_submission
 from grader.model import Check, Course, Device, Exercise
 from grader.model.errors import CourseError
 from grader.model.messages import Part, Setup
-from grader.report.pictures.trace import Traced
+from grader.report.pictures.timeline import Traced
 from grader.runner.open import open_lane
 
 MOST_DRAWN = 24

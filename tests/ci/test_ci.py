@@ -27,7 +27,7 @@ from grader.intake.folder import read_submission
 from grader.model import Course, Report, Score
 from grader.model.errors import CourseError, GraderError
 from grader.model.messages import Setup, Start
-from grader.report.export.checked import Options
+from grader.report.export.items import Options
 from grader.report.schema import read_report, write_report
 from grader.runner.lane import Lane
 

@@ -12,8 +12,8 @@ from support import COURSES
 from grader.author.proof import Proof
 from grader.author.table import proof_data
 from grader.cli import main
+from grader.cli.doctor import doctor_data
 from grader.model import Course
-from grader.report.doctor import doctor_data
 from grader.runner.doctor import Examination
 from grader.runner.walls import Reached
 from grader.sandbox.levels import PROMISES, Finding, Level

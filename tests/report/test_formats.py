@@ -22,9 +22,8 @@ from markdown_it import MarkdownIt
 from grader.model import Course, Verdict
 from grader.model.errors import CourseError, GraderError
 from grader.model.typed import schema_of
-from grader.report.export.checked import Options
 from grader.report.export.formats import FORMATS, write_format
-from grader.report.export.items import Kind, items_of
+from grader.report.export.items import Kind, Options, items_of
 from grader.report.safe import for_terminal
 from grader.report.schema import ReportFile, read_report, report_from
 

@@ -7,10 +7,11 @@ from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
+import pytest
 from support import COURSES
 
 from grader.course.load import load_course
-from grader.model import Check, Environment, GradedCheck, GradedExercise, Outcome, Report, Score, Verdict
+from grader.model import Check, Environment, GradedCheck, GradedExercise, Outcome, Picture, Report, Score, Verdict
 from grader.report import html
 from grader.report.html import fragment, page
 
@@ -106,10 +107,14 @@ def test_students_text_is_no_markup() -> None:
     assert sum(spelled in text for text in read.texts) >= 5
 
 
-def test_a_drawing_stands_below_the_message() -> None:
+def test_a_drawing_stands_below_the_message(monkeypatch: pytest.MonkeyPatch) -> None:
     """A drawing of ours is put in as it is, below what it draws."""
     svg = "<svg><title>boxes</title></svg>"
-    text = fragment(report(row("a", "failed", "values", "wrong")).exercises, drawings=lambda row: svg)
+    monkeypatch.setattr(html, "svgs_of", lambda picture: [svg])
+    (graded,) = report(row("a", "failed", "values", "wrong")).exercises
+    (drawn,) = graded.checks
+    drawn = replace(drawn, outcome=replace(drawn.outcome, picture=Picture()))
+    text = fragment([replace(graded, checks=(drawn,))])
     assert re.search(r"wrong</pre>\s*<figure><svg><title>boxes</title></svg></figure>", text)
 
 

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
-from dataclasses import asdict
 
 import pytest
 
 from grader.model.picture import Bar, Card, Grid, Moment, NamedShape, Picture, Shapes, Window
-from grader.report.pictures.draw import lines_of, sentence_of, svgs_of
-from grader.report.pictures.drawing import ASCII, Drawing
-from grader.report.pictures.windows import readers
-from grader.sandbox.records import from_plain, to_plain
-
-BOXES = Drawing(unicode=True)
+from grader.model.typed import from_json, to_json
+from grader.report.pictures import lines_of, sentence_of, svgs_of
+from grader.report.pictures.canvas import ASCII, UNICODE, Drawing
+from grader.report.pictures.tensors import readers
 
 GRID = Picture(grid=Grid((("1", "2"), ("3", "4")), (("1", "3"), ("2", "4")), ((False, True), (True, False))))
 WINDOWS = Picture(
@@ -40,7 +37,7 @@ ALL = {"grid": GRID, "windows": WINDOWS, "broadcast": BROADCAST, "clash": CLASH,
 @pytest.mark.parametrize("width", [30, 36, 50, 70])
 def test_pictures_fit(name: str, width: int) -> None:
     """No line is wider than the terminal, and without UTF-8 all of it is ASCII; nothing ends in blanks."""
-    for drawing in (ASCII, BOXES):
+    for drawing in (ASCII, UNICODE):
         drawn = lines_of(ALL[name], width, drawing)
         assert drawn
         assert [line for line in drawn if len(line) > width or line != line.rstrip()] == []
@@ -59,9 +56,8 @@ def test_svgs_say_what_they_show(name: str) -> None:
 
 @pytest.mark.parametrize("name", ALL)
 def test_facts_cross_processes_and_make_json(name: str) -> None:
-    """A picture is the same after it was told to the host; a report has plain data of it."""
-    assert from_plain(Picture, to_plain(ALL[name])) == ALL[name]
-    assert asdict(ALL[name])["said"] == ""
+    """A picture is the same after it was sent to the host, and in a report."""
+    assert from_json(Picture, to_json(ALL[name])) == ALL[name]
 
 
 def test_wrong_cells_are_marked_by_shape() -> None:
@@ -106,7 +102,7 @@ def test_who_shares_a_storage_is_said() -> None:
         "yours has shape (3,), strides (2,) and offset 1 in the storage of t itself; "
         "copy has shape (2,), strides (1,) and offset 0 in a storage of 2 elements, its own."
     )
-    drawn = lines_of(WINDOWS, 70, BOXES)
+    drawn = lines_of(WINDOWS, 70, UNICODE)
     assert "  in the storage of t:" in drawn
     assert "  in a storage of its own:" in drawn
 
@@ -166,8 +162,8 @@ def test_a_timeline_tells_waits_from_work() -> None:
 
 def test_what_a_stream_can_show_decides() -> None:
     """Boxes where the encoding has them, ASCII elsewhere; plain text is asked for."""
-    assert [Drawing.on(name).unicode for name in ("utf-8", "ascii", "latin-1", "no such", None)] == [True] + [False] * 4
-    assert lines_of(GRID, 70, Drawing(unicode=True, plain=True)) == [sentence_of(GRID)]
+    assert [Drawing.on(name) for name in ("utf-8", "ascii", "latin-1", "no such", None)] == [UNICODE] + [ASCII] * 4
+    assert lines_of(GRID, 70, Drawing(plain=True)) == [sentence_of(GRID)]
 
 
 def test_text_in_a_picture_is_no_markup() -> None:

@@ -7,7 +7,6 @@ import html.parser
 import io
 import re
 import unicodedata
-import xml.etree.ElementTree as ElementTree
 
 import pytest
 from hypothesis import given, settings
@@ -175,20 +174,6 @@ def test_html_is_text(text: str) -> None:
     double = Reader(f'<p title="{shown}">{shown}</p>').found
     single = Reader(f"<p title='{shown}'>{shown}</p>").found
     assert double == single == [("p", {"title": seen(text)}), *body, ("/", "p")]
-
-
-@given(TEXTS)
-@FUZZ
-def test_xml_is_text(text: str) -> None:
-    """An XML reader takes it, and finds one element, whose text and attributes are the text."""
-    shown = safe.for_xml(text)
-    element = ElementTree.fromstring(f"<a b=\"{shown}\" c='{shown}'>{shown}</a>".encode())
-    assert (element.text or "", dict(element.attrib), list(element)) == (
-        seen(text),
-        {"b": seen(text), "c": seen(text)},
-        [],
-    )
-    assert "]]>" not in shown
 
 
 # -------------------------------------------------------------------------------------------------------- Markdown

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 from grader.model.picture import Moment
-from grader.report.pictures.trace import Traced, trace_of
+from grader.report.pictures.timeline import Traced, trace_of
 
 KERNEL = Moment("mm", "0", 4e-5, 9e-5, 0, "kernels", 1200, ((2, 3), (3, 4)))
 MOMENTS = (

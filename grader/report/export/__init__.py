@@ -1,7 +1,9 @@
-"""Reports in the formats of other programs. An exporter reads reports and nothing else.
+"""Reports in the formats of other programs. An exporter reads a report's JSON and nothing else.
 
-gradebook_csv  a row for each author, of reports at hand and of those read from files
-formats        every format of one report by its name: JUnit XML, Gradescope, PrairieLearn, the two classrooms on
-               GitHub, a page in Markdown, lines of a log
-items          a report as rows that other programs know; `checked` refuses what a platform would refuse
+formats        every format of one report by its name, and how one is written
+items          a report as rows that other programs know; what users choose; limits of size
+platforms      JSON files of Gradescope, PrairieLearn and the two classrooms on GitHub
+junit          JUnit XML
+job            a CI job's log, annotations and page
+gradebook_csv  a row for each author, from graded reports or from files
 """

@@ -8,13 +8,10 @@ from pathlib import Path
 
 from grader.model.errors import CourseError
 from grader.model.files import write_whole
-from grader.report.export.checked import Options
-from grader.report.export.classroom import classroom, classroom50
-from grader.report.export.gradescope import gradescope
+from grader.report.export.items import Options
+from grader.report.export.job import github_log, gitlab_log, markdown, plain_log
 from grader.report.export.junit import junit
-from grader.report.export.log import github_log, gitlab_log, plain_log
-from grader.report.export.markdown import markdown
-from grader.report.export.prairielearn import prairielearn
+from grader.report.export.platforms import classroom, classroom50, gradescope, prairielearn
 from grader.report.schema import ReportFile
 
 FORMATS: Mapping[str, Callable[[ReportFile, Options], str]] = {

@@ -7,7 +7,7 @@ import io
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from grader.model import GradedExercise, Report, Score
+from grader.model import Report, Score
 from grader.model.score import points_text
 from grader.report.safe import for_csv
 from grader.report.schema import ReportFile
@@ -36,23 +36,20 @@ class GradebookRow:
     @classmethod
     def of(cls, report: Report) -> GradebookRow:
         """That of a report."""
-        exercises = {graded.exercise.id: graded for graded in report.exercises}
-        return cls(
-            report.authors or (report.author,),
-            report.score,
-            {id: graded.score.earned for id, graded in exercises.items()},
-            frozenset(id for id, graded in exercises.items() if not graded.handed_in),
-            frozenset(id for id, graded in exercises.items() if is_blank(graded)),
-        )
+        rows = [(row.exercise.id, row.score.earned, row.handed_in, row.state) for row in report.exercises]
+        return cls._of(report.authors or (report.author,), report.score, rows)
 
     @classmethod
     def read(cls, report: ReportFile) -> GradebookRow:
         """That of a report that was read from a file."""
-        exercises = {exercise.id: exercise for exercise in report.exercises}
-        missing = frozenset(id for id, exercise in exercises.items() if not exercise.handed_in)
-        untouched = frozenset(id for id, exercise in exercises.items() if exercise.state == "not_started")
-        earned = {id: exercise.score.exact.earned for id, exercise in exercises.items()}
-        return cls(report.members, report.score.exact, earned, missing, untouched - missing)
+        rows = [(row.id, row.score.exact.earned, row.handed_in, row.state) for row in report.exercises]
+        return cls._of(report.members, report.score.exact, rows)
+
+    @classmethod
+    def _of(cls, authors: tuple[str, ...], score: Score, rows: list[tuple[str, int, bool, str]]) -> GradebookRow:
+        missing = frozenset(id for id, _, handed_in, _ in rows if not handed_in)
+        untouched = frozenset(id for id, _, _, state in rows if state == "not_started")
+        return cls(authors, score, {id: earned for id, earned, _, _ in rows}, missing, untouched - missing)
 
 
 def gradebook_csv(ids: Sequence[str], rows: Iterable[GradebookRow]) -> str:
@@ -81,8 +78,3 @@ def gradebook_csv(ids: Sequence[str], rows: Iterable[GradebookRow]) -> str:
         ]
         writer.writerows([for_csv(author), *cells] for author in row.authors)
     return text.getvalue()
-
-
-def is_blank(graded: GradedExercise) -> bool:
-    """Whether an exercise was handed in as it was given out."""
-    return graded.handed_in and graded.state == "not_started"

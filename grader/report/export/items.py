@@ -1,17 +1,21 @@
 """A report as rows that other programs know: each check, and what stands for checks that did not run.
 
-The points of all items of an exercise add up to those of the exercise, whatever ran.
+The points of all items of an exercise add up to those of the exercise, whatever ran. Below it is what all formats
+share: what a user can choose, and how long a text and how large a file may be.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from enum import Enum
+from typing import Literal
 
 from grader.grading.causes import Told
 from grader.model import Score, Verdict
+from grader.model.errors import GraderError
 from grader.model.score import counted, points_text
+from grader.report.safe import for_terminal
 from grader.report.schema import CheckEntry, ExerciseEntry, ReportFile
 
 
@@ -54,6 +58,11 @@ class Item:
     line: int | None = None
     is_cause: bool = False
 
+    @property
+    def name(self) -> str:
+        """Exercise and title in a line that is safe to show."""
+        return for_terminal(f"{self.exercise.name}: {self.title}", one_line=True)
+
 
 def items_of(report: ReportFile) -> list[Item]:
     """The items of all exercises, in their order."""
@@ -85,15 +94,12 @@ def _items(exercise: ExerciseEntry) -> Iterator[Item]:
     rest = exercise.score.exact.possible - sum(parts) - exercise.withheld.exact - exercise.left_out.exact
     if rest > 0:  # of an exercise of which no check was run, or some not yet
         if exercise.state == "not_started":
-            yield Item(exercise, "not_started", "Not started", "not_started", Kind.LOST, Score(0, rest), _untouched())
+            text = "the starter is as it was given out, or no file was handed in"
+            yield Item(exercise, "not_started", "Not started", "not_started", Kind.LOST, Score(0, rest), text)
         else:
             what = "these checks; their" if exercise.checks else "this exercise; its"
             text = f"grading ended before {what} points are neither earned nor lost"
             yield Item(exercise, "not_reached", "Not graded", "not_reached", Kind.OPEN, Score(0, rest, rest), text)
-
-
-def _untouched() -> str:
-    return "the starter is as it was given out, or no file was handed in"
 
 
 def _item(exercise: ExerciseEntry, row: CheckEntry, *, is_cause: bool) -> Item:
@@ -117,3 +123,54 @@ def total_text(report: ReportFile) -> str:
     if total.undecided:
         text += f"; {points_text(total.undecided)} more are undecided, neither earned nor lost"
     return text
+
+
+Visibility = Literal["hidden", "after_due_date", "after_published", "visible"]
+"""When students see a test, in Gradescope's words."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a report does not say, and some formats need.
+
+    Attributes:
+        environ: the environment, in which platforms tell what is graded.
+        points: whether points may be told: everybody reads what a public repository's workflow prints.
+        hidden: when students see hidden checks, where a platform lets one choose.
+        folder: of the submission, from the root of the repository; None if it lies outside.
+    """
+
+    environ: Mapping[str, str] = field(default_factory=dict)
+    points: bool = True
+    hidden: Visibility = "after_published"
+    folder: str | None = ""
+
+    def path_of(self, file: str | None) -> str | None:
+        """A file of the submission, as a path from the root of the repository."""
+        if file is None or self.folder is None:
+            return None
+        return f"{self.folder}/{file}" if self.folder else file
+
+
+def too_large(name: str, text: str, largest: int) -> str:
+    """The text itself.
+
+    Raises:
+        GraderError: it is larger than the platform takes.
+    """
+    if len(text.encode("utf-8")) > largest:
+        raise GraderError(f"the {name} file would have more than {largest:,} bytes, which its platform refuses")
+    return text
+
+
+def cut(text: str, most: int) -> str:
+    """A text that is no longer than that, and says so where it ends early."""
+    if len(text) <= most:
+        return text
+    kept = text[:most].rpartition("\n")[0] or text[:most]
+    return f"{kept}\n({len(text) - len(kept)} more characters)"
+
+
+def number(hundredths: int) -> float | int:
+    """Points as JSON has them: whole ones without a fraction."""
+    return hundredths // 100 if hundredths % 100 == 0 else hundredths / 100

@@ -10,8 +10,7 @@ from collections.abc import Sequence
 from xml.etree import ElementTree
 
 from grader.model.score import points_text
-from grader.report.export.checked import Options, too_large
-from grader.report.export.items import Item, Kind, items_of
+from grader.report.export.items import Item, Kind, Options, items_of, too_large
 from grader.report.safe import for_terminal
 from grader.report.schema import ExerciseEntry, ReportFile
 from grader.report.words import score_text

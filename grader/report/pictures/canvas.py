@@ -1,10 +1,12 @@
-"""An SVG: boxes, marks and words, with a title and a description for whoever cannot see it.
+"""What pictures are drawn with: characters for a terminal, boxes and words for an SVG.
 
-The colours are those of Okabe and Ito, which the colour-blind tell apart; what is wrong has a cross besides.
+An SVG has a title and a description for readers who cannot see it. The colours are those of Okabe and Ito, which
+colour-blind readers can tell apart. What is wrong has a cross besides.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from xml.sax import saxutils
 
 INK, PAPER, FAINT = "#1b1f24", "#ffffff", "#6b7280"
@@ -72,3 +74,57 @@ def _safe(text: str) -> str:
     # XML has no place for control characters, not even spelled as references.
     shown = "".join(char if char.isprintable() or char == "\n" else "?" for char in text)
     return saxutils.escape(shown, {'"': "&quot;"})
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """The characters that pictures are drawn with.
+
+    Attributes:
+        plain: whether a sentence takes the place of a picture, for screen readers.
+        line: of a box, from side to side.
+        side: of a box, from top to bottom.
+        top: the corners of boxes that stand side by side.
+        bottom: their lower corners.
+        work: of a bar that is work.
+        wait: of a bar in which somebody waits.
+        host: of a bar that is work of the host.
+    """
+
+    plain: bool = False
+    line: str = "-"
+    side: str = "|"
+    top: str = "+++"
+    bottom: str = "+++"
+    work: str = "#"
+    wait: str = "."
+    host: str = "="
+
+    @classmethod
+    def on(cls, encoding: str | None, *, plain: bool = False) -> Drawing:
+        """What a stream of that encoding can show."""
+        try:
+            "".join(map(str, vars(UNICODE).values())).encode(encoding or "ascii")
+        except (UnicodeEncodeError, LookupError):
+            return cls(plain=plain)
+        return replace(UNICODE, plain=plain)
+
+    def boxes(self, rows: list[list[str]]) -> list[str]:
+        """Rows of boxes side by side with what is in them; all cells of a column have the same width."""
+        widths = [self.line * len(cell) for cell in rows[0]]
+        edges = [ends[0] + ends[1].join(widths) + ends[2] for ends in (self.top, self.bottom)]
+        return [edges[0], *(self.side + self.side.join(row) + self.side for row in rows), edges[1]]
+
+
+ASCII = Drawing()
+UNICODE = Drawing(line="─", side="│", top="┌┬┐", bottom="└┴┘", work="█", wait="░", host="▒")
+
+
+def fitted(text: str, room: int) -> str:
+    """A name in so many columns: its end is cut."""
+    return text if len(text) <= room else f"{text[: room - 2]}.."
+
+
+def size(numbers: tuple[int, ...]) -> str:
+    """A shape or strides, as Python writes them."""
+    return f"({numbers[0]},)" if len(numbers) == 1 else f"({', '.join(map(str, numbers))})"

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from grader.model.picture import Card
-from grader.report.pictures.canvas import BLUE, CHAR, INK, LINE, ORANGE, Canvas
-from grader.report.pictures.drawing import Drawing, fitted
+from grader.report.pictures.canvas import BLUE, CHAR, INK, LINE, ORANGE, Canvas, Drawing, fitted
 
 _MOST_NAME = 14
 _WIDEST_BAR = 30
@@ -32,7 +31,7 @@ def counted_as(counter: str) -> str:
     return COUNTED.get(counter, (counter, counter))[1]
 
 
-def lines(cards: tuple[Card, ...], width: int, drawing: Drawing) -> Iterator[str]:
+def count_lines(cards: tuple[Card, ...], width: int, drawing: Drawing) -> Iterator[str]:
     """For each count a heading and a bar for each number, the largest as long as there is room for."""
     for card in cards:
         yield fitted(counted_as(card.counter), width)
@@ -46,14 +45,14 @@ def lines(cards: tuple[Card, ...], width: int, drawing: Drawing) -> Iterator[str
             yield f"  {fitted(bar.name, name):<{name}} {bar.number:>{digits},} {drawing.work * length}".rstrip()
 
 
-def sentence(cards: tuple[Card, ...]) -> str:
+def count_sentence(cards: tuple[Card, ...]) -> str:
     """All numbers."""
     bars = ((card.counter, ", ".join(f"{bar.name} {bar.number:,}" for bar in card.bars)) for card in cards)
     told = (f"{counted_as(counter)}: {numbers}" for counter, numbers in bars)
     return f"{'; '.join(told)}."
 
 
-def svg(cards: tuple[Card, ...]) -> str:
+def count_svg(cards: tuple[Card, ...]) -> str:
     """The same; yours has an edge of another colour, and its name in bold."""
     canvas = Canvas()
     y = 0
@@ -69,4 +68,4 @@ def svg(cards: tuple[Card, ...]) -> str:
                 canvas.box(left, top, length, LINE, fill=ORANGE if row == 1 else BLUE, edge=INK)
             canvas.words(left + length + 8, top + LINE - 5, f"{bar.number:,}")
         y += (len(card.bars) + 1) * (LINE + 4) + 8
-    return canvas.svg("Counts beside each other", sentence(cards))
+    return canvas.svg("Counts beside each other", count_sentence(cards))

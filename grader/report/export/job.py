@@ -1,6 +1,7 @@
-"""The log of a CI job: a collapsed group for each exercise, and GitHub's annotations at the student's lines.
+"""What a CI job shows: its log, GitHub's annotations at the student's lines, and the job's page in Markdown.
 
-All student text goes through `safe.for_workflow`, so that no line of it is a command.
+A log has a collapsed group for each exercise. All student text goes through `safe.for_workflow`, so that no line of it
+is a command. The page has a table, and for each exercise what to fix first, with a hint.
 """
 
 from __future__ import annotations
@@ -9,15 +10,25 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 
 from grader.model.score import counted
-from grader.report.export.checked import Options, cut
-from grader.report.export.items import Item, Kind, begun_or_not, items_of, total_text
-from grader.report.safe import for_terminal, for_workflow, for_workflow_message, for_workflow_property
+from grader.report.export.items import Item, Kind, Options, begun_or_not, cut, items_of, total_text
+from grader.report.safe import (
+    for_markdown,
+    for_markdown_block,
+    for_terminal,
+    for_workflow,
+    for_workflow_message,
+    for_workflow_property,
+)
 from grader.report.schema import ExerciseEntry, ReportFile
 from grader.report.words import hidden_text, score_text
 
-_MOST_TEXT = 4_000
+_MOST_TEXT, _MOST_OF_A_MESSAGE = 4_000, 6_000
+_LARGEST = 900_000
+"""GitHub drops a summary of more than a mebibyte."""
 _MOST_ANNOTATIONS = 10
 """GitHub shows ten of a kind for each step."""
+
+_NO_POINTS = "Points are not told here, as everybody can read this."
 
 Fold = Callable[[str, str], tuple[str, str]]
 
@@ -60,7 +71,7 @@ def _log(report: ReportFile, options: Options, fold: Fold) -> str:
     if blank:
         start, end = fold("not_started", f"not started: {counted(len(blank), 'exercise')}")
         lines += [start, *(log_line(f"  {_title(exercise, options)}") for exercise in blank), *([end] if end else [])]
-    lines.append(total_text(report) if options.points else "Points are not told here, as everybody can read this.")
+    lines.append(total_text(report) if options.points else _NO_POINTS)
     return "\n".join(lines) + "\n"
 
 
@@ -104,3 +115,61 @@ def _seconds(graded_at: str) -> int:
         return int(datetime.fromisoformat(graded_at).timestamp())
     except (ValueError, OverflowError, OSError):
         return 0
+
+
+def markdown(report: ReportFile, options: Options) -> str:
+    """The report as Markdown."""
+    head = "\n".join(_table(report, options))
+    parts = [part for item in items_of(report) if item.is_cause for part in [_mistake(item, options)]]
+    while parts and len((head + "".join(parts)).encode("utf-8")) > _LARGEST:
+        parts = [*parts[: len(parts) // 2], "\nThe rest is in the report.\n"] if len(parts) > 1 else []
+    return head + "".join(parts) + _open(report, options)
+
+
+def _table(report: ReportFile, options: Options) -> Iterator[str]:
+    yield f"### {for_markdown(report.course)}"
+    yield ""
+    begun, blank = begun_or_not(report)
+    if begun:
+        yield "| exercise | state |" + (" points |" if options.points else "")
+        yield "|---|---|" + ("---:|" if options.points else "")
+    for exercise in begun:
+        row = f"| {for_markdown(exercise.name)} | {_state(exercise)} |"
+        yield row + (f" {score_text(exercise.score.exact)} |" if options.points else "")
+    if begun:
+        yield ""
+    if blank:
+        yield f"Not started: {', '.join(for_markdown(exercise.name) for exercise in blank)}"
+        yield ""
+    yield f"**{total_text(report)}**" if options.points else _NO_POINTS
+    yield ""
+
+
+def _state(exercise: ExerciseEntry) -> str:
+    words = {"not_started": "not started", "started": "started", "done": "done"}
+    return words.get(exercise.state, "")
+
+
+def _mistake(item: Item, options: Options) -> str:
+    exercise = item.exercise
+    file = options.path_of(exercise.file)
+    place = f" in {for_markdown(file)}" if file else ""
+    place += f", line {item.line}" if file and item.line else ""
+    kind = hidden_text(item.shown)
+    lines = [f"\n#### {for_markdown(exercise.name)}\n", f"{for_markdown(item.title)}{kind}{place}\n"]
+    if item.text:
+        lines.append(for_markdown_block(cut(item.text, _MOST_OF_A_MESSAGE)))
+    if exercise.hints:
+        lines.append("<details><summary>A hint</summary>\n")
+        lines.append(for_markdown_block(exercise.hints[0]) + "\n</details>\n")
+    return "\n".join(lines)
+
+
+def _open(report: ReportFile, options: Options) -> str:
+    """What is undecided, so that nobody takes it for lost."""
+    items = [item for item in items_of(report) if item.kind is Kind.OPEN]
+    if not items:
+        return ""
+    rows = [f"- {for_markdown(item.exercise.name)}: {for_markdown(item.title)}" for item in items[:50]]
+    more = [f"- and {len(items) - 50} more"] if len(items) > 50 else []
+    return "\n".join(["\n#### Undecided: neither earned nor lost\n", *rows, *more, ""])
