@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 
 import click
 
-from grader.author.cases import Case, wrong_answers
-from grader.author.coverage import places_of
+from grader.author.cases import Case
 from grader.author.runs import Runs
+from grader.course.answers import read_answer
 from grader.course.layout import page_of
 from grader.course.topics import Coverage
 from grader.model import Course, Exercise
@@ -44,12 +44,12 @@ def map_page(course: Course, coverage: Coverage) -> Iterator[str]:
     )
     if coverage.topics:
         yield from _filled(
-            "## Topics", f"{len(coverage.met)} of {len(coverage.topics)} are taught by an exercise or told on a page."
+            "## Topics", f"{len(coverage.met)} of {len(coverage.topics)} are taught by an exercise or on a page."
         )
         yield "| topic | where |"
         yield "|---|---|"
         for topic in coverage.topics.values():
-            yield f"| {topic.id} {_plain(topic.name)} | {places_of(coverage, topic.id)} |"
+            yield f"| {topic.id} {_plain(topic.name)} | {coverage.places(topic.id) or '-'} |"
 
 
 def messages_page(runs: Runs, lane: Lane, exercises: Sequence[Exercise]) -> Iterator[str]:
@@ -63,7 +63,7 @@ def messages_page(runs: Runs, lane: Lane, exercises: Sequence[Exercise]) -> Iter
     yield from _filled("# What students read", "For staff, as it tells of hidden checks. Written by `grade pages`.")
     for exercise in exercises:
         yield from _filled(f"## {exercise.number} {_plain(exercise.title)}")
-        for answer in wrong_answers(exercise):
+        for answer in (read_answer(exercise, path) for path in exercise.wrong):
             case = Case(exercise, "wrong", answer, 0)
             graded = runs.repeat(case, runs.run(case, lane), lane)  # a student reads what was confirmed
             yield from _filled(f"### {answer.path.stem}", answer.sentence)

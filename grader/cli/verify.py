@@ -50,9 +50,8 @@ def command(
     with told_errors():
         from grader.author.cases import SEEDS
         from grader.author.kept import Kept
-        from grader.author.losses import loss_lines
-        from grader.author.run import verify
-        from grader.author.table import proof_data, proof_lines
+        from grader.author.table import loss_lines, proof_data, proof_lines
+        from grader.author.verify import verify
         from grader.course.layout import refuse_given
         from grader.course.starter import write_digest
 
@@ -88,7 +87,8 @@ def command(
 
 def _show_coverage(say: Say) -> None:
     with told_errors():
-        from grader.author.coverage import coverage_lines, unknown_topics
+        from grader.author.table import coverage_lines
+        from grader.author.text import unknown_topics
         from grader.course.topics import Coverage
 
         found = Coverage.of(course_and_exercises(())[0])

@@ -46,7 +46,7 @@ def read_topics(course: Course) -> dict[str, Topic]:
     return {id: Topic(id, entry.name, tuple(entry.documents)) for id, entry in file.root.items()}
 
 
-def told_topics(course: Course, module: Module) -> tuple[str, ...]:
+def page_topics(course: Course, module: Module) -> tuple[str, ...]:
     """The ids on the line `Topics: ...` of a module's page, which may go on in further lines of ids."""
     page = course.root / page_of(module.id)
     if not page.is_file():
@@ -62,13 +62,13 @@ class Coverage:
     Attributes:
         topics: all of topics.yaml, by id.
         taught: numbers of exercises by topic.
-        told: folders of modules whose page tells of it, by topic.
+        pages: folders of modules whose page teaches it, by topic.
         unknown: places and ids that topics.yaml does not have.
     """
 
     topics: Mapping[str, Topic]
     taught: Mapping[str, tuple[str, ...]]
-    told: Mapping[str, tuple[str, ...]]
+    pages: Mapping[str, tuple[str, ...]]
     unknown: tuple[tuple[str, str], ...]
 
     @classmethod
@@ -80,22 +80,26 @@ class Coverage:
         """
         topics = read_topics(course)
         taught: dict[str, list[str]] = {}
-        told: dict[str, list[str]] = {}
+        pages: dict[str, list[str]] = {}
         unknown = []
         for module in course.modules:
             for exercise in module.exercises:
                 for id in exercise.topics:
                     taught.setdefault(id, []).append(exercise.number)
-            for id in told_topics(course, module):
-                told.setdefault(id, []).append(module.id)
+            for id in page_topics(course, module):
+                pages.setdefault(id, []).append(module.id)
                 if id not in topics:
                     unknown.append((page_of(module.id).as_posix(), id))
-        return cls(topics, _frozen(taught), _frozen(told), tuple(unknown))
+        return cls(topics, _frozen(taught), _frozen(pages), tuple(unknown))
 
     @property
     def met(self) -> tuple[str, ...]:
-        """The ids that an exercise teaches or a page tells, in the order of topics.yaml."""
-        return tuple(id for id in self.topics if id in self.taught or id in self.told)
+        """The ids that an exercise or a page teaches, in the order of topics.yaml."""
+        return tuple(id for id in self.topics if id in self.taught or id in self.pages)
+
+    def places(self, id: str) -> str:
+        """Where a topic is taught: numbers of exercises, then the pages of modules; "" if nowhere."""
+        return ", ".join([*self.taught.get(id, ()), *(f"page {module}" for module in self.pages.get(id, ()))])
 
 
 def _frozen(places: Mapping[str, list[str]]) -> dict[str, tuple[str, ...]]:

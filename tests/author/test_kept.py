@@ -12,11 +12,11 @@ import pytest
 from support import COURSES, FORK, run_grade
 
 from grader.author import kept as keeping
+from grader.author.cases import unusual_cases
+from grader.author.judge import Proof
 from grader.author.kept import Kept
-from grader.author.odd import odd_cases
-from grader.author.proof import Proof
-from grader.author.run import prove
 from grader.author.runs import Runs
+from grader.author.verify import prove
 from grader.course.load import load_course
 from grader.model import Course
 from grader.runner.lane import Lane
@@ -25,14 +25,14 @@ from grader.runner.pool import Pool
 STAFF = "solutions/01_basics/double"
 SHOWN = "exercises/01_basics/double"
 FILES = 6
-"""Runs with one seed: the starter, the reference, a right answer, two wrong ones, and the one odd answer of here."""
+"""Runs with one seed: the starter, the reference, a right answer, two wrong ones, and one unusual answer."""
 
 
 @pytest.fixture
 def pool(tiny: Course, fork_lane: Lane, monkeypatch: pytest.MonkeyPatch) -> Iterator[Pool]:
-    """A pool of the warm lane, which outlives it; one odd answer is enough."""
-    monkeypatch.setattr("grader.author.run.odd_cases", lambda proof: [*odd_cases(proof)][:1])
-    monkeypatch.setattr("grader.author.run.constant_cases", lambda exercise: [])
+    """A pool of the warm lane, which outlives it; one unusual answer is enough."""
+    monkeypatch.setattr("grader.author.cases.unusual_cases", lambda *given: [*unusual_cases(*given)][:1])
+    monkeypatch.setattr("grader.author.cases.constant_cases", lambda exercise: [])
     monkeypatch.setattr(fork_lane, "watch", fork_lane.watch)
     with closing(Pool(lambda: fork_lane, 1)) as pool:
         yield pool
@@ -62,7 +62,7 @@ def test_nothing_runs_where_nothing_has_changed(pool: Pool, home: Path, monkeypa
     again, none = proved(home, pool)
     assert (ran, none) == (FILES, 0)
     assert replace(again, exercise=first.exercise) == first
-    assert first.counts == {**dict.fromkeys(("starter", "reference", "right", "odd"), (1, 1)), "wrong": (2, 2)}
+    assert first.counts == {**dict.fromkeys(("starter", "reference", "right", "unusual"), (1, 1)), "wrong": (2, 2)}
 
 
 def saved(path: str, text: str) -> Callable[[Path, pytest.MonkeyPatch], None]:
@@ -111,7 +111,7 @@ def test_what_a_run_hangs_on(
 
 def test_another_number_of_seeds_runs_all(pool: Pool, home: Path) -> None:
     """The whole proof rests on no run of a quick one; both are kept."""
-    # The starter and the odd answer run once.
+    # The starter and the unusual answer run once.
     assert [proved(home, pool, seeds)[1] for seeds in (1, 2, 1, 2)] == [FILES, 2 * FILES - 2, 0, 0]
 
 

@@ -1,8 +1,7 @@
-"""What ran once is not run again, and a run is known by all that decides it; one fault is told once."""
+"""What ran once is not run again, and a run is known by all that decides it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,11 +10,9 @@ from support import FORK
 
 from grader.author import runs as running
 from grader.author.cases import Case
-from grader.author.judge import judge
-from grader.author.proof import Proof
 from grader.author.runs import Runs
 from grader.course.answers import Answer
-from grader.model import Course, Outcome, Verdict
+from grader.model import Course
 from grader.runner.lane import Lane
 
 SOURCE = b"def double(x):\n    return 2 * x\n\n\ndef double_(x):\n    return x.mul_(2)\n\n\ntotal = sum\n"
@@ -44,30 +41,3 @@ def test_a_run_is_known_by_all_that_decides_it(tiny: Course, fork_lane: Lane, mo
     monkeypatch.setattr(running, "judge_of", lambda exercise: f"another judge of {exercise.id}")
     runs.judged_by([double])
     assert [runs.new([case]), runs.new([others[0]])] == [1, 0]
-
-
-def _found(course: Course, kinds: Sequence[str], verdict: Verdict) -> list[tuple[Case, list[Outcome]]]:
-    return [
-        (
-            Case(course.exercises[0], kind, replace(ANSWER, path=Path(f"{number}.py")), 0, odd="None"),
-            [Outcome("random", verdict, "", detail="NameError: name 'x' is not defined")],
-        )
-        for number, kind in enumerate(kinds)
-    ]
-
-
-def test_a_check_at_fault_is_one_problem(tiny: Course) -> None:
-    """However many answers meet it: the first is named, and the others are counted."""
-    proof = Proof(tiny.exercises[0])
-    judge(proof, [], _found(tiny, ["reference", "odd", "odd"], Verdict.BROKEN))
-    (problem,) = proof.problems
-    assert "solutions/01_basics/double/0.py: check_random is at fault itself (NameError" in problem
-    assert problem.endswith("; so it is with 2 more answers")
-
-
-def test_nobody_has_full_marks_where_nothing_is_decided(tiny: Course) -> None:
-    """An author is asked of odd answers that lose nothing, and not of those that nobody could judge."""
-    proof = Proof(tiny.exercises[0])
-    found = [(replace(case, odd="detached"), rows) for case, rows in _found(tiny, ["odd"], Verdict.NOT_RUN)]
-    judge(proof, [], found)
-    assert (proof.problems, proof.notes) == ([], [])

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 from support import COURSES, FORK
 
-from grader.author.odd import odd_cases
-from grader.author.proof import Proof
-from grader.author.run import prove
+from grader.author.cases import unusual_cases
+from grader.author.judge import Proof
 from grader.author.runs import Runs
+from grader.author.verify import prove
 from grader.author.watch import Watch
 from grader.course.load import load_course
 from grader.model import Course
@@ -67,22 +67,22 @@ def test_a_course_that_is_replaced_is_read(lane: Lane, home: Path) -> None:
 def pool(lane: Lane, monkeypatch: pytest.MonkeyPatch) -> Iterator[Pool]:
     """A pool of that lane, which outlives it."""
     monkeypatch.setattr(lane, "watch", lane.watch)
-    monkeypatch.setattr("grader.author.run.constant_cases", lambda exercise: [])
+    monkeypatch.setattr("grader.author.cases.constant_cases", lambda exercise: [])
     with closing(Pool(lambda: lane, 1)) as pool:
         yield pool
         monkeypatch.setattr(lane, "close", lambda: None)
 
 
 def test_known_answers_are_told_first(pool: Pool, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Odd answers come afterwards, and not at all where nobody waits for them any more."""
-    monkeypatch.setattr("grader.author.run.odd_cases", lambda proof: [*odd_cases(proof)][:1])
+    """Unusual answers come afterwards, and not at all where nobody waits for them any more."""
+    monkeypatch.setattr("grader.author.cases.unusual_cases", lambda *given: [*unusual_cases(*given)][:1])
     course = load_course(home)
     runs, told = Runs(course, FORK), list[Proof]()
     known = {"starter": (1, 1), "reference": (1, 1), "right": (1, 1), "wrong": (2, 2)}
     (left,) = prove(pool, course.exercises[:1], runs, 1, print, first=told.extend, stops=lambda: bool(told))
     assert [told[0].counts, left.counts] == [known, known]
     (whole,) = prove(pool, course.exercises[:1], runs, 1, print)
-    assert whole.counts == {**known, "odd": (1, 1)}
+    assert whole.counts == {**known, "unusual": (1, 1)}
 
 
 class Author:
@@ -152,7 +152,7 @@ def test_a_save_is_proved(lane: Lane, pool: Pool, home: Path, monkeypatch: pytes
     monkeypatch.setattr(lane, "collect_anew", collect_anew)
     monkeypatch.setattr("grader.author.watch.open_pool", lambda *arguments: nullcontext(pool))
     monkeypatch.setattr("grader.author.watch.saves", author.saves)
-    monkeypatch.setattr("grader.author.run.odd_cases", lambda proof: ())
+    monkeypatch.setattr("grader.author.cases.unusual_cases", lambda *given: ())
     with pytest.raises(KeyboardInterrupt):
         Watch(load_course(home), ["double"], FORK, 1, author.say).run()
     sound, other, back, fault, broken, gone = ("\n".join(lines) for lines in author.told)

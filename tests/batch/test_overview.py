@@ -12,7 +12,6 @@ from support import COURSES, FORK, WarmGrade
 
 from grader.author.cases import cases_of
 from grader.author.judge import judge
-from grader.author.proof import Proof
 from grader.author.runs import Runs
 from grader.batch.journal import open_journal
 from grader.batch.overview import Class, kept_file
@@ -158,14 +157,12 @@ def test_a_group_becomes_a_wrong_answer(graded: Graded, type_grade: WarmGrade) -
 def problems(graded: Graded, draft: Path) -> list[str]:
     """What `grade verify` says of one wrong answer."""
     (exercise, *_) = graded.course.exercises
-    proof = Proof(exercise)
-    cases = list(cases_of(proof, graded.lane.checks_of(exercise), 1))
+    shown: list[str] = []
+    cases = cases_of(exercise, graded.lane.checks_of(exercise), 1, shown)
     runs = Runs(graded.course, FORK)
     mine = [(case, runs.run(case, graded.lane)) for case in cases if case.answer.path == draft]
-    rows = [(case, [row.outcome for row in shown.checks]) for case, shown in mine]
-    assert all(outcome.verdict is not Verdict.BROKEN for _, outcomes in rows for outcome in outcomes)
-    judge(proof, graded.lane.checks_of(exercise), rows)
-    return [problem for problem in proof.problems if draft.name in problem]
+    assert all(row.outcome.verdict is not Verdict.BROKEN for _, run in mine for row in run.checks)
+    return [problem for problem in judge(exercise, shown, mine).problems if draft.name in problem]
 
 
 @pytest.mark.parametrize(
