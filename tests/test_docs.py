@@ -24,9 +24,9 @@ import words_page
 
 import grader.check
 from grader.cli import COMMANDS, main
+from grader.course.files import CourseFile, ExerciseFile, HandInEntry, LimitsEntry, ModuleEntry, WithheldEntry
 from grader.course.load import load_course
 from grader.course.names import find_exercises
-from grader.course.schema import CourseFile, ExerciseFile, HandInEntry, LimitsEntry, ModuleEntry, WithheldEntry
 from grader.report.pictures.screen import screen_svg
 
 ROOT = Path(__file__).resolve().parents[1]

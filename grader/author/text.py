@@ -7,8 +7,7 @@ import re
 from collections.abc import Container, Iterator, Sequence
 from pathlib import Path
 
-from grader.course.inventory import stray_files
-from grader.course.layout import TOPICS, Places
+from grader.course.layout import TOPICS, Places, stray_files
 from grader.course.starter import starter_digest
 from grader.course.topics import Coverage
 from grader.lint import findings
