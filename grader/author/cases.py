@@ -11,12 +11,15 @@ from __future__ import annotations
 import ast
 import hashlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from grader.course.answers import UNWRITTEN, Answer, as_submitted, read_answer
 from grader.course.layout import Places
-from grader.model import Check, Exercise, Submission
+from grader.grading.plan import RunPlan
+from grader.grading.work import Work
+from grader.model import Check, Course, Exercise, Submission
 from grader.model.errors import CourseError
+from grader.model.messages import Setup
 
 SEEDS = 20
 """How many seeds a right answer must pass with. Of these, and of a wrong answer's, the second half while all cores are
@@ -142,7 +145,7 @@ def {name}(*args, **named):
 '''
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Case:
     """One file to run.
 
@@ -168,7 +171,13 @@ class Case:
         """The file as if somebody had handed it in."""
         id, source = self.exercise.id, self.answer.source
         files = {id: as_submitted(self.exercise, source)}
-        return Submission(self.kind, files, {id: self.answer.path}, {}, hashlib.sha256(source).hexdigest())
+        author = f"{self.kind} while busy" if self.busy else self.kind
+        return Submission(author, files, {id: self.answer.path}, {}, hashlib.sha256(source).hexdigest())
+
+    def work(self, course: Course, setup: Setup, *, told: bool = False) -> Work:
+        """The same for the scheduler; `told` if somebody reads what a student would read."""
+        plan = RunPlan(course, [self.exercise], replace(setup, seed=self.seed), runs_untouched=True, told=told)
+        return Work(plan, self.exercise, self.submission())
 
     @property
     def is_known(self) -> bool:

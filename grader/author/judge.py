@@ -44,6 +44,7 @@ class Proof:
         losses: what each wrong answer loses.
         notes: what is worth a look, and no problem.
         messages: by hidden check, what students read of it.
+        saved: how many of its runs are of earlier commands.
     """
 
     exercise: Exercise
@@ -54,17 +55,19 @@ class Proof:
     losses: list[Loss] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     messages: dict[str, set[str]] = field(default_factory=dict)
+    saved: int = 0
 
 
-def judge(exercise: Exercise, problems: Sequence[str], runs: Runs) -> Proof:
+def judge(exercise: Exercise, problems: Sequence[str], runs: Runs, saved: int = 0) -> Proof:
     """Say what the runs of an exercise show.
 
     Args:
         exercise: the exercise.
         problems: those that reading it showed.
         runs: its cases, each with what it showed.
+        saved: how many of these are of earlier commands.
     """
-    proof = Proof(exercise, [*problems])
+    proof = Proof(exercise, [*problems], saved=saved)
     _judge_each(proof, runs)
     _judge_messages(proof, runs)
     proof.losses = losses_of(runs)

@@ -8,14 +8,15 @@ from collections.abc import Iterator, Sequence
 import click
 
 from grader.author.cases import Case
-from grader.author.runs import Runs
 from grader.course.answers import read_answer
 from grader.course.layout import page_of
 from grader.course.topics import Coverage
+from grader.grading.lanes import Lanes
+from grader.grading.schedule import schedule
 from grader.model import Course, Exercise
+from grader.model.messages import Setup
 from grader.report.safe import for_terminal
 from grader.report.terminal import exercise_lines
-from grader.runner.lane import Lane
 
 _WIDTH = 118
 
@@ -52,23 +53,27 @@ def map_page(course: Course, coverage: Coverage) -> Iterator[str]:
             yield f"| {topic.id} {_plain(topic.name)} | {coverage.places(topic.id) or '-'} |"
 
 
-def messages_page(runs: Runs, lane: Lane, exercises: Sequence[Exercise]) -> Iterator[str]:
+def messages_page(course: Course, exercises: Sequence[Exercise], setup: Setup, lanes: Lanes) -> Iterator[str]:
     """The lines of a page that shows, for each known wrong answer, its sentence and what a student reads.
 
     Args:
-        runs: runs cases.
-        lane: that has the exercises.
+        course: the whole course.
         exercises: those to show, in order.
+        setup: how the answers are run.
+        lanes: that have the exercises.
     """
+    cases = [Case(item, "wrong", read_answer(item, path), 0) for item in exercises for path in item.wrong]
+    works = {case.work(course, setup, told=True): case for case in cases}
+    results = {
+        works[finished.work]: finished.graded for finished in schedule(works, lanes)
+    }  # the last of each is final
     yield from _filled("# What students read", "For staff, as it tells of hidden checks. Written by `grade pages`.")
     for exercise in exercises:
         yield from _filled(f"## {exercise.number} {_plain(exercise.title)}")
-        for answer in (read_answer(exercise, path) for path in exercise.wrong):
-            case = Case(exercise, "wrong", answer, 0)
-            graded = runs.repeat(case, runs.run(case, lane), lane)  # a student reads what was confirmed
-            yield from _filled(f"### {answer.path.stem}", answer.sentence)
+        for case in (case for case in cases if case.exercise is exercise):
+            yield from _filled(f"### {case.answer.path.stem}", case.answer.sentence)
             yield "```text"
-            for line in exercise_lines(graded):
+            for line in exercise_lines(results[case]):
                 yield click.unstyle(line).replace("```", "'''")
             yield "```"
             yield ""

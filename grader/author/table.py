@@ -41,6 +41,13 @@ def later_lines(
         broken: problems of the course's files.
         before: what `first_lines` printed, if anything: those problems are not printed again.
     """
+    if saved := sum(proof.saved for proof in proofs):
+        since = (
+            "has not changed since it was last run, so its result is"
+            if saved == 1
+            else ("have not changed since they were last run, so their results are")
+        )
+        yield from _wrapped(f"{counted(saved, 'submission')} {since} used again (--fresh runs all)")
     for proof in proofs:
         if proof.unproved:
             files = for_terminal(", ".join(proof.unproved), one_line=True)

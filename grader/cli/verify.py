@@ -49,11 +49,12 @@ def command(
     details("Watching; Ctrl-C ends." if watch else "Verifying ...")
     with told_errors():
         from grader.author.cases import SEEDS
-        from grader.author.kept import Kept
         from grader.author.table import loss_lines, proof_data, proof_lines
         from grader.author.verify import verify
+        from grader.course.kept import kept_results
         from grader.course.layout import refuse_given
         from grader.course.starter import write_digest
+        from grader.grading.store import open_store
 
         course, exercises = course_and_exercises(names, tells=False)
         refuse_given(course.root, "verify")
@@ -63,20 +64,21 @@ def command(
                     say(f"wrote the digest of {exercise.id}")
             course, exercises = course_and_exercises(names, tells=False)
         setup = read_setup(start, device)
-        if watch:
-            from grader.author.watch import SEEDS as FEW
-            from grader.author.watch import Watch
-
-            named = [exercise.id for exercise in exercises] if names else []
-            Watch(course, named, setup, seeds or FEW, say, fresh=fresh).run(poll=poll)
         broken = [problem for item in broken_of(course, names) for problem in item.problems]
         if not names:
             broken += [problem for item in course.broken if not item.module for problem in item.problems]
-        seeds = seeds or SEEDS
-        kept = None if fresh or as_json else Kept(course, setup, seeds)
-        proofs = verify(course, exercises, setup, seeds, details, lanes, Pace(details), kept)
+        with open_store(kept_results(course)) as store:
+            for exercise in exercises if fresh or as_json else ():
+                store.forget(exercise.id, store.keys.judge(exercise))
+            if watch:
+                from grader.author.watch import SEEDS as FEW
+                from grader.author.watch import Watch
+
+                named = [exercise.id for exercise in exercises] if names else []
+                Watch(course, named, setup, seeds or FEW, say, store).run(poll=poll)
+            ran = Pace(details)
+            proofs = verify(course, exercises, setup, store, seeds or SEEDS, details, slots=lanes, ran=ran)
         details()  # what stands there meanwhile goes
-        say(*(kept.lines() if kept is not None else ()))
         if losses:
             say("", *loss_lines(proofs), "")
         say(*proof_lines(proofs, broken))
