@@ -32,7 +32,7 @@ def main() -> None:
         os.environ["TMPDIR"] = str(plan.root)
         give_up(groups, [*map(str, plan.folders)], [str(plan.root)])
     gc.disable()  # as in `grader.worker.__main__`
-    from grader.session.run import run
+    from grader.session.start import run
 
     gc.enable()
     run(host, plan, server, groups)

@@ -7,11 +7,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
-from support import COURSES, FORK, run_grade
+from support import COURSES, run_grade, verified
 
 from grader.author.cases import UNUSUAL, unusual_cases
 from grader.author.judge import MOST_MESSAGES
-from grader.author.verify import verify
 from grader.course.load import load_course
 from grader.model import Course
 
@@ -319,7 +318,7 @@ def test_planted_faults(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     problems = []
     for seeds, copies in ((1, others), (8, lucky)):
         course = planted(tmp_path / f"course{seeds}", copies)
-        for proof in verify(course, course.exercises, FORK, seeds, print):
+        for proof in verified(course, course.exercises, seeds):
             problems += proof.problems
     told = {fault: within(name, FAULTS[fault][1]) for name, faults in TOGETHER.items() for fault in faults}
     assert [fault for fault, text in told.items() if not any(text in problem for problem in problems)] == [], problems
@@ -331,9 +330,9 @@ def test_code_without_effect_is_reported_before_anything_runs(tmp_path: Path, mo
     def opened(*args: object) -> None:
         raise AssertionError("a lane was opened")
 
-    monkeypatch.setattr("grader.author.verify.open_pool", opened)
+    monkeypatch.setattr("grader.author.verify.open_lanes", opened)
     course = planted(tmp_path / "course", ["source"])
-    (proof,) = verify(course, course.exercises, FORK, 1, print)
+    (proof,) = verified(course, course.exercises)
     assert [problem.split(":", 1)[0] for problem in proof.problems] == [
         f"{folder}/01_basics/source/check_source.py" for folder in ("exercises", "solutions")
     ]
@@ -363,7 +362,7 @@ def test_new_course_lacks_only_what_its_author_must_write(tmp_path: Path) -> Non
     assert "wrote exercises/02_memory/predict_offsets/predict_offsets.py" in ran.stdout
     course = load_course(home)
     assert course.exercises[0].number == "02-1"
-    (proof,) = verify(course, course.exercises, FORK, 1, print)
+    (proof,) = verified(course, course.exercises)
     assert [problem.split(": ", 1)[1] for problem in proof.problems] == [
         "the docstring is not written; state the task and its rules",
         *(f"hints: hint {n} is not written; write where to look, which rule, nearly the code" for n in (1, 2, 3)),
@@ -404,7 +403,7 @@ def test_unusual_answers_need_somebody_who_looks(tmp_path: Path) -> None:
     (root / "solutions/01_basics/double/check_double.py").write_text(ACCEPTS_ALL)
     (root / "exercises/01_basics/double/check_double.py").write_text(ACCEPTS_ALL.replace("random", "small"))
     course = load_course(root)
-    (proof,) = verify(course, course.exercises[:1], FORK, 1, print)
+    (proof,) = verified(course, course.exercises[:1])
     told = [problem for problem in proof.problems if "this unusual answer gets full marks" in problem]
     assert any("double gives None" in problem for problem in told)
     assert any("double gives two_percent_more" in problem for problem in told)
@@ -413,7 +412,7 @@ def test_unusual_answers_need_somebody_who_looks(tmp_path: Path) -> None:
 def test_no_unusual_answer_breaks_a_sound_course() -> None:
     """Each is tried, and none gets through; who waits is told how many are done."""
     course, told = load_course(COURSES / "tiny"), []
-    (proof,) = verify(course, course.exercises[:1], FORK, 1, print, ran=lambda count, of: told.append((count, of)))
+    (proof,) = verified(course, course.exercises[:1], ran=lambda count, of: told.append((count, of)))
     good, total = proof.counts["unusual"]
     assert good == total == 2 * len(UNUSUAL)
     both = total + proof.counts["constant"][1]
@@ -428,5 +427,5 @@ def test_no_unusual_answer_breaks_a_sound_course() -> None:
 def test_a_course_of_all_parts_is_green() -> None:
     """Rules on names, data, shared code and files that are written: known answers are judged as they should be."""
     course = load_course(COURSES / "parts")
-    for proof in verify(course, course.exercises, FORK, 1, print):
+    for proof in verified(course, course.exercises):
         assert proof.problems == [], proof.exercise.id

@@ -8,19 +8,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
-from support import COURSES, FORK, WarmGrade
+from support import COURSES, FORK, InLane, WarmGrade
 
 from grader.author.cases import cases_of
 from grader.author.judge import judge
-from grader.author.runs import Runs
 from grader.batch.journal import open_journal
-from grader.batch.overview import Class, kept_file
+from grader.batch.overview import Class
 from grader.course.load import load_course
-from grader.grading.diagnose import explainer
-from grader.grading.grade import Sheet, grade_submission
-from grader.grading.graded import to_told
-from grader.grading.keys import Keys
 from grader.grading.known import Known
+from grader.grading.plan import RunPlan
+from grader.grading.schedule import schedule
+from grader.grading.work import Work
 from grader.intake.folder import read_submission
 from grader.model import Course, GradedExercise, Verdict
 from grader.model.messages import Setup
@@ -59,18 +57,15 @@ class Graded:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / exercise.file_name).write_text(text)
         submission = read_submission(folder, [exercise], author)
-        sheet = Sheet(self.course, [exercise], setup)
-        explain = explainer(submission, setup, self.lane, Known(setup))
-        (graded,) = grade_submission(sheet, submission, self.lane, explain=explain).exercises
+        plan = RunPlan(self.course, [exercise], setup)
         with open_journal(self.out) as journal:
-            journal.begin("test")
-            key = Keys(setup, [exercise]).of(submission, exercise)
-            told = to_told(graded) | kept_file(graded, submission, self.out / "in")
-            journal.submission(author, (), submission.digest)
-            number = journal.number()
-            journal.add(number, author, exercise.id, key, "full", told)
-            journal.seat(author, exercise.id, number)
-        return graded
+            journal.begin("test", self.out / "in")
+            journal.note_submission(author, (), submission.digest)
+            works = [Work(plan, exercise, submission)]
+            *_, finished = schedule(works, InLane(self.lane, Known(setup)), journal)
+            assert finished.id is not None
+            journal.let_count(author, exercise.id, finished.id)
+        return finished.graded
 
     @property
     def setup(self) -> Setup:
@@ -159,10 +154,10 @@ def problems(graded: Graded, draft: Path) -> list[str]:
     (exercise, *_) = graded.course.exercises
     shown: list[str] = []
     cases = cases_of(exercise, graded.lane.checks_of(exercise), 1, shown)
-    runs = Runs(graded.course, FORK)
-    mine = [(case, runs.run(case, graded.lane)) for case in cases if case.answer.path == draft]
-    assert all(row.outcome.verdict is not Verdict.BROKEN for _, run in mine for row in run.checks)
-    return [problem for problem in judge(exercise, shown, mine).problems if draft.name in problem]
+    works = {case.work(graded.course, FORK): case for case in cases if case.answer.path == draft}
+    runs = [(works[one.work], one.graded) for one in schedule(works, InLane(graded.lane))]
+    assert all(row.outcome.verdict is not Verdict.BROKEN for _, run in runs for row in run.checks)
+    return [problem for problem in judge(exercise, shown, runs).problems if draft.name in problem]
 
 
 @pytest.mark.parametrize(

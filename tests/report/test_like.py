@@ -7,8 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from support import InLane
 
-from grader.grading.grade import Sheet, grade_at_once
+from grader.grading.plan import RunPlan
+from grader.grading.submission import grade_submission
 from grader.intake.folder import read_submission
 from grader.model import Course
 from grader.model.errors import CourseError
@@ -23,7 +25,7 @@ def test_a_run_is_repeated(tiny: Course, fork_lane: Lane, tmp_path: Path) -> Non
     """With its seed, author and limits all checks end as they did; what changed since is told."""
     (tmp_path / "double.py").write_text("def double(x):\n    return 2 * x\n")
     submission = read_submission(tmp_path, tiny.exercises, "ada")
-    first = grade_at_once(Sheet(tiny, tiny.exercises, Setup(Start.FORK, seed=7)), submission, fork_lane)
+    first = grade_submission(RunPlan(tiny, tiny.exercises, Setup(Start.FORK, seed=7)), submission, InLane(fork_lane))
     plain = to_plain(first)
     plain["exercises"][0]["limits"] |= {"call_s": 3.5, "memory_mb": 512, "of_a_later_version": 1}
     plain["environment"]["torch"] = "2.0"
@@ -34,7 +36,7 @@ def test_a_run_is_repeated(tiny: Course, fork_lane: Lane, tmp_path: Path) -> Non
     double = exercises_like(earlier, tiny.exercises)[0]
     assert (double.limits.call_s, double.limits.memory_mb) == (3.5, 512)
     assert replace(double.limits, call_s=2, memory_mb=2048) == tiny.exercises[0].limits
-    again = grade_at_once(Sheet(tiny, tiny.exercises, setup), submission, fork_lane)
+    again = grade_submission(RunPlan(tiny, tiny.exercises, setup), submission, InLane(fork_lane))
     assert list(differences(earlier, again)) == [
         f"torch: 2.0 then, {first.environment.torch} now",
         "double, Doubles three numbers: failed then, passed now",
