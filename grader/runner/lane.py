@@ -136,7 +136,7 @@ class Lane:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._log,
-            env=clean_environment(),
+            env=clean_environment(PYDANTIC_DISABLE_PLUGINS="__all__"),  # it reads its messages with pydantic
             start_new_session=True,
         )
         # The check process holds it now. When that dies the socket closes, and the server ends the lane's workers.

@@ -27,9 +27,8 @@ from grader.intake.folder import read_submission
 from grader.model import Course, Report, Score
 from grader.model.errors import CourseError, GraderError
 from grader.model.messages import Setup, Start
-from grader.report.as_json import write_json
 from grader.report.export.checked import Options
-from grader.report.from_json import read_report
+from grader.report.schema import read_report, write_report
 from grader.runner.lane import Lane
 
 WRONG = "def double(x):\n    return 2 * x\n\n\ndef double_(x):\n    raise ValueError('::error::x')\n"
@@ -100,13 +99,13 @@ def test_a_report_so_far(tiny: Course, fork_lane: Lane, tmp_path: Path) -> None:
     assert before.score == Score(0, 1500, 1500)
     assert between.score == Score(830, 1500, 500)
     assert replace(after, graded_at="") == replace(whole, graded_at="")
-    write_json(tmp_path / "r.json", between)
+    write_report(tmp_path / "r.json", between)
     read = read_report(tmp_path / "r.json")
-    assert read.score == between.score
-    assert [row.outcome.verdict for row in read.exercises[0].checks] == [
+    assert read.score.exact == between.score
+    assert [row.verdict for row in read.exercises[0].checks] == [
         row.outcome.verdict for row in between.exercises[0].checks
     ]
-    assert read.exercises[0].lines["in_place"] == 6
+    assert next(row for row in read.exercises[0].checks if row.id == "in_place").line == 6
     assert not is_unsettled(read)
     assert (is_passed(read, 83), is_passed(read, 84)) == (True, False)
     ran = CliRunner().invoke(export, [str(tmp_path / "r.json"), "--format", "junit=-", "--format", "markdown=-"])
@@ -136,7 +135,7 @@ def test_what_was_earned_is_kept_after_each_check(
     assert (lost[0], lost[-1]) == (0, 170)
     assert lost == sorted(lost)
     assert replace(seen[-1], graded_at="") == replace(whole, graded_at="")
-    write_json(tmp_path / "r.json", seen[1])
+    write_report(tmp_path / "r.json", seen[1])
     ran = CliRunner().invoke(export, [str(tmp_path / "r.json"), "--format", "gradescope=-"])
     assert "grading ended before these checks" in ran.output
 

@@ -15,9 +15,8 @@ from grader.intake.folder import read_submission
 from grader.model import Course
 from grader.model.errors import CourseError
 from grader.model.messages import Setup, Start
-from grader.report.as_json import to_plain
-from grader.report.from_json import from_json
 from grader.report.like import differences, exercises_like, read_like, setup_like
+from grader.report.schema import report_from, report_json
 from grader.runner.lane import Lane
 
 
@@ -26,11 +25,11 @@ def test_a_run_is_repeated(tiny: Course, fork_lane: Lane, tmp_path: Path) -> Non
     (tmp_path / "double.py").write_text("def double(x):\n    return 2 * x\n")
     submission = read_submission(tmp_path, tiny.exercises, "ada")
     first = grade_submission(RunPlan(tiny, tiny.exercises, Setup(Start.FORK, seed=7)), submission, InLane(fork_lane))
-    plain = to_plain(first)
+    plain = json.loads(report_json(first))
     plain["exercises"][0]["limits"] |= {"call_s": 3.5, "memory_mb": 512, "of_a_later_version": 1}
     plain["environment"]["torch"] = "2.0"
     plain["exercises"][0]["checks"][0]["verdict"] = "failed"
-    earlier = from_json(json.dumps(plain), "r")
+    earlier = report_from(json.dumps(plain), "r")
     setup = setup_like(earlier, Setup(Start.FORK), start_is_chosen=False)
     assert (setup.seed, setup.start) == (7, Start.FORK)
     double = exercises_like(earlier, tiny.exercises)[0]
@@ -41,7 +40,7 @@ def test_a_run_is_repeated(tiny: Course, fork_lane: Lane, tmp_path: Path) -> Non
         f"torch: 2.0 then, {first.environment.torch} now",
         "double, Doubles three numbers: failed then, passed now",
     ]
-    same = list(differences(from_json(json.dumps(to_plain(first)), "r"), replace(again, digest="")))
+    same = list(differences(report_from(report_json(first), "r"), replace(again, digest="")))
     assert same == [
         "The files are not those of that report, or other exercises were graded.",
         "All 6 checks of both runs ended as they did then.",
@@ -56,4 +55,4 @@ def test_what_cannot_be_repeated_is_told(tiny: Course, tmp_path: Path) -> None:
     with pytest.raises(CourseError, match="come from a secret, which no report tells"):
         read_like(tmp_path / "r.json")
     with pytest.raises(CourseError, match="none of these exercises; it has none at all"):
-        exercises_like(from_json(json.dumps(plain), "r"), tiny.exercises)
+        exercises_like(report_from(json.dumps(plain), "r"), tiny.exercises)
