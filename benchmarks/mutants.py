@@ -22,15 +22,15 @@ import click
 import yaml
 
 from grader.author.cases import Case
-from grader.author.runs import Runs
 from grader.cli.options import read_setup
 from grader.course.answers import Answer
 from grader.course.layout import find_course
 from grader.course.load import load_course
 from grader.course.names import find_exercises
 from grader.grading.lanes import Lanes, open_lanes
-from grader.grading.store import open_store
-from grader.model import Exercise, Verdict
+from grader.grading.schedule import schedule
+from grader.model import Course, Exercise, Verdict
+from grader.model.messages import Setup
 
 EQUIVALENT = Path(__file__).with_suffix(".yaml")
 
@@ -206,12 +206,13 @@ def _difference(old: str, new: str) -> str:
     return " / ".join(came) or f"without {' / '.join(gone)}"
 
 
-def fate_of(runs: Runs, lanes: Lanes, exercise: Exercise, mutant: Mutant, seeds: int) -> str:
+def fate_of(course: Course, setup: Setup, lanes: Lanes, exercise: Exercise, mutant: Mutant, seeds: int) -> str:
     """Whether it lost points with any seed, kept them all, or broke a check: "lost", "kept", "broken"."""
     assert exercise.reference is not None
     answer = Answer(exercise.reference, mutant.source.encode(), "", "")
     for seed in range(seeds):
-        ((_, graded),) = runs.run_all(lanes, [Case(exercise, "mutant", answer, seed)])
+        *_, last = schedule([Case(exercise, "mutant", answer, seed).work(course, setup)], lanes)
+        graded = last.graded
         if any(row.outcome.verdict is Verdict.BROKEN for row in graded.checks):
             return "broken"
         if graded.score.earned + graded.score.undecided < graded.score.possible:
@@ -230,14 +231,13 @@ def command(names: tuple[str, ...], seeds: int, show: bool) -> None:
     known = yaml.safe_load(EQUIVALENT.read_text(encoding="utf-8")) or {}
     setup = read_setup(None)
     worst = 0
-    with open_store(None) as store, open_lanes(exercises, setup) as lanes:
-        runs = Runs(course, setup, store)
+    with open_lanes(exercises, setup) as lanes:
         for exercise in exercises:
             assert exercise.reference is not None
             source = exercise.reference.read_text(encoding="utf-8")
             found: dict[str, list[str]] = {"lost": [], "kept": [], "broken": [], "equivalent": []}
             for mutant in mutants_of(source, judged(source, exercise)):
-                fate = fate_of(runs, lanes, exercise, mutant, seeds)
+                fate = fate_of(course, setup, lanes, exercise, mutant, seeds)
                 if fate == "kept" and mutant.told in known.get(exercise.id, {}):
                     fate = "equivalent"
                 found[fate].append(mutant.told)

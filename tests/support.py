@@ -13,6 +13,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from grader.author.judge import Proof
+from grader.author.verify import verify
 from grader.cli import main
 from grader.connection.connection import Connection, Proxy, named
 from grader.connection.starting import ForkStarter, SpawnStarter, Starter
@@ -22,6 +24,7 @@ from grader.grading import lanes as lanes_module
 from grader.grading.exercise import grade_exercise
 from grader.grading.known import Known
 from grader.grading.plan import RunPlan
+from grader.grading.store import open_store
 from grader.grading.submission import grade_submission
 from grader.grading.work import Result, Work
 from grader.intake.folder import read_submission
@@ -143,6 +146,12 @@ def grader_of(course: Course, lane: Lane, folder: Path) -> Grade:
         return grade_one(chosen, read_submission(folder, [chosen], "somebody"), lane, seed)
 
     return grade
+
+
+def verified(course: Course, exercises: Sequence[Exercise], seeds: int = 1, **named: Any) -> list[Proof]:
+    """What `grade verify` shows with nothing saved."""
+    with open_store(None) as store:
+        return verify(course, exercises, FORK, store, seeds, print, **named)
 
 
 def verdicts(graded: GradedExercise) -> dict[str, str]:

@@ -25,9 +25,9 @@ from screen import screen_svg
 
 import grader.check
 from grader.cli import COMMANDS, main
+from grader.course.files import CourseFile, ExerciseFile, HandInEntry, LimitsEntry, ModuleEntry, WithheldEntry
 from grader.course.load import load_course
 from grader.course.names import find_exercises
-from grader.course.schema import CourseFile, ExerciseFile, HandInEntry, LimitsEntry, ModuleEntry, WithheldEntry
 
 ROOT = Path(__file__).resolve().parents[1]
 README = ROOT / "README.md"

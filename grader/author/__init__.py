@@ -1,10 +1,14 @@
-"""`grade verify` proves a course: what its text promises, what its checks accept, and what they refuse.
+"""What course authors use: `grade verify`, `grade new --from` (in `port/`), `grade pages`.
 
-Every violation is a sentence with the remedy. `text` looks at what can be read, and before anything runs, at lines of
-check files that have no effect. `cases` says which files are run with which seeds, and `odd` adds what no right answer
-gives; `run` runs them on all lanes with one warm worker server, and `judge` says what did not go as it should, `losses`
-which wrong answers lose much on rules that they keep, `told` how much hidden checks tell, `margins` which limits of
-speed are too near to our own answer, and `alike` which wrong answers nothing tells apart. `proof` is what was found of
-one exercise, and `table` prints it. `places` says where in a check file something went wrong, and `watch` proves an
-exercise again on each save.
+`grade verify` proves a course: what its text promises, what its checks accept, and what they refuse. Every violation is
+a sentence with the remedy.
+
+verify  the flow: read, run, judge
+text    what reading shows, before anything runs
+cases   which files are run, with which seeds
+judge   what of the runs does not go as it should
+losses  what wrong answers lose, and on which rules
+table   what is printed
+watch   an exercise is proved again on each save
+pages   a map of the course, and what students read of each wrong answer
 """

@@ -1,38 +1,162 @@
-"""Which files of an exercise are run, with which seeds: its starter, its reference, right variants, wrong answers."""
+"""Which files of an exercise are run, with which seeds: its own, and answers that no author thinks of.
+
+Of its own, the starter, the reference, right variants and wrong answers. The others are one fixed set for every
+exercise. *Unusual* answers are what no right answer gives, or hardly any, tried on every function that a rule names:
+none may break a check, and none may get full marks but those of `MAY_BE_RIGHT`, which are for the author to decide.
+*Constant* answers give the same whatever a function gets: none may earn a point.
+"""
 
 from __future__ import annotations
 
+import ast
 import hashlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from grader.author.proof import Proof
 from grader.course.answers import UNWRITTEN, Answer, as_submitted, read_answer
 from grader.course.layout import Places
-from grader.model import Check, Exercise, Submission
+from grader.grading.plan import RunPlan
+from grader.grading.work import Work
+from grader.model import Check, Course, Exercise, Submission
 from grader.model.errors import CourseError
+from grader.model.messages import Setup
 
 SEEDS = 20
 """How many seeds a right answer must pass with. Of these, and of a wrong answer's, the second half while all cores are
 busy: no verdict may hang on the load."""
 
 # Right answers must pass with every seed, so they get many. A wrong one is caught or not much sooner.
-WRONG_SEEDS = 5
-_LEAST_WRONG, _LEAST_RIGHT = 2, 1
+_WRONG_SEEDS = 5
+_LEAST_WRONG = 2
+
+UNUSUAL = {
+    "None": "None",
+    "a_text": "'text'",
+    "an_empty_list": "[]",
+    "a_class": "dict",
+    "a_generator": "(number for number in range(3))",
+    "a_function": "lambda *values: values",
+    "another_shape": "torch.zeros(7, 1, 7)",
+    "no_dim": "torch.zeros(())",
+    "an_empty_tensor": "torch.empty(0)",
+    "not_a_number": "float('nan')",
+    "a_tensor_of_nan": "torch.full((2, 2), float('nan'))",
+    "complex_numbers": "torch.full((2,), 1j)",
+    "a_narrow_dtype": "torch.zeros(2, dtype=torch.float8_e4m3fn)",
+    "a_wide_expanded_tensor": "torch.zeros(1).expand(1000, 1000)",
+    "requires_grad": "torch.zeros(2, requires_grad=True)",
+    "an_array": "np.zeros(2)",
+    "zeros": "_each(right(*args, **named), lambda value: value * 0)",
+    "two_percent_more": "_each(right(*args, **named), lambda value: value * 1.02)",
+    "arguments_overwritten": "_each(_overwriting(args, named), lambda value: value * 0)",
+    "an_overwritten_argument": "_first((_overwriting(args, named, 7), args)[1], named)",
+    "the_argument": "_first(args, named)",
+    "right_and_overwrites": "_overwriting(args, named)",
+    "right_in_float64": "_each(right(*args, **named), _wide, tensors=True)",
+    "detached": "_each(right(*args, **named), _detached, tensors=True)",
+}
+"""What each gives, as an expression over `args`, `named` and the reference's function `right`."""
+
+MAY_BE_RIGHT = {
+    "the_argument": "a result of its own",
+    "right_and_overwrites": "arguments that stay as they are",
+    "right_in_float64": "dtypes",
+    "detached": "gradients",
+}
+"""Unusual answers that are right where no rule speaks of this."""
+
+CONSTANTS = {
+    "nothing": "return None",
+    "zero": "return 0",
+    "minus one": "return -1",
+    "False": "return False",
+    "True": "return True",
+    "an empty tuple": "return ()",
+    "an empty list": "return []",
+    "an exception": "raise ValueError",
+    "a zero of the argument": "return args[0].new_zeros(()) * args[0].sum()",
+    "a view of the argument, set to 0": "return args[0].detach() * 0",
+}
+"""What each does, as a statement over `args`; no import, as a rule may forbid it."""
+
+_UNUSUAL_TEXT = '''
+
+import numpy as np
+import torch
+
+right = {name}
 
 
-@dataclass(frozen=True)
+def _each(value, change, tensors=False):
+    """The value with all inexact numbers in it changed; a text where there are none, which no rule expects.
+
+    Not None: that is right of a function which writes a file.
+
+    With `tensors` those in tensors and arrays alone; what is exact in them stays, and may be right.
+    """
+    found = []
+
+    def walk(part):
+        if isinstance(part, torch.Tensor) or isinstance(part, np.ndarray):
+            inexact = part.is_floating_point() if isinstance(part, torch.Tensor) else part.dtype.kind == "f"
+            if tensors or inexact and 0 not in part.shape:
+                found.append(part)
+            return change(part) if inexact else part
+        if type(part) is float and part and not tensors:
+            found.append(part)
+            return change(part)
+        if type(part) in (list, tuple):
+            return type(part)(map(walk, part))
+        return {{key: walk(item) for key, item in part.items()}} if type(part) is dict else part
+
+    made = walk(value)
+    return made if found else "nothing to change"
+
+
+def _first(args, named):
+    return next(iter([*args, *named.values()]), None)
+
+
+def _wide(value):
+    return value.double() if isinstance(value, torch.Tensor) else value.astype(np.float64)
+
+
+def _detached(value):
+    return value.detach() if isinstance(value, torch.Tensor) else value
+
+
+def _overwriting(args, named, number=0):
+    """What is right, and this number in every argument afterwards; a text where there is none to write into."""
+    value, written = right(*args, **named), False
+    for argument in [*args, *named.values()]:
+        if isinstance(argument, torch.Tensor):
+            with torch.no_grad():
+                argument.fill_(number)
+        elif isinstance(argument, np.ndarray) and argument.flags.writeable:
+            argument[...] = number
+        else:
+            continue
+        written = True
+    return value if written else "nothing to write into"
+
+
+def {name}(*args, **named):
+    return {gives}
+'''
+
+
+@dataclass(frozen=True, eq=False)
 class Case:
     """One file to run.
 
     Attributes:
         exercise: whose file it is.
-        kind: starter, reference, right, wrong, odd or constant.
+        kind: starter, reference, right, wrong, unusual or constant.
         answer: the file.
         seed: of the run.
         busy: whether all cores are, meanwhile.
-        odd: of an odd answer, which it is.
-        function: of an odd answer, which function gives it.
+        gives: of an unusual answer, what it gives.
+        function: of an unusual answer, which function gives it.
     """
 
     exercise: Exercise
@@ -40,7 +164,7 @@ class Case:
     answer: Answer
     seed: int
     busy: bool = False
-    odd: str = ""
+    gives: str = ""
     function: str = ""
 
     def submission(self) -> Submission:
@@ -50,78 +174,125 @@ class Case:
         author = f"{self.kind} while busy" if self.busy else self.kind
         return Submission(author, files, {id: self.answer.path}, {}, hashlib.sha256(source).hexdigest())
 
+    def work(self, course: Course, setup: Setup, *, told: bool = False) -> Work:
+        """The same for the scheduler; `told` if somebody reads what a student would read."""
+        plan = RunPlan(course, [self.exercise], replace(setup, seed=self.seed), runs_untouched=True, told=told)
+        return Work(plan, self.exercise, self.submission())
 
-def cases_of(proof: Proof, checks: Sequence[Check], seeds: int) -> Iterator[Case]:
-    """All runs that prove an exercise; what keeps a file from being run is a problem.
+    @property
+    def is_known(self) -> bool:
+        """Whether it is a file of the exercise."""
+        return self.kind not in ("unusual", "constant")
+
+
+def cases_of(exercise: Exercise, checks: Sequence[Check], seeds: int, problems: list[str]) -> list[Case]:
+    """All runs that prove an exercise.
 
     Args:
-        proof: of the exercise.
+        exercise: the exercise.
         checks: all that it has.
         seeds: how many seeds a right answer must pass with.
+        problems: what keeps a file from being run is added.
     """
-    exercise, places = proof.exercise, Places.of(proof.exercise)
+    places = Places.of(exercise)
+    try:
+        if exercise.reference is not None:  # otherwise each run would say that it is at fault itself
+            ast.parse(exercise.reference.read_bytes())
+        known = [*_right_cases(exercise, seeds, problems), *_wrong_cases(exercise, checks, seeds, problems)]
+        return [*known, *unusual_cases(exercise, problems), *constant_cases(exercise)]
+    except CourseError as error:
+        problems += [f"{places.staff.as_posix()}/{problem}" for problem in error.problems]
+    except SyntaxError as error:
+        where = places.reference.as_posix()
+        problems.append(f"{where}: line {error.lineno}: the reference is not valid Python ({error.msg}); fix it")
+    except (OSError, ValueError) as error:
+        where = getattr(error, "filename", None) or places.staff.as_posix()
+        reason = getattr(error, "strerror", None) or error
+        problems.append(f"{where}: a file cannot be read ({reason}); fix it")
+    return []
+
+
+def about_how_many(exercise: Exercise, seeds: int) -> int:
+    """About how many runs prove an exercise, before any of its files is read: as if it had two functions."""
+    known = seeds * (1 + len(exercise.right)) + min(seeds, _WRONG_SEEDS) * len(exercise.wrong)
+    return known + 2 * len(UNUSUAL) + len(CONSTANTS)
+
+
+def _right_cases(exercise: Exercise, seeds: int, problems: list[str]) -> Iterator[Case]:
+    """The starter once; with each seed the reference, which is proved like any other right answer, and the others."""
     if exercise.starter.is_file():
         yield Case(exercise, "starter", read_answer(exercise, exercise.starter), 0)
-    if len(exercise.right) < _LEAST_RIGHT:
-        where = places.right.as_posix()
-        proof.problems.append(f"{where}: there is no other right answer; write at least {_LEAST_RIGHT}")
-    if len(exercise.wrong) < _LEAST_WRONG:
-        where = places.wrong.as_posix()
-        proof.problems.append(f"{where}: there are {len(exercise.wrong)} wrong answers; write at least {_LEAST_WRONG}")
-    # The reference is proved like any other right answer: it is one more file that must pass.
+    if not exercise.right:
+        where = Places.of(exercise).right.as_posix()
+        problems.append(f"{where}: there is no other right answer; write at least 1")
     for path in ([exercise.reference] if exercise.reference else []) + list(exercise.right):
         kind = "reference" if path == exercise.reference else "right"
-        answer = read_answer(exercise, path)
-        yield from (Case(exercise, kind, answer, seed, busy) for seed, busy in _seeds(seeds))
-    ids = [check.id for check in checks]
+        yield from _with_seeds(exercise, kind, read_answer(exercise, path), seeds)
+
+
+def _wrong_cases(exercise: Exercise, checks: Sequence[Check], seeds: int, problems: list[str]) -> Iterator[Case]:
+    folder, names = Places.of(exercise).wrong, [check.id for check in checks]
+    if (count := len(exercise.wrong)) < _LEAST_WRONG:
+        problems.append(f"{folder.as_posix()}: there are {count} wrong answers; write at least {_LEAST_WRONG}")
     for path in exercise.wrong:
         try:
             answer = read_answer(exercise, path)
-        # The others are still run: one file that cannot be read hides no other problem.
-        except CourseError as error:
-            proof.problems += [f"{places.wrong.as_posix()}/{problem}" for problem in error.problems]
+        except CourseError as error:  # the others are still run: one file that cannot be read hides no other problem
+            problems += [f"{folder.as_posix()}/{problem}" for problem in error.problems]
             continue
-        if problem := _problem(answer, ids):
-            proof.problems.append(f"{(places.wrong / path.name).as_posix()}: {problem}")
+        where = (folder / path.name).as_posix()
+        if not answer.caught_by or not answer.sentence:
+            problems.append(
+                f"{where}: its docstring must end with  caught by: <check>  and begin with the sentence that a student "
+                f"is told, which is not {UNWRITTEN}"
+            )
+        elif answer.caught_by not in names:
+            problems.append(
+                f"{where}: caught by: there is no check {answer.caught_by!r}; the checks are {', '.join(names)}"
+            )
         else:
-            few = _seeds(min(seeds, WRONG_SEEDS))
-            yield from (Case(exercise, "wrong", answer, seed, busy) for seed, busy in few)
+            yield from _with_seeds(exercise, "wrong", answer, min(seeds, _WRONG_SEEDS))
 
 
-def references(exercises: Sequence[Exercise]) -> list[Case]:
-    """One case of the reference of each exercise; none if an exercise has no reference that can be read."""
-    cases = []
-    for exercise in exercises:
-        if exercise.reference is None:
-            return []
-        try:
-            cases.append(Case(exercise, "reference", read_answer(exercise, exercise.reference), 0))
-        except (CourseError, OSError):  # which is reported where all files are read
-            return []
-    return cases
+def _with_seeds(exercise: Exercise, kind: str, answer: Answer, count: int) -> Iterator[Case]:
+    """A case for each seed; all cores are busy in the second half."""
+    return (Case(exercise, kind, answer, seed, seed >= (count + 1) // 2) for seed in range(count))
 
 
-def wrong_answers(exercise: Exercise) -> Iterator[Answer]:
-    """The known wrong answers of an exercise.
+def unusual_cases(exercise: Exercise, problems: list[str]) -> Iterator[Case]:
+    """A case for each unusual answer of each function that a rule names."""
+    if exercise.reference is None:
+        return
+    text = exercise.reference.read_text(encoding="utf-8")
+    fine = read_answer(exercise, exercise.reference).fine
+    for word in (word for word in fine if word not in MAY_BE_RIGHT):
+        where = Places.of(exercise).reference.as_posix()
+        problems.append(f"{where}: odd but fine: {word} is not one of {', '.join(MAY_BE_RIGHT)}; fix the word")
+    for name in _functions(exercise):
+        for gives, expression in UNUSUAL.items():
+            source = text + _UNUSUAL_TEXT.format(name=name, gives=expression)
+            answer = Answer(exercise.reference.with_name(f"{name} gives {gives}"), source.encode(), "", "", fine=fine)
+            yield Case(exercise, "unusual", answer, 0, gives=gives, function=name)
 
-    Raises:
-        CourseError: one of them cannot be read.
+
+def constant_cases(exercise: Exercise) -> Iterator[Case]:
+    """A case for each constant, which all functions that a rule names give."""
+    names = _functions(exercise)
+    if exercise.reference is None or not names:
+        return
+    for gives, statement in CONSTANTS.items():
+        source = "\n\n".join(f"def {name}(*args, **named):\n    {statement}\n" for name in names)
+        path = exercise.reference.with_name(f"every function gives {gives}")
+        yield Case(exercise, "constant", Answer(path, source.encode(), "", ""), 0)
+
+
+def _functions(exercise: Exercise) -> list[str]:
+    """The public functions of the reference that a rule names.
+
+    A function that only some checks call, and a class, would give what is unusual for reasons of its own.
     """
-    return (read_answer(exercise, path) for path in exercise.wrong)
-
-
-def _problem(answer: Answer, checks: Sequence[str]) -> str:
-    """Why a wrong answer cannot prove anything, or ""."""
-    if not answer.caught_by or not answer.sentence:
-        return (
-            "its docstring must end with  caught by: <check>  and begin with the sentence that a student is told, "
-            f"which is not {UNWRITTEN}"
-        )
-    if answer.caught_by not in checks:
-        return f"caught by: there is no check {answer.caught_by!r}; the checks are {', '.join(checks)}"
-    return ""
-
-
-def _seeds(count: int) -> Iterator[tuple[int, bool]]:
-    """Seeds, and whether all cores are busy then: in the second half."""
-    return ((seed, seed >= (count + 1) // 2) for seed in range(count))
+    if exercise.reference is None:
+        return []
+    body = ast.parse(exercise.reference.read_text(encoding="utf-8")).body
+    names = [node.name for node in body if isinstance(node, ast.FunctionDef) and node.name[0] != "_"]
+    return [name for name in names if any(f"`{name}" in line for line in exercise.contract.values())]

@@ -2,156 +2,273 @@
 
 from __future__ import annotations
 
+import re
+import statistics
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from grader.author.cases import Case
-from grader.author.odd import MAY_BE_RIGHT
-from grader.author.places import statement
-from grader.author.proof import Proof
+from grader.author.cases import MAY_BE_RIGHT, Case
+from grader.author.losses import Loss, Runs, alike_notes, loss_problems, losses_of, unsteady_problems
+from grader.author.text import line_of
 from grader.course.layout import Places
-from grader.model import Check, Outcome, Verdict
+from grader.model import WITHHELD, Exercise, GradedCheck, Outcome, Speed, Verdict
+from grader.model.score import points_text
 
 LONGEST_S = 10.0
 """Seconds that the checks of a reference may take."""
 
+LEAST_MARGIN = 3.3
+"""So many times the ratio of our own answer is the least that a limit may be; see `grader.connection.ratio` for why."""
 
-def judge(proof: Proof, checks: Sequence[Check], found: Sequence[tuple[Case, Sequence[Outcome]]]) -> None:
-    """Add to a proof what its runs show.
+MOST_MESSAGES = 24
+"""How many different messages a hidden check may give, over all answers and seeds.
+
+Unusual answers are of ten kinds, and a check may look at two functions, each with a name in its messages.
+"""
+
+_LONGEST_TEXT = 100
+
+
+@dataclass
+class Proof:
+    """What reading and running showed about one exercise.
+
+    Attributes:
+        exercise: the exercise.
+        problems: sentences with their remedies.
+        counts: for each kind of case: runs that went as they should, and all runs.
+        seconds: the longest run of the reference.
+        unproved: wrong answers whose check needs something that is not here.
+        losses: what each wrong answer loses.
+        notes: what is worth a look, and no problem.
+        messages: by hidden check, what students read of it.
+        saved: how many of its runs are of earlier commands.
+    """
+
+    exercise: Exercise
+    problems: list[str] = field(default_factory=list)
+    counts: dict[str, tuple[int, int]] = field(default_factory=dict)
+    seconds: float = 0.0
+    unproved: list[str] = field(default_factory=list)
+    losses: list[Loss] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    messages: dict[str, set[str]] = field(default_factory=dict)
+    saved: int = 0
+
+
+def judge(exercise: Exercise, problems: Sequence[str], runs: Runs, saved: int = 0) -> Proof:
+    """Say what the runs of an exercise show.
 
     Args:
-        proof: of the exercise.
-        checks: all that it has.
-        found: each run, with the outcomes of all checks.
+        exercise: the exercise.
+        problems: those that reading it showed.
+        runs: its cases, each with what it showed.
+        saved: how many of these are of earlier commands.
     """
-    judges = {"starter": _judge_starter, "reference": _judge_right, "right": _judge_right, "wrong": _judge_wrong}
-    judges["constant"] = _judge_constant
-    judges["odd"] = _judge_odd
-    told: dict[tuple[Path | None, str], tuple[str, set[Path]]] = {}
-    for case, outcomes in found:
-        # The longest of its runs, those on a busy machine among them.
-        if case.kind == "reference":
-            proof.seconds = max(proof.seconds, sum(outcome.seconds for outcome in outcomes))
-        problem, unproved = judges[case.kind](case, checks, outcomes)
+    proof = Proof(exercise, [*problems], saved=saved)
+    _judge_each(proof, runs)
+    _judge_messages(proof, runs)
+    proof.losses = losses_of(runs)
+    proof.problems += [
+        *margin_problems(exercise, runs),
+        *loss_problems(exercise, proof.losses),
+        *_constant_problems(exercise, runs),
+        *unsteady_problems(exercise, runs),
+    ]
+    proof.notes += [*_full_marks_notes(exercise, runs), *alike_notes(exercise, runs)]
+    return proof
+
+
+def _judge_each(proof: Proof, runs: Runs) -> None:
+    """Count the runs that went as they should, and say what did not."""
+    seen: dict[tuple[Path | None, str], tuple[str, set[Path]]] = {}
+    for case, graded in runs:
+        path = case.answer.path
+        if case.kind == "reference":  # the longest of its runs, those on a busy machine among them
+            proof.seconds = max(proof.seconds, sum(row.outcome.seconds for row in graded.checks))
+        broken = _broken(case, graded.checks)
+        problem = broken or _problem(case, graded.checks)
         good, total = proof.counts.get(case.kind, (0, 0))
-        proof.counts[case.kind] = (good + (problem is None), total + 1)
-        if unproved and case.answer.path.name not in proof.unproved:
-            proof.unproved.append(case.answer.path.name)
+        proof.counts[case.kind] = (good + (not problem), total + 1)
         if problem:
-            # Twenty seeds may show one problem twenty times; it is told with the first of them. A check that is at
+            # Twenty seeds may show one problem twenty times; it is reported with the first of them. A check that is at
             # fault is so with many answers, and is one problem.
-            whose = None if problem == _broken(case, outcomes) else case.answer.path
             seed = "" if case.kind == "starter" else f" (first with --seed {case.seed})"
-            _, paths = told.setdefault((whose, problem), (f"{_place(case)}: {problem}{seed}", set()))
-            paths.add(case.answer.path)
-    for line, paths in told.values():
+            line = f"{_place(case)}: {problem}{seed}"
+            seen.setdefault((None if broken else path, problem), (line, set()))[1].add(path)
+        elif case.kind == "wrong" and _named(case, graded.checks).verdict is Verdict.NOT_RUN:
+            proof.unproved += [path.name] * (path.name not in proof.unproved)
+    for line, paths in seen.values():
         proof.problems.append(line if len(paths) == 1 else f"{line}; so it is with {len(paths) - 1} more answers")
-    proof.notes += _notes(found)
     if proof.seconds > LONGEST_S:
         text = f"the reference takes {proof.seconds:.1f} s; make inputs smaller, {LONGEST_S:g} s is the limit"
         proof.problems.append(f"{Places.of(proof.exercise).shown.as_posix()}: {text}")
 
 
-Judged = tuple[str | None, bool]
-"""What is wrong, and whether it could not be proved here."""
+def _broken(case: Case, rows: Sequence[GradedCheck]) -> str:
+    for outcome in (row.outcome for row in rows):
+        if outcome.verdict is Verdict.BROKEN:
+            reason = outcome.detail.strip().split("\n")[0]
+            return f"check_{outcome.check} is at fault itself ({reason}{_statement(case.exercise, outcome)}); fix it"
+    return ""
 
 
-def _judge_starter(case: Case, checks: Sequence[Check], outcomes: Sequence[Outcome]) -> Judged:
-    del checks
-    broken = _broken(case, outcomes)
-    if broken is None and all(outcome.verdict is Verdict.PASSED or not outcome.verdict.decided for outcome in outcomes):
-        return "the starter passes every check; leave something for the student to do, or mend the checks", False
-    return broken, False
+def _problem(case: Case, rows: Sequence[GradedCheck]) -> str:
+    """Why a run does not go as it should, or ""."""
+    match case.kind:
+        case "starter" if _has_full_marks(rows):
+            return "the starter passes every check; leave something for the student to do, or fix the checks"
+        case "unusual" if _has_full_marks(rows) and case.gives not in MAY_BE_RIGHT:
+            return "this unusual answer gets full marks; add a check that looks at what comes back"
+        case "reference":
+            return _refusal("the reference", case, rows)
+        case "right":
+            return _refusal("this right answer", case, rows)
+        case "wrong":
+            return _escape(case, rows)
+    return ""
 
 
-def _judge_right(case: Case, checks: Sequence[Check], outcomes: Sequence[Outcome]) -> Judged:
-    what = "the reference" if case.kind == "reference" else "this right answer"
-    if (broken := _broken(case, outcomes)) is not None:
-        return broken, False
-    for check, outcome in zip(checks, outcomes, strict=True):
-        if outcome.verdict.decided and outcome.verdict is not Verdict.PASSED:
-            reason = (outcome.detail or outcome.message).split("\n")[0]
-            where = statement(case.exercise, outcome)
-            return f"{what} does not pass check_{check.id} ({reason}{where}); mend one of the two", False
-        if outcome.verdict is Verdict.INCONCLUSIVE:
-            return f"{what} gets no verdict from check_{check.id}; make its measurement clearer", False
-    return None, False
-
-
-def _judge_wrong(case: Case, checks: Sequence[Check], outcomes: Sequence[Outcome]) -> Judged:
-    if (broken := _broken(case, outcomes)) is not None:
-        return broken, False
-    # The check that is named, not just any: one that catches everything by accident proves nothing of the others.
-    named = next(outcome for check, outcome in zip(checks, outcomes, strict=True) if check.id == case.answer.caught_by)
-    if named.verdict is Verdict.NOT_RUN:
-        return None, True
-    if named.verdict is Verdict.INCONCLUSIVE:
-        return f"it gets no verdict from check_{case.answer.caught_by}; make its measurement clearer", False
-    # Skipped loses the points, but says nothing of the mistake: the student would read the wrong message.
-    if named.verdict is Verdict.SKIPPED:
-        reason = named.message.split("\n")[0]
-        return f"check_{case.answer.caught_by} could not judge it ({reason}; {_others(outcomes)}); name another", False
-    if named.verdict is Verdict.PASSED:
-        text = f"check_{case.answer.caught_by} does not catch this wrong answer ({_others(outcomes)})"
-        return f"{text}; mend the check, or name another", False
-    return None, False
-
-
-def _judge_odd(case: Case, checks: Sequence[Check], outcomes: Sequence[Outcome]) -> Judged:
-    del checks
-    if (broken := _broken(case, outcomes)) is not None:
-        return broken, False
-    if _has_full_marks(outcomes) and case.odd not in MAY_BE_RIGHT:
-        return "this odd answer gets full marks; add a check that looks at what comes back", False
-    return None, False
-
-
-def _judge_constant(case: Case, checks: Sequence[Check], outcomes: Sequence[Outcome]) -> Judged:
-    del checks
-    return _broken(case, outcomes), False
-
-
-def _notes(found: Sequence[tuple[Case, Sequence[Outcome]]]) -> Iterator[str]:
-    """What an author is asked about odd answers that may be right."""
-    asked: dict[str, list[str]] = {}
-    for case, outcomes in found:
-        if case.odd in MAY_BE_RIGHT and case.odd not in case.answer.fine and _has_full_marks(outcomes):
-            asked.setdefault(case.odd, []).append(case.function)
-    if asked:
-        told = "; ".join(
-            f"{', '.join(functions)} may give {odd}: is there a rule on {MAY_BE_RIGHT[odd]}?"
-            for odd, functions in asked.items()
-        )
-        where = Places.of(found[0][0].exercise).reference.as_posix()
-        line = f"odd but fine: {', '.join(asked)}"
-        yield f"{where}: full marks: {told} If there is none, write  {line}  into its docstring"
-
-
-def _has_full_marks(outcomes: Sequence[Outcome]) -> bool:
-    decided = [outcome.verdict for outcome in outcomes if outcome.verdict.decided]
+def _has_full_marks(rows: Sequence[GradedCheck]) -> bool:
+    decided = [row.outcome.verdict for row in rows if row.outcome.verdict.decided]
     return bool(decided) and all(verdict is Verdict.PASSED for verdict in decided)
 
 
-def _others(outcomes: Sequence[Outcome]) -> str:
-    """Which checks did catch a wrong answer."""
-    caught = [outcome.check for outcome in outcomes if outcome.verdict in (Verdict.FAILED, Verdict.CRASHED)]
-    return f"{', '.join(caught)} did" if caught else "no check did"
+def _refusal(what: str, case: Case, rows: Sequence[GradedCheck]) -> str:
+    """The first check that a right answer does not pass."""
+    for outcome in (row.outcome for row in rows):
+        if outcome.verdict.decided and outcome.verdict is not Verdict.PASSED:
+            reason = (outcome.detail or outcome.message).split("\n")[0]
+            where = _statement(case.exercise, outcome)
+            return f"{what} does not pass check_{outcome.check} ({reason}{where}); fix one of the two"
+        if outcome.verdict is Verdict.INCONCLUSIVE:
+            return f"{what} gets no verdict from check_{outcome.check}; make its measurement clearer"
+    return ""
 
 
-def _broken(case: Case, outcomes: Sequence[Outcome]) -> str | None:
-    for outcome in outcomes:
-        if outcome.verdict is Verdict.BROKEN:
-            reason = outcome.detail.strip().split("\n")[0]
-            where = statement(case.exercise, outcome)
-            return f"check_{outcome.check} is at fault itself ({reason}{where}); mend it"
-    return None
+def _escape(case: Case, rows: Sequence[GradedCheck]) -> str:
+    """Why a wrong answer was not caught by the check that it names: any other proves nothing about this one."""
+    caught = [row.check.id for row in rows if row.outcome.verdict in (Verdict.FAILED, Verdict.CRASHED)]
+    others = f"{', '.join(caught)} did" if caught else "no check did"
+    outcome = _named(case, rows)
+    match outcome.verdict:
+        case Verdict.INCONCLUSIVE:
+            return f"it gets no verdict from check_{outcome.check}; make its measurement clearer"
+        case Verdict.SKIPPED:  # that loses the points, but the student would read the wrong message
+            reason = outcome.message.split("\n")[0]
+            return f"check_{outcome.check} could not judge it ({reason}; {others}); name another"
+        case Verdict.PASSED:
+            return f"check_{outcome.check} does not catch this wrong answer ({others}); fix the check, or name another"
+    return ""
+
+
+def _named(case: Case, rows: Sequence[GradedCheck]) -> Outcome:
+    """How the check ended that a wrong answer names."""
+    return next(row.outcome for row in rows if row.check.id == case.answer.caught_by)
 
 
 def _place(case: Case) -> str:
     places = Places.of(case.exercise)
-    if case.kind in ("odd", "constant"):
-        return f"{places.staff.as_posix()}: {case.answer.path.name}"
-    folder = {"starter": places.shown, "reference": places.staff, "right": places.right, "wrong": places.wrong}[
-        case.kind
-    ]
-    return (folder / case.answer.path.name).as_posix()
+    folders = {"starter": places.shown, "reference": places.staff, "right": places.right, "wrong": places.wrong}
+    if case.kind in folders:
+        return (folders[case.kind] / case.answer.path.name).as_posix()
+    return f"{places.staff.as_posix()}: {case.answer.path.name}"
+
+
+def _statement(exercise: Exercise, outcome: Outcome) -> str:
+    """The line of the check file at which a check ended, as ", line 12: assert x", or ""."""
+    declared = re.compile(rf"^def check_{re.escape(outcome.check.partition('[')[0])}\b", re.MULTILINE)
+    for path in (exercise.shown_checks, exercise.hidden_checks):
+        if path is not None and outcome.line and declared.search(path.read_text(encoding="utf-8", errors="replace")):
+            return f", {line_of(path, outcome.line)}"
+    return ""
+
+
+def _full_marks_notes(exercise: Exercise, runs: Runs) -> Iterator[str]:
+    """A question to the author about unusual answers that may be right."""
+    functions: dict[str, list[str]] = {}
+    for case, graded in runs:
+        if case.gives in MAY_BE_RIGHT and case.gives not in case.answer.fine and _has_full_marks(graded.checks):
+            functions.setdefault(case.gives, []).append(case.function)
+    if functions:
+        questions = "; ".join(
+            f"{', '.join(names)} may give {gives}: is there a rule on {MAY_BE_RIGHT[gives]}?"
+            for gives, names in functions.items()
+        )
+        where = Places.of(exercise).reference.as_posix()
+        line = f"odd but fine: {', '.join(functions)}"
+        yield f"{where}: full marks: {questions} If there is none, write  {line}  into its docstring"
+
+
+def _constant_problems(exercise: Exercise, runs: Runs) -> Iterator[str]:
+    """Constants that earn points, each with the checks that they pass."""
+    where = Places.of(exercise).description.as_posix()
+    for case, graded in runs:
+        if case.kind == "constant" and graded.score.earned:
+            checks = ", ".join(row.check.id for row in graded.checks if row.score.earned)
+            yield (
+                f"{where}: values: {points_text(graded.score.earned)} points are for nothing: {case.answer.path.name} "
+                f"({checks}); name the checks or rules that show a right value, and that no constant passes"
+            )
+
+
+def _judge_messages(proof: Proof, runs: Runs) -> None:
+    """Collect what students read of hidden checks, and say what they should not have, or what is too much.
+
+    Hidden checks give few different messages, all of them made of words known before the run.
+    """
+    where = Places.of(proof.exercise).hidden_checks.as_posix()
+    withheld: dict[str, str] = {}
+    for row in (row for _, graded in runs for row in graded.checks if not row.check.shown):
+        messages = proof.messages.setdefault(row.check.id, set())
+        if row.outcome.message:
+            messages.add(row.outcome.message)
+        for line in row.outcome.detail.split("\n"):
+            if line.startswith(WITHHELD):
+                withheld.setdefault(row.check.id, line.removeprefix(f"{WITHHELD}: ")[:_LONGEST_TEXT])
+    for id, text in withheld.items():
+        proof.problems.append(
+            f"{where}: check_{id}: a student is not told what it says ({text}), as not all of it stands in the file; "
+            "say the property in words of the file, and the numbers in the story"
+        )
+    for id, messages in proof.messages.items():
+        if len(messages) > MOST_MESSAGES:
+            proof.problems.append(
+                f"{where}: check_{id}: it gave {len(messages)} different messages about its hidden inputs, at most "
+                f"{MOST_MESSAGES} are allowed; say what differs in the story"
+            )
+
+
+def margin_problems(exercise: Exercise, runs: Runs) -> Iterator[str]:
+    """A sentence for each comparison of speed whose limit is too near to the reference's own ratio.
+
+    Far from it, one pair of workers decides, on any machine.
+    """
+    rows: dict[tuple[str, int], list[Speed]] = defaultdict(list)
+    for graded in (graded for case, graded in runs if case.kind == "reference"):
+        for outcome in (row.outcome for row in graded.checks):
+            for place, speed in enumerate(outcome.speed):
+                rows[outcome.check, place].append(speed)
+    for (check, _), speeds in rows.items():
+        limit = speeds[0].at_most
+        # Where the ratio lies at least: load makes a ratio uncertain, and must not refuse a limit.
+        own = statistics.median(speed.low for speed in speeds)
+        if limit >= 1:  # a multiple of the reference's own time, which is 1, whatever is measured
+            own = max(1.0, own)
+        if limit < LEAST_MARGIN * own:
+            where = f"{Places.of(exercise).staff.as_posix()}: check_{check}"
+            yield f"{where}: {_near_limit(speeds[0], own, len(speeds))}"
+
+
+def _near_limit(speed: Speed, own: float, runs: int) -> str:
+    margin = f"only {speed.at_most / own:.2g} times from the limit, and {LEAST_MARGIN:g} is needed"
+    many = f"the median of {runs} run{'s' * (runs > 1)}"
+    if speed.at_most >= 1:
+        what = f"our own answer takes {own:.2g} times as long as {speed.against}, at most {speed.at_most:g} is allowed"
+        return f"{what}; that is {margin} ({many}): write at_most={LEAST_MARGIN * own:.2g} or more"
+    faster = f"{1 / own:,.3g} times as fast as {speed.against}, at least {1 / speed.at_most:.3g} is expected"
+    return (
+        f"our own answer is {faster}; that is {margin} ({many}): write at_least={1 / (LEAST_MARGIN * own):.3g} or less"
+    )

@@ -7,13 +7,14 @@ from collections.abc import Iterator, Sequence
 
 import click
 
-from grader.author.cases import Case, wrong_answers
-from grader.author.coverage import places_of
-from grader.author.runs import Runs
+from grader.author.cases import Case
+from grader.course.answers import read_answer
 from grader.course.layout import page_of
 from grader.course.topics import Coverage
 from grader.grading.lanes import Lanes
+from grader.grading.schedule import schedule
 from grader.model import Course, Exercise
+from grader.model.messages import Setup
 from grader.report.safe import for_terminal
 from grader.report.terminal import exercise_lines
 
@@ -44,31 +45,35 @@ def map_page(course: Course, coverage: Coverage) -> Iterator[str]:
     )
     if coverage.topics:
         yield from _filled(
-            "## Topics", f"{len(coverage.met)} of {len(coverage.topics)} are taught by an exercise or told on a page."
+            "## Topics", f"{len(coverage.met)} of {len(coverage.topics)} are taught by an exercise or on a page."
         )
         yield "| topic | where |"
         yield "|---|---|"
         for topic in coverage.topics.values():
-            yield f"| {topic.id} {_plain(topic.name)} | {places_of(coverage, topic.id)} |"
+            yield f"| {topic.id} {_plain(topic.name)} | {coverage.places(topic.id) or '-'} |"
 
 
-def messages_page(runs: Runs, lanes: Lanes, exercises: Sequence[Exercise]) -> Iterator[str]:
+def messages_page(course: Course, exercises: Sequence[Exercise], setup: Setup, lanes: Lanes) -> Iterator[str]:
     """The lines of a page that shows, for each known wrong answer, its sentence and what a student reads.
 
     Args:
-        runs: runs cases.
-        lanes: that have the exercises.
+        course: the whole course.
         exercises: those to show, in order.
+        setup: how the answers are run.
+        lanes: that have the exercises.
     """
+    cases = [Case(item, "wrong", read_answer(item, path), 0) for item in exercises for path in item.wrong]
+    works = {case.work(course, setup, told=True): case for case in cases}
+    results = {
+        works[finished.work]: finished.graded for finished in schedule(works, lanes)
+    }  # the last of each is final
     yield from _filled("# What students read", "For staff, as it tells of hidden checks. Written by `grade pages`.")
     for exercise in exercises:
         yield from _filled(f"## {exercise.number} {_plain(exercise.title)}")
-        for answer in wrong_answers(exercise):
-            case = Case(exercise, "wrong", answer, 0)
-            ((_, graded),) = runs.run_all(lanes, [case])
-            yield from _filled(f"### {answer.path.stem}", answer.sentence)
+        for case in (case for case in cases if case.exercise is exercise):
+            yield from _filled(f"### {case.answer.path.stem}", case.answer.sentence)
             yield "```text"
-            for line in exercise_lines(graded):
+            for line in exercise_lines(results[case]):
                 yield click.unstyle(line).replace("```", "'''")
             yield "```"
             yield ""

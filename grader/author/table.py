@@ -1,4 +1,4 @@
-"""What `grade verify` found, for a terminal: one table, then every problem as a sentence."""
+"""What `grade verify` prints: one table, then every problem as a sentence; tables of losses and of topics."""
 
 from __future__ import annotations
 
@@ -6,14 +6,16 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from grader.author.losses import share_lines
-from grader.author.proof import Proof
-from grader.author.told import told_lines
+from grader.author.judge import Proof
+from grader.author.losses import by_rule, in_order, points
+from grader.course.topics import Coverage
 from grader.model.score import counted
 from grader.report.lines import WIDTH
 from grader.report.safe import for_terminal
 
 _KINDS = ("starter", "reference", "right", "wrong")
+_ANSWER = 46
+_TOPIC = 52
 
 
 def proof_lines(proofs: Sequence[Proof], broken: Sequence[str] = ()) -> Iterator[str]:
@@ -37,30 +39,41 @@ def later_lines(
     Args:
         proofs: with all their runs.
         broken: problems of the course's files.
-        before: what `first_lines` told, if anything: those problems are not told again.
+        before: what `first_lines` printed, if anything: those problems are not printed again.
     """
+    if saved := sum(proof.saved for proof in proofs):
+        since = (
+            "has not changed since it was last run, so its result is"
+            if saved == 1
+            else ("have not changed since they were last run, so their results are")
+        )
+        yield from _wrapped(f"{counted(saved, 'submission')} {since} used again (--fresh runs all)")
     for proof in proofs:
         if proof.unproved:
             files = for_terminal(", ".join(proof.unproved), one_line=True)
             yield f"{proof.exercise.id}: not proved here, as the named check needs what is not here: {files}"
-    yield from share_lines(proofs)
-    for note in (*told_lines(proofs), *(note for proof in proofs for note in proof.notes)):
+    losses = [loss for proof in proofs for loss in proof.losses]
+    if total := sum(loss.total for loss in losses):
+        others = sum(sum(loss.on_others.values()) for loss in losses)
+        yield f"{100 * others / total:.0f} % of the points that wrong answers lose lie on rules that they keep"
+    for note in (*_message_lines(proofs), *(note for proof in proofs for note in proof.notes)):
         yield from _wrapped(note)
-    problems, told = _problems(proofs, broken), [] if before is None else _problems(before, broken)
+    problems, printed = _problems(proofs, broken), [] if before is None else _problems(before, broken)
     yield ""
     for problem in problems:
-        if problem not in told:
+        if problem not in printed:
             yield from _wrapped(problem)
-    for problem in told:
+    for problem in printed:
         if problem not in problems:
             yield from _wrapped(f"no longer so, with all runs: {problem}")
-    yield "All of it holds." if not problems else f"{counted(len(problems), 'problem')} to mend."
+    yield "All of it holds." if not problems else f"{counted(len(problems), 'problem')} to fix."
 
 
 def _table(proofs: Sequence[Proof]) -> Iterator[str]:
     yield f"{'exercise':<34}{'starter':>8}{'reference':>10}{'right':>8}{'wrong':>8}{'time':>8}"
     for proof in proofs:
-        cells = [_cell(proof, kind) for kind in _KINDS]
+        counts = [proof.counts.get(kind, (0, 0)) for kind in _KINDS]
+        cells = [f"{good}/{total}" if total else "-" for good, total in counts]
         name = textwrap.shorten(for_terminal(f"{proof.exercise.number} {proof.exercise.id}"), 33, placeholder="...")
         yield f"{name:<34}{cells[0]:>8}{cells[1]:>10}{cells[2]:>8}{cells[3]:>8}{proof.seconds:>6.2f} s"
 
@@ -69,23 +82,16 @@ def _problems(proofs: Sequence[Proof], broken: Sequence[str]) -> list[str]:
     return [*broken, *(problem for proof in proofs for problem in proof.problems)]
 
 
-def proof_data(proofs: Sequence[Proof], broken: Sequence[str] = ()) -> dict[str, Any]:
-    """The same for other programs."""
-    holds = not broken and not any(proof.problems for proof in proofs)
-    return {"holds": holds, "problems": list(broken), "exercises": [_data(proof) for proof in proofs]}
-
-
-def _data(proof: Proof) -> dict[str, Any]:
-    runs = {kind: {"good": good, "all": total} for kind, (good, total) in proof.counts.items()}
-    return {
-        "id": proof.exercise.id,
-        "number": proof.exercise.number,
-        "runs": runs,
-        "seconds": proof.seconds,
-        "problems": proof.problems,
-        "notes": proof.notes,
-        "unproved": proof.unproved,
-    }
+def _message_lines(proofs: Sequence[Proof]) -> Iterator[str]:
+    """For each exercise, how many different messages its hidden checks gave."""
+    for proof in proofs:
+        counts = {id: len(messages) for id, messages in proof.messages.items()}
+        if counts:
+            most = max(counts, key=counts.__getitem__)
+            yield (
+                f"{proof.exercise.id}: {sum(counts.values())} different messages of {len(counts)} hidden checks, "
+                f"{counts[most]} at most of one (check_{most})"
+            )
 
 
 def _wrapped(text: str) -> list[str]:
@@ -95,6 +101,49 @@ def _wrapped(text: str) -> list[str]:
     )
 
 
-def _cell(proof: Proof, kind: str) -> str:
-    good, total = proof.counts.get(kind, (0, 0))
-    return f"{good}/{total}" if total else "-"
+def proof_data(proofs: Sequence[Proof], broken: Sequence[str] = ()) -> dict[str, Any]:
+    """The same for other programs."""
+    exercises = [
+        {
+            "id": proof.exercise.id,
+            "number": proof.exercise.number,
+            # Programs know unusual answers as "odd".
+            "runs": {
+                {"unusual": "odd"}.get(kind, kind): {"good": good, "all": total}
+                for kind, (good, total) in proof.counts.items()
+            },
+            "seconds": proof.seconds,
+            "problems": proof.problems,
+            "notes": proof.notes,
+            "unproved": proof.unproved,
+        }
+        for proof in proofs
+    ]
+    return {"holds": not _problems(proofs, broken), "problems": list(broken), "exercises": exercises}
+
+
+def loss_lines(proofs: Sequence[Proof]) -> Iterator[str]:
+    """A row for each wrong answer: what it loses on the rules that it breaks, and on which others."""
+    yield f"{'wrong answer':<{_ANSWER}}{'lost':>6}  {'its rules':<12}other rules"
+    for proof in proofs:
+        for loss in proof.losses:
+            name = for_terminal(f"{proof.exercise.number} {loss.name.removesuffix('.py')}", one_line=True)
+            others = loss.on_others
+            own = f"{','.join(in_order(loss.own))} {points(loss.total - sum(others.values()))}"
+            yield f"{name:<{_ANSWER}}{points(loss.total):>6}  {own:<12}{by_rule(others)}".rstrip()
+
+
+def coverage_lines(coverage: Coverage) -> Iterator[str]:
+    """A row for each topic with the exercises and pages that teach it; then the totals."""
+    yield f"{'topic':<{_TOPIC + 7}}where"
+    for topic in coverage.topics.values():
+        name = for_terminal(topic.name, one_line=True)
+        name = name if len(name) <= _TOPIC else f"{name[: _TOPIC - 3]}..."
+        yield f"{topic.id:<6}{name:<{_TOPIC}} {coverage.places(topic.id) or '-'}"
+    yield ""
+    yield f"{len(coverage.met)} of {len(coverage.topics)} topics are taught by an exercise or on a page"
+    documents = dict.fromkeys(document for topic in coverage.topics.values() for document in topic.documents)
+    for document in documents:
+        ids = [topic.id for topic in coverage.topics.values() if document in topic.documents]
+        met = sum(id in coverage.met for id in ids)
+        yield f"  {for_terminal(document, one_line=True)}: {met} of {len(ids)}"

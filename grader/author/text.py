@@ -1,52 +1,99 @@
-"""What of a course can be read: starters, hints, contract lines, titles. Nothing is run."""
+"""What reading a course shows: stray files, starters, hints, contract lines, titles, code without effect. No run."""
 
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Container, Iterator, Sequence
+from pathlib import Path
 
-from grader.course.layout import TOPICS, Places
+from grader.course.layout import TOPICS, Places, stray_files
 from grader.course.starter import starter_digest
+from grader.course.topics import Coverage
 from grader.lint import findings
-from grader.model import Check, Exercise
+from grader.model import Check, Course, Exercise
 
 _DOCSTRING_LINES = 25
 _CODE_LINES = 40
+_LONGEST_LINE = 90
+_FRAME = re.compile(r'^(?:E\s+)?(?:File "([^"]+)", line (\d+)|(\S+\.py):(\d+): )', re.MULTILINE)
+
+
+def course_problems(course: Course, coverage: Coverage) -> list[str]:
+    """Files that have no place in a course, and topics on the pages of modules that it does not have."""
+    remedies = {True: "no check reads this file; move its fixtures into the check file, and remove it",
+                False: "this file has no place in a course; remove it or fix its name"}  # fmt: skip
+    stray = [f"{path}: {remedies[path.endswith('/conftest.py')]}" for path in stray_files(course)]
+    return [*stray, *unknown_topics(coverage)]
+
+
+def unknown_topics(coverage: Coverage) -> list[str]:
+    """A sentence for each id on a module's page that topics.yaml does not have."""
+    known = TOPICS.as_posix()
+    return [f"{page}: Topics: {id} is not in {known}; add it there or fix it here" for page, id in coverage.unknown]
 
 
 def source_problems(exercise: Exercise) -> Iterator[str]:
     """Each line of the check files that has no effect on student code, or is never graded."""
-    places = Places.of(exercise)
-    for place, path in ((places.shown_checks, exercise.shown_checks), (places.hidden_checks, exercise.hidden_checks)):
-        for finding in findings(path.read_text(encoding="utf-8", errors="replace")) if path else ():
+    for place, path in _check_files(exercise).items():
+        for finding in findings(path.read_text(encoding="utf-8", errors="replace")):
             yield f"{place.as_posix()}:{finding.line}: {finding}"
 
 
 def text_problems(exercise: Exercise, checks: Sequence[Check], topics: Container[str]) -> Iterator[str]:
-    """Every problem of an exercise that reading finds."""
+    """Every problem of an exercise that reading shows."""
     yield from _starter_problems(exercise)
     places = Places.of(exercise)
     where = places.description.as_posix()
     for topic in exercise.topics:
         if topic not in topics:
-            yield f"{where}: topics: {topic} is not in {TOPICS.as_posix()}; add it there or mend it here"
+            yield f"{where}: topics: {topic} is not in {TOPICS.as_posix()}; add it there or fix it here"
     for number, hint in enumerate(exercise.hints, 1):
         if not hint.strip() or "TODO" in hint:
             yield f"{where}: hints: hint {number} is not written; write where to look, which rule, nearly the code"
-    if exercise.hidden_checks is None:
-        yield f"{places.staff.as_posix()}: there are no hidden checks; write {places.hidden_checks.name}"
-    if exercise.reference is None:
-        yield f"{places.staff.as_posix()}: there is no reference; write {places.reference.name}"
-    if exercise.shown_checks is None:
-        yield f"{places.shown.as_posix()}: there are no shown checks; write {places.shown_checks.name}"
+    for path, what, place in (
+        (exercise.hidden_checks, "are no hidden checks", places.hidden_checks),
+        (exercise.reference, "is no reference", places.reference),
+        (exercise.shown_checks, "are no shown checks", places.shown_checks),
+    ):
+        if path is None:
+            yield f"{place.parent.as_posix()}: there {what}; write {place.name}"
+    rules = {check.contract for check in checks}
     for rule in exercise.caps:
-        if rule not in {check.contract for check in checks}:
+        if rule not in rules:
             yield f"{where}: caps: no check examines a rule {rule}; name a rule of the task that has a check"
     for name in exercise.values:
-        if name not in {name for check in checks for name in (check.contract, check.id.split("[")[0])}:
+        if name not in {*rules, *(check.id.split("[")[0] for check in checks)}:
             yield f"{where}: values: there is no check or rule {name}; name a check without check_, or a rule"
     yield from _check_problems(exercise, checks)
     yield from _shown_check_problems(exercise)
+
+
+def collecting_problem(exercise: Exercise, problem: str) -> str:
+    """Why the checks of an exercise cannot be collected: one sentence made of the whole text of pytest."""
+    where, line = Places.of(exercise).shown.as_posix(), ""
+    for one, first, two, second in _FRAME.findall(problem):
+        for place, path in _check_files(exercise).items():
+            if (one or two).replace("\\", "/").endswith(place.as_posix()):
+                where, line = place.as_posix(), f" {line_of(path, int(first or second))}"
+    last = problem.strip().split("\n")[-1].removeprefix("E ").strip()
+    return f"{where}: its checks cannot be collected; fix them:{line} ({last})"
+
+
+def line_of(path: Path, number: int) -> str:
+    """A line of a check file with its number, for its author."""
+    try:
+        text = path.read_text(encoding="utf-8").split("\n")[number - 1].strip()
+    except (OSError, ValueError, IndexError):
+        return f"line {number}"
+    return f"line {number}: {text if len(text) <= _LONGEST_LINE else text[: _LONGEST_LINE - 3] + '...'}"
+
+
+def _check_files(exercise: Exercise) -> dict[Path, Path]:
+    """The check files that there are, by their paths from the course's root."""
+    places = Places.of(exercise)
+    files = {places.shown_checks: exercise.shown_checks, places.hidden_checks: exercise.hidden_checks}
+    return {place: path for place, path in files.items() if path is not None}
 
 
 def _starter_problems(exercise: Exercise) -> Iterator[str]:
@@ -59,14 +106,11 @@ def _starter_problems(exercise: Exercise) -> Iterator[str]:
     try:
         tree = ast.parse(text)
     except SyntaxError as error:
-        yield f"{where}: line {error.lineno}: the starter is not valid Python; mend it"
+        yield f"{where}: line {error.lineno}: the starter is not valid Python; fix it"
         return
     doc = ast.get_docstring(tree, clean=False) or ""
     doc_lines = doc.count("\n") + 1 if doc else 0
-    # Lines with something in them; of the file, without those of the docstring.
-    code_lines = sum(1 for line in text.decode().split("\n") if line.strip()) - sum(
-        1 for line in doc.split("\n") if line.strip()
-    )
+    code_lines = _written_lines(text.decode()) - _written_lines(doc)
     if doc_lines > _DOCSTRING_LINES:
         yield f"{where}: the docstring has {doc_lines} lines; shorten it to {_DOCSTRING_LINES}"
     if code_lines > _CODE_LINES:
@@ -85,12 +129,15 @@ def _starter_problems(exercise: Exercise) -> Iterator[str]:
         )
 
 
+def _written_lines(text: str) -> int:
+    return sum(1 for line in text.split("\n") if line.strip())
+
+
 def _check_problems(exercise: Exercise, checks: Sequence[Check]) -> Iterator[str]:
     places = Places.of(exercise)
     for check in checks:
         shown = check.shown and exercise.shown_checks is not None
-        where = (places.shown_checks if shown else places.hidden_checks).as_posix()
-        name = f"{where}: check_{check.id}"
+        name = f"{(places.shown_checks if shown else places.hidden_checks).as_posix()}: check_{check.id}"
         if check.title.startswith("check_"):
             yield f"{name}: it has no docstring; write one, its first line is the title that students read"
         if check.contract and check.contract not in exercise.contract:
@@ -115,16 +162,16 @@ def _shown_check_problems(exercise: Exercise) -> Iterator[str]:
     """What a student has must work without what only staff has."""
     if exercise.shown_checks is None:
         return
-    text = exercise.shown_checks.read_text(encoding="utf-8")
-    where = Places.of(exercise).shown_checks.as_posix()
+    places, text = Places.of(exercise), exercise.shown_checks.read_text(encoding="utf-8")
+    where = places.shown_checks.as_posix()
     try:
         tree = ast.parse(text)
     except SyntaxError:
-        return  # told as a problem of collecting
+        return  # a problem of collecting
     for node in ast.walk(tree):
-        # By its argument: that is how a check asks for the reference.
+        # By its argument: that is how a check gets the reference.
         if isinstance(node, ast.FunctionDef) and any(arg.arg == "reference" for arg in node.args.args):
-            yield f"{where}: {node.name} uses the reference, which students do not have; state what is asked instead"
-    staff = Places.of(exercise).staff.parts[0]
+            yield f"{where}: {node.name} uses the reference, which students do not have; state the result instead"
+    staff = places.staff.parts[0]
     if staff in text:
         yield f"{where}: it names {staff}/, which students do not have; remove it"

@@ -1,8 +1,8 @@
 """`grade verify --watch`: an exercise is proved again each time one of its files is saved, in lanes that stay warm.
 
 Checks are read anew by the same process, and only what a saved file changes is run: a wrong answer alone, or all of an
-exercise whose checks or reference are others. What the known answers show is told first. Odd answers and a busy machine
-take longer; whoever saves again meanwhile does not wait for them.
+exercise whose checks or reference are others. What the known answers show is printed first. Unusual answers and a busy
+machine take longer; an author who saves again meanwhile does not wait for them.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from grader.author.proof import Proof
-from grader.author.run import prove, read_checks
-from grader.author.runs import Runs
+from grader.author.judge import Proof
 from grader.author.table import first_lines, later_lines, proof_lines
+from grader.author.verify import Prover, read_checks
 from grader.course.load import load_course
 from grader.course.saves import saves
+from grader.grading.keys import Keys
 from grader.grading.lanes import Lanes, open_lanes
 from grader.grading.store import Store
-from grader.model import Course, Exercise
+from grader.model import Course
 from grader.model.errors import CourseError
 from grader.model.messages import Setup
 from grader.model.score import counted
@@ -37,12 +37,11 @@ class Watch:
 
     Args:
         course: theirs.
-        named: ids of the exercises that are watched, and proved at once; none for whichever is saved.
+        named: ids of the exercises that are watched, and proved at once; without any, each that is saved.
         setup: how runs are set up.
         seeds: how many seeds right answers must pass with.
         say: prints lines.
-        store: of results.
-        fresh: whether also that is run which has not changed since an earlier command.
+        store: has what earlier commands ran, and gets what is run now.
     """
 
     def __init__(
@@ -53,20 +52,18 @@ class Watch:
         seeds: int,
         say: Callable[..., None],
         store: Store,
-        *,
-        fresh: bool = False,
     ) -> None:
         self._course = course
         self._named = named
-        self._seeds = seeds
         self._say = say
         self._setup = setup
-        self._runs = Runs(course, setup, store, fresh=fresh)
+        self._store = store
+        self._prover = Prover(course, setup, store, seeds)
         self._saved: queue.Queue[set[Path]] = queue.Queue()
-        self._fresh = True
+        self._warning = [f"With {counted(seeds, 'seed')}; before you give it out, run  grade verify  without --watch."]
 
     def run(self, *, poll: bool = False) -> None:
-        """Prove what is named, then whatever is saved, until Ctrl-C.
+        """Prove the named exercises, then each that is saved, until Ctrl-C.
 
         Raises:
             GraderError: no process of ours can be had, or the folder cannot be watched.
@@ -94,29 +91,30 @@ class Watch:
         root = self._course.root.resolve()
         inside = [path.resolve().relative_to(root) for path in paths if path.resolve().is_relative_to(root)]
         known = [item.id for item in self._course.exercises] + [item.id for item in self._course.broken]
-        found = {part for path in inside for part in path.parts if part in known}
+        saved = {part for path in inside for part in path.parts}
         if any(len(path.parts) == 1 and path.suffix == ".yaml" for path in inside):
-            found |= set(self._named)
-        return [id for id in known if id in found and (not self._named or id in self._named)]
+            saved |= set(self._named)
+        return [id for id in known if id in saved and (not self._named or id in self._named)]
 
     def _prove(self, lanes: Lanes, ids: Sequence[str]) -> None:
         """Read the course anew, and prove these exercises of it."""
         started = time.monotonic()
         self._say("", f"{time.strftime('%H:%M:%S')}  verifying {', '.join(ids)} ...")
         try:
-            self._course = self._runs.course = load_course(self._course.root, whole=False)
+            self._course = self._prover.course = load_course(self._course.root, whole=False)
         except CourseError as error:
             self._say(*error.problems)
             return
         broken = [problem for item in self._course.broken if item.id in ids for problem in item.problems]
         exercises = [item for item in self._course.exercises if item.id in ids]
-        self._runs.read_again(exercises, lanes)
+        self._store.keys = Keys()
+        lanes.files_changed(exercises)
         before: list[Proof] | None = None
 
         def first(proofs: list[Proof]) -> None:
             nonlocal before
             before = proofs
-            rest = "now odd answers, and a busy machine ..."
+            rest = "now unusual answers, and a busy machine ..."
             self._say(*first_lines(proofs, broken), f"So far ({time.monotonic() - started:.2f} s); {rest}")
 
         def stops() -> bool:
@@ -124,18 +122,10 @@ class Watch:
 
         ready, proofs = read_checks(exercises)
         if ready:
-            runs = self._runs
-            proofs += prove(lanes, ready, runs, self._seeds, lambda line: None, first=first, stops=stops)
-        self._runs.settle(exercises)
+            proofs += self._prover.prove(lanes, ready, first=first, stops=stops)
         if stops():
-            return  # what was saved meanwhile is told in a moment
+            return  # the next save is proved in a moment
         lines = proof_lines(proofs, broken) if before is None else later_lines(proofs, broken, before)
-        self._say(*lines, *self._runs.saved_lines(), f"({time.monotonic() - started:.2f} s)")
-        self._warn(exercises)
-
-    def _warn(self, exercises: Sequence[Exercise]) -> None:
-        """Say once that this is not the whole proof."""
-        if self._fresh and exercises:
-            self._fresh = False
-            few = counted(self._seeds, "seed")
-            self._say(f"With {few}; before you give it out, run  grade verify  without --watch.")
+        self._say(*lines, f"({time.monotonic() - started:.2f} s)")
+        if exercises and self._warning:
+            self._say(self._warning.pop())

@@ -6,8 +6,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.course.inventory import released_files
-from grader.course.layout import Places, bundled_course, find_course, find_given, is_given
+from grader.course.layout import Places, bundled_course, find_course, find_given, is_given, released_files
 from grader.course.load import load_course
 from grader.course.suffixes import HANDED_IN
 from grader.model import Course, Exercise, Submission

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from importlib import metadata, resources
 from pathlib import Path
 
-from grader.course.inventory import whole_course
-from grader.course.layout import refuse_given
+from grader.course.layout import refuse_given, whole_course
 from grader.grading.secret import new_secret
 from grader.model import Course, HandIn
 from grader.model.errors import CourseError

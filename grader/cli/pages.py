@@ -24,10 +24,8 @@ def command(folder: Path, names: tuple[str, ...], map_only: bool, device: str, s
     say = Say()
     with told_errors():
         from grader.author.pages import map_page, messages_page
-        from grader.author.runs import Runs
         from grader.course.topics import Coverage
         from grader.grading.lanes import open_lanes
-        from grader.grading.store import open_store
 
         course, exercises = course_and_exercises(names, whole=True)
         folder.mkdir(parents=True, exist_ok=True)
@@ -36,8 +34,8 @@ def command(folder: Path, names: tuple[str, ...], map_only: bool, device: str, s
             return
         say("running the known wrong answers ...")
         setup = read_setup(start, device)
-        with open_store(None) as store, open_lanes(exercises, setup) as lanes:
-            _write(folder / MESSAGES, messages_page(Runs(course, setup, store, told=True), lanes, exercises), say)
+        with open_lanes(exercises, setup) as lanes:
+            _write(folder / MESSAGES, messages_page(course, exercises, setup, lanes), say)
 
 
 def _write(path: Path, lines: Iterable[str], say: Say) -> None:

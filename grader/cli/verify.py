@@ -49,10 +49,8 @@ def command(
     details("Watching; Ctrl-C ends." if watch else "Verifying ...")
     with told_errors():
         from grader.author.cases import SEEDS
-        from grader.author.losses import loss_lines
-        from grader.author.run import verify
-        from grader.author.runs import Runs
-        from grader.author.table import proof_data, proof_lines
+        from grader.author.table import loss_lines, proof_data, proof_lines
+        from grader.author.verify import verify
         from grader.course.kept import kept_results
         from grader.course.layout import refuse_given
         from grader.course.starter import write_digest
@@ -66,22 +64,21 @@ def command(
                     say(f"wrote the digest of {exercise.id}")
             course, exercises = course_and_exercises(names, tells=False)
         setup = read_setup(start, device)
-        if watch:
-            from grader.author.watch import SEEDS as FEW
-            from grader.author.watch import Watch
-
-            named = [exercise.id for exercise in exercises] if names else []
-            with open_store(kept_results(course)) as store:
-                Watch(course, named, setup, seeds or FEW, say, store, fresh=fresh).run(poll=poll)
         broken = [problem for item in broken_of(course, names) for problem in item.problems]
         if not names:
             broken += [problem for item in course.broken if not item.module for problem in item.problems]
-        seeds = seeds or SEEDS
         with open_store(kept_results(course)) as store:
-            runs = Runs(course, setup, store, fresh=fresh or as_json, ran=Pace(details))
-            proofs = verify(exercises, setup, runs, seeds, details, lanes)
+            for exercise in exercises if fresh or as_json else ():
+                store.forget(exercise.id, store.keys.judge(exercise))
+            if watch:
+                from grader.author.watch import SEEDS as FEW
+                from grader.author.watch import Watch
+
+                named = [exercise.id for exercise in exercises] if names else []
+                Watch(course, named, setup, seeds or FEW, say, store).run(poll=poll)
+            ran = Pace(details)
+            proofs = verify(course, exercises, setup, store, seeds or SEEDS, details, slots=lanes, ran=ran)
         details()  # what stands there meanwhile goes
-        say(*runs.saved_lines())
         if losses:
             say("", *loss_lines(proofs), "")
         say(*proof_lines(proofs, broken))
@@ -92,7 +89,8 @@ def command(
 
 def _show_coverage(say: Say) -> None:
     with told_errors():
-        from grader.author.coverage import coverage_lines, unknown_topics
+        from grader.author.table import coverage_lines
+        from grader.author.text import unknown_topics
         from grader.course.topics import Coverage
 
         found = Coverage.of(course_and_exercises(())[0])

@@ -6,11 +6,11 @@ A wrong answer is written as a difference. Its docstring is the sentence, and en
     breaks: C1, C3                     all rules that it breaks by its nature, if that check's own is not the only one
     keeps: contiguous_strides, plain   what of the reference stays as it is, and is not written again
 
-A sentence that begins with TODO is not written yet: nobody is told it, and `grade verify` asks for it.
+A sentence that begins with TODO is not written yet: no student reads it, and `grade verify` reports it.
 
 The reference's docstring may have a line for us, too:
 
-    odd but fine: detached             odd answers of `grade verify` that no rule forbids
+    odd but fine: detached             unusual answers of `grade verify` that no rule forbids
 
 What it keeps is put below its own text, with the imports that this needs, so that what runs is a whole file, as a
 student would have written it.
@@ -33,10 +33,7 @@ from grader.model.errors import CourseError
 UNWRITTEN = "TODO"
 """What a sentence begins with that is still to be written."""
 
-_CAUGHT_BY = re.compile(r"^caught by:\s*(\S+)\s*$", re.MULTILINE)
-_BREAKS = re.compile(r"^breaks:\s*(.+?)\s*$", re.MULTILINE)
-_FINE = re.compile(r"^odd but fine:\s*(.+?)\s*$", re.MULTILINE)
-_KEEPS = re.compile(r"^keeps:\s*(.+?)\s*$", re.MULTILINE)
+_LINE = re.compile(r"^(?P<key>caught by|breaks|odd but fine|keeps):[ \t]*(?P<words>\S.*?)[ \t]*$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -49,7 +46,7 @@ class Answer:
         sentence: what a student is told whose submission behaves like it; "" if none is written.
         caught_by: the check that must catch it, or "".
         breaks: the rules that it says it breaks, besides that check's own.
-        fine: of a reference: the odd answers that no rule forbids.
+        fine: of a reference: the unusual answers that no rule forbids.
     """
 
     path: Path
@@ -66,11 +63,9 @@ def public_text(source: str) -> str:
     doc = ast.get_docstring(ast.parse(source))
     if doc is None:
         return source
-    for line in (_CAUGHT_BY, _BREAKS, _FINE, _KEEPS):
-        doc = line.sub("", doc)
+    doc = _LINE.sub("", doc).strip()
     rest = source.split("\n")[first.end_lineno :]
-    told = [f'"""{doc.strip()}"""'] if doc.strip() else []
-    return "\n".join([*told, *rest]).lstrip("\n")
+    return "\n".join([*([f'"""{doc}"""'] if doc else []), *rest]).lstrip("\n")
 
 
 def as_submitted(exercise: Exercise, source: bytes) -> dict[str, bytes]:
@@ -89,29 +84,28 @@ def read_answer(exercise: Exercise, path: Path) -> Answer:
     try:
         tree = ast.parse(source)
     except SyntaxError:
-        return Answer(path, source, "", "")  # a file that does not load may be an answer, but tells nothing
+        return Answer(path, source, "", "")  # a file that does not load may be an answer, but says nothing
     doc = ast.get_docstring(tree) or ""
-    found = {line: line.search(doc) for line in (_CAUGHT_BY, _BREAKS, _KEEPS, _FINE)}
-    caught_by = found[_CAUGHT_BY]
-    # The lines for us come last; the sentence is what stands above the first of them.
-    first = min((line.start() for line in found.values() if line), default=len(doc))
-    if names := _list(found[_KEEPS]):
-        source = source.rstrip() + b"\n" + "".join(_kept(exercise, path, tree, names)).encode()
+    lines = [*_LINE.finditer(doc)]
+    words = {line["key"]: [word.strip() for word in line["words"].split(",")] for line in reversed(lines)}
+    if names := words.get("keeps"):
+        source = source.rstrip() + b"\n" + "".join(_from_reference(exercise, path, tree, names)).encode()
         # A NameError is caught by any check, so it would look like the mistake that is meant.
         if unknown := sorted(_undefined(source.decode())):
             raise CourseError(f"{path.name}: keeps: nothing is called {', '.join(unknown)}; keep it too, or write it")
-    sentence = doc[:first].strip()
-    sentence = "" if sentence.startswith(UNWRITTEN) else sentence
-    breaks, fine = _list(found[_BREAKS]), _list(found[_FINE])
-    return Answer(path, source, sentence, caught_by[1] if caught_by else "", tuple(breaks), tuple(fine))
+    # The lines for us come last; the sentence is what stands above the first of them.
+    sentence = doc[: lines[0].start() if lines else len(doc)].strip()
+    return Answer(
+        path,
+        source,
+        sentence="" if sentence.startswith(UNWRITTEN) else sentence,
+        caught_by=words.get("caught by", [""])[0],
+        breaks=tuple(words.get("breaks", ())),
+        fine=tuple(words.get("odd but fine", ())),
+    )
 
 
-def _list(found: re.Match[str] | None) -> list[str]:
-    """The words of a line, between commas."""
-    return [word.strip() for word in found[1].split(",")] if found else []
-
-
-def _kept(exercise: Exercise, path: Path, tree: ast.Module, names: list[str]) -> Iterator[str]:
+def _from_reference(exercise: Exercise, path: Path, tree: ast.Module, names: list[str]) -> Iterator[str]:
     """The imports that the kept names need, then the text of each in the reference."""
     if exercise.reference is None:
         raise CourseError(f"{path.name}: keeps: there is no reference to keep anything of")
@@ -123,15 +117,14 @@ def _kept(exercise: Exercise, path: Path, tree: ast.Module, names: list[str]) ->
             raise CourseError(f"{path.name}: keeps: the reference has no {name}; it has {', '.join(theirs)}")
         if name in own:
             raise CourseError(f"{path.name}: keeps: it writes {name} itself; remove one of the two")
-    needed = set[str]().union(*(_used(theirs[name]) for name in names)) - dict(_imports(tree)).keys()
+    used = {part.id for name in names for part in ast.walk(theirs[name]) if isinstance(part, ast.Name)}
+    needed = used - dict(_imports(tree)).keys()
     if imports := [line for name, line in _imports(reference) if name in needed]:
         yield "\n" + "".join(f"{line}\n" for line in imports)
-    yield from (f"\n\n{_text(text, theirs[name])}\n" for name in names)
-
-
-def _used(node: ast.stmt) -> set[str]:
-    """The names that a statement mentions."""
-    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+    for node in (theirs[name] for name in names):
+        # A decorator belongs to its function, and stands above the line that Python gives it.
+        first = min([node.lineno, *(decorator.lineno for decorator in getattr(node, "decorator_list", []))])
+        yield "\n\n" + "\n".join(text.splitlines()[first - 1 : node.end_lineno]) + "\n"
 
 
 def _imports(tree: ast.Module) -> Iterator[tuple[str, str]]:
@@ -149,24 +142,18 @@ def _imports(tree: ast.Module) -> Iterator[tuple[str, str]]:
 
 
 def _undefined(source: str) -> set[str]:
-    """The names that a file asks for and that nothing in it gives a meaning to."""
+    """The names that a file uses and that nothing in it gives a meaning to."""
     tables = [symtable.symtable(source, "answer", "exec")]
-    asked, given = set[str](), {"__file__", *vars(builtins)}
+    used, given = set[str](), {"__file__", *vars(builtins)}
     while tables:
         table = tables.pop()
         tables += table.get_children()
         for symbol in table.get_symbols():
             if symbol.is_global() and symbol.is_referenced():
-                asked.add(symbol.get_name())
+                used.add(symbol.get_name())
             if (table.get_type() == "module" or symbol.is_global()) and (symbol.is_assigned() or symbol.is_imported()):
                 given.add(symbol.get_name())
-    return asked - given
-
-
-def _text(source: str, node: ast.stmt) -> str:
-    # A decorator belongs to its function, and stands above the line that Python gives it.
-    first = min([node.lineno, *(decorator.lineno for decorator in getattr(node, "decorator_list", []))])
-    return "\n".join(source.splitlines()[first - 1 : node.end_lineno])
+    return used - given
 
 
 def _definitions(tree: ast.Module) -> Iterator[tuple[str, ast.stmt]]:

@@ -1,15 +1,130 @@
-"""Reading a YAML file against what may stand in it; each problem is a sentence with file, key, and a suggestion."""
+"""The YAML files of a course: what may stand in them, and reading them.
+
+Each problem is a sentence with file, key, and a suggestion. Unknown keys are refused.
+"""
 
 from __future__ import annotations
 
+import datetime
 import difflib
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 import yaml
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, RootModel, ValidationError, model_validator
 
 File = TypeVar("File", bound=BaseModel)
+
+Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9_]+$")]
+Positive = Annotated[float, Field(gt=0)]
+TopicId = Annotated[str, Field(pattern=r"^[TX][0-9]+[a-z]?$|^X-[a-z]+$")]
+DataName = Annotated[str, Field(pattern=r"^[\w-][\w.-]*(/[\w-][\w.-]*)*$")]
+RuleName = Annotated[str, Field(pattern=r"^C[0-9]+$")]
+Count = Annotated[int, Field(gt=0)]
+
+
+class _Strict(BaseModel):
+    # A misspelt key would otherwise be left out in silence, and a limit be the default's.
+    model_config = ConfigDict(extra="forbid")
+
+
+class LimitsEntry(_Strict):
+    """Limits that differ from the defaults; the units are in the names."""
+
+    load_s: Positive | None = None
+    call_s: Positive | None = None
+    check_s: Positive | None = None
+    exercise_s: Positive | None = None
+    wall_factor: Positive | None = None
+    memory_mb: Count | None = None
+    output_kb: Count | None = None
+    shown_output_kb: Count | None = None
+    file_mb: Count | None = None
+    processes: Count | None = None
+
+
+class WithheldEntry(_Strict):
+    """What a released copy says of the hidden checks that it does not have."""
+
+    checks: Annotated[int, Field(ge=0)]
+    shares: Annotated[int, Field(ge=0)]
+    points: Annotated[float, Field(ge=0, multiple_of=0.01)] = 0.0
+
+
+class ExerciseFile(_Strict):
+    """exercise.yaml."""
+
+    number: Annotated[str, Field(pattern=r"^[0-9]{2}-[0-9]{1,2}$")]
+    title: Annotated[str, Field(min_length=1)]
+    kind: Literal["predict", "implement", "fix", "vectorise", "speed"]
+    difficulty: Annotated[int, Field(ge=1, le=4)]
+    points: Annotated[float, Field(gt=0, multiple_of=0.01)]
+    topics: list[TopicId]
+    needs: list[Name] = []
+    minutes: Count | None = None
+    hints: Annotated[list[Annotated[str, Field(min_length=1)]], Field(min_length=3, max_length=3)]
+    starter: Annotated[str, Field(pattern=r"^[0-9a-f]{16}$")] | None = None
+    files: list[DataName] = []
+    values: list[Name] = []
+    caps: dict[RuleName, Annotated[float, Field(ge=0, multiple_of=0.01)]] = {}
+    limits: LimitsEntry = LimitsEntry()
+    withheld: WithheldEntry | None = None
+    counters: dict[str, dict[str, Annotated[int, Field(ge=0)]]] = {}
+    retyped: list[str] = []
+
+
+class ModuleEntry(_Strict):
+    """One module in course.yaml."""
+
+    folder: Name
+    title: Annotated[str, Field(min_length=1)]
+    exercises: list[Name]
+
+
+class HandInEntry(_Strict):
+    """One hand-in in course.yaml."""
+
+    id: Name
+    title: Annotated[str, Field(min_length=1)]
+    exercises: Annotated[list[Name], Field(min_length=1)]
+    due: datetime.datetime | datetime.date | str | None = None
+    weight: Positive = 1.0
+    column: str | None = None
+
+
+class CourseFile(_Strict):
+    """course.yaml."""
+
+    title: Annotated[str, Field(min_length=1)]
+    requires: str | None = None
+    modules: list[ModuleEntry]
+    handins: list[HandInEntry] = []
+    attempts: Literal["latest", "best"] = "latest"
+    limits: LimitsEntry = LimitsEntry()
+
+
+class TopicEntry(_Strict):
+    """One topic, with the source documents that it comes from."""
+
+    name: Annotated[str, Field(min_length=1)]
+    documents: Annotated[list[str], Field(alias="from")] = []
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_name(cls, entry: object) -> object:
+        return {"name": entry} if isinstance(entry, str) else entry
+
+
+class TopicsFile(RootModel[dict[TopicId, TopicEntry]]):
+    """topics.yaml: a name or an entry for each id."""
+
+
+def schemas() -> dict[str, dict[str, Any]]:
+    """The JSON Schemas of the two YAML files, by file name."""
+    return {
+        "course.schema.json": CourseFile.model_json_schema(),
+        "exercise.schema.json": ExerciseFile.model_json_schema(),
+    }
 
 
 # Written in C it takes a seventh of the time, which a student waits for; not every PyYAML has it.
@@ -20,7 +135,7 @@ class _Loader(_Safe):  # type: ignore[misc]
     """YAML as everyone reads it, but a key that stands twice is an error."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        # YAML takes the last of two equal keys in silence, so a line that somebody wrote would do nothing.
+        # YAML takes the last of two equal keys in silence, so a line of the file would do nothing.
         keys = [self.construct_object(key, deep=True) for key, _ in node.value]
         for key in keys:
             if keys.count(key) > 1:
@@ -30,9 +145,9 @@ class _Loader(_Safe):  # type: ignore[misc]
 
 
 def read_yaml(path: Path, shown_as: str, problems: list[str]) -> dict[Any, Any] | None:
-    """A file as a mapping; None where it is none, with the problem added."""
+    """A file as a mapping; None where it is not one, with the problem added."""
     try:
-        # Bytes, so that YAML finds out the encoding and tells of a wrong one as of any other problem.
+        # Bytes, so that YAML finds out the encoding and reports a wrong one like any other problem.
         data = yaml.load(path.read_bytes(), _Loader)  # noqa: S506  a subclass of the safe loader
     except OSError as error:
         problems.append(f"{shown_as}: cannot be read ({error.strerror})")
@@ -61,7 +176,7 @@ def read_file(path: Path, shown_as: str, kind: type[File], problems: list[str]) 
 
 
 def _sentence(item: Any, kind: type[BaseModel]) -> str:
-    """One problem that the validator found, as key and sentence."""
+    """One problem of the validator's, as key and sentence."""
     where = ".".join(str(part) for part in item["loc"])
     if item["type"] == "extra_forbidden":
         known = _known_keys(kind, item["loc"][:-1])
@@ -77,13 +192,13 @@ def _known_keys(kind: type[BaseModel], location: tuple[Any, ...]) -> list[str]:
             continue
         # A file whose keys are free has one field, which says what stands below each of them.
         annotation: Any = (kind.model_fields.get(part) or kind.model_fields["root"]).annotation
-        # A key may be optional or a list; what is looked for is the schema inside.
+        # A key may be optional or a list; the schema is inside.
         inner = [annotation, *getattr(annotation, "__args__", ())]
         inner += [arg for item in inner for arg in getattr(item, "__args__", ())]
-        found = [item for item in inner if isinstance(item, type) and issubclass(item, BaseModel)]
-        if not found:
+        models = [item for item in inner if isinstance(item, type) and issubclass(item, BaseModel)]
+        if not models:
             return []
-        kind = found[0]
+        kind = models[0]
     return list(kind.model_fields)
 
 

@@ -1,14 +1,16 @@
-"""Where things lie in a course folder. All else asks here: a test holds that no other module spells a path of it.
+"""Where things lie in a course folder, and which files a course has.
 
-exercises/<module>/<exercise>/ is what a student sees, solutions/<module>/<exercise>/ is staff's; one mirrors the other.
+A test holds that no other module spells a path of a course. exercises/<module>/<exercise>/ is what a student sees,
+solutions/<module>/<exercise>/ is staff's; one mirrors the other.
 """
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import grader
 from grader.course.kept import kept_folder
 from grader.course.suffixes import NOTEBOOK
 from grader.model import Course, Exercise
@@ -30,6 +32,7 @@ GIVEN = Path(".grade-given.json")
 BUNDLED = "bundled"
 """The folder of our package that holds the bundled course, where the package was not installed from a checkout."""
 
+_PACKAGE = Path(__file__).resolve().parent.parent
 _SHOWN, _STAFF = "exercises", "solutions"
 _NOTEBOOKS = "notebooks"
 _CHECKS, _PROBES = "check_", "probe_"
@@ -170,15 +173,14 @@ def bundled_course() -> Path:
     Raises:
         CourseError: there is none.
     """
-    package = Path(grader.__file__).resolve().parent
-    for folder in (package / BUNDLED, package.parent):
+    for folder in (_PACKAGE / BUNDLED, _PACKAGE.parent):
         if is_course(folder):
             return folder
-    raise CourseError(f"the bundled course is not in {package / BUNDLED}; install tensorgrade anew")
+    raise CourseError(f"the bundled course is not in {_PACKAGE / BUNDLED}; install tensorgrade anew")
 
 
 def course_for(start: Path) -> tuple[Path, bool]:
-    """The course's folder for whoever works in `start`: the one that it lies in, else that of the bundled course.
+    """The course's folder for a student who works in `start`: the one around it, else that of the bundled course.
 
     With it comes whether it is the first.
 
@@ -211,8 +213,7 @@ def refuse_given(root: Path, command: str) -> None:
 
 def closed_folders(root: Path) -> tuple[Path, ...]:
     """Folders of a course, and of the bundled one, that no student code may see: those that are there."""
-    package = Path(grader.__file__).resolve().parent
-    roots = dict.fromkeys((root, package / BUNDLED, package.parent))
+    roots = dict.fromkeys((root, _PACKAGE / BUNDLED, _PACKAGE.parent))
     return tuple(path for top in roots if is_course(top) for path in (top / _SHOWN, top / _STAFF) if path.is_dir())
 
 
@@ -237,16 +238,57 @@ def starter_copy(root: Path, places: Places) -> Path:
     return staff / places.starter if staff != root else kept_folder(root) / "starters" / places.starter.name
 
 
-def files_there(course: Course) -> list[Path]:
-    """Every file that lies where a course has its exercises and solutions, as paths from its root."""
-    found = (path for top in (_SHOWN, _STAFF) for path in (course.root / top).rglob("*") if path.is_file())
-    return [path.relative_to(course.root) for path in found if "__pycache__" not in path.parts]
+def given_files(course: Course) -> list[Path]:
+    """All files that a student has of a course, as paths from its root."""
+    wanted = (Path(COURSE_FILE), TOPICS, *_students_files(course))
+    return [path for path in wanted if (course.root / path).is_file()]
+
+
+def released_files(course: Course) -> tuple[Path, ...]:
+    """The files that a released copy has as they are, as paths from the course's root; not the YAML files."""
+    paths = (path for path in _students_files(course) if not is_description(path))
+    return tuple(path for path in paths if os.path.lexists(course.root / path))
+
+
+def whole_course(course: Course) -> tuple[Path, ...]:
+    """Every file that grading a course needs, as paths from its root."""
+    staff = (path.relative_to(course.root) for path in staff_files(course))
+    return tuple(dict.fromkeys((*given_files(course), *staff)))
+
+
+def stray_files(course: Course) -> list[str]:
+    """Files under exercises/ and solutions/ that have no place in a course, as paths from its root."""
+    # A file with a misspelt name is never read, and its author would believe that it counts.
+    known = {TOPICS, *_students_files(course), *_staffs_files(course)}
+    files = (path for top in (_SHOWN, _STAFF) for path in (course.root / top).rglob("*") if path.is_file())
+    there = (path.relative_to(course.root) for path in files if "__pycache__" not in path.parts)
+    broken = {(item.module, item.id) for item in course.broken}  # reported by themselves
+    return sorted(path.as_posix() for path in there if path not in known and path.parts[1:3] not in broken)
+
+
+def _students_files(course: Course) -> Iterator[Path]:
+    """Where the files of modules and exercises are that students have, whether they are there or not."""
+    for module in course.modules:
+        yield page_of(module.id)
+        for exercise in module.exercises:
+            places = Places.of(exercise)
+            yield from (places.starter, places.description, places.shown_checks, places.probes[0])
+            yield from (places.shown / name for name in exercise.data)
+
+
+def _staffs_files(course: Course) -> Iterator[Path]:
+    """Where those are that only staff has."""
+    yield from (path.relative_to(course.root) for path in shared_code(course.root).values())
+    for exercise in course.exercises:
+        places = Places.of(exercise)
+        yield from (places.reference, places.hidden_checks, places.probes[1], places.mistakes)
+        yield from (path.relative_to(course.root) for path in (*exercise.wrong, *exercise.right))
 
 
 def staff_files(course: Course) -> tuple[Path, ...]:
     """Every file that only staff have, also those that have no place in a course; not what Python made."""
-    found = [path for path in (course.root / _STAFF).rglob("*") if path.is_file() and path.suffix != ".pyc"]
-    return tuple(sorted(found))
+    files = (course.root / _STAFF).rglob("*")
+    return tuple(sorted(path for path in files if path.is_file() and path.suffix != ".pyc"))
 
 
 def is_probe(path: Path) -> bool:

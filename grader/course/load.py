@@ -1,4 +1,4 @@
-"""course.yaml and exercise.yaml → Course. Every problem is found before any is told."""
+"""course.yaml and exercise.yaml → Course, with every problem at once."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import ast
 import datetime
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
 
 from packaging.requirements import InvalidRequirement, Requirement
 
-from grader.course.files import read_file, suggestion
+from grader.course.files import CourseFile, ExerciseFile, LimitsEntry, read_file, suggestion
 from grader.course.layout import (
     COURSE_FILE,
     SHARED,
@@ -26,7 +26,6 @@ from grader.course.layout import (
     staff_root,
     starter_copy,
 )
-from grader.course.schema import CourseFile, ExerciseFile, LimitsEntry, WithheldEntry
 from grader.model import Broken, Course, Exercise, HandIn, Limits, Module, Withheld
 from grader.model.errors import CourseError
 
@@ -39,10 +38,10 @@ def load_course(root: Path, *, whole: bool = True) -> Course:
 
     Args:
         root: its folder.
-        whole: whether an exercise that cannot be used is an error. If not, it is left out, and kept in `broken`.
+        whole: whether an exercise that cannot be used is an error. If not, it is left out, and listed in `broken`.
 
     Raises:
-        CourseError: with every problem found.
+        CourseError: with every problem.
     """
     problems: list[str] = []
     file = read_file(root / COURSE_FILE, COURSE_FILE, CourseFile, problems)
@@ -54,8 +53,8 @@ def load_course(root: Path, *, whole: bool = True) -> Course:
     faults: dict[tuple[str, str], list[str]] = {}
     modules = []
     for entry in file.modules:
-        found = {id: _load_exercise(root, Places(entry.folder, id), limits, faults) for id in entry.exercises}
-        modules.append(Module(entry.folder, entry.title, tuple(item for item in found.values() if item is not None)))
+        loaded = {id: _load_exercise(root, Places(entry.folder, id), limits, faults) for id in entry.exercises}
+        modules.append(Module(entry.folder, entry.title, tuple(item for item in loaded.values() if item is not None)))
     handins = tuple(
         HandIn(
             id=entry.id,
@@ -68,24 +67,19 @@ def load_course(root: Path, *, whole: bool = True) -> Course:
         for entry in file.handins
     )
     course = Course(file.title, root, tuple(modules), handins, attempts=file.attempts)
-    # What no file can tell by itself: ids and numbers that must be unique, names that must exist.
+    # What no file shows by itself: ids and numbers that must be unique, names that must exist.
     problems += _doubled(file)
-    for key, told in _cross_problems(file, course):
-        faults.setdefault(key, []).append(told)
-    broken = tuple(Broken(id, module, tuple(told)) for (module, id), told in faults.items() if told)
+    for key, problem in _cross_problems(file, course):
+        faults.setdefault(key, []).append(problem)
+    broken = tuple(Broken(id, module, tuple(own)) for (module, id), own in faults.items() if own)
     if problems or (whole and broken):
         raise CourseError(*problems, *(problem for item in broken for problem in item.problems))
-    return _without(course, broken)
-
-
-def _without(course: Course, broken: Sequence[Broken]) -> Course:
-    """The course without exercises that cannot be used."""
     out = {(item.module, item.id) for item in broken}
-    modules = (
+    usable = (
         replace(module, exercises=tuple(item for item in module.exercises if (module.id, item.id) not in out))
-        for module in course.modules
+        for module in modules
     )
-    return replace(course, modules=tuple(modules), broken=tuple(broken))
+    return replace(course, modules=tuple(usable), broken=broken)
 
 
 def _load_exercise(
@@ -93,7 +87,10 @@ def _load_exercise(
 ) -> Exercise | None:
     problems = faults.setdefault((places.module, places.id), [])
     if not (root / places.shown).is_dir():
-        problems.append(_no_folder(root, places))
+        near = suggestion(places.id, exercise_folders(root, places.module))
+        remedy = ";  grade update  brings it back" if is_given(root) else near
+        folder = f"{places.module} names {places.id}, and there is no folder {places.shown.as_posix()}"
+        problems.append(f"{COURSE_FILE}: modules: {folder}{remedy}")
         return None
     file = read_file(root / places.description, places.description.as_posix(), ExerciseFile, problems)
     if file is None:
@@ -104,7 +101,7 @@ def _load_exercise(
     shown_probe, hidden_probe = places.probes
     if not shown_checks.is_file() and not hidden_checks.is_file():
         problems.append(f"{places.shown.as_posix()}: there are no checks; write {shown_checks.name}")
-    # A missing starter is told by `grade verify`; the course still loads.
+    # A missing starter is reported by `grade verify`; the course still loads.
     copy = starter_copy(root, places)
     try:
         sources = [path.read_bytes().decode("utf-8", "replace") for path in (starter, copy) if path.is_file()]
@@ -113,7 +110,7 @@ def _load_exercise(
         return None
     # A student's file may have lost its text.
     contract = next(filter(None, map(contract_lines, sources)), {})
-    withheld = _withheld(file.withheld) if file.withheld else Withheld()
+    entry = None if hidden_checks.is_file() else file.withheld  # in a full copy nothing is withheld
     return Exercise(
         id=places.id,
         number=file.number,
@@ -138,8 +135,7 @@ def _load_exercise(
         right=answers(staff / places.right),
         contract=contract,
         limits=_limits(limits, file.limits),
-        # In a full copy the hidden checks are there, and nothing is withheld.
-        withheld=Withheld() if hidden_checks.is_file() else withheld,
+        withheld=Withheld(entry.checks, entry.shares, round(entry.points * 100)) if entry else Withheld(),
         counters=file.counters,
         retyped=tuple(file.retyped),
         data=_data(root, places, file.files, problems),
@@ -150,30 +146,22 @@ def _load_exercise(
     )
 
 
-def _no_folder(root: Path, places: Places) -> str:
-    near = suggestion(places.id, exercise_folders(root, places.module))
-    if is_given(root):
-        near = ";  grade update  brings it back"
-    where = places.shown.as_posix()
-    return f"{COURSE_FILE}: modules: {places.module} names {places.id}, and there is no folder {where}{near}"
-
-
 def _data(root: Path, places: Places, names: Sequence[str], problems: list[str]) -> dict[str, Path]:
     """The files of data of an exercise, by name; what is wrong with them is added."""
-    found = {name: root / places.shown / name for name in names}
+    files = {name: root / places.shown / name for name in names}
     where = f"{places.description.as_posix()}: files"
-    for name, path in found.items():
+    for name, path in files.items():
         if path in (root / places.starter, root / places.description) or is_ours(path.name):
             problems.append(f"{where}: {name} is the name of a file of the exercise itself; data need another")
         elif path.is_symlink() or not path.is_file():
             missing = (places.shown / name).as_posix()
-            what = " grade update  brings it back" if staff_root(root) != root else "put it there, or mend the name"
+            what = " grade update  brings it back" if staff_root(root) != root else "put it there, or fix the name"
             problems.append(f"{where}: there is no file {missing}; {what}")
-    size = sum(path.stat().st_size for path in found.values() if path.is_file())
+    size = sum(path.stat().st_size for path in files.values() if path.is_file())
     if size > _MOST_DATA_MB << 20:
-        told = f"{size / (1 << 20):.1f} MiB are too much for each worker"
-        problems.append(f"{where}: {told}; keep to {_MOST_DATA_MB} MiB together")
-    return found
+        much = f"{size / (1 << 20):.1f} MiB are too much for each worker"
+        problems.append(f"{where}: {much}; keep to {_MOST_DATA_MB} MiB together")
+    return files
 
 
 def contract_lines(source: str) -> dict[str, str]:
@@ -196,13 +184,8 @@ def contract_lines(source: str) -> dict[str, str]:
     return rules
 
 
-def _withheld(entry: WithheldEntry) -> Withheld:
-    return Withheld(entry.checks, entry.shares, round(entry.points * 100))
-
-
 def _limits(base: Limits, entry: LimitsEntry) -> Limits:
-    given = {field.name: getattr(entry, field.name) for field in fields(Limits)}
-    return replace(base, **{name: value for name, value in given.items() if value is not None})
+    return replace(base, **entry.model_dump(exclude_none=True))
 
 
 def _doubled(file: CourseFile) -> Iterator[str]:
@@ -233,8 +216,8 @@ def _cross_problems(file: CourseFile, course: Course) -> Iterator[tuple[tuple[st
         where, key = Places.of(exercise).description.as_posix(), (exercise.module, exercise.id)
         if (other := first.setdefault(exercise.number, exercise.id)) != exercise.id:
             yield key, f"{where}: number: {exercise.number} is that of {other} already; change one of the two"
-        # Those before it, so that nobody meets an exercise before what it builds on, and needs form no circle. One of
-        # them that is broken is told by itself.
+        # Those before it, so that no student meets an exercise before what it builds on, and needs form no circle. One
+        # of them that is broken is reported by itself.
         before = ids[: ids.index(exercise.id)]
         for id in exercise.needs:
             if id not in before:

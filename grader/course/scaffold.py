@@ -1,7 +1,12 @@
-"""`grade new`: lays out a course or an exercise that passes `grade verify`, except for what its author must write."""
+"""`grade new`: lays out a course or an exercise that passes `grade verify`, except for what its author must write.
+
+An exercise is put into course.yaml by position, so that comments, order and spacing stay as they are. YAML itself says
+the positions, and the new text is read back before it is written.
+"""
 
 from __future__ import annotations
 
+import copy
 import json
 import keyword
 import re
@@ -11,13 +16,15 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from grader.course import templates
+from grader.course.files import schemas
 from grader.course.layout import COURSE_FILE, SCHEMAS, TOPICS, Places, page_of
-from grader.course.listing import as_yaml, with_exercise
 from grader.course.load import load_course
-from grader.course.schema import schemas
 from grader.course.starter import write_digest
 from grader.model.errors import CourseError
+from grader.model.files import write_whole
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9_]*")
 
@@ -65,10 +72,12 @@ def new_exercise(root: Path, name: str, files: Callable[[Places], dict[Path, str
     title = id.replace("_", " ").capitalize()
     numbers = [exercise.number for exercise in course.exercises]
     fill = {"id": id, "title": title, "number": _next_number(module, numbers), "up": "../../../"}
-    fill["yaml_title"] = as_yaml(title)
+    fill["yaml_title"] = _as_yaml(title)
     readme = root / page_of(module)
     texts = (files or _example)(places) | {places.description: templates.EXERCISE}
-    filled = {root / path: _fill(text, fill) for path, text in texts.items()}
+    filled = {
+        root / path: re.sub(r"@(\w+)@", lambda word: fill.get(word[1], word[0]), text) for path, text in texts.items()
+    }
     if not readme.exists():
         filled[readme] = f"# {module}\n\nTODO: one screen of prose that this module's exercises need.\n"
     if not (root / SCHEMAS).is_dir():
@@ -79,7 +88,10 @@ def new_exercise(root: Path, name: str, files: Callable[[Places], dict[Path, str
     text = with_exercise(text, module, about, id)
     with _taken_back() as made:
         written = _write(filled, made)
-        _replace(root / COURSE_FILE, text)
+        file = (root / COURSE_FILE).resolve()
+        mode = file.stat().st_mode
+        write_whole(file, text)
+        file.chmod(mode)
     # Loaded anew, so that what was laid out is a course, and its digest is that of the file.
     for exercise in load_course(root, whole=False).exercises:
         if exercise.id == id:
@@ -134,21 +146,9 @@ def _taken_back() -> Iterator[list[Path]]:
             with suppress(OSError):
                 path.rmdir() if path.is_dir() else path.unlink()
         if isinstance(error, OSError):
-            told = f"{error.filename} cannot be written ({error.strerror}); nothing was laid out"
-            raise CourseError(f"{told}. Once that is mended, try again") from None
+            text = f"{error.filename} cannot be written ({error.strerror}); nothing was laid out"
+            raise CourseError(f"{text}. Once that is fixed, try again") from None
         raise
-
-
-def _replace(path: Path, text: str) -> None:
-    """Write a file in one step."""
-    path = path.resolve()
-    draft = path.with_name(f".{path.name}.new")
-    try:
-        draft.write_bytes(text.encode())
-        draft.chmod(path.stat().st_mode)
-        draft.replace(path)
-    finally:
-        draft.unlink(missing_ok=True)
 
 
 def _no_module(id: str) -> str:
@@ -156,14 +156,8 @@ def _no_module(id: str) -> str:
     if keyword.iskeyword(id):
         return "is a word of Python"
     if not id.isidentifier():
-        return "is no name in Python"
+        return "is not a name in Python"
     return "is a module of Python or PyTorch" if id in sys.stdlib_module_names | {"torch", "numpy", "grader"} else ""
-
-
-def _fill(text: str, words: dict[str, str]) -> str:
-    for word, value in words.items():
-        text = text.replace(f"@{word}@", value)
-    return text
 
 
 def _next_number(module: str, numbers: list[str]) -> str:
@@ -172,3 +166,84 @@ def _next_number(module: str, numbers: list[str]) -> str:
     chapter = f"{int(digits[0]):02}" if digits else f"{max(used, default=0) + 1:02}"
     taken = [int(number.split("-")[1]) for number in numbers if number.startswith(f"{chapter}-")]
     return f"{chapter}-{max(taken, default=0) + 1}"
+
+
+def with_exercise(text: str, module: str, title: str, id: str) -> str:
+    """The text of course.yaml with an exercise at the end of its module, which is made if it is new.
+
+    Args:
+        text: of a valid course.yaml.
+        module: the folder of the module.
+        title: of the module, if it is new.
+        id: of the exercise.
+
+    Raises:
+        CourseError: it cannot be put in without changing something else.
+    """
+    root = yaml.compose(text, yaml.SafeLoader)
+    modules = _value(root, "modules")
+    wanted = copy.deepcopy(yaml.safe_load(text))
+    known = [entry["folder"] for entry in wanted["modules"]]
+    if module in known:
+        names = _value(modules.value[known.index(module)], "exercises")
+        where = f"the exercises of {module}"
+        wanted["modules"][known.index(module)]["exercises"].append(id)
+        new = _added(text, names, [_as_yaml(id)], _as_yaml(id))
+    else:
+        where = "modules"
+        entry = {"folder": module, "title": title, "exercises": [id]}
+        wanted["modules"].append(entry)
+        rows = [f"folder: {_as_yaml(module)}", f"title: {_as_yaml(title)}", f"exercises: [{_as_yaml(id)}]"]
+        new = _added(text, modules, rows, f"{{{', '.join(rows)}}}")
+    with suppress(yaml.YAMLError):
+        if yaml.safe_load(new) == wanted:
+            return new
+    raise CourseError(f"{COURSE_FILE}: {id} could not be added to {where}; add it there by hand, then again")
+
+
+def _value(node: Any, key: str) -> Any:
+    return next(value for name, value in node.value if name.value == key)
+
+
+def _added(text: str, names: Any, rows: list[str], inline: str) -> str:
+    """The text with one item more at the end of a sequence.
+
+    Args:
+        text: all of it.
+        names: the sequence.
+        rows: the item in lines, for one that stands below its key.
+        inline: the item for one between brackets.
+    """
+    end = "\r\n" if "\r\n" in text else "\n"
+    if not names.flow_style:
+        # Behind the line of the last item, so that its comment stays with it; in the column of the other dashes.
+        end_of_line = text.find("\n", max(_ends(names), default=names.end_mark.index))
+        place = len(text) if end_of_line < 0 else end_of_line + 1
+        dash = " " * names.start_mark.column
+        lines = [f"{dash}{'  ' if number else '- '}{row}" for number, row in enumerate(rows)]
+        before = "" if text[:place].endswith("\n") else end
+        return f"{text[:place]}{before}{end.join(lines)}{end}{text[place:]}"
+    if names.value:
+        place = names.value[-1].end_mark.index
+        return f"{text[:place]}, {inline}{text[place:]}"
+    start, stop = names.start_mark.index, names.end_mark.index
+    if len(rows) == 1:
+        return f"{text[:start]}[{inline}]{text[stop:]}"
+    # An empty list of modules becomes one of lines, as people write it.
+    lines = [f"  {'  ' if number else '- '}{row}" for number, row in enumerate(rows)]
+    return f"{text[:start].rstrip(' ')}{end}{end.join(lines)}{text[stop:]}"
+
+
+def _ends(node: Any) -> Iterator[int]:
+    """Where the things end that are written in a node, which itself may go on over comments and blank lines."""
+    if isinstance(node, yaml.ScalarNode) or node.flow_style:
+        yield node.end_mark.index
+        return
+    for part in node.value:
+        for inner in part if isinstance(part, tuple) else (part,):
+            yield from _ends(inner)
+
+
+def _as_yaml(word: str) -> str:
+    """A word as YAML reads it back: `on`, `no` and `123` need quotes."""
+    return word if yaml.safe_load(word) == word else json.dumps(word)

@@ -1,14 +1,13 @@
-"""What a course teaches: exercises/topics.yaml, and which exercise or page speaks of which topic."""
+"""What a course teaches: exercises/topics.yaml, and which exercise or page teaches which topic."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from grader.course.files import read_file
+from grader.course.files import TopicsFile, read_file
 from grader.course.layout import TOPICS, page_of
-from grader.course.schema import TopicsFile
 from grader.model import Course, Module
 from grader.model.errors import CourseError
 
@@ -46,30 +45,21 @@ def read_topics(course: Course) -> dict[str, Topic]:
     return {id: Topic(id, entry.name, tuple(entry.documents)) for id, entry in file.root.items()}
 
 
-def told_topics(course: Course, module: Module) -> tuple[str, ...]:
-    """The ids on the line `Topics: ...` of a module's page, which may go on in further lines of ids."""
-    page = course.root / page_of(module.id)
-    if not page.is_file():
-        return ()
-    lines = _TOPICS_LINE.finditer(page.read_text(encoding="utf-8"))
-    return tuple(id for found in lines for id in re.split(r"[\s,]+", found["ids"].strip()) if id)
-
-
 @dataclass(frozen=True)
 class Coverage:
-    """Where each topic of a course is met.
+    """Where a course teaches each topic.
 
     Attributes:
         topics: all of topics.yaml, by id.
         taught: numbers of exercises by topic.
-        told: folders of modules whose page tells of it, by topic.
+        pages: folders of modules whose page teaches it, by topic.
         unknown: places and ids that topics.yaml does not have.
     """
 
     topics: Mapping[str, Topic]
-    taught: Mapping[str, tuple[str, ...]]
-    told: Mapping[str, tuple[str, ...]]
-    unknown: tuple[tuple[str, str], ...]
+    taught: Mapping[str, Sequence[str]]
+    pages: Mapping[str, Sequence[str]]
+    unknown: Sequence[tuple[str, str]]
 
     @classmethod
     def of(cls, course: Course) -> Coverage:
@@ -79,24 +69,29 @@ class Coverage:
             CourseError: topics.yaml is not as it must be.
         """
         topics = read_topics(course)
-        taught: dict[str, list[str]] = {}
-        told: dict[str, list[str]] = {}
-        unknown = []
+        taught, pages, unknown = dict[str, list[str]](), dict[str, list[str]](), list[tuple[str, str]]()
         for module in course.modules:
             for exercise in module.exercises:
-                for id in exercise.topics:
+                for id in dict.fromkeys(exercise.topics):
                     taught.setdefault(id, []).append(exercise.number)
-            for id in told_topics(course, module):
-                told.setdefault(id, []).append(module.id)
+            for id in _topics_of_page(course, module):
+                pages.setdefault(id, []).append(module.id)
                 if id not in topics:
                     unknown.append((page_of(module.id).as_posix(), id))
-        return cls(topics, _frozen(taught), _frozen(told), tuple(unknown))
+        return cls(topics, taught, pages, unknown)
 
     @property
     def met(self) -> tuple[str, ...]:
-        """The ids that an exercise teaches or a page tells, in the order of topics.yaml."""
-        return tuple(id for id in self.topics if id in self.taught or id in self.told)
+        """The ids that an exercise or a page teaches, in the order of topics.yaml."""
+        return tuple(id for id in self.topics if id in self.taught or id in self.pages)
+
+    def places(self, id: str) -> str:
+        """Where a topic is taught: numbers of exercises, then the pages of modules; "" if nowhere."""
+        return ", ".join([*self.taught.get(id, ()), *(f"page {module}" for module in self.pages.get(id, ()))])
 
 
-def _frozen(places: Mapping[str, list[str]]) -> dict[str, tuple[str, ...]]:
-    return {id: tuple(dict.fromkeys(found)) for id, found in places.items()}
+def _topics_of_page(course: Course, module: Module) -> list[str]:
+    """The ids on the line `Topics: ...` of a module's page, which may go on in further lines of ids."""
+    page = course.root / page_of(module.id)
+    lines = _TOPICS_LINE.finditer(page.read_text(encoding="utf-8")) if page.is_file() else ()
+    return list(dict.fromkeys(id for line in lines for id in re.split(r"[\s,]+", line["ids"].strip()) if id))

@@ -10,8 +10,7 @@ from typing import Any
 import yaml
 
 from grader.course.files import read_yaml
-from grader.course.inventory import released_files
-from grader.course.layout import COURSE_FILE, TOPICS, Places
+from grader.course.layout import COURSE_FILE, TOPICS, Places, released_files
 from grader.course.starter import starter_digest
 from grader.model import Course, Exercise, HandIn
 from grader.model.errors import CourseError

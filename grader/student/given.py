@@ -13,8 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.course.inventory import given_files
-from grader.course.layout import GIVEN, bundled_course, is_course
+from grader.course.layout import GIVEN, bundled_course, given_files, is_course
 from grader.course.load import load_course
 from grader.model import Course
 from grader.model.errors import CourseError

@@ -1,4 +1,4 @@
-"""A check written the way a teacher would first write it fails odd answers, and never breaks by them."""
+"""A check written the way a teacher would first write it fails unusual answers, and never breaks by them."""
 
 from __future__ import annotations
 
@@ -10,9 +10,7 @@ from pathlib import Path
 import pytest
 from support import COURSES, FORK, grade_one, verdicts
 
-from grader.author.cases import Case
-from grader.author.odd import MAY_BE_RIGHT, ODD, odd_cases
-from grader.author.proof import Proof
+from grader.author.cases import MAY_BE_RIGHT, UNUSUAL, Case, unusual_cases
 from grader.course.load import load_course
 from grader.model import Exercise
 from grader.runner.lane import Lane
@@ -75,7 +73,7 @@ PASSES = {
     "shape": {"zeros", "two_percent_more", *OVERWRITES},
     "len": {"zeros", "two_percent_more", *OVERWRITES},
 }
-"""Idioms by which an odd answer is right, besides those that may be right anywhere."""
+"""Idioms by which an unusual answer is right, besides those that may be right anywhere."""
 
 
 @pytest.fixture(scope="module")
@@ -101,15 +99,15 @@ def found(case: Case, lane: Lane) -> dict[str, str]:
     return verdicts(grade_one(case.exercise, case.submission(), lane))
 
 
-@pytest.mark.parametrize("odd", ODD)
-def test_no_idiom_breaks(exercise: Exercise, lane: Lane, odd: str) -> None:
-    """The checks that look at a function with an odd answer fail; where it may be right, they may pass; none breaks."""
-    for case in (case for case in odd_cases(Proof(exercise)) if case.odd == odd):
+@pytest.mark.parametrize("gives", UNUSUAL)
+def test_no_idiom_breaks(exercise: Exercise, lane: Lane, gives: str) -> None:
+    """The checks that look at an unusual answer fail; where it may be right, they may pass; none breaks."""
+    for case in (case for case in unusual_cases(exercise, []) if case.gives == gives):
         for check, verdict in found(case, lane).items():
             idiom = check.removesuffix("_shown")
             if LOOKS[idiom] != case.function:
                 assert verdict == "passed", (case.function, check)
-            elif odd in MAY_BE_RIGHT or odd in PASSES.get(idiom, ()):
+            elif gives in MAY_BE_RIGHT or gives in PASSES.get(idiom, ()):
                 assert verdict in ("passed", "failed"), (case.function, check, verdict)
             else:
                 # An object stays with the worker: what a check asks of it is asked there, and raises there.
@@ -119,8 +117,8 @@ def test_no_idiom_breaks(exercise: Exercise, lane: Lane, odd: str) -> None:
 def test_a_copy_without_a_reference_blames_the_answer_too(exercise: Exercise) -> None:
     """A student's own copy cannot ask the reference; there a shown check which an answer breaks has failed as well."""
     with open_lane([replace(exercise, reference=None)], FORK) as lane:
-        for case in odd_cases(Proof(exercise)):
-            if case.function == "mean" and case.odd in ("None", "a_text", "another_shape", "a_class"):
+        for case in unusual_cases(exercise, []):
+            if case.function == "mean" and case.gives in ("None", "a_text", "another_shape", "a_class"):
                 told = found(replace(case, exercise=replace(exercise, reference=None)), lane)
                 seen = {told[f"{idiom}_shown"] for idiom in ("float", "item", "equals")}
-                assert seen <= {"failed", "crashed"}, case.odd
+                assert seen <= {"failed", "crashed"}, case.gives

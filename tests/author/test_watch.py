@@ -5,38 +5,29 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
 import pytest
-from support import COURSES, FORK
+from support import FORK
 
-from grader.author.odd import odd_cases
-from grader.author.proof import Proof
-from grader.author.run import prove
-from grader.author.runs import Runs
+from grader.author.judge import Proof
+from grader.author.verify import Prover
 from grader.author.watch import Watch
 from grader.course.load import load_course
-from grader.model import Course
+from grader.grading.lanes import Lanes
+from grader.grading.store import open_store
 from grader.runner.lane import Lane
-from grader.runner.pool import Pool
 
 STAFF = "solutions/01_basics/double"
 SHOWN = "exercises/01_basics/double"
 
 
 @pytest.fixture
-def lane(tiny: Course, fork_lane: Lane) -> Iterator[Lane]:
-    """A warm lane, which has the checks of the pretend course again afterwards."""
-    yield fork_lane
-    fork_lane.collect_anew(tiny.exercises)
-
-
-@pytest.fixture
-def home(tmp_path: Path) -> Path:
-    """A copy of the pretend course."""
-    return Path(shutil.copytree(COURSES / "tiny", tmp_path / "course"))
+def lane(lanes: Lanes, fork_lane: Lane) -> Lane:
+    """The warm lane."""
+    return fork_lane
 
 
 def test_checks_are_read_anew(lane: Lane, home: Path) -> None:
@@ -63,26 +54,17 @@ def test_a_course_that_is_replaced_is_read(lane: Lane, home: Path) -> None:
         home.with_name("new").rename(home)
 
 
-@pytest.fixture
-def pool(lane: Lane, monkeypatch: pytest.MonkeyPatch) -> Iterator[Pool]:
-    """A pool of that lane, which outlives it."""
-    monkeypatch.setattr(lane, "watch", lane.watch)
-    monkeypatch.setattr("grader.author.run.constant_cases", lambda exercise: [])
-    with closing(Pool(lambda: lane, 1)) as pool:
-        yield pool
-        monkeypatch.setattr(lane, "close", lambda: None)
-
-
-def test_known_answers_are_told_first(pool: Pool, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Odd answers come afterwards, and not at all where nobody waits for them any more."""
-    monkeypatch.setattr("grader.author.run.odd_cases", lambda proof: [*odd_cases(proof)][:1])
+def test_known_answers_come_first(lanes: Lanes, home: Path) -> None:
+    """Unusual answers come afterwards, and not at all where no author waits for them any more."""
     course = load_course(home)
-    runs, told = Runs(course, FORK), list[Proof]()
     known = {"starter": (1, 1), "reference": (1, 1), "right": (1, 1), "wrong": (2, 2)}
-    (left,) = prove(pool, course.exercises[:1], runs, 1, print, first=told.extend, stops=lambda: bool(told))
-    assert [told[0].counts, left.counts] == [known, known]
-    (whole,) = prove(pool, course.exercises[:1], runs, 1, print)
-    assert whole.counts == {**known, "odd": (1, 1)}
+    with open_store(None) as store:
+        first, prover = list[Proof](), Prover(course, FORK, store, 1)
+        lanes.files_changed(course.exercises[:1])
+        (left,) = prover.prove(lanes, course.exercises[:1], first=first.extend, stops=lambda: bool(first))
+        assert [first[0].counts, left.counts] == [known, known]
+        (whole,) = prover.prove(lanes, course.exercises[:1])
+        assert whole.counts == {**known, "unusual": (1, 1)}
 
 
 class Author:
@@ -113,7 +95,7 @@ class Author:
         yield
 
 
-def test_a_save_is_proved(lane: Lane, pool: Pool, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_save_is_proved(lane: Lane, lanes: Lanes, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A wrong answer is run alone; a check at fault is told with its line; a broken file is told and then mended."""
 
     def write(path: str, old: str, new: str) -> Callable[[], Path]:
@@ -150,17 +132,18 @@ def test_a_save_is_proved(lane: Lane, pool: Pool, home: Path, monkeypatch: pytes
 
     monkeypatch.setattr(lane, "run", run)
     monkeypatch.setattr(lane, "collect_anew", collect_anew)
-    monkeypatch.setattr("grader.author.watch.open_pool", lambda *arguments: nullcontext(pool))
+    monkeypatch.setattr("grader.author.watch.open_lanes", lambda *arguments: nullcontext(lanes))
     monkeypatch.setattr("grader.author.watch.saves", author.saves)
-    monkeypatch.setattr("grader.author.run.odd_cases", lambda proof: ())
-    with pytest.raises(KeyboardInterrupt):
-        Watch(load_course(home), ["double"], FORK, 1, author.say).run()
+    monkeypatch.setattr("grader.author.cases.unusual_cases", lambda *given: ())
+    with pytest.raises(KeyboardInterrupt), open_store(None) as store:
+        Watch(load_course(home), ["double"], FORK, 1, author.say, store).run()
     sound, other, back, fault, broken, gone = ("\n".join(lines) for lines in author.told)
     assert "All of it holds." in sound
     assert "check_dtype does not catch this wrong answer (random did)" in " ".join(other.split())
     assert "All of it holds." in back
-    # All, then the one text that is new; going back runs nothing, for which no lane is asked; other checks run all.
-    assert runs[:3] == [5, 1, 5]
+    # All, then the one text that is new; going back runs nothing, so that no lane collects; other checks run all, and
+    # three answers once more, as a check may be at fault by accident.
+    assert runs[:3] == [5, 1, 8]
     words = " ".join(fault.split())
     assert "check_dtype is at fault itself (NameError: name 'undefined_name' is not defined, line" in words
     assert ": undefined_name(student.double" in words

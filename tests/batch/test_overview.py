@@ -8,20 +8,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
-from support import COURSES, FORK, InLane, WarmGrade, WarmPool
+from support import COURSES, FORK, InLane, WarmGrade
 
 from grader.author.cases import cases_of
 from grader.author.judge import judge
-from grader.author.proof import Proof
-from grader.author.runs import Runs
 from grader.batch.journal import open_journal
 from grader.batch.overview import Class
 from grader.course.load import load_course
 from grader.grading.known import Known
-from grader.grading.lanes import Lanes
 from grader.grading.plan import RunPlan
 from grader.grading.schedule import schedule
-from grader.grading.store import open_store
 from grader.grading.work import Work
 from grader.intake.folder import read_submission
 from grader.model import Course, GradedExercise, Verdict
@@ -156,16 +152,12 @@ def test_a_group_becomes_a_wrong_answer(graded: Graded, type_grade: WarmGrade) -
 def problems(graded: Graded, draft: Path) -> list[str]:
     """What `grade verify` says of one wrong answer."""
     (exercise, *_) = graded.course.exercises
-    proof = Proof(exercise)
-    cases = list(cases_of(proof, graded.lane.checks_of(exercise), 1))
-    with open_store(None) as store:
-        runs = Runs(graded.course, FORK, store)
-        lanes = Lanes(WarmPool(lambda: graded.lane), None)  # type: ignore[arg-type]
-        mine = runs.run_all(lanes, [case for case in cases if case.answer.path == draft])
-    rows = [(case, [row.outcome for row in shown.checks]) for case, shown in mine]
-    assert all(outcome.verdict is not Verdict.BROKEN for _, outcomes in rows for outcome in outcomes)
-    judge(proof, graded.lane.checks_of(exercise), rows)
-    return [problem for problem in proof.problems if draft.name in problem]
+    shown: list[str] = []
+    cases = cases_of(exercise, graded.lane.checks_of(exercise), 1, shown)
+    works = {case.work(graded.course, FORK): case for case in cases if case.answer.path == draft}
+    runs = [(works[one.work], one.graded) for one in schedule(works, InLane(graded.lane))]
+    assert all(row.outcome.verdict is not Verdict.BROKEN for _, run in runs for row in run.checks)
+    return [problem for problem in judge(exercise, shown, runs).problems if draft.name in problem]
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 from support import COURSES
 
-from grader.author.proof import Proof
+from grader.author.judge import Proof
 from grader.author.table import proof_data
 from grader.cli import main
 from grader.cli.doctor import doctor_data

@@ -12,8 +12,7 @@ from click.testing import CliRunner
 from support import run_grade
 
 from grader.cli import main
-from grader.course.inventory import given_files
-from grader.course.layout import bundled_course
+from grader.course.layout import bundled_course, given_files
 from grader.course.load import load_course
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -7,7 +7,7 @@ import itertools
 import pytest
 import yaml
 
-from grader.course.listing import with_exercise
+from grader.course.scaffold import with_exercise
 
 LINES = """\
 title: T

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from support import COURSES
 
-from grader.course.inventory import given_files, released_files, stray_files, whole_course
+from grader.course.layout import given_files, released_files, stray_files, whole_course
 from grader.course.load import load_course
 from grader.grading.keys import Keys
 from grader.model.errors import CourseError

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from support import COURSES, run_grade
 
-from grader.author.coverage import coverage_lines, unknown_topics
+from grader.author.table import coverage_lines
+from grader.author.text import unknown_topics
 from grader.course.layout import TOPICS, page_of
 from grader.course.load import load_course
 from grader.course.topics import Coverage, Topic, read_topics
@@ -45,16 +46,16 @@ def test_odd_topics_are_refused(course: Path) -> None:
 def test_coverage_names_the_places(course: Path) -> None:
     """Exercises teach, pages tell, also on a second line of ids; what topics.yaml lacks is unknown."""
     coverage = Coverage.of(load_course(course))
-    assert coverage.taught["T1"] == ("01-1", "01-2")
-    assert coverage.told == {"T2": ("01_basics",), "T9": ("01_basics",)}
+    assert coverage.taught["T1"] == ["01-1", "01-2"]
+    assert coverage.pages == {"T2": ["01_basics"], "T9": ["01_basics"]}
     assert coverage.met == ("T1", "T2")
-    assert coverage.unknown == ((page_of("01_basics").as_posix(), "T9"),)
+    assert coverage.unknown == [(page_of("01_basics").as_posix(), "T9")]
     rows = list(coverage_lines(coverage))
     assert [row.split()[-1] for row in rows[1:4]] == ["01-2", "01_basics", "-"]
-    assert rows[-3:] == ["2 of 3 topics are taught by an exercise or told on a page", "  slides: 1 of 1",
+    assert rows[-3:] == ["2 of 3 topics are taught by an exercise or on a page", "  slides: 1 of 1",
                          "  tutorial: 1 of 1"]  # fmt: skip
     assert unknown_topics(coverage) == [
-        "exercises/01_basics/README.md: Topics: T9 is not in exercises/topics.yaml; add it there or mend it here"
+        "exercises/01_basics/README.md: Topics: T9 is not in exercises/topics.yaml; add it there or fix it here"
     ]
 
 

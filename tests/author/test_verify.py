@@ -7,11 +7,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
-from support import COURSES, FORK, run_grade
+from support import COURSES, run_grade, verified
 
-from grader.author.odd import ODD, odd_cases
-from grader.author.run import verify
-from grader.author.told import MOST_MESSAGES
+from grader.author.cases import UNUSUAL, unusual_cases
+from grader.author.judge import MOST_MESSAGES
 from grader.course.load import load_course
 from grader.model import Course
 
@@ -104,7 +103,7 @@ FAULTS: dict[str, tuple[Plant, str]] = {
     ),
     "wrong answer names another check": (
         change(f"{STAFF}/wrong/changes_input.py", "caught by: random", "caught by: dtype"),
-        f"{STAFF}/wrong/changes_input.py: check_dtype does not catch this wrong answer (random did); mend the check",
+        f"{STAFF}/wrong/changes_input.py: check_dtype does not catch this wrong answer (random did); fix the check",
     ),
     "wrong answer names no check": (
         change(f"{STAFF}/wrong/changes_input.py", "caught by: random", ""),
@@ -122,9 +121,9 @@ FAULTS: dict[str, tuple[Plant, str]] = {
         change(f"{STAFF}/wrong/triples.py", "breaks: C1, C3\n", "breaks: C3, C2\n"),
         f"{STAFF}/wrong/triples.py: breaks: it loses nothing on C2; remove that",
     ),
-    "unknown odd answer": (
+    "unknown unusual answer": (
         change(f"{STAFF}/double.py", "def double(x):", '"""Once.\n\nodd but fine: nothing\n"""\n\ndef double(x):'),
-        f"{STAFF}/double.py: odd but fine: nothing is none of the_argument, right_and_overwrites",
+        f"{STAFF}/double.py: odd but fine: nothing is not one of the_argument, right_and_overwrites",
     ),
     "a hidden check tells a number": (
         change(
@@ -173,7 +172,7 @@ FAULTS: dict[str, tuple[Plant, str]] = {
     ),
     "checks that do not import": (
         change(f"{STAFF}/check_double.py", "import torch", "import torchh"),
-        f"{STAFF}/check_double.py: its checks cannot be collected; mend them: line 1: import torchh (Module",
+        f"{STAFF}/check_double.py: its checks cannot be collected; fix them: line 1: import torchh (Module",
     ),
     "shown check uses the reference": (
         change(f"{SHOWN}/check_double.py", "def check_small(student):", "def check_small(student, reference):"),
@@ -213,7 +212,7 @@ FAULTS: dict[str, tuple[Plant, str]] = {
     ),
     "stray file": (
         add(f"{SHOWN}/notes.txt", "x"),
-        f"{SHOWN}/notes.txt: this file has no place in a course; remove it or mend its name",
+        f"{SHOWN}/notes.txt: this file has no place in a course; remove it or fix its name",
     ),
     "folder that no module lists": (
         add("exercises/01_basics/lost/lost.py", "x = 1\n"),
@@ -275,7 +274,7 @@ TOGETHER = {
     "unknown_names": ["wrong answer names an unknown check", "check at fault"],
     "constants": ["a constant earns points"],
     "settings": ["values name nothing", "a cap names no rule"],
-    "rules": ["wrong answer loses much elsewhere", "unknown odd answer"],
+    "rules": ["wrong answer loses much elsewhere", "unknown unusual answer"],
     "more_rules": ["wrong answer breaks what it does not", "a hidden check tells a number"],
     "checks": ["accepts everything", "starter solves it"],
     "imports": ["checks that do not import"],
@@ -310,15 +309,16 @@ def test_planted_faults(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     """Each fault is told as a sentence with its place and its remedy."""
     lucky = [name for name, faults in TOGETHER.items() if _LUCK in faults]
     others = [name for name in TOGETHER if name not in lucky]
-    # Odd answers have tests of their own below, and would be tried on each copy.
-    odd = {name for name, faults in TOGETHER.items() if "unknown odd answer" in faults}
+    # Unusual answers have tests of their own below, and would be tried on each copy.
+    unusual = {name for name, faults in TOGETHER.items() if "unknown unusual answer" in faults}
     monkeypatch.setattr(
-        "grader.author.run.odd_cases", lambda proof: odd_cases(proof) if proof.exercise.id in odd else ()
+        "grader.author.cases.unusual_cases",
+        lambda exercise, problems: unusual_cases(exercise, problems) if exercise.id in unusual else (),
     )
     problems = []
     for seeds, copies in ((1, others), (8, lucky)):
         course = planted(tmp_path / f"course{seeds}", copies)
-        for proof in verify(course, course.exercises, FORK, seeds, print):
+        for proof in verified(course, course.exercises, seeds):
             problems += proof.problems
     told = {fault: within(name, FAULTS[fault][1]) for name, faults in TOGETHER.items() for fault in faults}
     assert [fault for fault, text in told.items() if not any(text in problem for problem in problems)] == [], problems
@@ -330,9 +330,9 @@ def test_code_without_effect_is_reported_before_anything_runs(tmp_path: Path, mo
     def opened(*args: object) -> None:
         raise AssertionError("a lane was opened")
 
-    monkeypatch.setattr("grader.author.run.open_pool", opened)
+    monkeypatch.setattr("grader.author.verify.open_lanes", opened)
     course = planted(tmp_path / "course", ["source"])
-    (proof,) = verify(course, course.exercises, FORK, 1, print)
+    (proof,) = verified(course, course.exercises)
     assert [problem.split(":", 1)[0] for problem in proof.problems] == [
         f"{folder}/01_basics/source/check_source.py" for folder in ("exercises", "solutions")
     ]
@@ -362,7 +362,7 @@ def test_new_course_lacks_only_what_its_author_must_write(tmp_path: Path) -> Non
     assert "wrote exercises/02_memory/predict_offsets/predict_offsets.py" in ran.stdout
     course = load_course(home)
     assert course.exercises[0].number == "02-1"
-    (proof,) = verify(course, course.exercises, FORK, 1, print)
+    (proof,) = verified(course, course.exercises)
     assert [problem.split(": ", 1)[1] for problem in proof.problems] == [
         "the docstring is not written; state the task and its rules",
         *(f"hints: hint {n} is not written; write where to look, which rule, nearly the code" for n in (1, 2, 3)),
@@ -397,41 +397,24 @@ def test_new_keeps_comments_and_modules(tmp_path: Path) -> None:
     assert [line for line in before if "exercises: [double, total]" not in line] == kept
 
 
-def test_a_wrong_answer_without_a_verdict_proves_nothing() -> None:
-    """A check that could not tell did not catch the mistake."""
-    from grader.author.cases import Case
-    from grader.author.judge import judge
-    from grader.author.proof import Proof
-    from grader.course.answers import Answer
-    from grader.model import Check, Outcome, Verdict
-
-    exercise = load_course(COURSES / "tiny").exercises[0]
-    case = Case(exercise, "wrong", Answer(Path("w.py"), b"", "It is wrong.", "small"), 0)
-    proof = Proof(exercise)
-    judge(proof, [Check("small", exercise.id, "T")], [(case, [Outcome("small", Verdict.INCONCLUSIVE)])])
-    (problem,) = proof.problems
-    assert "w.py: it gets no verdict from check_small; make its measurement clearer" in problem
-    assert not proof.unproved
-
-
-def test_odd_answers_need_somebody_who_looks(tmp_path: Path) -> None:
-    """Where no check looks at what comes back, every odd answer gets full marks, and each is told."""
+def test_unusual_answers_need_somebody_who_looks(tmp_path: Path) -> None:
+    """Where no check looks at what comes back, every unusual answer gets full marks, and each is told."""
     root = Path(shutil.copytree(COURSES / "tiny", tmp_path / "course"))
     (root / "solutions/01_basics/double/check_double.py").write_text(ACCEPTS_ALL)
     (root / "exercises/01_basics/double/check_double.py").write_text(ACCEPTS_ALL.replace("random", "small"))
     course = load_course(root)
-    (proof,) = verify(course, course.exercises[:1], FORK, 1, print)
-    told = [problem for problem in proof.problems if "this odd answer gets full marks" in problem]
+    (proof,) = verified(course, course.exercises[:1])
+    told = [problem for problem in proof.problems if "this unusual answer gets full marks" in problem]
     assert any("double gives None" in problem for problem in told)
     assert any("double gives two_percent_more" in problem for problem in told)
 
 
-def test_no_odd_answer_breaks_a_sound_course() -> None:
+def test_no_unusual_answer_breaks_a_sound_course() -> None:
     """Each is tried, and none gets through; who waits is told how many are done."""
     course, told = load_course(COURSES / "tiny"), []
-    (proof,) = verify(course, course.exercises[:1], FORK, 1, print, ran=lambda count, of: told.append((count, of)))
-    good, total = proof.counts["odd"]
-    assert good == total == 2 * len(ODD)
+    (proof,) = verified(course, course.exercises[:1], ran=lambda count, of: told.append((count, of)))
+    good, total = proof.counts["unusual"]
+    assert good == total == 2 * len(UNUSUAL)
     both = total + proof.counts["constant"][1]
     assert (both, both) in told
     # It has no rule on gradients, nor one on arguments for what works in place.
@@ -444,5 +427,5 @@ def test_no_odd_answer_breaks_a_sound_course() -> None:
 def test_a_course_of_all_parts_is_green() -> None:
     """Rules on names, data, shared code and files that are written: known answers are judged as they should be."""
     course = load_course(COURSES / "parts")
-    for proof in verify(course, course.exercises, FORK, 1, print):
+    for proof in verified(course, course.exercises):
         assert proof.problems == [], proof.exercise.id

@@ -1,0 +1,233 @@
+"""The flow of `grade verify`: read an exercise, run its answers with all seeds, and judge what they showed.
+
+Right answers must pass with every seed, and the check that a wrong answer names must catch it. Answers are run as any
+submission is graded. What an earlier command ran is not run again, as long as nothing has changed that it depends on.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+
+from grader.author.cases import Case, about_how_many, cases_of
+from grader.author.judge import Proof, judge
+from grader.author.text import collecting_problem, course_problems, source_problems, text_problems
+from grader.course.answers import read_answer
+from grader.course.topics import Coverage
+from grader.grading.keys import judge_of
+from grader.grading.lanes import Lanes, open_lanes
+from grader.grading.schedule import schedule
+from grader.grading.store import Store
+from grader.grading.work import Work
+from grader.model import Check, Course, Exercise, GradedExercise, Verdict
+from grader.model.errors import CourseError
+from grader.model.messages import Collected, Setup
+from grader.model.score import counted
+from grader.runner.pool import cores
+
+_RUNS_FOR_A_LANE = 40
+_SETTLED = {Verdict.PASSED, Verdict.FAILED, Verdict.CRASHED, Verdict.SKIPPED, Verdict.NOT_RUN}
+
+
+def verify(
+    course: Course,
+    exercises: Sequence[Exercise],
+    setup: Setup,
+    store: Store,
+    seeds: int,
+    say: Callable[[str], None],
+    *,
+    slots: int | None = None,
+    ran: Callable[[int, int], None] = lambda count, of: None,
+) -> list[Proof]:
+    """Prove exercises of a course.
+
+    Args:
+        course: the whole course.
+        exercises: those to prove.
+        setup: how they are run; the seeds are our own.
+        store: has what earlier commands ran, and gets what is run now.
+        seeds: how many seeds a right answer must pass with.
+        say: prints what goes on, a line at a time.
+        slots: how many lanes run at once; by default as many as there are cores.
+        ran: called with how many submissions ran, of how many that run now.
+
+    Raises:
+        StartError: a process of ours did not start.
+    """
+    ready, proofs = read_checks(exercises)
+    if ready:
+        # A lane costs as much as many short runs: it has PyTorch to import.
+        saved = sum(store.saved_count(item.id, store.keys.judge(item)) for item in ready)
+        runs = max(0, sum(about_how_many(item, seeds) for item in ready) - saved)
+        with open_lanes(ready, setup, slots or min(len(cores()), 1 + runs // _RUNS_FOR_A_LANE)) as lanes:
+            proofs += Prover(course, setup, store, seeds, say, ran).prove(lanes, ready)
+    return sorted(proofs, key=lambda proof: exercises.index(proof.exercise))
+
+
+def read_checks(exercises: Sequence[Exercise]) -> tuple[list[Exercise], list[Proof]]:
+    """Read the check files, before anything runs.
+
+    Returns:
+        The exercises that can be run, and proofs of the others: lines of their check files have no effect, so what the
+        checks then say would mislead.
+    """
+    ready, refused = [], []
+    for exercise in exercises:
+        if problems := [*source_problems(exercise)]:
+            note = f"{exercise.id}: nothing of it was run; first fix the lines of its check files that are listed"
+            refused.append(Proof(exercise, problems, notes=[note]))
+        else:
+            ready.append(exercise)
+    return ready, refused
+
+
+class Prover:
+    """Proves exercises in lanes that are open; see `verify`.
+
+    Attributes:
+        course: the whole course, as its files are now.
+    """
+
+    def __init__(
+        self,
+        course: Course,
+        setup: Setup,
+        store: Store,
+        seeds: int,
+        say: Callable[[str], None] = lambda line: None,
+        ran: Callable[[int, int], None] = lambda count, of: None,
+    ) -> None:
+        self.course = course
+        self._setup = setup
+        self._store = store
+        self._seeds = seeds
+        self._say = say
+        self._ran = ran
+
+    def prove(
+        self,
+        lanes: Lanes,
+        exercises: Sequence[Exercise],
+        *,
+        first: Callable[[list[Proof]], None] = lambda proofs: None,
+        stops: Callable[[], bool] = lambda: False,
+    ) -> list[Proof]:
+        """Prove exercises of the course.
+
+        Args:
+            lanes: they have the checks of the exercises.
+            exercises: those to prove.
+            first: gets what the known answers show in quiet, if there is more to run: that takes longer.
+            stops: called before each run; True ends it early, and then the proofs rest on a part of the runs.
+        """
+        problems, cases = self._read(exercises, self._collected(lanes, exercises))
+        works = {case: case.work(self.course, self._setup) for case in cases}
+        results = {case: saved.graded for case, work in works.items() if (saved := self._store.find(work))}
+        earlier = Counter(case.exercise.id for case in results)
+        new = {work: case for case, work in works.items() if case not in results}
+        known = {work: case for work, case in new.items() if case.is_known and not case.busy}
+        others = {work: case for work, case in new.items() if not case.is_known}
+        busy = {work: case for work, case in new.items() if case.busy}
+
+        def proofs() -> list[Proof]:
+            runs = [(case, results[case]) for case in cases if case in results]
+            return [judge(item, problems[item.id], [run for run in runs if run[0].exercise is item], earlier[item.id])
+                    for item in exercises]  # fmt: skip
+
+        if count := len(known) + len(others):
+            self._say(f"running {counted(count, 'submission')} on {counted(lanes.slots, 'lane')}")
+        results |= self._run(lanes, known, stops)
+        if (others or busy) and not stops():
+            first(proofs())
+        results |= self._run(lanes, others, stops)
+        if busy:
+            self._say(f"running {counted(len(busy), 'submission')} while all cores are busy")
+        results |= self._run(lanes, busy, stops, spinning=len(cores()))
+        for exercise in exercises:
+            # Its checks were changed meanwhile, and it is unknown which of the two ran.
+            if (as_read := self._store.keys.judge(exercise)) != judge_of(exercise):
+                self._store.forget(exercise.id, as_read)
+        return proofs()
+
+    def _collected(self, lanes: Lanes, exercises: Sequence[Exercise]) -> Collected:
+        """The checks of exercises: from saved results of their references, if all have one, or as a lane reads them."""
+        checks: list[Check] = []
+        for exercise in exercises:
+            saved = None
+            if exercise.reference is not None:
+                with suppress(CourseError, OSError):  # reported where all files are read
+                    case = Case(exercise, "reference", read_answer(exercise, exercise.reference), 0)
+                    saved = self._store.find(case.work(self.course, self._setup))
+            if saved is None:
+                return lanes.collected()
+            checks += [row.check for row in saved.graded.checks]
+        return Collected(tuple(checks), {}, 1)
+
+    def _read(self, exercises: Sequence[Exercise], collected: Collected) -> tuple[dict[str, list[str]], list[Case]]:
+        """What reading shows, by exercise, and what is to be run; problems of the course are the first exercise's."""
+        coverage, cases = Coverage.of(self.course), list[Case]()
+        problems: dict[str, list[str]] = {exercise.id: [] for exercise in exercises}
+        problems[exercises[0].id] += course_problems(self.course, coverage)
+        for exercise in exercises:
+            own, checks = problems[exercise.id], [check for check in collected.checks if check.exercise == exercise.id]
+            own += text_problems(exercise, checks, coverage.topics)
+            if problem := collected.problems.get(exercise.id):
+                own.append(collecting_problem(exercise, problem))
+            else:
+                cases += cases_of(exercise, checks, self._seeds, own)
+        return problems, cases
+
+    def _run(
+        self, lanes: Lanes, works: Mapping[Work, Case], stops: Callable[[], bool], spinning: int = 0
+    ) -> dict[Case, GradedExercise]:
+        """The result of each work, on all lanes at once; of those that began before it had to stop."""
+
+        def until_it_stops() -> Iterator[Work]:
+            for work in works:
+                if stops():
+                    return
+                yield work
+
+        arrived, results = set[Work](), dict[Case, GradedExercise]()
+        with ExitStack() as load:
+            load.enter_context(_busy_cores(spinning if works else 0))
+            for finished in schedule(until_it_stops(), lanes, self._store):
+                arrived.add(finished.work)
+                self._ran(len(arrived), len(works))
+                # What is inconclusive is repeated on a quiet machine, as for any submission.
+                if len(arrived) == len(works):
+                    load.close()
+                if finished.final:
+                    case = works[finished.work]
+                    results[case] = finished.graded
+                    if finished.id is None and _stays_slow(case, finished.graded):
+                        with suppress(sqlite3.Error):  # it can be run again
+                            self._store.add(finished.work, finished.result)
+                elif stops():
+                    break
+        return results
+
+
+def _stays_slow(case: Case, graded: GradedExercise) -> bool:
+    """Whether a failed check of speed is no accident, as it would be of a right answer."""
+    verdicts = {row.outcome.verdict for row in graded.checks}
+    return case.kind not in ("reference", "right") and bool(verdicts) and verdicts <= _SETTLED
+
+
+@contextmanager
+def _busy_cores(count: int) -> Iterator[None]:
+    """Keep every core busy with processes that do nothing else."""
+    # Processes, as threads would wait for each other's lock and keep one core busy.
+    spin = [sys.executable, "-I", "-S", "-c", "while True: pass"]
+    spinners = [subprocess.Popen(spin, stdin=subprocess.DEVNULL) for _ in range(count)]
+    try:
+        yield
+    finally:
+        for spinner in spinners:
+            spinner.kill()
+            spinner.wait()

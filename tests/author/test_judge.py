@@ -1,0 +1,228 @@
+"""What the runs of an exercise's files show, as sentences with their remedies."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from grader.author.cases import Case
+from grader.author.judge import Proof, judge, margin_problems
+from grader.author.losses import Loss, Runs, alike_notes, loss_problems, losses_of, unsteady_problems
+from grader.author.table import later_lines, loss_lines
+from grader.course.answers import Answer
+from grader.model import Check, Course, Exercise, GradedCheck, GradedExercise, Outcome, Score, Speed, Verdict
+
+FOLDER = "solutions/01_basics/double"
+WHERE = f"{FOLDER}/wrong/triples.py"
+ANSWER = Answer(Path("triples.py"), b"", "It triples.", "small")
+
+
+@pytest.fixture
+def exercise(tiny: Course) -> Exercise:
+    """An exercise of 10 points with the rules C1, C2 and C3."""
+    return tiny.exercises[0]
+
+
+def graded_check(id: str, rule: str, earned: int, possible: int, undecided: int = 0) -> GradedCheck:
+    outcome = Outcome(id, Verdict.PASSED if earned else Verdict.FAILED)
+    return GradedCheck(Check(id, "double", id, contract=rule), outcome, Score(earned, possible, undecided))
+
+
+def run(case: Case, *outcomes: Outcome) -> tuple[Case, GradedExercise]:
+    """A case, with how its checks ended."""
+    rows = [GradedCheck(Check(one.check, "double", one.check), one, Score(0, 100)) for one in outcomes]
+    return case, GradedExercise(case.exercise, "started", tuple(rows), Score(0, 100 * len(rows)))
+
+
+# -- all runs ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_check_at_fault_is_one_problem(exercise: Exercise) -> None:
+    """However many answers meet it: the first is named, and the others are counted."""
+    fault = Outcome("random", Verdict.BROKEN, "", detail="NameError: name 'x' is not defined")
+    answers = [replace(ANSWER, path=Path(f"{number}.py")) for number in range(3)]
+    kinds = ["reference", "unusual", "unusual"]
+    cases = [Case(exercise, kind, answer, 0) for kind, answer in zip(kinds, answers, strict=True)]
+    (problem,) = judge(exercise, [], [run(case, fault) for case in cases]).problems
+    assert f"{FOLDER}/0.py: check_random is at fault itself (NameError" in problem
+    assert problem.endswith("; so it is with 2 more answers")
+
+
+def test_no_full_marks_where_nothing_is_decided(exercise: Exercise) -> None:
+    """The author gets a question about unusual answers that lose nothing, not about those without a verdict."""
+    case = Case(exercise, "unusual", ANSWER, 0, gives="detached")
+    asked, silent = (judge(exercise, [], [run(case, Outcome("x", v))]) for v in (Verdict.PASSED, Verdict.NOT_RUN))
+    assert [len(asked.notes), asked.problems] == [1, []]
+    assert [silent.notes, silent.problems] == [[], []]
+
+
+def test_a_wrong_answer_without_a_verdict_proves_nothing(exercise: Exercise) -> None:
+    """A check that could not tell did not catch the mistake; one that needs what is not here is noted apart."""
+    case = Case(exercise, "wrong", ANSWER, 0)
+    unclear, elsewhere = (
+        judge(exercise, [], [run(case, Outcome("small", verdict))])
+        for verdict in (Verdict.INCONCLUSIVE, Verdict.NOT_RUN)
+    )
+    (problem,) = unclear.problems
+    assert f"{WHERE}: it gets no verdict from check_small; make its measurement clearer" in problem
+    assert [unclear.unproved, elsewhere.unproved, elsewhere.problems] == [[], ["triples.py"], []]
+
+
+# -- limits of speed --------------------------------------------------------------------------------------------------
+
+
+def speeds(exercise: Exercise, at_most: float, *ratios: tuple[float, float], kind: str = "reference") -> list[str]:
+    """The problems of runs of a file, each with the ratio that was measured and where it lies at least."""
+    against = "the reference" if at_most >= 1 else "the loop you were given"
+    runs = []
+    for seed, (ratio, low) in enumerate(ratios):
+        row = Speed("", against, ratio, low, ratio, at_most, 1.0, 1.0, 5, 1)
+        outcomes = Outcome("other", Verdict.PASSED), Outcome("speed", Verdict.PASSED, speed=(row,))
+        runs.append(run(Case(exercise, kind, ANSWER, seed), *outcomes))
+    return list(margin_problems(exercise, runs))
+
+
+def test_a_near_limit_is_reported_with_the_remedy(exercise: Exercise) -> None:
+    """Exercise, check, what was measured, what is expected, and what could be."""
+    assert speeds(exercise, 1 / 100, (0.006, 0.005), (0.0053, 0.005), (0.0051, 0.005)) == [
+        f"{FOLDER}: check_speed: our own answer is 200 times as fast as the loop you were given, at least 100 is "
+        "expected; that is only 2 times from the limit, and 3.3 is needed (the median of 3 runs): write "
+        "at_least=60.6 or less"
+    ]
+    assert speeds(exercise, 3.0, (0.9, 0.8)) == [
+        f"{FOLDER}: check_speed: our own answer takes 1 times as long as the reference, at most 3 is allowed; that is "
+        "only 3 times from the limit, and 3.3 is needed (the median of 1 run): write at_most=3.3 or more"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("at_most", "ratios"),
+    [
+        pytest.param(3.5, [(1.0, 0.98), (1.1, 1.0)], id="far"),
+        pytest.param(3.5, [(1.0, 0.97), (1.9, 1.7), (1.0, 0.99)], id="one run of several was disturbed"),
+        pytest.param(3.5, [(1.8, 0.95)], id="the only run was disturbed in some of its samples"),
+        pytest.param(0.01, [(0.002, 0.0013)], id="fast"),
+    ],
+)
+def test_load_refuses_no_limit(exercise: Exercise, at_most: float, ratios: list[tuple[float, float]]) -> None:
+    """What is judged is where the ratio lies at least, in the middle one of the runs; of the reference alone."""
+    assert speeds(exercise, at_most, *ratios) == []
+    assert speeds(exercise, 3.0, (2.9, 2.8), kind="wrong") == []
+
+
+# -- what wrong answers lose ------------------------------------------------------------------------------------------
+
+
+def problems_of(exercise: Exercise, breaks: tuple[str, ...] = (), **lost: float) -> list[str]:
+    """The problems of one wrong answer that breaks C1 and loses so much."""
+    return list(loss_problems(exercise, [Loss("triples.py", "C1", breaks, lost, frozenset({"C3"}))]))
+
+
+def test_losses_by_rule(exercise: Exercise) -> None:
+    """In the mean over seeds, its own rules first; what is undecided is not lost."""
+    answer = replace(ANSWER, breaks=("C4",))
+    rows = (
+        graded_check("small", "C1", 0, 300),
+        graded_check("large", "C1", 0, 100),
+        graded_check("dtype", "C2", 0, 50),
+        graded_check("speed", "C3", 0, 200, undecided=200),
+        graded_check("memory", "C4", 350, 350),
+    )
+    once = GradedExercise(exercise, "started", rows, Score(350, 1000, 200))
+    again = replace(once, checks=(*rows[:2], graded_check("dtype", "C2", 50, 50), *rows[3:]))
+    runs = [(Case(exercise, "wrong", answer, seed), graded) for seed, graded in enumerate((once, again))]
+    runs.append((Case(exercise, "right", replace(answer, path=Path("right.py")), 0), once))
+    (loss,) = losses_of(runs)
+    assert loss == Loss("triples.py", "C1", ("C4",), {"C1": 400, "C2": 25}, frozenset({"C3"}))
+    assert loss.on_others == {"C2": 25}
+    proof = Proof(exercise, losses=[loss])
+    assert [line.split() for line in loss_lines([proof])][1] == ["01-1", "triples", "4.25", "C1,C4", "4", "C2", "0.25"]
+    assert "6 % of the points that wrong answers lose lie on rules that they keep" in later_lines([proof])
+    assert list(later_lines([Proof(exercise)])) == ["", "All of it holds."]
+
+
+def test_what_is_held_back_is_lost_on_the_rule_that_is_broken(exercise: Exercise) -> None:
+    """That is the rule with the cap, or, where no value was right, the one that the wrong answer breaks."""
+    rows = graded_check("small", "C1", 0, 300), graded_check("speed", "C3", 0, 100)
+    capped = replace(graded_check("dtype", "C2", 100, 300), held_back=200)
+    graded = GradedExercise(exercise, "started", (*rows, capped), Score(100, 700))
+    case = Case(exercise, "wrong", ANSWER, 0)
+    (loss,) = losses_of([(case, replace(graded, held_by="C3"))])
+    assert loss.lost == {"C1": 300, "C3": 300}
+    (without_a_value,) = losses_of([(case, graded)])
+    assert without_a_value.lost == {"C1": 500, "C3": 100}
+
+
+def test_a_tenth_may_go_on_rules_that_are_kept(exercise: Exercise) -> None:
+    """Up to a tenth of the exercise's points nothing is said; beyond, what to do."""
+    assert problems_of(exercise, C1=500, C2=50, C3=50) == []
+    assert problems_of(exercise, C1=500, C2=50, C3=51) == [
+        f"{WHERE}: it breaks C1, and loses 1.01 of 10 points on rules that it keeps (C2 0.5, C3 0.51); let the checks "
+        "of these need no more than their rule, or, if it breaks them by its nature, write  breaks: C1, C2, C3"
+    ]
+
+
+def test_the_file_may_say_why(exercise: Exercise) -> None:
+    """Rules that it breaks by its nature are its own; each must exist, and be lost on."""
+    assert problems_of(exercise, ("C1", "C2"), C1=500, C2=300) == []
+    assert problems_of(exercise, ("C9",), C1=500) == [f"{WHERE}: breaks: there is no rule C9; the rules are C1, C2, C3"]
+    assert problems_of(exercise, ("C2",), C1=500) == [
+        f"{WHERE}: breaks: it loses nothing on C2; remove that, or write a check which sees it"
+    ]
+    assert problems_of(exercise, ("C3",), C1=500) == []  # which could not be decided here
+
+
+# -- wrong answers, seed by seed --------------------------------------------------------------------------------------
+
+
+def with_verdicts(exercise: Exercise, kind: str, *verdicts: Verdict) -> list[str]:
+    """What is said of one answer, by the verdict of one check for each seed."""
+    runs = [run(Case(exercise, kind, ANSWER, seed), Outcome("large", one)) for seed, one in enumerate(verdicts)]
+    return list(unsteady_problems(exercise, runs))
+
+
+def test_luck_is_reported_with_a_seed_for_each_verdict(exercise: Exercise) -> None:
+    """The sentence names the answer, the check, and how to see both."""
+    assert with_verdicts(exercise, "wrong", Verdict.FAILED, Verdict.FAILED, Verdict.PASSED) == [
+        f"{WHERE}: it passes check_large with --seed 2 and not with --seed 0, so that luck decides what it earns; draw "
+        "inputs which always show the mistake, or never"
+    ]
+
+
+def test_what_is_not_decided_or_not_wrong_is_not_compared(exercise: Exercise) -> None:
+    """An undecided verdict is none, two ways to fail cost the same, and right answers are held to more."""
+    assert with_verdicts(exercise, "wrong", Verdict.PASSED, Verdict.INCONCLUSIVE, Verdict.NOT_RUN) == []
+    assert with_verdicts(exercise, "wrong", Verdict.FAILED, Verdict.CRASHED) == []
+    assert with_verdicts(exercise, "right", Verdict.PASSED, Verdict.FAILED) == []
+
+
+def notes(exercise: Exercise, details: dict[str, Sequence[str]], sentence: str = "") -> list[str]:
+    """What is said of answers, by the text of their check with each seed."""
+    runs: Runs = [
+        run(
+            Case(exercise, "wrong", Answer(Path(name), b"", sentence or f"It is {name}.", "large"), seed),
+            Outcome("large", Verdict.FAILED, "", text),
+        )
+        for name, texts in details.items()
+        for seed, text in enumerate(texts)
+    ]
+    return list(alike_notes(exercise, runs))
+
+
+def test_two_that_behave_alike_are_reported(exercise: Exercise) -> None:
+    """The sentence names both, what a student would read, and what to do; of three, no sentence would be read."""
+    assert notes(exercise, {"a.py": ("yours  3", "yours  4"), "b.py": ("yours  3", "yours  4")}) == [
+        f"{FOLDER}/wrong: a.py, b.py behave alike with every seed, so that a student with one of these mistakes reads "
+        "both sentences; merge them, or add a check which tells them apart"
+    ]
+    (note,) = notes(exercise, dict.fromkeys(("a.py", "b.py", "c.py"), ("yours  3",)))
+    assert "reads none of their sentences" in note
+
+
+def test_what_differs_or_says_the_same_is_not_reported(exercise: Exercise) -> None:
+    """One seed may tell two apart, and two files may have one sentence."""
+    assert notes(exercise, {"a.py": ("yours  3", "yours  4"), "b.py": ("yours  3", "yours  5")}) == []
+    assert notes(exercise, dict.fromkeys(("a.py", "b.py"), ("yours  3",)), sentence="Both.") == []

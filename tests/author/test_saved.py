@@ -1,0 +1,98 @@
+"""What has not changed since an earlier `grade verify` is not run again; what has, is run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from support import FORK, run_grade
+
+from grader.author.judge import Proof
+from grader.author.verify import Prover
+from grader.course.load import load_course
+from grader.grading import keys
+from grader.grading.lanes import Lanes
+from grader.grading.store import open_store
+
+STAFF = "solutions/01_basics/double"
+SHOWN = "exercises/01_basics/double"
+FILES = 6
+"""Runs with one seed: the starter, the reference, a right answer, two wrong ones, and one unusual answer."""
+
+
+def proved(home: Path, lanes: Lanes, seeds: int = 1) -> tuple[Proof, int]:
+    """What a command shows of the first exercise, and how many submissions it runs."""
+    course, ran = load_course(home), list[int]()
+    lanes.files_changed(course.exercises[:1])
+    with open_store(home / "results.sqlite") as store:
+        prover = Prover(course, FORK, store, seeds, ran=lambda count, of: ran.append(count))
+        (proof,) = prover.prove(lanes, course.exercises[:1])
+    return proof, len(ran)
+
+
+def test_nothing_runs_where_nothing_has_changed(lanes: Lanes, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No lane is used, and the proof is the same."""
+    first, ran = proved(home, lanes)
+    monkeypatch.setattr(lanes, "_pool", None)
+    again, none = proved(home, lanes)
+    assert (ran, none, first.saved, again.saved) == (FILES, 0, 0, FILES)
+    assert replace(again, exercise=first.exercise, saved=0) == first
+    assert first.counts == {**dict.fromkeys(("starter", "reference", "right", "unusual"), (1, 1)), "wrong": (2, 2)}
+
+
+def saved(path: str, text: str) -> Callable[[Path, pytest.MonkeyPatch], object]:
+    """A line more in a file."""
+    return lambda home, _: (home / path).write_text(f"{(home / path).read_text()}\n{text}\n")
+
+
+def another_grader(home: Path, patch: pytest.MonkeyPatch) -> None:
+    """A changed file of the grader's own."""
+    patch.setattr(keys, "package_digest", lambda: "another grader")
+
+
+@pytest.mark.parametrize(
+    ("change", "ran"),
+    [
+        (saved(f"{STAFF}/wrong/triples.py", "x = 1"), 1),
+        (saved(f"{STAFF}/right/adds.py", "x = 1"), 1),
+        (saved(f"{STAFF}/check_double.py", "x = 1"), FILES),
+        (saved(f"{STAFF}/double.py", "x = 1"), FILES),
+        (saved(f"{SHOWN}/double.py", "x = 1"), 1),
+        (saved(f"{SHOWN}/exercise.yaml", "limits: {call_s: 3}"), FILES),
+        (another_grader, FILES),
+    ],
+)
+def test_what_a_run_depends_on(
+    lanes: Lanes, home: Path, monkeypatch: pytest.MonkeyPatch, change: Callable[..., None], ran: int
+) -> None:
+    """A changed answer is run alone; where something is changed that judges, or runs, all is run."""
+    proved(home, lanes)
+    change(home, monkeypatch)
+    assert [proved(home, lanes)[1], proved(home, lanes)[1]] == [ran, 0]
+
+
+def test_more_seeds_run_what_is_new(lanes: Lanes, home: Path) -> None:
+    """With one seed more, the four answers that are tried with each run once more: while all cores are busy."""
+    assert [proved(home, lanes, seeds)[1] for seeds in (1, 2, 1, 2)] == [FILES, 4, 0, 0]
+
+
+def test_what_may_end_otherwise_is_run_again(lanes: Lanes, home: Path) -> None:
+    """A wrong answer that takes too long may end in time on another day."""
+    slow = home / STAFF / "wrong/triples.py"
+    slow.write_text(slow.read_text() + "\n\ndef double(x):\n    while True:\n        pass\n")
+    saved(f"{SHOWN}/exercise.yaml", "limits: {call_s: 0.2}")(home, pytest.MonkeyPatch())
+    (first, _), (again, ran) = proved(home, lanes), proved(home, lanes)
+    assert (again.problems, ran) == (first.problems, 1)
+
+
+def test_the_command_says_what_was_not_run(home: Path) -> None:
+    """It says how many results are of earlier commands; `--fresh` and `--json` run all."""
+    words = "have not changed since they were last run"
+    typed = ("verify", "double", "--seeds", "1")
+    first, again, fresh = (run_grade(*typed, *more, cwd=home).stdout for more in ((), (), ("--fresh",)))
+    assert (words in first, words in again, words in fresh) == (False, True, False)
+    assert "running" not in again
+    assert [line for line in first.split("\n") if line not in again] == [first.split("\n")[1]]
+    assert ('"holds": true' in run_grade(*typed, "--json", cwd=home).stdout) is True
