@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -14,22 +14,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from grader.cli.options import (
-    complete_grade,
-    confinement_option,
-    device_option,
-    plain_option,
-    read_setup,
-    seed_option,
-    staff_option,
-    start_option,
-)
-from grader.cli.telling import Say, broken_of, check_rules, course_and_exercises, drawing, terminal_width, told_errors
+from grader.cli.courses import broken_of, course_and_exercises
+from grader.cli.options import Workers, complete_grade, plain_option, seed_option, staff_option, workers_options
+from grader.cli.printing import Say, drawing, print_json, terminal_width
+from grader.model.errors import CourseError
+from grader.model.files import write_whole
 
 if TYPE_CHECKING:
     from grader.grading.grade import Sheet
     from grader.grading.known import Known
-    from grader.model import GradedExercise, Report, Submission
+    from grader.model import Exercise, GradedExercise, Report, Submission
     from grader.model.messages import Setup
     from grader.report.from_json import ReadReport
 
@@ -50,10 +44,8 @@ UNDECIDED = 3
 @click.option("-q", "--quiet", is_flag=True, help="Print only the table and the total.")
 @click.option("-v", "--verbose", is_flag=True, help="Show every check with its message, also those that passed.")
 @plain_option
-@confinement_option("none")
-@device_option
-@start_option
-def command(
+@workers_options(confinement="none")
+def grade_command(
     names: tuple[str, ...],
     submission: Path | None,
     json_path: str | None,
@@ -66,32 +58,29 @@ def command(
     quiet: bool,
     verbose: bool,
     plain: bool,
-    confinement: str,
-    device: str,
-    start: str | None,
+    workers: Workers,
 ) -> None:
-    """Grade exercises, print what to mend, and say what to do next."""
+    """Grade exercises, print what to fix, and say what to do next."""
     say = Say(quiet=json_path == "-")
     if not quiet:
         say("Grading ...")
-    with told_errors():
-        _can_write("--json", None if json_path == "-" else json_path)
-        _can_write("--html", html_path)
-        setup, earlier = read_setup(start, device, confinement, seed or 0), None
-        details = say if not quiet else Say(quiet=True)
-        if like is not None:
-            from grader.report.like import read_like, setup_like
+    _can_write("--json", json_path)
+    _can_write("--html", html_path)
+    setup, earlier = workers.setup(seed or 0), None
+    details = say if not quiet else Say(quiet=True)
+    if like is not None:
+        from grader.report.like import read_like, setup_like
 
-            earlier = read_like(Path(like))
-            setup = setup_like(earlier, setup, start is not None)
-        programs = json_path is not None
-        lines = partial(_exercise_lines, every=verbose, plain=plain)
-        answers = not (fresh or stops or programs or like or submission)
-        seeded = seed is not None or like is not None
-        how = _How(stops=stops, for_programs=programs, answers=answers, seeded=seeded)
-        report, all_run = _grade((names, earlier), submission, setup, (say, details), lines, how)
-        _write(report, (json_path, html_path), say, staff=staff)
-    sys.exit(_exit_status(report) if all_run else UNDECIDED)
+        earlier = read_like(Path(like))
+        setup = setup_like(earlier, setup, workers.start is not None)
+    programs = json_path is not None
+    lines = partial(_exercise_lines, every=verbose, plain=plain)
+    answers = not (fresh or stops or programs or like or submission)
+    seeded = seed is not None or like is not None
+    how = _How(stops=stops, for_programs=programs, answers=answers, seeded=seeded)
+    report, all_run = _grade((names, earlier), submission, setup, (say, details), lines, how)
+    _write(report, json_path, html_path, say, staff=staff)
+    sys.exit(exit_status(report) if all_run else UNDECIDED)
 
 
 @dataclass(frozen=True)
@@ -120,7 +109,7 @@ def _grade(
     from grader.grading.known import Known
     from grader.report.like import differences
     from grader.report.terminal import summary_lines, unread_lines
-    from grader.student.after import after_run
+    from grader.student.advice import after_run
     from grader.student.answered import Answered, in_turn, unchanged_lines, with_known
 
     sheet, handed_in = _sheet(wanted, submission, setup, how)
@@ -165,7 +154,7 @@ def _sheet(
     words, earlier = wanted
     names, rules = split_rules(words)
     course, exercises = course_and_exercises(names)
-    check_rules(exercises, rules)
+    _check_rules(exercises, rules)
     if earlier is not None:
         exercises = exercises_like(earlier, exercises)
     place = (submission or course.root).resolve()
@@ -222,11 +211,25 @@ def _exercise_lines(graded: GradedExercise, width: int, *, every: bool, plain: b
     return exercise_lines(graded, width, every=every, drawing=drawing(plain=plain))
 
 
+def _check_rules(exercises: Sequence[Exercise], rules: Sequence[str]) -> None:
+    """Refuse rules that the one exercise does not have.
+
+    Raises:
+        CourseError: the exercise has no such rule, or there is not exactly one exercise.
+    """
+    if not rules:
+        return
+    if len(exercises) > 1:
+        raise CourseError(f"{rules[0]} is a rule of some exercise; say of which one: grade EXERCISE {rules[0]}")
+    known = exercises[0].contract
+    unknown = [rule for rule in rules if rule not in known]
+    if known and unknown:
+        raise CourseError(f"{exercises[0].id} has no rule {unknown[0]}; its rules are {', '.join(known)}")
+
+
 def _can_write(option: str, path: str | None) -> None:
     """Say so before anything is graded, if the report cannot be written."""
-    from grader.model.errors import CourseError
-
-    if path is None:
+    if path is None or path == "-":
         return
     folder = Path(path).absolute().parent
     if not folder.is_dir():
@@ -235,15 +238,11 @@ def _can_write(option: str, path: str | None) -> None:
         raise CourseError(f"{option}: no file can be written at {path}; name another place")
 
 
-def _write(report: Report, paths: tuple[str | None, str | None], say: Say, *, staff: bool) -> None:
-    from grader.model.files import write_whole
+def _write(report: Report, json_path: str | None, html_path: str | None, say: Say, *, staff: bool) -> None:
     from grader.report.as_json import to_plain, write_json
 
-    json_path, html_path = paths
     if json_path == "-":
-        import json
-
-        click.echo(json.dumps(to_plain(report, staff=staff), indent=1))
+        print_json(to_plain(report, staff=staff))
     elif json_path:
         write_json(Path(json_path), report, staff=staff)
         say(f"The report is in {json_path}")
@@ -254,9 +253,12 @@ def _write(report: Report, paths: tuple[str | None, str | None], say: Say, *, st
         say(f"The report for a browser is in {html_path}")
 
 
-def _exit_status(report: Report) -> int:
+def exit_status(report: Report, *, passed: bool | None = None) -> int:
+    """The exit status of a run; whether it passed may be decided by another policy than full marks."""
     verdicts = {row.outcome.verdict.value for graded in report.exercises for row in graded.checks}
     if verdicts & {"broken", "inconclusive"}:
         return UNDECIDED
     total = report.score
-    return POINTS_LOST if total.earned + total.undecided < total.possible else 0
+    if passed is None:
+        passed = total.earned + total.undecided >= total.possible
+    return 0 if passed else POINTS_LOST

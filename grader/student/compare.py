@@ -17,7 +17,7 @@ from grader.report.pictures.draw import lines_of
 from grader.report.pictures.drawing import Drawing
 from grader.report.safe import for_terminal
 from grader.runner.open import open_lane
-from grader.student.reset import starter_of
+from grader.student.given import starter_of
 
 
 def reference_lines(path: Path) -> list[str]:

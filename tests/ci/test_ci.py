@@ -17,8 +17,7 @@ from support import COURSES, run_grade
 
 from grader.ci.platform import Platform, is_passed, is_unsettled
 from grader.ci.run import LatestWriter, grade_checkout
-from grader.cli.ci import command
-from grader.cli.export import command as export
+from grader.cli import main
 from grader.grading.grade import Sheet, grade_at_once, report_so_far
 from grader.intake.folder import read_submission
 from grader.model import Course, Report, Score
@@ -105,7 +104,8 @@ def test_a_report_so_far(tiny: Course, fork_lane: Lane, tmp_path: Path) -> None:
     assert read.exercises[0].lines["in_place"] == 6
     assert not is_unsettled(read)
     assert (is_passed(read, 83), is_passed(read, 84)) == (True, False)
-    ran = CliRunner().invoke(export, [str(tmp_path / "r.json"), "--format", "junit=-", "--format", "markdown=-"])
+    words = ["export", str(tmp_path / "r.json"), "--format", "junit=-", "--format", "markdown=-"]
+    ran = CliRunner().invoke(main, words)
     assert ran.output.startswith("<?xml")
     assert "not_reached" in ran.output
     assert ran.output.endswith("- `01-2 Sum without a loop`: `Not graded`\n")
@@ -133,7 +133,7 @@ def test_what_was_earned_is_kept_after_each_check(
     assert lost == sorted(lost)
     assert replace(seen[-1], graded_at="") == replace(whole, graded_at="")
     write_json(tmp_path / "r.json", seen[1])
-    ran = CliRunner().invoke(export, [str(tmp_path / "r.json"), "--format", "gradescope=-"])
+    ran = CliRunner().invoke(main, ["export", str(tmp_path / "r.json"), "--format", "gradescope=-"])
     assert "grading ended before these checks" in ran.output
 
 
@@ -217,7 +217,7 @@ def test_other_systems(tmp_path: Path) -> None:
 def test_wrong_words_are_answered(tmp_path: Path, words: list[str], told: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Before anything is graded, with status 2."""
     monkeypatch.chdir(tmp_path)
-    ran = CliRunner().invoke(command, words)
+    ran = CliRunner().invoke(main, ["ci", *words])
     assert ran.exit_code == 2
     assert told in " ".join(ran.output.split())
 
@@ -275,7 +275,7 @@ def test_hidden_inputs_come_from_a_secret(tmp_path: Path) -> None:
 @pytest.mark.parametrize("words", [("--seed", "0"), ("--secret-file", "none"), ("--secret-file", __file__)])
 def test_what_is_not_a_secret_is_refused(tmp_path: Path, words: tuple[str, str]) -> None:
     """Nothing is graded with inputs that somebody could compute."""
-    ran = CliRunner().invoke(command, ["--course", str(COURSES / "tiny"), "--submission", str(tmp_path), *words])
+    ran = CliRunner().invoke(main, ["ci", "--course", str(COURSES / "tiny"), "--submission", str(tmp_path), *words])
     assert ran.exit_code == 2, ran.output
 
 
