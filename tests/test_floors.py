@@ -178,7 +178,7 @@ def test_check_files_need_one_package_of_ours() -> None:
         ("grader.grading.diagnose", ["torch", "pytest", "numpy"]),
         ("grader.author.run", ["torch", "pytest", "numpy"]),
         ("grader.notebook", ["torch", "pytest", "numpy", "pydantic", "yaml", "jinja2", "grader.course"]),
-        ("grader.student.notebook.grading", ["torch", "pytest", "numpy"]),
+        ("grader.student.notebook", ["torch", "pytest", "numpy"]),
         ("grader.student.pytest_plugin", ["torch", "numpy", "pydantic", "yaml", "grader.course", "grader.model"]),
         ("grader.release.make", ["torch", "pytest", "numpy"]),
         ("grader.student.given", ["torch", "pytest", "numpy"]),
