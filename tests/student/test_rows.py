@@ -22,7 +22,6 @@ DONE = Standing("done", 1000, solved=True)
 @pytest.fixture
 def course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Course:
     """The pretend course with a third exercise, in a module of its own."""
-    monkeypatch.chdir(tmp_path)
     root = Path(shutil.copytree(COURSES / "tiny", tmp_path / "course"))
     for top in ("exercises", "solutions"):
         shutil.copytree(root / top / "01_basics" / "total", root / top / "02_more" / "again")
@@ -30,6 +29,7 @@ def course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Course:
         path.rename(path.with_name(path.name.replace("total", "again")))
     description = root / "exercises/02_more/again/exercise.yaml"
     description.write_text(description.read_text().replace("01-2", "02-1").replace("[T1]", "[T2]"))
+    monkeypatch.chdir(root / "exercises" / "01_basics")
     text = (root / "course.yaml").read_text()
     module = "  - folder: 02_more\n    title: More\n    exercises: [again]\nhandins:"
     (root / "course.yaml").write_text(text.replace("handins:", module))
@@ -170,7 +170,7 @@ def test_task_as_it_is_shown(course: Course) -> None:
     assert lines == [
         "01-1 Double it",
         "  implement, difficulty 1 of 4, 10 points",
-        "  course/exercises/01_basics/double/double.py",
+        "  double/double.py",
         "",
         "C1  `double(x)` returns a new tensor with every element doubled.",
         "C2  The dtype stays as it is.",
@@ -218,7 +218,7 @@ def test_next_as_it_is_shown(course: Course) -> None:
     assert [click.unstyle(line) for line in next_lines(row, 80)] == [
         "01-1 Double it",
         "  implement, difficulty 1 of 4, 10 points",
-        "  course/exercises/01_basics/double/double.py",
+        "  double/double.py",
         "Read the task on top, change what is marked TODO, save, then run",
         "  grade double",
     ]
