@@ -8,8 +8,8 @@ from pathlib import Path
 
 from grader.model.errors import CourseError
 from grader.report.export.gradebook_csv import GradebookRow, gradebook_csv
-from grader.report.from_json import ReadReport, read_report
 from grader.report.safe import for_terminal
+from grader.report.schema import ReportFile, read_report
 
 _LARGEST = 50_000_000
 _COMPARED = ("grader", "torch", "python", "confinement", "device")
@@ -26,14 +26,14 @@ class Gathered:
         unread: of each file that is not a report, why not.
     """
 
-    reports: tuple[ReadReport, ...]
+    reports: tuple[ReportFile, ...]
     older: tuple[Path, ...]
     unread: tuple[str, ...]
 
     @property
     def authors(self) -> int:
         """How many authors the reports have."""
-        return sum(len(report.authors) for report in self.reports)
+        return sum(len(report.members) for report in self.reports)
 
     def gradebook(self) -> str:
         """The gradebook, with a column for each exercise of any report."""
@@ -59,7 +59,7 @@ def gather(folder: Path) -> Gathered:
     """
     if not folder.is_dir():
         raise CourseError(f"{folder} is not a folder with reports")
-    latest: dict[str, tuple[Path, ReadReport]] = {}
+    latest: dict[str, tuple[Path, ReportFile]] = {}
     older: list[Path] = []
     unread: list[str] = []
     for path in sorted(folder.rglob("*.json")):
@@ -70,7 +70,7 @@ def gather(folder: Path) -> Gathered:
                 raise CourseError(f"{path.as_posix()} is no report: it is larger than any")
             report = read_report(path)
         except CourseError as error:
-            unread.append(str(error))
+            unread.append("; ".join(error.problems))
             continue
         before = latest.get(report.author)
         if before is not None and before[1].graded_at > report.graded_at:

@@ -31,7 +31,7 @@ from grader.cli.printing import Say, write_file
 
 if TYPE_CHECKING:
     from grader.ci.checkout import Checkout
-    from grader.grading.grade import Sheet
+    from grader.grading.plan import RunPlan
     from grader.model import Submission
     from grader.model.messages import Setup
     from grader.report.export.checked import Visibility
@@ -116,9 +116,10 @@ def ci_command(
     say("Grading ...")
     from grader.ci.checkout import open_checkout
     from grader.ci.platform import Platform, is_passed
-    from grader.ci.run import grade_checkout, read_back, write_files
+    from grader.ci.run import grade_checkout, write_files
     from grader.report.export.checked import Options
     from grader.report.export.formats import write_format
+    from grader.report.schema import ReportFile
 
     platform = Platform.of(os.environ)
     checkout = open_checkout(submission, course)
@@ -132,12 +133,12 @@ def ci_command(
         hidden=hidden,
         folder=platform.folder_of(checkout.folder),
     )
-    sheet, handed_in = _sheet(checkout, names, handin, changed_since, author or platform.author, setup)
-    say(*_notes(checkout, sheet))
+    plan, handed_in = _plan(checkout, names, handin, changed_since, author or platform.author, setup)
+    say(*_notes(checkout, plan))
     write = partial(write_files, json_path=json_path, formats=formats, options=options, staff=staff)
-    report = grade_checkout(sheet, handed_in, write, lambda graded: say(f"graded {graded.exercise.id}"))
+    report = grade_checkout(plan, handed_in, write, lambda graded: say(f"graded {graded.exercise.id}"))
     write(report)
-    read = read_back(report)
+    read = ReportFile.of(report)
     passed = is_passed(read, 100 if fail_below is None else fail_below)
     for name, place in formats:
         if place == "-":
@@ -158,13 +159,13 @@ def _with_secret(setup: Setup, seed: int | None, file: Path | None) -> Setup:
     return replace(setup, secret=read_secret(file))
 
 
-def _sheet(
+def _plan(
     checkout: Checkout, names: tuple[str, ...], handin: str | None, since: str | None, author: str, setup: Setup
-) -> tuple[Sheet, Submission]:
+) -> tuple[RunPlan, Submission]:
     """What is graded, and what was handed in."""
     from grader.ci.checkout import changed_exercises
     from grader.course.names import find_exercises
-    from grader.grading.grade import Sheet
+    from grader.grading.plan import RunPlan
     from grader.intake.collect import collect_one
 
     course = checkout.course
@@ -175,10 +176,10 @@ def _sheet(
     if since is not None:
         changed = changed_exercises(checkout, handed_in, since)
         exercises = [exercise for exercise in exercises if exercise in changed]
-    return Sheet(course, exercises, setup, handin=handin), handed_in
+    return RunPlan(course, exercises, setup, handin=handin), handed_in
 
 
-def _notes(checkout: Checkout, sheet: Sheet) -> Iterator[str]:
+def _notes(checkout: Checkout, plan: RunPlan) -> Iterator[str]:
     """What is graded, and with which checks, where that may surprise."""
     from grader.ci.checkout import other_files
     from grader.report.export.log import log_line
@@ -188,7 +189,7 @@ def _notes(checkout: Checkout, sheet: Sheet) -> Iterator[str]:
     if others := other_files(checkout):
         yield "These files are not the course's, or of an older version of it; they do not count:"
         yield from (f"  {log_line(path)}" for path in others)
-    if not sheet.exercises:
+    if not plan.exercises:
         yield "No exercise has changed: nothing is graded."
 
 

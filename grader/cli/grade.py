@@ -6,8 +6,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,16 +15,16 @@ import click
 
 from grader.cli.courses import broken_of, course_and_exercises
 from grader.cli.options import Workers, complete_grade, plain_option, seed_option, staff_option, workers_options
-from grader.cli.printing import Say, drawing, print_json, terminal_width
+from grader.cli.printing import Say, drawing, terminal_width
 from grader.model.errors import CourseError
 from grader.model.files import write_whole
 
 if TYPE_CHECKING:
-    from grader.grading.grade import Sheet
-    from grader.grading.known import Known
+    from grader.grading.plan import RunPlan
+    from grader.grading.work import Finished
     from grader.model import Exercise, GradedExercise, Report, Submission
     from grader.model.messages import Setup
-    from grader.report.from_json import ReadReport
+    from grader.report.schema import ReportFile
 
 POINTS_LOST = 1
 UNDECIDED = 3
@@ -62,96 +61,42 @@ def grade_command(
 ) -> None:
     """Grade exercises, print what to fix, and say what to do next."""
     say = Say(quiet=json_path == "-")
-    if not quiet:
-        say("Grading ...")
+    details = Say(quiet=True) if quiet else say
+    details("Grading ...")
     _can_write("--json", json_path)
     _can_write("--html", html_path)
     setup, earlier = workers.setup(seed or 0), None
-    details = say if not quiet else Say(quiet=True)
     if like is not None:
         from grader.report.like import read_like, setup_like
 
         earlier = read_like(Path(like))
         setup = setup_like(earlier, setup, workers.start is not None)
-    programs = json_path is not None
+    plan, handed_in = _plan(names, submission, setup, earlier, seeded=seed is not None or like is not None)
+    # In a report for programs each check has a row; a student reads one sentence, and at once.
+    plan = replace(plan, stops=stops, compiles=json_path is None)
+    saves = not (stops or json_path or like or submission or plan.rules)
     lines = partial(_exercise_lines, every=verbose, plain=plain)
-    answers = not (fresh or stops or programs or like or submission)
-    seeded = seed is not None or like is not None
-    how = _How(stops=stops, for_programs=programs, answers=answers, seeded=seeded)
-    report, all_run = _grade((names, earlier), submission, setup, (say, details), lines, how)
+    report = _graded(plan, handed_in, submission, (say, details), lines, saves=saves, fresh=fresh)
+    if earlier is not None:
+        from grader.report.like import differences
+
+        say(*differences(earlier, report, terminal_width()))
     _write(report, json_path, html_path, say, staff=staff)
-    sys.exit(exit_status(report) if all_run else UNDECIDED)
+    sys.exit(UNDECIDED if broken_of(plan.course, names) else exit_status(report))
 
 
-@dataclass(frozen=True)
-class _How:
-    """Whether a run stops at what loses points, is for programs, takes earlier answers, and was given its seed."""
-
-    stops: bool
-    for_programs: bool
-    answers: bool
-    seeded: bool
-
-
-def _grade(
-    wanted: tuple[tuple[str, ...], ReadReport | None],
-    submission: Path | None,
-    setup: Setup,
-    says: tuple[Say, Say],
-    lines: Callable[[GradedExercise, int], Iterator[str]],
-    how: _How,
-) -> tuple[Report, bool]:
-    """Grade what is wanted, and tell of it with the first of `says`; of exercises with the second, in these lines.
-
-    With the report comes whether no exercise was left out.
-    """
-    from grader.course.kept import kept_mistakes
-    from grader.grading.known import Known
-    from grader.report.like import differences
-    from grader.report.terminal import summary_lines, unread_lines
-    from grader.student.advice import after_run
-    from grader.student.answered import Answered, in_turn, unchanged_lines, with_known
-
-    sheet, handed_in = _sheet(wanted, submission, setup, how)
-    course, exercises = sheet.course, sheet.exercises
-    answered = Answered(sheet, handed_in) if how.answers and not sheet.rules else None
-    known_rows = answered.rows() if answered else {}
-    sheet = replace(sheet, exercises=[exercise for exercise in exercises if exercise.id not in known_rows])
-    width = terminal_width()
-    say, details = says
-    details(*unread_lines(handed_in, width))
-
-    tell = in_turn(exercises, known_rows, lambda graded: details(*lines(graded, width), ""))
-    known = Known(setup, kept_mistakes(course))
-    # All is told before the lanes are closed: nobody waits for that to read it.
-    with _graded(sheet, handed_in, submission or course.root, known, details, tell) as found:
-        tell(None)
-        report = with_known(found, exercises, known_rows)
-        say(*summary_lines(report, width))
-        details(*unchanged_lines(known_rows, width))
-        say(*(differences(wanted[1], report, width) if wanted[1] else ()))
-        if submission is None:
-            details(*after_run(course, report, width))
-            with suppress(OSError):  # it can be found out again, in a second or two
-                known.write()
-                if answered:
-                    answered.keep(report.exercises)
-    return report, not broken_of(course, wanted[0])
-
-
-def _sheet(
-    wanted: tuple[tuple[str, ...], ReadReport | None], submission: Path | None, setup: Setup, how: _How
-) -> tuple[Sheet, Submission]:
+def _plan(
+    words: tuple[str, ...], submission: Path | None, setup: Setup, earlier: ReportFile | None, *, seeded: bool
+) -> tuple[RunPlan, Submission]:
     """What is to be graded, and of whose files."""
     from grader.course.layout import is_given
     from grader.course.names import split_rules
-    from grader.grading.grade import Sheet
+    from grader.grading.plan import RunPlan
     from grader.grading.secret import read_secret
     from grader.intake.collect import collect_one
     from grader.intake.folder import read_submission
     from grader.report.like import exercises_like
 
-    words, earlier = wanted
     names, rules = split_rules(words)
     course, exercises = course_and_exercises(names)
     _check_rules(exercises, rules)
@@ -163,46 +108,68 @@ def _sheet(
         handed_in = read_submission(course.root, exercises, author)
     else:
         handed_in = collect_one(submission, course.exercises, exercises, author)
-        # Somebody else's files and hidden checks: nobody may compute the inputs. A student's own folder keeps its seed.
-        if not how.seeded and not is_given(course.root) and any(exercise.hidden_checks for exercise in exercises):
+        # Hidden checks on files of somebody else: inputs must not be computable. A student's own folder keeps its seed.
+        if not seeded and not is_given(course.root) and any(exercise.hidden_checks for exercise in exercises):
             setup = replace(setup, secret=read_secret(None))
-    # A module stands for what was begun of it; an exercise by its own name is run also where it was not.
+    # A module stands for the exercises of it that were begun; an exercise that is named itself is run in any case.
     alone = bool(names) and len(exercises) <= len(names)
-    # In a report for programs each check has a row; a student reads one sentence, and at once.
-    sheet = Sheet(course, exercises, setup, runs_untouched=alone, has_folder=True, rules=rules)
-    return replace(sheet, stops=how.stops, compiles=not how.for_programs), handed_in
+    return RunPlan(course, exercises, setup, runs_untouched=alone, has_folder=True, rules=rules), handed_in
 
 
-@contextmanager
 def _graded(
-    sheet: Sheet,
+    plan: RunPlan,
     handed_in: Submission,
-    folder: Path,
-    known: Known,
-    details: Say,
-    on_exercise: Callable[[GradedExercise], None],
-) -> Iterator[Report]:
-    """The report of a submission, in as many lanes as it is worth; they are open meanwhile."""
-    from grader.grading.diagnose import explainer
-    from grader.grading.grade import grade_at_once
-    from grader.grading.together import grade_together, lanes_for
-    from grader.runner.open import open_lane
-    from grader.runner.pool import open_pool
+    submission: Path | None,
+    says: tuple[Say, Say],
+    lines: Callable[[GradedExercise, int], Iterator[str]],
+    *,
+    saves: bool,
+    fresh: bool,
+) -> Report:
+    """Grade, and print the report with the first of `says`; exercises and advice with the second."""
+    from grader.course.kept import kept_results
+    from grader.grading.known import Known
+    from grader.grading.lanes import lanes_for, open_lanes
+    from grader.grading.store import open_store
+    from grader.grading.submission import grade_submission
+    from grader.report.terminal import summary_lines, unread_lines
+    from grader.student.advice import after_run, unchanged_lines
 
-    to_run, setup, started = sheet.to_run(handed_in), sheet.setup, time.monotonic()
-    if (lanes := lanes_for(sheet, handed_in)) > 1:
+    course, width, started = plan.course, terminal_width(), time.monotonic()
+    say, details = says
+    done = saved = 0
+    details(*unread_lines(handed_in, width))
 
-        def on_wait(done: int, total: int) -> None:
-            details.running(f"{done} of {total} exercises", time.monotonic() - started)
+    def on_finished(one: Finished) -> None:
+        nonlocal done, saved
+        done, saved = done + 1, saved + one.saved
+        if one.graded.checks:
+            details(*lines(one.graded, width), "")
 
-        with open_pool(to_run, setup, lanes, hidden=(folder,)) as pool:
-            yield grade_together(sheet, handed_in, pool, known, on_exercise, on_wait)
-        return
-    with open_lane(to_run, setup, hidden=(folder,)) if to_run else nullcontext() as lane:
-        if lane:
-            lane.watch = details.running
-        explain = explainer(handed_in, setup, lane, known)
-        yield grade_at_once(sheet, handed_in, lane, explain=explain, on_exercise=on_exercise)
+    def on_wait() -> None:
+        if slots > 1:
+            details.running(f"{done} of {len(plan.exercises)} exercises", time.monotonic() - started)
+
+    slots = lanes_for(plan, handed_in)
+    with (
+        open_store(kept_results(course) if submission is None else None) as store,
+        open_lanes(
+            plan.to_run(handed_in),
+            plan.setup,
+            slots,
+            hidden=(submission or course.root,),
+            known=Known(plan.setup, store),
+            watch=details.running if slots == 1 else None,
+        ) as lanes,
+    ):
+        kept = store if saves else None
+        report = grade_submission(plan, handed_in, lanes, kept, fresh=fresh, on_finished=on_finished, on_wait=on_wait)
+        # Everything is printed before the lanes are closed: the reader need not wait for that.
+        say(*summary_lines(report, width))
+        details(*unchanged_lines(saved, width))
+        if submission is None:
+            details(*after_run(course, report, width))
+    return report
 
 
 def _exercise_lines(graded: GradedExercise, width: int, *, every: bool, plain: bool) -> Iterator[str]:
@@ -239,12 +206,12 @@ def _can_write(option: str, path: str | None) -> None:
 
 
 def _write(report: Report, json_path: str | None, html_path: str | None, say: Say, *, staff: bool) -> None:
-    from grader.report.as_json import to_plain, write_json
+    from grader.report.schema import report_json, write_report
 
     if json_path == "-":
-        print_json(to_plain(report, staff=staff))
+        click.echo(report_json(report, staff=staff), nl=False)
     elif json_path:
-        write_json(Path(json_path), report, staff=staff)
+        write_report(Path(json_path), report, staff=staff)
         say(f"The report is in {json_path}")
     if html_path:
         from grader.report.html import page

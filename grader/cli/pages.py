@@ -24,7 +24,8 @@ def pages_command(folder: Path, names: tuple[str, ...], map_only: bool, workers:
     from grader.author.pages import map_page, messages_page
     from grader.author.runs import Runs
     from grader.course.topics import Coverage
-    from grader.runner.open import open_lane
+    from grader.grading.lanes import open_lanes
+    from grader.grading.store import open_store
 
     course, exercises = course_and_exercises(names, whole=True)
     folder.mkdir(parents=True, exist_ok=True)
@@ -33,8 +34,8 @@ def pages_command(folder: Path, names: tuple[str, ...], map_only: bool, workers:
         return
     Say()("running the known wrong answers ...")
     setup = workers.setup()
-    with open_lane(exercises, setup) as lane:
-        _write(folder / MESSAGES, messages_page(Runs(course, setup, told=True), lane, exercises))
+    with open_store(None) as store, open_lanes(exercises, setup) as lanes:
+        _write(folder / MESSAGES, messages_page(Runs(course, setup, store, told=True), lanes, exercises))
 
 
 def _write(path: Path, lines: Iterable[str]) -> None:

@@ -131,7 +131,7 @@ def _group_of(groups: Sequence[Group], name: str, out: Path) -> Group:
 @course_option
 def diff_command(out: Path, every: bool, course_folder: Path | None) -> None:
     """Show scores before and after the last regrade into OUT, by author and check, and why each was graded again."""
-    from grader.batch.diff import last_regrade
+    from grader.batch.book import last_regrade
     from grader.batch.journal import open_journal
     from grader.report.diff import check_lines, exercise_line
 
@@ -160,7 +160,7 @@ def export_command(report: Path, formats: tuple[tuple[str, str], ...], points: b
     """Write REPORT, which `grade --json` or `grade batch` wrote, in the formats of other programs."""
     from grader.report.export.checked import Options
     from grader.report.export.formats import write_format
-    from grader.report.from_json import read_report
+    from grader.report.schema import read_report
 
     options = Options(environ=os.environ, points=points is not False, hidden=hidden)
     read = read_report(report)

@@ -9,6 +9,7 @@ import click
 
 from grader.model import Course, Exercise, Report
 from grader.model.errors import CourseError
+from grader.model.score import counted
 from grader.report.lines import filled
 from grader.report.safe import for_terminal
 from grader.student.given import is_behind, keep_starters
@@ -31,6 +32,14 @@ def after_run(course: Course, report: Report, width: int) -> Iterator[str]:
         lines.append("The course was changed since you got it:  grade update  brings that, and keeps your work")
     for line in filter(None, lines):
         yield from prose(line, width)
+
+
+def unchanged_lines(count: int, width: int) -> Iterator[str]:
+    """How many exercises were not run, and why."""
+    if count:
+        since = "has not changed since it was" if count == 1 else "have not changed since they were"
+        text = f"{counted(count, 'exercise')} {since} last run, so this is the result of that run (--fresh runs all)"
+        yield from prose(text, width)
 
 
 def advice(course: Course, report: Report, progress: Progress, *, saved: bool = True) -> Iterator[str]:

@@ -17,7 +17,7 @@ from grader.course.inventory import given_files
 from grader.course.layout import GIVEN, Places, bundled_course, is_course, staff_root, starter_copy
 from grader.course.load import load_course
 from grader.course.starter import starter_digest
-from grader.grading.grade import is_untouched
+from grader.grading.plan import is_untouched
 from grader.intake.folder import read_submission
 from grader.model import Course, Exercise
 from grader.model.errors import CourseError

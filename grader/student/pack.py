@@ -7,7 +7,9 @@ import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from grader.grading.grade import Sheet, grade_at_once, is_untouched
+from grader.grading.lanes import open_lanes
+from grader.grading.plan import RunPlan, is_untouched
+from grader.grading.submission import grade_submission
 from grader.intake.folder import read_submission
 from grader.intake.pack import packed_files
 from grader.intake.zipped import zip_bytes
@@ -17,7 +19,6 @@ from grader.model.files import write_whole
 from grader.model.messages import Setup
 from grader.report.receipt import Receipt
 from grader.report.safe import for_terminal
-from grader.runner.open import open_lane
 
 _RECEIPT = ".receipt.txt"
 
@@ -57,13 +58,9 @@ def pack(
     files = packed_files(submission, exercises)
     if not files:
         raise CourseError(f"there is nothing to pack: {'; '.join(submission.problems.values())}")
-    sheet = Sheet(course, exercises, setup, handin=handin.id if handin else None)
-    if to_run := sheet.to_run(submission):
-        with open_lane(to_run, setup) as lane:
-            lane.watch = running
-            report = grade_at_once(sheet, submission, lane)
-    else:
-        report = grade_at_once(sheet, submission, None)
+    plan = RunPlan(course, exercises, setup, handin=handin.id if handin else None)
+    with open_lanes(plan.to_run(submission), setup, watch=running) as lanes:
+        report = grade_submission(plan, submission, lanes)
     name = handin.id if handin else re.sub(r"\W+", "_", course.title).strip("_").lower() or "handin"
     return Receipt(f"{name}.zip", zip_bytes(files), files, report, tuple(_problems(submission, report)))
 

@@ -15,7 +15,7 @@ from typing import Any
 from grader.course.kept import kept_folder, kept_progress
 from grader.course.names import find_exercises, one_exercise
 from grader.course.topics import read_topics
-from grader.grading.grade import is_untouched
+from grader.grading.plan import is_untouched
 from grader.intake.folder import read_submission
 from grader.model import Course, Exercise, GradedExercise, Report
 from grader.model.errors import CourseError
