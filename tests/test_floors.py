@@ -174,7 +174,7 @@ def test_check_files_need_one_package_of_ours() -> None:
         ("grader.cli", ["torch", "pytest", "numpy", "pydantic", "yaml"]),
         ("grader.cli.grade", ["torch", "pytest", "numpy", "pydantic", "yaml"]),
         ("grader.batch.run", ["torch", "pytest", "numpy"]),
-        ("grader.ci.run", ["torch", "pytest", "numpy"]),
+        ("grader.ci.job", ["torch", "pytest", "numpy"]),
         ("grader.grading.diagnose", ["torch", "pytest", "numpy"]),
         ("grader.author.run", ["torch", "pytest", "numpy"]),
         ("grader.notebook", ["torch", "pytest", "numpy", "pydantic", "yaml", "jinja2", "grader.course"]),

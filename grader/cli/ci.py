@@ -115,8 +115,7 @@ def ci_command(
     say = Say(quiet=any(place == "-" for _, place in formats))
     say("Grading ...")
     from grader.ci.checkout import open_checkout
-    from grader.ci.platform import Platform, is_passed
-    from grader.ci.run import grade_checkout, write_files
+    from grader.ci.job import Platform, grade_checkout, is_passed, write_files
     from grader.report.export.checked import Options
     from grader.report.export.formats import write_format
     from grader.report.schema import ReportFile
