@@ -1,5 +1,5 @@
 """Exercises in a notebook: `from grader.notebook import check`, then `check("predict_strides")` in a cell."""
 
-from grader.student.notebook.kernel import check
+from grader.student.kernel import check
 
 __all__ = ["check"]

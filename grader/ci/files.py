@@ -13,6 +13,7 @@ from pathlib import Path
 
 from grader.course.layout import refuse_given, whole_course
 from grader.grading.secret import new_secret
+from grader.intake.zipped import zip_bytes
 from grader.model import Course, HandIn
 from grader.model.errors import CourseError
 from grader.model.files import write_whole
@@ -117,6 +118,11 @@ def package(course: Course, wishes: Wishes) -> Files:
         return files | {f"course/{path.as_posix()}": (course.root / path).read_bytes() for path in whole_course(course)}
     except OSError as error:
         raise CourseError(f"{error.filename} cannot be read: {error.strerror}") from None
+
+
+def zipped(files: Files) -> bytes:
+    """Files as one zip, in which the programs can be executed."""
+    return zip_bytes(files, PROGRAMS)
 
 
 def lay_out(files: Files, folder: Path) -> None:

@@ -1,32 +1,54 @@
-"""Reports of many CI jobs → one gradebook: the latest of each author; what is no report is told with why."""
+"""Reports of many CI jobs → one gradebook: the latest of each author counts."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from grader.model.errors import CourseError
+from grader.report.export.gradebook_csv import GradebookRow, gradebook_csv
+from grader.report.safe import for_terminal
 from grader.report.schema import ReportFile, read_report
 
 _LARGEST = 50_000_000
-_TOLD = ("grader", "torch", "python", "confinement", "device")
+_COMPARED = ("grader", "torch", "python", "confinement", "device")
 """What may differ from job to job, and make scores that cannot be compared."""
 
 
 @dataclass(frozen=True)
 class Gathered:
-    """What was found in a folder.
+    """The reports in a folder.
 
     Attributes:
         reports: the latest of each author, by author.
         older: files of reports in whose place a later one of the same author counts.
-        unread: files that are no reports, each with why.
+        unread: of each file that is not a report, why not.
     """
 
     reports: tuple[ReportFile, ...]
     older: tuple[Path, ...]
-    unread: tuple[tuple[Path, str], ...]
+    unread: tuple[str, ...]
+
+    @property
+    def authors(self) -> int:
+        """How many authors the reports have."""
+        return sum(len(report.members) for report in self.reports)
+
+    def gradebook(self) -> str:
+        """The gradebook, with a column for each exercise of any report."""
+        ids = list(dict.fromkeys(exercise.id for report in self.reports for exercise in report.exercises))
+        return gradebook_csv(ids, map(GradebookRow.read, self.reports))
+
+    def lines(self) -> Iterator[str]:
+        """What does not count, and what not all reports have in common, so that their scores may not be compared."""
+        for path in self.older:
+            yield for_terminal(f"not counted, as a later report has the same author: {path.as_posix()}", one_line=True)
+        for name in _COMPARED:
+            values = sorted({str(report.environment.get(name)) for report in self.reports})
+            if len(values) > 1:
+                yield f"{name} is not the same in all reports: {', '.join(values)}"
+        yield from (f"not read: {for_terminal(why, one_line=True)}" for why in self.unread)
 
 
 def gather(folder: Path) -> Gathered:
@@ -39,7 +61,7 @@ def gather(folder: Path) -> Gathered:
         raise CourseError(f"{folder} is not a folder with reports")
     latest: dict[str, tuple[Path, ReportFile]] = {}
     older: list[Path] = []
-    unread: list[tuple[Path, str]] = []
+    unread: list[str] = []
     for path in sorted(folder.rglob("*.json")):
         if path.is_symlink() or not path.is_file():
             continue
@@ -48,7 +70,7 @@ def gather(folder: Path) -> Gathered:
                 raise CourseError(f"{path.as_posix()} is no report: it is larger than any")
             report = read_report(path)
         except CourseError as error:
-            unread.append((path, "; ".join(error.problems)))
+            unread.append("; ".join(error.problems))
             continue
         before = latest.get(report.author)
         if before is not None and before[1].graded_at > report.graded_at:
@@ -60,11 +82,3 @@ def gather(folder: Path) -> Gathered:
     if not latest:
         raise CourseError(f"{folder} has no report: files are expected that grade ci --json or grade --json wrote")
     return Gathered(tuple(latest[author][1] for author in sorted(latest)), tuple(older), tuple(unread))
-
-
-def differences(reports: Sequence[ReportFile]) -> Iterator[str]:
-    """What not all reports have in common, so that their scores may not be compared."""
-    for name in _TOLD:
-        found = sorted({str(report.environment.get(name)) for report in reports})
-        if len(found) > 1:
-            yield f"{name} is not the same in all reports: {', '.join(found)}"

@@ -1,6 +1,7 @@
-"""The command `grade`: a file for each command, imported when it is used, so that `grade --help` is quick.
+"""The command `grade`: commands parse options, call one function of another package, and print.
 
-A new command is a module here with a function `command`, and a row in `COMMANDS`.
+Their modules are imported when they are used, and import other packages inside of functions, so that `grade --help` and
+the first line of output are quick. A new command is a function of a module here, and a row in `COMMANDS`.
 """
 
 from __future__ import annotations
@@ -8,49 +9,52 @@ from __future__ import annotations
 import importlib
 import os
 import sys
+from typing import Any
 
 import click
 
-if sys.version_info < (3, 11):  # noqa: UP036  found out here, and not by a traceback of some import
+if sys.version_info < (3, 11):  # noqa: UP036  said here, and not by a traceback of some import
     here = ".".join(map(str, sys.version_info[:2]))
     sys.exit(f"grade: Python 3.11 or later is needed, this is {here}; make an environment with a later one")
+
+from grader.cli.printing import errors_as_lines
 
 _GRADE = "run"
 
 COMMANDS = {
-    _GRADE: "grade",
-    "batch": "batch",
-    "report": "report",
-    "diff": "diff",
-    "export": "export",
-    "ci": "ci",
-    "gather": "gather",
-    "init-ci": "init_ci",
-    "package": "package",
-    "verify": "verify",
-    "doctor": "doctor",
-    "new": "new",
-    "pages": "pages",
-    "release": "release",
-    "pack": "pack",
-    "start": "start",
-    "update": "update",
-    "list": "list",
-    "next": "next",
-    "watch": "watch",
-    "show": "show",
-    "hint": "hint",
-    "reset": "reset",
-    "trace": "trace",
-    "draw": "draw",
-    "break": "break_it",
-    "catch": "catch",
+    _GRADE: "grade:grade_command",
+    "batch": "batch:batch_command",
+    "report": "report:report_command",
+    "diff": "report:diff_command",
+    "export": "report:export_command",
+    "gather": "report:gather_command",
+    "ci": "ci:ci_command",
+    "init-ci": "ci:init_ci_command",
+    "package": "ci:package_command",
+    "verify": "verify:verify_command",
+    "doctor": "doctor:doctor_command",
+    "new": "new:new_command",
+    "pages": "pages:pages_command",
+    "release": "release:release_command",
+    "pack": "pack:pack_command",
+    "start": "start:start_command",
+    "update": "start:update_command",
+    "list": "student:list_command",
+    "next": "student:next_command",
+    "watch": "student:watch_command",
+    "show": "student:show_command",
+    "hint": "student:hint_command",
+    "reset": "student:reset_command",
+    "trace": "trace:command",
+    "draw": "draw:command",
+    "break": "break_it:command",
+    "catch": "catch:command",
 }
-"""Each command, and the module that it stands in."""
+"""Each command, with its module here and the name of its function in it."""
 
 
 class _Commands(click.Group):
-    """A group whose commands are imported when they are used, and in which what is no command is an exercise."""
+    """A group whose commands are imported when they are used; a word that is not a command is an exercise."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The names, without importing anything."""
@@ -60,8 +64,14 @@ class _Commands(click.Group):
         """Import a command."""
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = importlib.import_module(f"grader.cli.{COMMANDS[cmd_name]}").command
+        module, _, function = COMMANDS[cmd_name].partition(":")
+        command: click.Command = getattr(importlib.import_module(f"grader.cli.{module}"), function)
         return command
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command; an error of ours or of the course's becomes lines and an exit status."""
+        with errors_as_lines():
+            return super().invoke(ctx)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Put the name of the default command before arguments that name none."""

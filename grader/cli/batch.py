@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import signal
 import sys
 from collections.abc import Iterator, Sequence
@@ -10,27 +11,12 @@ from typing import TYPE_CHECKING
 
 import click
 
+from grader.cli.courses import broken_of, course_and_exercises, exercises_in, handin_of, print_broken
 from grader.cli.grade import UNDECIDED
-from grader.cli.options import (
-    confinement_option,
-    device_option,
-    lanes_option,
-    read_setup,
-    staff_option,
-    start_option,
-)
-from grader.cli.telling import (
-    INTERRUPTED,
-    Pace,
-    Say,
-    broken_of,
-    course_and_exercises,
-    handin_of,
-    tell,
-    tell_broken,
-    terminal_width,
-    told_errors,
-)
+from grader.cli.options import Workers, course_option, handin_option, lanes_option, staff_option, workers_options
+from grader.cli.printing import INTERRUPTED, Pace, Say, print_error, terminal_width
+from grader.model.errors import CourseError
+from grader.model.score import counted
 
 if TYPE_CHECKING:
     from grader.batch.order import Order, Shard, Summary
@@ -43,10 +29,10 @@ if TYPE_CHECKING:
 _SHOWN = 3
 
 
-@click.command()
+@click.command("batch")
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="Where reports and the gradebook go.")
-@click.option("--handin", help="Grade the exercises of this hand-in only.")
+@handin_option
 @click.option("--only", multiple=True, metavar="EX", help="Grade this exercise or module only; others keep theirs.")
 @click.option("--author", "authors", multiple=True, help="Grade this author or group only; others keep their rows.")
 @click.option("--rerun", type=click.Choice(["broken", "all"]), help="Grade again, though nothing changed.")
@@ -63,12 +49,10 @@ _SHOWN = 3
 @click.option("--shard", metavar="I/N", help="Grade every N-th submission alone, from the I-th on.")
 @click.option("--layout", help="How DIR is laid out: canvas, moodle, gradescope, clones, nbgrader, plain.")
 @click.option("-q", "--quiet", is_flag=True, help="No line for each author, no table: only where things are.")
-@click.option("--course", "course_folder", type=click.Path(path_type=Path), help="The course; by default this folder.")
+@course_option
 @staff_option
-@confinement_option("full")
-@device_option
-@start_option
-def command(
+@workers_options(confinement="full")
+def batch_command(
     folder: Path,
     out: Path,
     handin: str | None,
@@ -84,9 +68,7 @@ def command(
     quiet: bool,
     course_folder: Path | None,
     staff: bool,
-    confinement: str,
-    device: str,
-    start: str | None,
+    workers: Workers,
 ) -> None:
     """Grade every submission in DIR: a folder or zip for each author, or a download of Canvas, Moodle, Gradescope.
 
@@ -95,34 +77,32 @@ def command(
     say, details = Say(), Say(quiet=quiet)
     details("Grading ...")
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: a job's time may be over
-    with told_errors():
-        from grader.batch.order import Order, ids
-        from grader.grading.plan import RunPlan
-        from grader.intake.layouts import taken_in
-        from grader.report.lines import filled
-        from grader.runner.pool import cores
+    from grader.batch.order import Order, ids
+    from grader.grading.plan import RunPlan
+    from grader.intake.layouts import taken_in
+    from grader.report.lines import filled
+    from grader.runner.pool import cores
 
-        course, exercises = course_and_exercises((), course_folder)
-        broken = broken_of(course, handin=(chosen := handin_of(course, handin)))
-        if chosen:
-            tell_broken([item for item in broken if not item.module])
-            exercises = [exercise for exercise in exercises if exercise.id in chosen.exercises]
-        part = _shard(shard)
-        setup = read_setup(start, device, confinement)
-        engine = _cluster(cluster, lanes, setup)
-        named = _named(course, only, ids(exercises), handin)
-        plan = RunPlan(course, exercises, setup, handin=handin)
-        with taken_in(folder, course.exercises, layout, out) as intake:
-            details(intake.told())
-            asked = _authors(intake, authors)
-            order = Order(named, asked, rerun or "", never_lower, (attempts or course.attempts) == "best", staff, part)
-            summary = _graded(plan, intake, out, order, (lanes or len(cores()), engine), details)
-        for told in _told(summary, order, out):
-            say(*filled(told.split(), "", terminal_width()))
-        say(*filled(_where_it_is(order, out).split(), "", terminal_width()))
-        for item in broken:
-            say(f"BROKEN  {item.id} was graded for nobody: mend what is told above, then run it again.")
-        sys.exit(UNDECIDED if summary.broken or summary.unread or broken else 0)
+    course, exercises = course_and_exercises((), course_folder)
+    broken = broken_of(course, handin=(chosen := handin_of(course, handin)))
+    if chosen:
+        print_broken([item for item in broken if not item.module])
+    exercises = exercises_in(chosen, exercises)
+    part = _shard(shard)
+    setup = workers.setup()
+    engine = _cluster(cluster, lanes, setup)
+    named = _named(course, only, ids(exercises), handin)
+    plan = RunPlan(course, exercises, setup, handin=handin)
+    with taken_in(folder, course.exercises, layout, out) as intake:
+        details(intake.told())
+        wanted = _authors(intake, authors)
+        order = Order(named, wanted, rerun or "", never_lower, (attempts or course.attempts) == "best", staff, part)
+        summary = _graded(plan, intake, out, order, (lanes or len(cores()), engine), details)
+    for line in (*_told(summary, order, out), _where_it_is(order, out)):
+        say(*filled(line.split(), "", terminal_width()))
+    for item in broken:
+        say(f"BROKEN  {item.id} was graded for nobody: mend what is told above, then run it again.")
+    sys.exit(UNDECIDED if summary.broken or summary.unread or broken else 0)
 
 
 def _graded(
@@ -130,7 +110,6 @@ def _graded(
 ) -> Summary:
     """Grade, and print each author as it comes, then the table."""
     from grader.batch.run import grade_batch
-    from grader.model.score import counted
     from grader.report.gradebook import author_line, gradebook_lines
 
     done = 0
@@ -152,7 +131,7 @@ def _graded(
             plan, intake, out, order, on_report, slots=slots, engine=engine, on_book=on_book, on_wait=pace
         )
     except KeyboardInterrupt:
-        say()  # what stood there meanwhile goes
+        say()  # erases the line that showed the pace
         click.echo(f"grade: interrupted after {counted(done, 'author')}; the same command goes on from there", err=True)
         left = "a run without --shard writes the gradebook" if order.shard else f"the gradebook so far is in {out}"
         click.echo(f"grade: {left}", err=True)
@@ -171,7 +150,7 @@ def _cluster(address: str | None, lanes: int | None, setup: Setup) -> OpenEngine
 
     def note(line: str) -> None:
         click.echo()  # the line that changes ends here
-        tell(line)
+        print_error(line)
 
     return cluster_opener(address, lanes, setup, note)
 
@@ -192,7 +171,6 @@ def _shard(text: str | None) -> Shard | None:
         CourseError: there is none of that name.
     """
     from grader.batch.order import Shard
-    from grader.model.errors import CourseError
 
     if text is None:
         return None
@@ -209,7 +187,6 @@ def _named(course: Course, names: Sequence[str], asked: Sequence[str], handin: s
         CourseError: there is none of that name, or it is not in the hand-in.
     """
     from grader.course.names import find_exercises
-    from grader.model.errors import CourseError
 
     found = dict.fromkeys(exercise.id for name in names for exercise in find_exercises(course, name))
     missing = [id for id in found if id not in asked]
@@ -224,10 +201,6 @@ def _authors(intake: Intake, names: Sequence[str]) -> list[str]:
     Raises:
         CourseError: nobody of that name handed anything in; with the nearest.
     """
-    import difflib
-
-    from grader.model.errors import CourseError
-
     found = []
     for name in names:
         own = [handed.key for handed in intake.handed if name == handed.key or name in handed.authors]
@@ -241,7 +214,6 @@ def _authors(intake: Intake, names: Sequence[str]) -> list[str]:
 
 def _told(summary: Summary, order: Order, out: Path) -> Iterator[str]:
     """What somebody should know of a run besides the table."""
-    from grader.model.score import counted
     from grader.report.safe import for_terminal
 
     if summary.kept and not summary.graded:

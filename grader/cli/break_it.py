@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from grader.cli.courses import course_and_exercises
 from grader.cli.options import complete_exercises, device_option, read_setup, start_option
-from grader.cli.telling import Say, course_and_exercises, terminal_width, told_errors
+from grader.cli.printing import Say, errors_as_lines, terminal_width
 
 if TYPE_CHECKING:
     from grader.model import Course, Exercise, Report
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 def command(name: str, give_up: bool, seed: int | None, device: str, start: str | None) -> None:
     """Plant one tensor fault in your own solution, for you to find; once more, when you have found it."""
     say = Say()
-    with told_errors():
+    with errors_as_lines():
         from grader.course.names import one_exercise
         from grader.model.errors import CourseError
         from grader.student.breaking import planted_in

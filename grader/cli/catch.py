@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from grader.cli.courses import course_and_exercises
 from grader.cli.options import complete_exercises, device_option, read_setup, start_option
-from grader.cli.telling import Say, course_and_exercises, solved_reference, terminal_width, told_errors
+from grader.cli.printing import Say, errors_as_lines, terminal_width
 
 if TYPE_CHECKING:
     from grader.student.catching import Caught
@@ -25,11 +26,12 @@ _NOT_ALL = 1
 def command(name: str, device: str, start: str | None) -> None:
     """Hold a check of your own against known wrong and right answers of an exercise that you have solved."""
     say = Say()
-    with told_errors():
+    with errors_as_lines():
         from grader.course.layout import own_check
         from grader.course.names import one_exercise
         from grader.student.catching import catch, write_template
         from grader.student.pages import prose, typed
+        from grader.student.progress import solved_reference
 
         course, _ = course_and_exercises(())
         exercise = one_exercise(course, name)

@@ -1,10 +1,10 @@
-"""`grade ci`: grade a checkout in a CI job, and report in every format asked for."""
+"""`grade ci` grades a checkout in a CI job; `grade init-ci` and `grade package` write the files that platforms need."""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -12,33 +12,39 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from grader.cli.grade import POINTS_LOST, UNDECIDED
+from grader.cli.courses import course_here, exercises_in, handin_of
+from grader.cli.grade import exit_status
 from grader.cli.options import (
+    Workers,
     confinement_option,
-    device_option,
+    course_option,
     format_option,
+    handin_option,
     hidden_option,
+    package_option,
     points_option,
-    read_setup,
-    secret_option,
     seed_option,
     staff_option,
-    start_option,
+    workers_options,
 )
-from grader.cli.telling import Say, handin_of, told_errors
+from grader.cli.printing import Say, write_file
 
 if TYPE_CHECKING:
     from grader.ci.checkout import Checkout
-    from grader.ci.platform import Platform
     from grader.grading.plan import RunPlan
-    from grader.model import Report, Submission
+    from grader.model import Submission
     from grader.model.messages import Setup
-    from grader.report.export.items import Options, Visibility
-    from grader.report.schema import ReportFile
-
-    Formats = tuple[tuple[str, str], ...]
+    from grader.report.export.items import Visibility
 
 NEVER = "never"
+
+_NEXT = {
+    "github": "Commit them to the students' repository or its template; docs/ci.md tells what its score is worth.",
+    "github-class": "Commit them to the private repository of the course, fill class.txt, set the secret CLASS_TOKEN.",
+    "gitlab": "Commit them to the students' repository or its template; docs/ci.md tells what its score is worth.",
+    "gradescope": "These are the programs alone;  grade package gradescope  makes the zip to upload, course and all.",
+    "prairielearn": "Copy the course to grader/course, build grader/Dockerfile, and name the image in info.json.",
+}
 
 
 class _Threshold(click.ParamType[float | None]):
@@ -59,13 +65,13 @@ class _Threshold(click.ParamType[float | None]):
         return percent
 
 
-@click.command()
+@click.command("ci")
 @click.argument("names", metavar="[EXERCISE]...", nargs=-1)
 @click.option(
     "--submission", default=".", type=click.Path(path_type=Path), help="The checkout; by default this folder."
 )
 @click.option("--course", type=click.Path(path_type=Path), help="The course with its checks, outside of the checkout.")
-@click.option("--handin", help="Grade the exercises of this hand-in only.")
+@handin_option
 @click.option("--changed-since", metavar="COMMIT", help="Grade only what was changed since a commit.")
 @click.option("--json", "json_path", metavar="FILE", help="Write the report as JSON.")
 @staff_option
@@ -82,11 +88,13 @@ class _Threshold(click.ParamType[float | None]):
 )
 @click.option("--author", help="Whose it is; by default the name of the repository, or of the folder.")
 @seed_option
-@secret_option
-@confinement_option(None, "full with --course, else none")
-@device_option
-@start_option
-def command(
+@click.option(
+    "--secret-file",
+    type=click.Path(path_type=Path),
+    help="The secret that the inputs of --course come from; by default that in GRADE_SECRET, or a fresh one.",
+)
+@workers_options(None, "full with --course, else none")
+def ci_command(
     names: tuple[str, ...],
     submission: Path,
     course: Path | None,
@@ -94,49 +102,55 @@ def command(
     changed_since: str | None,
     json_path: str | None,
     staff: bool,
-    formats: Formats,
+    formats: tuple[tuple[str, str], ...],
     points: bool | None,
     hidden: Visibility,
     fail_below: float | None,
     author: str | None,
     seed: int | None,
     secret_file: Path | None,
-    confinement: str | None,
-    device: str,
-    start: str | None,
+    workers: Workers,
 ) -> None:
     """Grade a checkout in a CI job: groups and annotations in its log, its page and outputs, and files."""
     say = Say(quiet=any(place == "-" for _, place in formats))
     say("Grading ...")
-    with told_errors():
-        from grader.ci.checkout import open_checkout
-        from grader.ci.platform import Platform, is_passed, is_unsettled
-        from grader.ci.run import write_files
-        from grader.report.export.items import Options
-        from grader.report.schema import ReportFile
+    from grader.ci.checkout import open_checkout
+    from grader.ci.job import Platform, grade_checkout, is_passed, write_files
+    from grader.report.export.formats import write_format
+    from grader.report.export.items import Options
+    from grader.report.schema import ReportFile
 
-        platform = Platform.of(os.environ)
-        checkout = open_checkout(submission, course)
-        # Where there is nothing to keep from student code, a machine without walls will do.
-        least = confinement or ("full" if course is not None else "none")
-        setup = read_setup(start, device, least, seed or 0)
-        if course is not None:
-            setup = _with_secret(setup, seed, secret_file)
-        tells = points if points is not None else not platform.is_public
-        options = Options(platform.environ, tells, hidden, platform.folder_of(checkout.folder))
-        sheet, handed_in = _sheet(checkout, names, handin, changed_since, author or platform.author, setup)
-        write = partial(write_files, json_path=json_path, formats=formats, options=options, staff=staff)
-        report = _grade(checkout, sheet, handed_in, write, say)
-        read = ReportFile.of(report)
-        passed = is_passed(read, 100 if fail_below is None else fail_below)
-        _tell(platform, read, formats, options, passed=passed, say=say)
-    if fail_below is None:
-        return
-    sys.exit(UNDECIDED if is_unsettled(read) else 0 if passed else POINTS_LOST)
+    platform = Platform.of(os.environ)
+    checkout = open_checkout(submission, course)
+    # Without hidden checks there is nothing to keep from student code: a machine that cannot confine it will do.
+    setup = workers.setup(seed or 0, confinement="none" if course is None else "full")
+    if course is not None:
+        setup = _with_secret(setup, seed, secret_file)
+    options = Options(
+        environ=platform.environ,
+        points=points if points is not None else not platform.is_public,
+        hidden=hidden,
+        folder=platform.folder_of(checkout.folder),
+    )
+    plan, handed_in = _plan(checkout, names, handin, changed_since, author or platform.author, setup)
+    say(*_notes(checkout, plan))
+    write = partial(write_files, json_path=json_path, formats=formats, options=options, staff=staff)
+    report = grade_checkout(plan, handed_in, write, lambda graded: say(f"graded {graded.exercise.id}"))
+    write(report)
+    read = ReportFile.of(report)
+    passed = is_passed(read, 100 if fail_below is None else fail_below)
+    for name, place in formats:
+        if place == "-":
+            write_format(name, place, read, options)
+    say(platform.log(read, options).rstrip("\n"))
+    with_result = any(name == "classroom" for name, _ in formats)
+    platform.tell(read, options, passed=passed, with_result=with_result)
+    if fail_below is not None:
+        sys.exit(exit_status(report, passed=passed))
 
 
 def _with_secret(setup: Setup, seed: int | None, file: Path | None) -> Setup:
-    """The set-up for other people's work: whoever knows a check's id must not be able to compute its inputs."""
+    """The setup for other people's work: inputs that cannot be computed from a check's id."""
     from grader.grading.secret import read_secret
 
     if seed is not None:
@@ -144,7 +158,7 @@ def _with_secret(setup: Setup, seed: int | None, file: Path | None) -> Setup:
     return replace(setup, secret=read_secret(file))
 
 
-def _sheet(
+def _plan(
     checkout: Checkout, names: tuple[str, ...], handin: str | None, since: str | None, author: str, setup: Setup
 ) -> tuple[RunPlan, Submission]:
     """What is graded, and what was handed in."""
@@ -155,9 +169,8 @@ def _sheet(
 
     course = checkout.course
     wanted = {exercise.id for name in names for exercise in find_exercises(course, name)}
-    exercises = [exercise for exercise in course.exercises if not wanted or exercise.id in wanted]
-    if chosen := handin_of(course, handin):
-        exercises = [exercise for exercise in exercises if exercise.id in chosen.exercises]
+    exercises = exercises_in(handin_of(course, handin), course.exercises)
+    exercises = [exercise for exercise in exercises if not wanted or exercise.id in wanted]
     handed_in = collect_one(checkout.folder, course.exercises, exercises, author or checkout.folder.name)
     if since is not None:
         changed = changed_exercises(checkout, handed_in, since)
@@ -165,34 +178,68 @@ def _sheet(
     return RunPlan(course, exercises, setup, handin=handin), handed_in
 
 
-def _grade(
-    checkout: Checkout, sheet: RunPlan, handed_in: Submission, write: Callable[[Report], None], say: Say
-) -> Report:
-    """Grade, write the files while checks end, and say what is graded with which checks."""
+def _notes(checkout: Checkout, plan: RunPlan) -> Iterator[str]:
+    """What is graded, and with which checks, where that may surprise."""
     from grader.ci.checkout import other_files
-    from grader.ci.run import grade_checkout
     from grader.report.export.job import log_line
 
     if checkout.is_own:
-        say("The checks are those of this repository, which its author can change: the score is advice.")
+        yield "The checks are those of this repository, which its author can change: the score is advice."
     if others := other_files(checkout):
-        say("These files are not the course's, or of an older version of it; they do not count:")
-        say(*(f"  {log_line(path)}" for path in others))
-    if not sheet.exercises:
-        say("No exercise has changed: nothing is graded.")
-
-    report = grade_checkout(sheet, handed_in, write, lambda graded: say(f"graded {graded.exercise.id}"))
-    write(report)
-    return report
+        yield "These files are not the course's, or of an older version of it; they do not count:"
+        yield from (f"  {log_line(path)}" for path in others)
+    if not plan.exercises:
+        yield "No exercise has changed: nothing is graded."
 
 
-def _tell(platform: Platform, read: ReportFile, formats: Formats, options: Options, *, passed: bool, say: Say) -> None:
-    """Print what goes to standard output, or the log; set outputs, and write the page of the job."""
-    from grader.report.export.formats import write_format
+@click.command("init-ci")
+@click.argument("platform", type=click.Choice(list(_NEXT)))
+@click.argument("folder", metavar="[DIR]", default=".", type=click.Path(path_type=Path))
+@handin_option
+@package_option
+@confinement_option("reduced", purpose="The least level with which Gradescope and PrairieLearn grade.")
+@hidden_option
+def init_ci_command(
+    platform: str, folder: Path, handin: str | None, requirement: str | None, confinement: str, hidden: Visibility
+) -> None:
+    """Write the files by which PLATFORM grades into DIR, this folder by default; none is written over."""
+    from grader.ci.files import Wishes, lay_out, platform_files
 
-    for name, place in formats:
-        if place == "-":
-            write_format(name, place, read, options)
-    say(platform.log(read, options).rstrip("\n"))
-    with_result = any(name == "classroom" for name, _ in formats)
-    platform.tell(read, options, passed=passed, with_result=with_result)
+    course = course_here() if platform == "prairielearn" or handin is not None else None
+    chosen = handin_of(course, handin) if course else None
+    wishes = Wishes(requirement or Wishes.package_here(), confinement, hidden, chosen)
+    files = platform_files(platform, wishes, course)
+    lay_out(files, folder)
+    Say()(*(f"wrote {(folder / path).as_posix()}" for path in files), _NEXT[platform])
+
+
+@click.command("package")
+@click.argument("platform", type=click.Choice(["gradescope"]))
+@click.option("--out", default="autograder.zip", show_default=True, type=click.Path(path_type=Path), help="The zip.")
+@handin_option
+@package_option
+@course_option
+@confinement_option(
+    "reduced", purpose="The least level that is taken; with none student code can read the hidden checks."
+)
+@hidden_option
+def package_command(
+    platform: str,
+    out: Path,
+    handin: str | None,
+    requirement: str | None,
+    course_folder: Path | None,
+    confinement: str,
+    hidden: Visibility,
+) -> None:
+    """Make the zip that Gradescope takes as an autograder: its programs, and the whole course."""
+    from grader.ci.files import Wishes, package, zipped
+
+    course = course_here(course_folder, whole=True)
+    wishes = Wishes(requirement or Wishes.package_here(), confinement, hidden, handin_of(course, handin))
+    files = package(course, wishes)
+    write_file(out, zipped(files), "--out")
+    Say()(
+        f"wrote {out.as_posix()}: {len(files)} files, with every hidden check and solution; give it to nobody else",
+        "Upload it as the autograder of an assignment, on Ubuntu 22.04 or later.",
+    )

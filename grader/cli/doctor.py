@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import textwrap
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from grader.cli.options import read_setup, start_option
-from grader.cli.telling import Say, told_errors
+from grader.cli.options import json_option, read_setup, start_option
+from grader.cli.printing import Say, print_json
 from grader.sandbox.levels import Level
 
 if TYPE_CHECKING:
@@ -24,20 +23,19 @@ _MEANING = {
 }
 
 
-@click.command()
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.command("doctor")
+@json_option
 @start_option
-def command(as_json: bool, start: str | None) -> None:
+def doctor_command(as_json: bool, start: str | None) -> None:
     """Show what this machine can do, and what would make it do more."""
     say = Say(quiet=as_json)
     say("Looking ...")
-    with told_errors():
-        from grader.runner.doctor import examine
+    from grader.runner.doctor import examine
 
-        found = examine(read_setup(start))
-        say(*doctor_lines(found))
-        if as_json:
-            click.echo(json.dumps(doctor_data(found), indent=1))
+    examination = examine(read_setup(start))
+    say(*doctor_lines(examination))
+    if as_json:
+        print_json(doctor_data(examination))
 
 
 def doctor_lines(found: Examination) -> Iterator[str]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from grader.cli.options import plain_option
-from grader.cli.telling import Say, drawing, terminal_width, told_errors
+from grader.cli.printing import Say, drawing, errors_as_lines, terminal_width
 
 if TYPE_CHECKING:
     from grader.model import Picture
@@ -34,7 +34,7 @@ def command(
     grade draw "(2, 3)" --strides "(1, 2)" --offset 1
     """
     say = Say()
-    with told_errors():
+    with errors_as_lines():
         from grader.model.errors import CourseError
         from grader.model.files import write_whole
         from grader.report.lines import filled

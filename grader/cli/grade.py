@@ -5,30 +5,24 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from grader.cli.options import (
-    complete_grade,
-    confinement_option,
-    device_option,
-    plain_option,
-    read_setup,
-    seed_option,
-    staff_option,
-    start_option,
-)
-from grader.cli.telling import Say, broken_of, check_rules, course_and_exercises, drawing, terminal_width, told_errors
+from grader.cli.courses import broken_of, course_and_exercises
+from grader.cli.options import Workers, complete_grade, plain_option, seed_option, staff_option, workers_options
+from grader.cli.printing import Say, drawing, terminal_width
+from grader.model.errors import CourseError
+from grader.model.files import write_whole
 
 if TYPE_CHECKING:
     from grader.grading.plan import RunPlan
     from grader.grading.work import Finished
-    from grader.model import GradedExercise, Report, Submission
+    from grader.model import Exercise, GradedExercise, Report, Submission
     from grader.model.messages import Setup
     from grader.report.schema import ReportFile
 
@@ -49,10 +43,8 @@ UNDECIDED = 3
 @click.option("-q", "--quiet", is_flag=True, help="Print only the table and the total.")
 @click.option("-v", "--verbose", is_flag=True, help="Show every check with its message, also those that passed.")
 @plain_option
-@confinement_option("none")
-@device_option
-@start_option
-def command(
+@workers_options(confinement="none")
+def grade_command(
     names: tuple[str, ...],
     submission: Path | None,
     json_path: str | None,
@@ -65,78 +57,87 @@ def command(
     quiet: bool,
     verbose: bool,
     plain: bool,
-    confinement: str,
-    device: str,
-    start: str | None,
+    workers: Workers,
 ) -> None:
-    """Grade exercises, print what to mend, and say what to do next."""
+    """Grade exercises, print what to fix, and say what to do next."""
     say = Say(quiet=json_path == "-")
-    if not quiet:
-        say("Grading ...")
-    with told_errors():
-        _can_write("--json", None if json_path == "-" else json_path)
-        _can_write("--html", html_path)
-        setup, earlier = read_setup(start, device, confinement, seed or 0), None
-        details = say if not quiet else Say(quiet=True)
-        if like is not None:
-            from grader.report.like import read_like, setup_like
+    details = Say(quiet=True) if quiet else say
+    details("Grading ...")
+    _can_write("--json", json_path)
+    _can_write("--html", html_path)
+    setup, earlier = workers.setup(seed or 0), None
+    if like is not None:
+        from grader.report.like import read_like, setup_like
 
-            earlier = read_like(Path(like))
-            setup = setup_like(earlier, setup, start is not None)
-        programs = json_path is not None
-        lines = partial(_exercise_lines, every=verbose, plain=plain)
-        saves = not (stops or programs or like or submission)
-        seeded = seed is not None or like is not None
-        how = _How(stops=stops, for_programs=programs, saves=saves, fresh=fresh, seeded=seeded)
-        report, all_run = _grade((names, earlier), submission, setup, (say, details), lines, how)
-        _write(report, (json_path, html_path), say, staff=staff)
-    sys.exit(_exit_status(report) if all_run else UNDECIDED)
+        earlier = read_like(Path(like))
+        setup = setup_like(earlier, setup, workers.start is not None)
+    plan, handed_in = _plan(names, submission, setup, earlier, seeded=seed is not None or like is not None)
+    # In a report for programs each check has a row; a student reads one sentence, and at once.
+    plan = replace(plan, stops=stops, compiles=json_path is None)
+    saves = not (stops or json_path or like or submission or plan.rules)
+    lines = partial(_exercise_lines, every=verbose, plain=plain)
+    report = _graded(plan, handed_in, submission, (say, details), lines, saves=saves, fresh=fresh)
+    if earlier is not None:
+        from grader.report.like import differences
 
-
-@dataclass(frozen=True)
-class _How:
-    """How a run is done.
-
-    Attributes:
-        stops: whether it ends at the first check that loses points.
-        for_programs: whether its report is for programs, which need a row for each check.
-        saves: whether results of earlier runs are used, and new ones are saved.
-        fresh: whether everything is run again all the same.
-        seeded: whether its seed was given.
-    """
-
-    stops: bool
-    for_programs: bool
-    saves: bool
-    fresh: bool
-    seeded: bool
+        say(*differences(earlier, report, terminal_width()))
+    _write(report, json_path, html_path, say, staff=staff)
+    sys.exit(UNDECIDED if broken_of(plan.course, names) else exit_status(report))
 
 
-def _grade(
-    wanted: tuple[tuple[str, ...], ReportFile | None],
+def _plan(
+    words: tuple[str, ...], submission: Path | None, setup: Setup, earlier: ReportFile | None, *, seeded: bool
+) -> tuple[RunPlan, Submission]:
+    """What is to be graded, and of whose files."""
+    from grader.course.layout import is_given
+    from grader.course.names import split_rules
+    from grader.grading.plan import RunPlan
+    from grader.grading.secret import read_secret
+    from grader.intake.collect import collect_one
+    from grader.intake.folder import read_submission
+    from grader.report.like import exercises_like
+
+    names, rules = split_rules(words)
+    course, exercises = course_and_exercises(names)
+    _check_rules(exercises, rules)
+    if earlier is not None:
+        exercises = exercises_like(earlier, exercises)
+    place = (submission or course.root).resolve()
+    author = earlier.author if earlier else place.stem if place.is_file() else place.name
+    if submission is None:
+        handed_in = read_submission(course.root, exercises, author)
+    else:
+        handed_in = collect_one(submission, course.exercises, exercises, author)
+        # Hidden checks on files of somebody else: inputs must not be computable. A student's own folder keeps its seed.
+        if not seeded and not is_given(course.root) and any(exercise.hidden_checks for exercise in exercises):
+            setup = replace(setup, secret=read_secret(None))
+    # A module stands for the exercises of it that were begun; an exercise that is named itself is run in any case.
+    alone = bool(names) and len(exercises) <= len(names)
+    return RunPlan(course, exercises, setup, runs_untouched=alone, has_folder=True, rules=rules), handed_in
+
+
+def _graded(
+    plan: RunPlan,
+    handed_in: Submission,
     submission: Path | None,
-    setup: Setup,
     says: tuple[Say, Say],
     lines: Callable[[GradedExercise, int], Iterator[str]],
-    how: _How,
-) -> tuple[Report, bool]:
-    """Grade what is wanted, and report it with the first of `says`; exercises with the second, in these lines.
-
-    With the report comes whether no exercise was left out.
-    """
+    *,
+    saves: bool,
+    fresh: bool,
+) -> Report:
+    """Grade, and print the report with the first of `says`; exercises and advice with the second."""
     from grader.course.kept import kept_results
     from grader.grading.known import Known
     from grader.grading.lanes import lanes_for, open_lanes
     from grader.grading.store import open_store
     from grader.grading.submission import grade_submission
-    from grader.report.like import differences
     from grader.report.terminal import summary_lines, unread_lines
-    from grader.student.after import after_run, unchanged_lines
+    from grader.student.advice import after_run, unchanged_lines
 
-    plan, handed_in = _plan(wanted, submission, setup, how)
     course, width, started = plan.course, terminal_width(), time.monotonic()
-    done = saved = 0
     say, details = says
+    done = saved = 0
     details(*unread_lines(handed_in, width))
 
     def on_finished(one: Finished) -> None:
@@ -150,63 +151,25 @@ def _grade(
             details.running(f"{done} of {len(plan.exercises)} exercises", time.monotonic() - started)
 
     slots = lanes_for(plan, handed_in)
-    folder = submission or course.root
     with (
         open_store(kept_results(course) if submission is None else None) as store,
         open_lanes(
             plan.to_run(handed_in),
             plan.setup,
             slots,
-            hidden=(folder,),
+            hidden=(submission or course.root,),
             known=Known(plan.setup, store),
             watch=details.running if slots == 1 else None,
         ) as lanes,
     ):
-        kept = store if how.saves and not plan.rules else None
-        report = grade_submission(
-            plan, handed_in, lanes, kept, fresh=how.fresh, on_finished=on_finished, on_wait=on_wait
-        )
+        kept = store if saves else None
+        report = grade_submission(plan, handed_in, lanes, kept, fresh=fresh, on_finished=on_finished, on_wait=on_wait)
         # Everything is printed before the lanes are closed: the reader need not wait for that.
         say(*summary_lines(report, width))
         details(*unchanged_lines(saved, width))
-        say(*(differences(wanted[1], report, width) if wanted[1] else ()))
         if submission is None:
             details(*after_run(course, report, width))
-    return report, not broken_of(course, wanted[0])
-
-
-def _plan(
-    wanted: tuple[tuple[str, ...], ReportFile | None], submission: Path | None, setup: Setup, how: _How
-) -> tuple[RunPlan, Submission]:
-    """What is to be graded, and of whose files."""
-    from grader.course.layout import is_given
-    from grader.course.names import split_rules
-    from grader.grading.plan import RunPlan
-    from grader.grading.secret import read_secret
-    from grader.intake.collect import collect_one
-    from grader.intake.folder import read_submission
-    from grader.report.like import exercises_like
-
-    words, earlier = wanted
-    names, rules = split_rules(words)
-    course, exercises = course_and_exercises(names)
-    check_rules(exercises, rules)
-    if earlier is not None:
-        exercises = exercises_like(earlier, exercises)
-    place = (submission or course.root).resolve()
-    author = earlier.author if earlier else place.stem if place.is_file() else place.name
-    if submission is None:
-        handed_in = read_submission(course.root, exercises, author)
-    else:
-        handed_in = collect_one(submission, course.exercises, exercises, author)
-        # Somebody else's files and hidden checks: nobody may compute the inputs. A student's own folder keeps its seed.
-        if not how.seeded and not is_given(course.root) and any(exercise.hidden_checks for exercise in exercises):
-            setup = replace(setup, secret=read_secret(None))
-    # A module stands for what was begun of it; an exercise by its own name is run also where it was not.
-    alone = bool(names) and len(exercises) <= len(names)
-    # In a report for programs each check has a row; a student reads one sentence, and at once.
-    plan = RunPlan(course, exercises, setup, runs_untouched=alone, has_folder=True, rules=rules)
-    return replace(plan, stops=how.stops, compiles=not how.for_programs), handed_in
+    return report
 
 
 def _exercise_lines(graded: GradedExercise, width: int, *, every: bool, plain: bool) -> Iterator[str]:
@@ -215,11 +178,25 @@ def _exercise_lines(graded: GradedExercise, width: int, *, every: bool, plain: b
     return exercise_lines(graded, width, every=every, drawing=drawing(plain=plain))
 
 
+def _check_rules(exercises: Sequence[Exercise], rules: Sequence[str]) -> None:
+    """Refuse rules that the one exercise does not have.
+
+    Raises:
+        CourseError: the exercise has no such rule, or there is not exactly one exercise.
+    """
+    if not rules:
+        return
+    if len(exercises) > 1:
+        raise CourseError(f"{rules[0]} is a rule of some exercise; say of which one: grade EXERCISE {rules[0]}")
+    known = exercises[0].contract
+    unknown = [rule for rule in rules if rule not in known]
+    if known and unknown:
+        raise CourseError(f"{exercises[0].id} has no rule {unknown[0]}; its rules are {', '.join(known)}")
+
+
 def _can_write(option: str, path: str | None) -> None:
     """Say so before anything is graded, if the report cannot be written."""
-    from grader.model.errors import CourseError
-
-    if path is None:
+    if path is None or path == "-":
         return
     folder = Path(path).absolute().parent
     if not folder.is_dir():
@@ -228,11 +205,9 @@ def _can_write(option: str, path: str | None) -> None:
         raise CourseError(f"{option}: no file can be written at {path}; name another place")
 
 
-def _write(report: Report, paths: tuple[str | None, str | None], say: Say, *, staff: bool) -> None:
-    from grader.model.files import write_whole
+def _write(report: Report, json_path: str | None, html_path: str | None, say: Say, *, staff: bool) -> None:
     from grader.report.schema import report_json, write_report
 
-    json_path, html_path = paths
     if json_path == "-":
         click.echo(report_json(report, staff=staff), nl=False)
     elif json_path:
@@ -245,9 +220,12 @@ def _write(report: Report, paths: tuple[str | None, str | None], say: Say, *, st
         say(f"The report for a browser is in {html_path}")
 
 
-def _exit_status(report: Report) -> int:
+def exit_status(report: Report, *, passed: bool | None = None) -> int:
+    """The exit status of a run; whether it passed may be decided by another policy than full marks."""
     verdicts = {row.outcome.verdict.value for graded in report.exercises for row in graded.checks}
     if verdicts & {"broken", "inconclusive"}:
         return UNDECIDED
     total = report.score
-    return POINTS_LOST if total.earned + total.undecided < total.possible else 0
+    if passed is None:
+        passed = total.earned + total.undecided >= total.possible
+    return 0 if passed else POINTS_LOST

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from grader.cli.telling import Say, told_errors
+from grader.cli.printing import Say
+from grader.model.errors import CourseError
+from grader.model.score import counted
 
 if TYPE_CHECKING:
     from grader.author.port.draft import Draft
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
 _FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 
 
-@click.command()
+@click.command("new")
 @click.argument("name", metavar="MODULE/EXERCISE", required=False)
 @click.option("--from", "tests", type=_FILE, help="Port this plain pytest file: checks, probes, a starter.")
 @click.option("--reference", type=_FILE, help="With --from: a solution, which becomes the reference.")
@@ -25,45 +27,42 @@ _FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 @click.option(
     "--schemas", type=click.Path(path_type=Path), help="Write JSON Schemas of the YAML files and the report there."
 )
-def command(
+def new_command(
     name: str | None, tests: Path | None, reference: Path | None, course_folder: Path | None, schemas: Path | None
 ) -> None:
     """Lay out an exercise, or a course, that lacks only what its author must write."""
+    from grader.course.layout import find_course, refuse_given
+    from grader.course.scaffold import new_course, new_exercise, write_schemas
+
+    if (tests and not name) or (reference and not tests):
+        raise CourseError("--from needs MODULE/EXERCISE, and --reference needs --from")
+    # First, because it may refuse: nothing is laid out then.
+    draft = _ported(tests, reference) if tests else None
+    written = []
+    if course_folder:
+        written += new_course(course_folder)
+    if schemas:
+        from grader.model.typed import schema_of
+        from grader.report.schema import ReportFile
+
+        written += write_schemas(schemas, {"report.schema.json": schema_of(ReportFile)})
+    if name:
+        root = find_course((course_folder or Path.cwd()).resolve())
+        refuse_given(root, "new")
+        written += new_exercise(root, name, (lambda places: _files(draft, places)) if draft else None)
+    if not written:
+        raise CourseError("say what to lay out: MODULE/EXERCISE, --course DIR or --schemas DIR")
     say = Say()
-    with told_errors():
-        from grader.course.layout import find_course, refuse_given
-        from grader.course.scaffold import new_course, new_exercise, write_schemas
-        from grader.model.errors import CourseError
-
-        if (tests and not name) or (reference and not tests):
-            raise CourseError("--from needs MODULE/EXERCISE, and --reference needs --from")
-        # First, because it may refuse: nothing is laid out then.
-        draft = _ported(tests, reference) if tests else None
-        written = []
-        if course_folder:
-            written += new_course(course_folder)
-        if schemas:
-            from grader.model.typed import schema_of
-            from grader.report.schema import ReportFile
-
-            written += write_schemas(schemas, {"report.schema.json": schema_of(ReportFile)})
-        if name:
-            root = find_course((course_folder or Path.cwd()).resolve())
-            refuse_given(root, "new")
-            written += new_exercise(root, name, (lambda places: _files(draft, places)) if draft else None)
-        if not written:
-            raise CourseError("say what to lay out: MODULE/EXERCISE, --course DIR or --schemas DIR")
-        say(*(f"wrote {_from_here(path)}" for path in written))
-        if draft:
-            say(*_left_to_do(draft, written))
-        if name:
-            what = "do what is listed" if draft else "replace the example and what is marked TODO"
-            say(f"Next: {what}, then run  grade verify {name.split('/')[-1]}")
+    say(*(f"wrote {_from_here(path)}" for path in written))
+    if draft:
+        say(*_left_to_do(draft, written))
+    if name:
+        what = "do what is listed" if draft else "replace the example and what is marked TODO"
+        say(f"Next: {what}, then run  grade verify {name.split('/')[-1]}")
 
 
 def _ported(tests: Path, reference: Path | None) -> Draft:
     from grader.author.port.draft import Port
-    from grader.model.errors import CourseError
 
     try:
         texts = [path.read_text(encoding="utf-8") if path else "" for path in (tests, reference)]
@@ -85,7 +84,6 @@ def _files(draft: Draft, places: Places) -> dict[Path, str]:
 
 def _left_to_do(draft: Draft, written: Sequence[Path]) -> Iterator[str]:
     from grader.author.port.todo import todos_of
-    from grader.model.score import counted
 
     shown, hidden, beside = draft.counts
     yield f"ported {counted(shown + hidden, 'test')}: {shown} shown, {hidden} hidden, {beside} by a probe"

@@ -1,50 +1,58 @@
-"""`grade report OUT`: a class at a glance, and what of it no known wrong answer explains."""
+"""What came of a class: `grade report`, `diff`, `export` and `gather`."""
 
 from __future__ import annotations
 
+import difflib
+import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from grader.cli.telling import Say, course_and_exercises, terminal_width, told_errors
+from grader.cli.courses import course_here
+from grader.cli.options import course_option, format_option, hidden_option, points_option
+from grader.cli.printing import Say, terminal_width, write_file
+from grader.model.errors import CourseError
+from grader.model.score import counted
 
 if TYPE_CHECKING:
     from grader.batch.journal import Journal
     from grader.batch.overview import Class
     from grader.grading.groups import Group
     from grader.model import Course
+    from grader.report.export.items import Visibility
 
 _FEW = 5
 
+out_argument = click.argument("out", type=click.Path(path_type=Path))
 
-@click.command()
-@click.argument("out", type=click.Path(path_type=Path))
+
+@click.command("report")
+@out_argument
 @click.option("--all", "every", is_flag=True, help="All groups, and not the largest alone.")
 @click.option("--draft", metavar="GROUP", help="Make a known wrong answer of the group's shortest file.")
-@click.option("--course", "course_folder", type=click.Path(path_type=Path), help="The course; by default this folder.")
-def command(out: Path, every: bool, draft: str | None, course_folder: Path | None) -> None:
+@course_option
+def report_command(out: Path, every: bool, draft: str | None, course_folder: Path | None) -> None:
     """Show what came of the class that was graded into OUT, and what no known mistake explains.
 
     Writes OUT/report.html, and a page for each author into OUT/feedback. Nobody's code is run.
     """
     say = Say()
     say("Reading ...")
-    with told_errors():
-        from grader.batch.journal import open_journal
-        from grader.batch.overview import Class
+    from grader.batch.journal import open_journal
+    from grader.batch.overview import Class
 
-        course, _ = course_and_exercises((), course_folder)
-        with open_journal(out, new=False) as journal:
-            if draft is not None:
-                say(*_drafted(course, Class(course, journal, out), draft, out))
-            else:
-                say(*_shown(course, journal, out, every=every))
+    course = course_here(course_folder)
+    with open_journal(out, new=False) as journal:
+        if draft is not None:
+            say(*_drafted(course, Class(course, journal, out), draft, out))
+        else:
+            say(*_shown(course, journal, out, every=every))
 
 
 def _shown(course: Course, journal: Journal, out: Path, *, every: bool) -> Iterator[str]:
-    """Write the pages, and tell the class in short."""
+    """Write the pages, and show the class in short."""
     from grader.batch.files import Out
     from grader.batch.overview import Class
     from grader.report.gradebook import group_lines, overview_lines
@@ -61,68 +69,116 @@ def _shown(course: Course, journal: Journal, out: Path, *, every: bool) -> Itera
     yield ""
     if usable := [group for group in groups if not group.why_not]:
         # A command is copied, so that it is not broken.
-        told = ["To make a known", "wrong answer", "of a group:", f" grade report {out} --draft {usable[0].name}"]
-        yield from filled(told, "", width)
+        words = ["To make a known", "wrong answer", "of a group:", f" grade report {out} --draft {usable[0].name}"]
+        yield from filled(words, "", width)
     yield from filled(["All of it,", "with everybody's page,", "is in", str(path)], "", width)
 
 
-def _drafted(course: Course, found: Class, name: str, out: Path) -> Iterator[str]:
-    """Write a draft into the course's folder of wrong answers, and tell what to do with it.
+def _drafted(course: Course, graded: Class, name: str, out: Path) -> Iterator[str]:
+    """Write a draft into the course's folder of wrong answers, and say what to do with it.
 
     Raises:
         CourseError: there is no such group, or no draft can be made or written.
     """
     from grader.course.layout import Places, refuse_given
-    from grader.model.errors import CourseError
-    from grader.model.files import write_whole
-    from grader.model.score import counted
     from grader.report.lines import filled
 
     refuse_given(course.root, "report --draft")
-    group = _named(found.groups, name, out)
+    group = _group_of(graded.groups, name, out)
     path = course.root / Places.of(group.exercise).wrong / f"group_{group.name}.py"
     if path.exists():
         raise CourseError(f"{path} is there already; write its sentence, or remove it")
     try:
-        text = found.draft(group)
-        path.parent.mkdir(exist_ok=True)
-        write_whole(path, text)
+        text = graded.draft(group)
     except ValueError as error:
         raise CourseError(f"no wrong answer can be made of group {group.name}: {error}") from None
-    except OSError as error:
-        raise CourseError(f"{path} cannot be written: {error.strerror}") from None
-    id = group.exercise.id
-    told = ["A new", "wrong answer,", f"of {counted(len(group.members), 'submission')},", "is in", str(path)]
-    yield from filled(told, "", terminal_width())
+    write_file(path, text, makes_folder=True)
+    words = ["A new", "wrong answer,", f"of {counted(len(group.members), 'submission')},", "is in", str(path)]
+    yield from filled(words, "", terminal_width())
     yield "Now"
     for step in (
         "write its sentence in place of TODO, and give the file the mistake's name",
         "look whether a name of somebody is left in it; take out what is right, and name that in  keeps:",
-        f"run  grade verify {id}  which proves that the checks catch it",
+        f"run  grade verify {group.exercise.id}  which proves that the checks catch it",
         "run the batch again: whoever behaves like it is told the sentence",
     ):
         first, *rest = step.split(" ")
         yield from filled([f"- {first}", *rest], "  ", terminal_width())
 
 
-def _named(groups: Sequence[Group], name: str, out: Path) -> Group:
+def _group_of(groups: Sequence[Group], name: str, out: Path) -> Group:
     """The group of a name, or of its beginning.
 
     Raises:
-        CourseError: there is none, or more than one; with the nearest.
+        CourseError: no group has this name, or more than one; with the nearest.
     """
-    import difflib
-
-    from grader.model.errors import CourseError
-
-    found = [group for group in groups if group.name.startswith(name.lower())] if name else []
-    if len(found) == 1:
-        return found[0]
-    names = [group.name for group in found or groups]
+    matching = [group for group in groups if group.name.startswith(name.lower())] if name else []
+    if len(matching) == 1:
+        return matching[0]
+    names = [group.name for group in matching or groups]
     if not names:
         raise CourseError(f"{out} has no group: known mistakes explain all that lost points")
-    if found:
+    if matching:
         raise CourseError(f"--draft: {name} may be {' or '.join(names)}")
     near = difflib.get_close_matches(name.lower(), names, n=1, cutoff=0.4)
-    told = f"did you mean {near[0]}?" if near else f"grade report {out} --all  lists them"
-    raise CourseError(f"--draft: there is no group {name!r}; {told}")
+    hint = f"did you mean {near[0]}?" if near else f"grade report {out} --all  lists them"
+    raise CourseError(f"--draft: there is no group {name!r}; {hint}")
+
+
+@click.command("diff")
+@out_argument
+@click.option("--all", "every", is_flag=True, help="Also what was graded again and stayed as it was.")
+@course_option
+def diff_command(out: Path, every: bool, course_folder: Path | None) -> None:
+    """Show scores before and after the last regrade into OUT, by author and check, and why each was graded again."""
+    from grader.batch.book import last_regrade
+    from grader.batch.journal import open_journal
+    from grader.report.gradebook import changed_check, changed_exercise
+
+    course, say = course_here(course_folder), Say()
+    with open_journal(out, new=False) as journal:
+        diff = last_regrade(course, journal)
+    if not diff.at:
+        say("Nothing was graded again yet: all that counts is the first that was found.")
+        return
+    changed = [change for change in diff.changes if change.checks]
+    for change in diff.changes if every else changed:
+        before, after = change.before.score.earned, change.after.score.earned
+        say(changed_exercise(change.author, change.after.exercise.number, before, after, change.why))
+        for check in change.checks:
+            say(changed_check(check.id, check.before, check.after))
+    again = counted(len(diff.changes), "exercise")
+    say(f"Graded again on {diff.at}: {again}, of which {len(changed)} ended otherwise.")
+
+
+@click.command("export")
+@click.argument("report", metavar="REPORT", type=click.Path(path_type=Path))
+@format_option(required=True)
+@points_option
+@hidden_option
+def export_command(report: Path, formats: tuple[tuple[str, str], ...], points: bool | None, hidden: Visibility) -> None:
+    """Write REPORT, which `grade --json` or `grade batch` wrote, in the formats of other programs."""
+    from grader.report.export.formats import write_format
+    from grader.report.export.items import Options
+    from grader.report.schema import read_report
+
+    options = Options(environ=os.environ, points=points is not False, hidden=hidden)
+    read = read_report(report)
+    say = Say(quiet=any(place == "-" for _, place in formats))
+    for name, place in formats:
+        write_format(name, place, read, options)
+        say(f"wrote {place}")
+
+
+@click.command("gather")
+@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+@click.option(
+    "--out", default="gradebook.csv", show_default=True, type=click.Path(path_type=Path), help="The gradebook."
+)
+def gather_command(folder: Path, out: Path) -> None:
+    """Make a gradebook of all reports below DIR; of several reports of an author the latest counts."""
+    from grader.ci.gather import gather
+
+    gathered, say = gather(folder), Say()
+    write_file(out, gathered.gradebook(), "--out")
+    say(f"{gathered.authors} authors are in {out}", *gathered.lines())

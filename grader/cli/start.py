@@ -1,4 +1,4 @@
-"""`grade start DIR`: the bundled course, laid out in a folder."""
+"""`grade start DIR` and `grade update`: the bundled course in a student's folder."""
 
 from __future__ import annotations
 
@@ -10,39 +10,32 @@ from pathlib import Path
 
 import click
 
-from grader.cli.telling import Say, terminal_width, told_errors
+from grader.cli.printing import Say, terminal_width
 
 
-@click.command()
+@click.command("start")
 @click.argument("words", metavar="DIR", nargs=-1, required=True)
-def command(words: tuple[str, ...]) -> None:
+def start_command(words: tuple[str, ...]) -> None:
     """Lay the course out in DIR, which must be new or empty."""
     if len(words) > 1:
         meant = shlex.quote(" ".join(words))
-        raise click.UsageError(f"one folder is asked for; a name with blanks stands in quotes: grade start {meant}")
-    folder, say = Path(words[0]), Say()
-    with told_errors():
-        from grader.course.layout import bundled_course
-        from grader.report.safe import for_terminal
-        from grader.student.given import start
-        from grader.student.pages import prose
+        raise click.UsageError(f"give one folder; put a name with blanks in quotes: grade start {meant}")
+    from grader.course.layout import bundled_course
+    from grader.report.safe import for_terminal
+    from grader.student.given import start
+    from grader.student.pages import prose
 
-        course = start(bundled_course(), folder)
-        here = folder.resolve() == Path.cwd()
-        shown = for_terminal(str(folder), one_line=True)
-        told = (
-            f"{len(course.exercises)} exercises are in {'this folder' if here else shown}. Two commands to begin with:"
-        )
-        say(*prose(told, terminal_width()))
-        # Run by its path, out of an environment that is not active: the next command would not be found.
-        if not shutil.which("grade"):
-            own = Path(sys.argv[0]).absolute()
-            say(_on_path((own if own.stem == "grade" else Path(sys.executable)).parent))
-        if not here:
-            say(f"  cd {shlex.quote(shown)}")
-        say("  grade next")
-        if here:
-            say("  grade")
+    folder, say = Path(words[0]), Say()
+    course = start(bundled_course(), folder)
+    here = folder.resolve() == Path.cwd()
+    shown = for_terminal(str(folder), one_line=True)
+    place = "this folder" if here else shown
+    say(*prose(f"{len(course.exercises)} exercises are in {place}. Two commands to begin with:", terminal_width()))
+    # Run by its path, out of an environment that is not active: the shell would not know the next command.
+    if not shutil.which("grade"):
+        own = Path(sys.argv[0]).absolute()
+        say(_on_path((own if own.stem == "grade" else Path(sys.executable)).parent))
+    say(*(["  grade next", "  grade"] if here else [f"  cd {shlex.quote(shown)}", "  grade next"]))
 
 
 def _on_path(folder: Path) -> str:
@@ -50,3 +43,12 @@ def _on_path(folder: Path) -> str:
     if os.name == "nt":
         return f"  (grade is in {folder}: put that on your PATH first)"
     return f'  export PATH="{folder}:$PATH"'
+
+
+@click.command("update")
+def update_command() -> None:
+    """Bring corrected exercises to a folder that `grade start` made. What you changed stays as it is."""
+    from grader.course.layout import bundled_course, find_given
+    from grader.student.given import update, update_lines
+
+    Say()(*update_lines(update(bundled_course(), find_given(Path.cwd())), terminal_width()))

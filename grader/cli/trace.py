@@ -6,8 +6,9 @@ from pathlib import Path
 
 import click
 
+from grader.cli.courses import course_and_exercises
 from grader.cli.options import complete_exercises, plain_option, read_setup, start_option
-from grader.cli.telling import Say, course_and_exercises, drawing, terminal_width, told_errors
+from grader.cli.printing import Say, drawing, errors_as_lines, terminal_width
 
 
 @click.command()
@@ -19,7 +20,7 @@ from grader.cli.telling import Say, course_and_exercises, drawing, terminal_widt
 def command(name: str, code: str | None, out: Path | None, plain: bool, start: str | None) -> None:
     """Draw what your code does on the simulated accelerator, and write it as a trace for Perfetto and Chrome."""
     say = Say()
-    with told_errors():
+    with errors_as_lines():
         import json
 
         from grader.course.names import one_exercise

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import sys
 
 import click
 
-from grader.cli.options import device_option, lanes_option, read_setup, start_option
-from grader.cli.telling import Pace, Say, broken_of, course_and_exercises, told_errors
+from grader.cli.courses import broken_of, course_and_exercises, course_here
+from grader.cli.options import Workers, json_option, lanes_option, workers_options
+from grader.cli.printing import Pace, Say, print_json
 
 
-@click.command()
+@click.command("verify")
 @click.argument("names", metavar="[EXERCISE]...", nargs=-1)
 @click.option("--seeds", type=click.IntRange(min=1), help="How many seeds right answers must pass with; by default 20.")
 @click.option("--write-digests", is_flag=True, help="First bring the digests of starters in exercise.yaml up to date.")
@@ -21,11 +21,10 @@ from grader.cli.telling import Pace, Say, broken_of, course_and_exercises, told_
 @click.option("--poll", is_flag=True, help="With --watch: look for saved files again and again, for network drives.")
 @click.option("--fresh", is_flag=True, help="Run also what has not changed since the last run; --json does so, too.")
 @click.option("-q", "--quiet", is_flag=True, help="Only the table and what is wrong.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
 @lanes_option
-@device_option
-@start_option
-def command(
+@workers_options()
+def verify_command(
     names: tuple[str, ...],
     seeds: int | None,
     write_digests: bool,
@@ -37,64 +36,58 @@ def command(
     quiet: bool,
     as_json: bool,
     lanes: int | None,
-    device: str,
-    start: str | None,
+    workers: Workers,
 ) -> None:
     """Prove exercises: starters earn nothing, right answers pass, wrong ones are caught by the check they name."""
-    say = Say(quiet=as_json)
     if coverage:
-        _show_coverage(Say())
+        _show_coverage()
         return
-    details = Say(quiet=quiet or as_json)
+    say, details = Say(quiet=as_json), Say(quiet=quiet or as_json)
     details("Watching; Ctrl-C ends." if watch else "Verifying ...")
-    with told_errors():
-        from grader.author.cases import SEEDS
-        from grader.author.table import loss_lines, proof_data, proof_lines
-        from grader.author.verify import verify
-        from grader.course.kept import kept_results
-        from grader.course.layout import refuse_given
-        from grader.course.starter import write_digest
-        from grader.grading.store import open_store
+    from grader.author.cases import SEEDS
+    from grader.author.table import loss_lines, proof_data, proof_lines
+    from grader.author.verify import verify
+    from grader.course.kept import kept_results
+    from grader.course.layout import refuse_given
+    from grader.course.starter import write_digest
+    from grader.grading.store import open_store
 
-        course, exercises = course_and_exercises(names, tells=False)
-        refuse_given(course.root, "verify")
-        if write_digests:
-            for exercise in exercises:
-                if write_digest(exercise):
-                    say(f"wrote the digest of {exercise.id}")
-            course, exercises = course_and_exercises(names, tells=False)
-        setup = read_setup(start, device)
-        broken = [problem for item in broken_of(course, names) for problem in item.problems]
-        if not names:
-            broken += [problem for item in course.broken if not item.module for problem in item.problems]
-        with open_store(kept_results(course)) as store:
-            for exercise in exercises if fresh or as_json else ():
-                store.forget(exercise.id, store.keys.judge(exercise))
-            if watch:
-                from grader.author.watch import SEEDS as FEW
-                from grader.author.watch import Watch
+    course, exercises = course_and_exercises(names, prints=False)
+    refuse_given(course.root, "verify")
+    if write_digests:
+        say(*(f"wrote the digest of {exercise.id}" for exercise in exercises if write_digest(exercise)))
+        course, exercises = course_and_exercises(names, prints=False)
+    setup = workers.setup()
+    broken = [problem for item in broken_of(course, names) for problem in item.problems]
+    if not names:
+        broken += [problem for item in course.broken if not item.module for problem in item.problems]
+    with open_store(kept_results(course)) as store:
+        for exercise in exercises if fresh or as_json else ():
+            store.forget(exercise.id, store.keys.judge(exercise))
+        if watch:
+            from grader.author.watch import SEEDS as FEW
+            from grader.author.watch import Watch
 
-                named = [exercise.id for exercise in exercises] if names else []
-                Watch(course, named, setup, seeds or FEW, say, store).run(poll=poll)
-            ran = Pace(details)
-            proofs = verify(course, exercises, setup, store, seeds or SEEDS, details, slots=lanes, ran=ran)
-        details()  # what stands there meanwhile goes
-        if losses:
-            say("", *loss_lines(proofs), "")
-        say(*proof_lines(proofs, broken))
-        if as_json:
-            click.echo(json.dumps(proof_data(proofs, broken), indent=1))
+            named = [exercise.id for exercise in exercises] if names else []
+            Watch(course, named, setup, seeds or FEW, say, store).run(poll=poll)
+        ran = Pace(details)
+        proofs = verify(course, exercises, setup, store, seeds or SEEDS, details, slots=lanes, ran=ran)
+    details()  # erases the line that showed the pace
+    if losses:
+        say("", *loss_lines(proofs), "")
+    say(*proof_lines(proofs, broken))
+    if as_json:
+        print_json(proof_data(proofs, broken))
     sys.exit(1 if broken or any(proof.problems for proof in proofs) else 0)
 
 
-def _show_coverage(say: Say) -> None:
-    with told_errors():
-        from grader.author.table import coverage_lines
-        from grader.author.text import unknown_topics
-        from grader.course.topics import Coverage
+def _show_coverage() -> None:
+    from grader.author.table import coverage_lines
+    from grader.author.text import unknown_topics
+    from grader.course.topics import Coverage
 
-        found = Coverage.of(course_and_exercises(())[0])
-        say(*coverage_lines(found))
-    if problems := unknown_topics(found):
+    say, coverage = Say(), Coverage.of(course_here())
+    say(*coverage_lines(coverage))
+    if problems := unknown_topics(coverage):
         say("", *problems)
         sys.exit(1)

@@ -1,13 +1,14 @@
 """A student's own side: a folder with the course, how far they are, what to do next, an exercise graded on save.
 
-given     `grade start`: the course laid out in a folder; `update` brings what was mended, and keeps the student's work
-progress  how far the student is: a small file that is never in the way
-rows      the exercises with where they stand; which comes next
-pages     the lines of `grade list`, `next`, `show` and `hint`
-reset     the starter restored, the old file kept
-hints     hints, one after another
-watch     `grade watch`: graded on save; `keys` tells of keys
-answered  what a run found of exercises of which nothing has changed since
-after     what is kept and said after a run
-advice    what `grade` says after a run: a hint, the reference, what comes next
+given          `grade start`: the course laid out in a folder; `update` brings corrections; `reset` restores a starter
+progress       how far the student is, the exercises with their states, and which comes next
+pages          the lines of `grade list`, `next` and `show`
+advice         what `grade` says after a run and between tries: hints, the reference, what comes next
+compare        the reference beside the student's own code
+pack           a hand-in as one zip
+watch          `grade watch`: graded on save; `keys` reads keys
+notebook       an exercise graded from the cells of a notebook; `kernel` is the part in the student's own process
+pytest_plugin  shown checks as tests of the student's own pytest
+answered       the saved results of exercises that have not changed since
+breaking       `grade break`, with the faults of `faults`; `catching`: `grade catch`; `trace`: `grade trace`
 """

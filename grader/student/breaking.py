@@ -25,8 +25,8 @@ from grader.model.errors import CourseError
 from grader.model.files import write_whole
 from grader.model.messages import Setup
 from grader.student.faults import Fault, faults_of
+from grader.student.given import free_name
 from grader.student.progress import ready_folder
-from grader.student.reset import free_name
 
 _MOST_TRIED = 24
 _NO_TENSOR_FAULT = ("load", "name", "signature")

@@ -18,7 +18,7 @@ from grader.report.lines import cut, filled
 from grader.report.pictures import lines_of
 from grader.report.pictures.canvas import Drawing
 from grader.report.safe import for_terminal
-from grader.student.reset import starter_of
+from grader.student.given import starter_of
 
 
 def reference_lines(path: Path) -> list[str]:

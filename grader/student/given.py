@@ -1,4 +1,4 @@
-"""A course laid out in a student's folder, and brought up to date there without touching the student's work.
+"""A course in a student's folder: laid out, brought up to date without touching the student's work, a starter restored.
 
 What was given out is noted, as a digest of each file. So there are three sides to each file: what was given, what lies
 there now, and what the course has now. What the student changed is never written over.
@@ -9,19 +9,31 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from grader.course.layout import GIVEN, bundled_course, given_files, is_course
+from grader.course.layout import GIVEN, Places, bundled_course, given_files, is_course, staff_root, starter_copy
 from grader.course.load import load_course
-from grader.model import Course
+from grader.course.starter import starter_digest
+from grader.grading.plan import is_untouched
+from grader.intake.folder import read_submission
+from grader.model import Course, Exercise
 from grader.model.errors import CourseError
 from grader.model.files import write_whole
+from grader.student.pages import prose, typed
+from grader.student.progress import read_progress, ready_folder, write_progress
 
 NEWER = ".new"
 """What is put behind the name of a file whose new version lies beside the student's. It is graded by nobody."""
 
+_OLD = ".old"
+_WORDS = {
+    "new": "new",
+    "mended": "mended",
+    "gone": "removed, it is no longer of the course",
+    "orphan": "yours, it is no longer of the course",
+}
 _NOTE = "What grade start gave out. grade update compares with it, so keep it with your files."
 
 
@@ -109,6 +121,22 @@ def update(source: Path, folder: Path) -> list[Change]:
     return changes
 
 
+def update_lines(changes: Sequence[Change], width: int) -> Iterator[str]:
+    """What an update did, in words."""
+    for change in changes:
+        name = change.path.as_posix()
+        words = _WORDS.get(change.kind)
+        newer = f"you changed it and so did the course; the new one is beside it, {change.path.name}{NEWER}"
+        yield from prose(f"{name}: {words or newer}", width)
+    if not changes:
+        last = "Nothing is new. To get a newer course, install a newer tensorgrade first."
+    elif any(change.kind == "kept" for change in changes):
+        last = "Your files are as they were. Take over what you like from the new ones, then delete those."
+    else:
+        last = "Your own files are as they were."
+    yield from prose(last, width)
+
+
 def _kind(path: Path, new: bytes | None, given: str | None) -> str:
     """What is to be done with one file, as in `Change`; "" for nothing."""
     if not os.path.lexists(path):
@@ -167,3 +195,70 @@ def _note(folder: Path, digests: Mapping[Path, str]) -> None:
 def _put(path: Path, text: bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, text)
+
+
+def keep_starters(course: Course) -> None:
+    """Keep the starters that nobody has touched, where no other copy of them is at hand.
+
+    Raises:
+        OSError: they cannot be written.
+    """
+    if staff_root(course.root) != course.root:
+        return  # the bundled course has them
+    missing = [item for item in course.exercises if not starter_copy(course.root, Places.of(item)).exists()]
+    files = read_submission(course.root, missing, author="") if missing else None
+    for exercise in missing:
+        if files is not None and is_untouched(exercise, files):
+            copy = starter_copy(course.root, Places.of(exercise))
+            ready_folder(course.root)
+            copy.parent.mkdir(exist_ok=True)
+            copy.write_bytes(files.files[exercise.id][exercise.file_name])
+
+
+def reset(course: Course, exercise: Exercise) -> Path | None:
+    """Restore a starter; give where the old file is now, or None if there was none.
+
+    Raises:
+        CourseError: the file is the starter already, no copy of that is here, or nothing can be written.
+    """
+    path, text = exercise.starter, starter_of(course, exercise)
+    shown = Places.of(exercise).starter.as_posix()
+    if text is None:
+        raise CourseError(f"no copy of the starter of {exercise.id} is here; take {shown} from whom you got the course")
+    try:
+        if path.is_file() and path.read_bytes() == text:
+            raise CourseError(f"{shown} is the starter already; there is nothing to restore")
+        old = free_name(path) if os.path.lexists(path) else None
+        if old is not None:
+            os.replace(path, old)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, text.decode("utf-8"))
+    except OSError as error:
+        raise CourseError(f"{shown} cannot be restored: {error.strerror}") from None
+    return old
+
+
+def reset_lines(course: Course, exercise: Exercise, width: int) -> Iterator[str]:
+    """Restore a starter, and say so; tries are counted anew."""
+    old = reset(course, exercise)
+    yield from prose(f"{typed(exercise.starter)} is the starter again", width)
+    if old is not None:
+        yield from prose(f"What was there is beside it, {old.name}, and is not graded", width)
+    progress = read_progress(course)
+    write_progress(course, progress.with_(exercise.id, replace(progress.of(exercise.id), tries=0)))
+
+
+def starter_of(course: Course, exercise: Exercise) -> bytes | None:
+    """The starter of an exercise as it was given out; None where no copy of it is at hand."""
+    path = starter_copy(course.root, Places.of(exercise))
+    text = path.read_bytes() if path.is_file() else None
+    # A copy that somebody changed is none.
+    wanted = exercise.starter_digest
+    bundled = staff_root(course.root) != course.root
+    return text if text is None or bundled or not wanted or starter_digest(text) == wanted else None
+
+
+def free_name(path: Path) -> Path:
+    """A name beside a file that is not taken, and that no command takes for Python."""
+    names = (path.with_name(f"{path.name}{_OLD}{number or ''}") for number in range(1_000_000))
+    return next(name for name in names if not os.path.lexists(name))

@@ -1,4 +1,4 @@
-"""The lines of `grade list`, `next`, `show` and `hint`: 40 to 80 columns, readable without colour."""
+"""The lines of `grade list`, `next` and `show`: 40 to 80 columns, readable without colour."""
 
 from __future__ import annotations
 
@@ -17,11 +17,9 @@ from grader.model.errors import CourseError
 from grader.model.score import in_points, points_text
 from grader.report.lines import cut, filled
 from grader.report.safe import columns, for_terminal
-from grader.student.progress import Progress, Standing
-from grader.student.rows import Row
+from grader.student.progress import Progress, Row, Standing
 
 _NARROW = 64
-_WORDS = ("first", "second", "third")
 _RULE = re.compile(r"C[0-9]+[.:)]?\s+")
 
 
@@ -81,26 +79,24 @@ def _row_data(row: Row, standing: Standing) -> dict[str, Any]:
     }
 
 
-def next_lines(row: Row, path: str, width: int) -> Iterator[str]:
+def next_lines(row: Row, width: int) -> Iterator[str]:
     """What to do next: which exercise, where it is, which commands."""
     exercise = row.exercise
     yield from _head(exercise, width)
-    yield f"  {path}"
     verb = "Go on with it" if row.state == "started" else "Read the task on top, change what is marked TODO"
     yield from prose(f"{verb}, save, then run", width)
     yield f"  grade {exercise.id}"
 
 
-def show_lines(course: Course, exercise: Exercise, path: str, width: int) -> Iterator[str]:
+def show_lines(course: Course, exercise: Exercise, width: int) -> Iterator[str]:
     """A task: its text, where it is, how hard it is, how long it takes, the checks that the student has.
 
     Raises:
         CourseError: its text cannot be read.
     """
     yield from _head(exercise, width)
-    yield f"  {path}"
     yield ""
-    yield from _task(_docstring(exercise, starter_copy(course.root, Places.of(exercise)), path), exercise.title, width)
+    yield from _task(_docstring(exercise, starter_copy(course.root, Places.of(exercise))), exercise.title, width)
     checks = _shown_checks(exercise)
     if checks:
         yield ""
@@ -118,16 +114,20 @@ def _head(exercise: Exercise, width: int) -> Iterator[str]:
     points = points_text(exercise.points)
     facts = f"{exercise.kind}, difficulty {exercise.difficulty} of 4{minutes}, {points} points"
     yield from (f"  {line}" for line in prose(facts, width - 2))
+    yield f"  {typed(exercise.starter)}"
 
 
-def _docstring(exercise: Exercise, copy: Path, path: str) -> str:
+def _docstring(exercise: Exercise, copy: Path) -> str:
     """The text of a task: the student's file may be in pieces just now, so else that of another copy."""
     for file in (exercise.starter, copy):
         with suppress(OSError, SyntaxError, ValueError, RecursionError, MemoryError):
             doc = ast.get_docstring(ast.parse(file.read_bytes()))
             if doc is not None:
                 return doc
-    raise CourseError(f"{path} is not there, or has lost its text;  grade reset {exercise.id}  brings the starter back")
+    shown = typed(exercise.starter)
+    raise CourseError(
+        f"{shown} is not there, or has lost its text;  grade reset {exercise.id}  brings the starter back"
+    )
 
 
 def _task(doc: str, title: str, width: int) -> Iterator[str]:
@@ -174,22 +174,6 @@ def _shown_checks(exercise: Exercise) -> list[tuple[str, str]]:
             if marks:
                 found.append((rules[0] if rules else "", title.split("\n")[0]))
     return found
-
-
-def hint_lines(exercise: Exercise, numbers: Sequence[int], width: int) -> Iterator[str]:
-    """Hints of an exercise by their numbers, from 1; after the last of them, what there is more."""
-    for number in numbers:
-        yield click.style(f"Hint {number} of {len(exercise.hints)} for {exercise.id}", bold=True)
-        for line in for_terminal(exercise.hints[number - 1]).strip().split("\n"):
-            yield from filled(line.split(" "), "  ", width, "")
-    left = len(exercise.hints) - numbers[-1]
-    if left:
-        yield f"{left} more: grade hint {exercise.id}"
-
-
-def which_hint(number: int) -> str:
-    """The first, second or third."""
-    return _WORDS[number - 1]
 
 
 def typed(path: Path) -> str:

@@ -1,22 +1,32 @@
-"""How far a student is: for each exercise its last run, failed tries, hints. A file that is never in the way.
+"""How far a student is, and which exercise comes next.
 
-A damaged file is begun anew, and where none can be written nothing is kept: both are a sentence, and stop nothing.
+For each exercise a file has its last run, failed tries and hints. The file is never in the way: a damaged one is begun
+anew, and where none can be written nothing is saved; both are a sentence, and stop nothing.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from grader.course.kept import kept_folder, kept_progress
-from grader.model import Course, GradedExercise, Report
+from grader.course.names import find_exercises, one_exercise
+from grader.course.topics import read_topics
+from grader.grading.plan import is_untouched
+from grader.intake.folder import read_submission
+from grader.model import Course, Exercise, GradedExercise, Report
+from grader.model.errors import CourseError
 from grader.model.files import write_whole
 from grader.model.score import in_points
 
 STATES = ("not_started", "started", "done")
+KNOWN = "known"
+FILTERS = (*(state.replace("_", "-") for state in STATES), KNOWN)
+"""States as they are typed."""
+
 _VERSION = 1
 
 
@@ -143,3 +153,131 @@ def _count(value: Any) -> int:
     if not isinstance(value, int) or value < 0:
         raise ValueError(f"{value!r} is not a count")
     return value
+
+
+@dataclass(frozen=True)
+class Row:
+    """One exercise and where the student stands.
+
+    Attributes:
+        exercise: the exercise.
+        state: not_started, started, done, or known: not started, and the last one of its module is done.
+        earned: hundredths of a point, of the last run.
+        fast: whether it is on the fast track: the last one of its module.
+    """
+
+    exercise: Exercise
+    state: str
+    earned: int
+    fast: bool
+
+
+def rows_of(course: Course, progress: Progress) -> list[Row]:
+    """A row for each exercise, in order. Whether one was begun is seen by its file, and the rest by the last run."""
+    files = read_submission(course.root, course.exercises, author="")
+    rows = []
+    for module in course.modules:
+        found = []
+        for exercise in module.exercises:
+            standing, fast = progress.of(exercise.id), exercise is module.exercises[-1]
+            if exercise.id not in files.files or is_untouched(exercise, files):
+                found.append(Row(exercise, "not_started", 0, fast))
+            else:
+                begun = standing.state if standing.state != "not_started" else "started"
+                found.append(Row(exercise, begun, standing.earned, fast))
+        if found and found[-1].state == "done":
+            found = [Row(row.exercise, KNOWN, 0, row.fast) if row.state == "not_started" else row for row in found]
+        rows += found
+    return rows
+
+
+def chosen(
+    course: Course, rows: Sequence[Row], names: Collection[str], topic: str | None, states: Collection[str]
+) -> list[Row]:
+    """Those of the given names, of a topic, in one of the states.
+
+    Args:
+        course: the course.
+        rows: all of them.
+        names: of exercises or modules; none for all.
+        topic: a topic's id, or some words of its name.
+        states: as they are typed; none for all.
+
+    Raises:
+        CourseError: a name, a topic or a state means nothing.
+    """
+    typed = [state.strip().replace("_", "-").replace(" ", "-") for state in states]
+    if unknown := [state for state in typed if state not in FILTERS]:
+        raise CourseError(f"--state: there is no state {unknown[0]!r}; known are {', '.join(FILTERS)}")
+    wanted = {exercise.id for name in names for exercise in find_exercises(course, name)}
+    topics = _topics(course, topic) if topic else set()
+    return [
+        row
+        for row in rows
+        if (not names or row.exercise.id in wanted)
+        and (topic is None or topics & set(row.exercise.topics))
+        and (not typed or row.state.replace("_", "-") in typed)
+    ]
+
+
+def _topics(course: Course, topic: str) -> set[str]:
+    known = read_topics(course)
+    word = topic.casefold()
+    found = {id for id, row in known.items() if id.casefold() == word}
+    found = found or {id for id, row in known.items() if word in row.name.casefold()}
+    if not found:
+        raise CourseError(f"no topic of this course is {topic!r}; say an id such as T22, or a word such as stride")
+    return found
+
+
+def next_row(course: Course, rows: Sequence[Row], progress: Progress, start: str | None = None) -> Row | None:
+    """What to do next: the exercise in hand until it is solved, then the first unsolved one after it; None for none.
+
+    Args:
+        course: the course.
+        rows: all of them, in order.
+        progress: which tells what is in hand.
+        start: an exercise or a module to go on from instead.
+
+    Raises:
+        CourseError: `start` means nothing.
+    """
+    ids = [row.exercise.id for row in rows]
+    first = find_exercises(course, start)[0].id if start else progress.last
+    place = ids.index(first) if first in ids else 0
+    # Round the course: what was left out on the way comes when the end is reached.
+    ahead = [*rows[place:], *rows[:place]]
+    open_ = ("not_started", "started", KNOWN) if start else ("not_started", "started")
+    return next((row for row in ahead if row.state in open_), None)
+
+
+def exercise_in_hand(course: Course, name: str | None) -> Exercise:
+    """The exercise of a name, or the one that comes next.
+
+    Raises:
+        CourseError: there is no such exercise, or nothing left to solve.
+    """
+    if name is not None:
+        return one_exercise(course, name)
+    progress = read_progress(course)
+    row = next_row(course, rows_of(course, progress), progress)
+    if row is None:
+        raise CourseError("all exercises are solved; name one")
+    return row.exercise
+
+
+def solved_reference(course: Course, exercise: Exercise) -> Path:
+    """The reference of an exercise that the student has solved.
+
+    Raises:
+        CourseError: it is not solved, or there is no reference.
+    """
+    if exercise.reference is None:
+        raise CourseError(f"the reference of {exercise.id} is not in this copy of the course")
+    if not read_progress(course).of(exercise.id).solved:
+        where = kept_progress(course).relative_to(course.root).as_posix()
+        raise CourseError(
+            f"the reference is shown once {exercise.id} has had full marks, which {where} tells; "
+            f"until then there is  grade hint {exercise.id}"
+        )
+    return exercise.reference

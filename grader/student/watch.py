@@ -29,13 +29,11 @@ from grader.model.messages import Setup
 from grader.model.score import points_text
 from grader.report.pictures.canvas import ASCII, Drawing
 from grader.report.terminal import exercise_lines, mistake_lines
-from grader.student.after import after_run
-from grader.student.hints import taken
+from grader.student.advice import after_run, hints
+from grader.student.given import reset_lines
 from grader.student.keys import keys
 from grader.student.pages import list_lines, prose, show_lines, typed
-from grader.student.progress import read_progress
-from grader.student.reset import reset
-from grader.student.rows import next_row, rows_of
+from grader.student.progress import next_row, read_progress, rows_of
 
 _BAR = 26
 
@@ -157,11 +155,10 @@ class Watch:
         self._grade()
 
     def _hint(self) -> None:
-        self._say(*taken(self._course, self._exercise, self._screen.width()))
+        self._say(*hints(self._course, self._exercise, self._screen.width()))
 
     def _show(self) -> None:
-        path = typed(self._exercise.starter)
-        self._say(*show_lines(self._course, self._exercise, path, self._screen.width()))
+        self._say(*show_lines(self._course, self._exercise, self._screen.width()))
 
     def _list(self) -> None:
         rows = rows_of(self._course, read_progress(self._course))
@@ -177,10 +174,7 @@ class Watch:
         self._say(*after_run(self._course, report, self._screen.width()), self._bar())
 
     def _reset(self) -> None:
-        old = reset(self._course, self._exercise)
-        self._say(f"{typed(self._exercise.starter)} is the starter again")
-        if old is not None:
-            self._say(f"What was there is beside it, {old.name}, and is not graded")
+        self._say(*reset_lines(self._course, self._exercise, self._screen.width()))
         # Saved by us: the same content is not graded again.
         self._grade()
 

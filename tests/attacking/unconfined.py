@@ -13,8 +13,8 @@ from grader.cli import main
 from grader.model.messages import Setup
 from grader.sandbox.levels import Level
 
-_batch: Any = importlib.import_module("grader.cli.batch")
-_read_setup = _batch.read_setup
+_options: Any = importlib.import_module("grader.cli.options")
+_read_setup = _options.read_setup
 
 
 def _without_walls(*asked: Any) -> Setup:
@@ -23,5 +23,5 @@ def _without_walls(*asked: Any) -> Setup:
 
 
 if __name__ == "__main__":
-    _batch.read_setup = _without_walls
+    _options.read_setup = _without_walls
     main(prog_name="grade")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -15,11 +15,11 @@ import pytest
 from click.testing import CliRunner
 from support import COURSES, InLane, WarmPool, run_grade
 
-from grader.ci.platform import Platform, is_passed, is_unsettled
-from grader.ci.run import LatestWriter, grade_checkout
-from grader.cli.ci import command
-from grader.cli.export import command as export
+from grader.ci.job import Platform, grade_checkout, is_passed
+from grader.cli import main
+from grader.cli.grade import exit_status
 from grader.grading import lanes as lanes_module
+from grader.grading import schedule
 from grader.grading.plan import RunPlan
 from grader.grading.submission import grade_submission, report_of
 from grader.grading.work import Finished
@@ -106,21 +106,35 @@ def test_a_report_so_far(tiny: Course, fork_lane: Lane, tmp_path: Path) -> None:
         row.outcome.verdict for row in between.exercises[0].checks
     ]
     assert next(row for row in read.exercises[0].checks if row.id == "in_place").line == 6
-    assert not is_unsettled(read)
+    assert exit_status(between) == 1
     assert (is_passed(read, 83), is_passed(read, 84)) == (True, False)
-    ran = CliRunner().invoke(export, [str(tmp_path / "r.json"), "--format", "junit=-", "--format", "markdown=-"])
+    words = ["export", str(tmp_path / "r.json"), "--format", "junit=-", "--format", "markdown=-"]
+    ran = CliRunner().invoke(main, words)
     assert ran.output.startswith("<?xml")
     assert "not_reached" in ran.output
     assert ran.output.endswith("- `01-2 Sum without a loop`: `Not graded`\n")
+
+
+class ThreadedPool(WarmPool):
+    """A pool that works while its caller waits."""
+
+    _threads = ThreadPoolExecutor(1)
+
+    def submit(self, job: Callable[[Lane], Any]) -> Future[Any]:
+        """Begin a job."""
+        return self._threads.submit(job, self._find())
 
 
 def test_what_was_earned_is_kept_after_each_check(
     tiny: Course, fork_lane: Lane, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whenever a platform ends the job, what was earned is written, and what is still to run is undecided."""
-    (tmp_path / "double.py").write_text(WRONG)
+    # Each check takes longer than the wait until the next look.
+    slow = WRONG.replace("    return", "    time.sleep(0.3)\n    return")
+    (tmp_path / "double.py").write_text(f"import time\n\n\n{slow}")
     submission = read_submission(tmp_path, tiny.exercises, "ada")
-    monkeypatch.setattr(lanes_module, "open_pool", lambda *args: nullcontext(WarmPool(lambda: fork_lane)))
+    monkeypatch.setattr(schedule, "_LOOK_S", 0.02)
+    monkeypatch.setattr(lanes_module, "open_pool", lambda *args: nullcontext(ThreadedPool(lambda: fork_lane)))
     seen: list[Report] = []
     plan = RunPlan(tiny, tiny.exercises[:1], Setup(Start.FORK))
     whole = grade_checkout(plan, submission, seen.append, lambda graded: None)
@@ -136,46 +150,19 @@ def test_what_was_earned_is_kept_after_each_check(
     assert lost == sorted(lost)
     assert replace(seen[-1], graded_at="") == replace(whole, graded_at="")
     write_report(tmp_path / "r.json", seen[1])
-    ran = CliRunner().invoke(export, [str(tmp_path / "r.json"), "--format", "gradescope=-"])
+    ran = CliRunner().invoke(main, ["export", str(tmp_path / "r.json"), "--format", "gradescope=-"])
     assert "grading ended before these checks" in ran.output
 
 
-def test_the_latest_report_is_written_though_none_follows(tiny: Course, fork_lane: Lane, tmp_path: Path) -> None:
-    """What ended while another report was being written is written next, and what nobody needs any more is not made."""
-    plan = RunPlan(tiny, tiny.exercises[:1], Setup(Start.FORK))
-    blank = report_of(plan, read_submission(tmp_path, [], "ada"), [])
-    begun, may_end, last, written = threading.Event(), threading.Event(), threading.Event(), []
-
-    def write(report: Report) -> None:
-        written.append(report.author)
-        begun.set()
-        may_end.wait()
-        if report.author == "last":
-            last.set()
-
-    with LatestWriter(write) as writer:
-        writer.tell(lambda: replace(blank, author="first"))
-        begun.wait()
-        writer.tell(lambda: pytest.fail("this report is out of date, and is not made"))
-        writer.tell(lambda: replace(blank, author="last"))
-        may_end.set()
-        assert last.wait(60)
-    assert written == ["first", "last"]
-
-
 def test_a_file_that_cannot_be_written_ends_the_grading(tiny: Course, tmp_path: Path) -> None:
-    """What a write raises beside the grading is raised where the next report is told."""
-    plan = RunPlan(tiny, tiny.exercises[:1], Setup(Start.FORK))
-    blank = report_of(plan, read_submission(tmp_path, [], "ada"), [])
+    """Before anything is run."""
 
     def write(report: Report) -> None:
         raise CourseError("the disk is full")
 
-    writer = LatestWriter(write)
-    with writer:
-        writer.tell(lambda: blank)
+    plan = RunPlan(tiny, tiny.exercises[:1], Setup(Start.FORK))
     with pytest.raises(CourseError, match="the disk is full"):
-        writer.tell(lambda: blank)
+        grade_checkout(plan, read_submission(tmp_path, [], "ada"), write, lambda graded: None)
 
 
 @pytest.mark.parametrize(
@@ -220,7 +207,7 @@ def test_other_systems(tmp_path: Path) -> None:
 def test_wrong_words_are_answered(tmp_path: Path, words: list[str], told: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Before anything is graded, with status 2."""
     monkeypatch.chdir(tmp_path)
-    ran = CliRunner().invoke(command, words)
+    ran = CliRunner().invoke(main, ["ci", *words])
     assert ran.exit_code == 2
     assert told in " ".join(ran.output.split())
 
@@ -278,7 +265,7 @@ def test_hidden_inputs_come_from_a_secret(tmp_path: Path) -> None:
 @pytest.mark.parametrize("words", [("--seed", "0"), ("--secret-file", "none"), ("--secret-file", __file__)])
 def test_what_is_not_a_secret_is_refused(tmp_path: Path, words: tuple[str, str]) -> None:
     """Nothing is graded with inputs that somebody could compute."""
-    ran = CliRunner().invoke(command, ["--course", str(COURSES / "tiny"), "--submission", str(tmp_path), *words])
+    ran = CliRunner().invoke(main, ["ci", "--course", str(COURSES / "tiny"), "--submission", str(tmp_path), *words])
     assert ran.exit_code == 2, ran.output
 
 

@@ -24,8 +24,7 @@ from click.testing import CliRunner
 from support import COURSES
 
 from grader.ci.files import PLATFORMS, Wishes, lay_out, package, platform_files
-from grader.cli.init_ci import command as init_ci
-from grader.cli.package import command as package_command
+from grader.cli import main
 from grader.model import Course
 from grader.model.errors import CourseError
 
@@ -220,7 +219,7 @@ def test_gradescope_tells_what_stops_it(tiny: Course, tmp_path: Path) -> None:
 def test_the_zip(tmp_path: Path) -> None:
     """Its programs can be started, stand at its top, and the whole course is in it."""
     out = tmp_path / "a.zip"
-    ran = CliRunner().invoke(package_command, ["gradescope", "--out", str(out), "--course", str(COURSES / "tiny")])
+    ran = CliRunner().invoke(main, ["package", "gradescope", "--out", str(out), "--course", str(COURSES / "tiny")])
     assert ran.exit_code == 0, ran.output
     with zipfile.ZipFile(io.BytesIO(out.read_bytes())) as archive:
         modes = {info.filename: info.external_attr >> 16 for info in archive.infolist()}
@@ -234,8 +233,8 @@ def test_words_that_are_wrong(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.chdir(tmp_path)
     (tmp_path / ".grade-given.json").write_text("{}")
     (tmp_path / "course.yaml").write_text((COURSES / "tiny" / "course.yaml").read_text())
-    assert CliRunner().invoke(package_command, ["gradescope"]).exit_code == 2
-    ran = CliRunner().invoke(init_ci, ["github", "x", "--package", "a.whl"])
+    assert CliRunner().invoke(main, ["package", "gradescope"]).exit_code == 2
+    ran = CliRunner().invoke(main, ["init-ci", "github", "x", "--package", "a.whl"])
     assert ran.exit_code == 2
     assert "a repository has no place for a wheel" in ran.output
     assert not (tmp_path / "x").exists()

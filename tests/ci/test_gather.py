@@ -9,7 +9,7 @@ from typing import Any
 
 from click.testing import CliRunner
 
-from grader.cli.gather import command
+from grader.cli import main
 
 
 def report(author: str, earned: dict[str, float], undecided: float = 0, **more: Any) -> str:
@@ -39,7 +39,7 @@ def test_a_gradebook_of_reports(tmp_path: Path) -> None:
         (tmp_path / "in" / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "in" / name).write_text(text)
     out = tmp_path / "gradebook.csv"
-    ran = CliRunner().invoke(command, [str(tmp_path / "in"), "--out", str(out)])
+    ran = CliRunner().invoke(main, ["gather", str(tmp_path / "in"), "--out", str(out)])
     assert ran.exit_code == 0, ran.output
     rows = list(csv.reader(out.read_text("utf-8").splitlines()))
     assert rows == [
@@ -69,5 +69,5 @@ def test_a_gradebook_of_reports(tmp_path: Path) -> None:
 
 def test_no_reports_are_told(tmp_path: Path) -> None:
     """With what was expected."""
-    ran = CliRunner().invoke(command, [str(tmp_path)])
+    ran = CliRunner().invoke(main, ["gather", str(tmp_path)])
     assert (ran.exit_code, "has no report" in ran.output) == (2, True)

@@ -10,7 +10,7 @@ from support import COURSES
 from grader.course.load import load_course
 from grader.intake.cells import Cell, Module, module_of
 from grader.model import Check, GradedCheck, GradedExercise, Outcome, Score, Verdict
-from grader.student.notebook.grading import Desk, in_cells
+from grader.student.notebook import NotebookGrader, in_cells
 
 IMPORT = "from grader.notebook import check"
 
@@ -142,9 +142,9 @@ def test_messages_name_cells() -> None:
 def test_wrong_requests_are_sentences(tmp_path: Path) -> None:
     """No such exercise, a module's name, no course, no cell with code: each is told, and no process is started."""
     request = {"name": "double", "course": str(COURSES / "tiny"), "folder": str(tmp_path), "cells": [], "names": []}
-    with Desk(print) as desk:
-        assert desk.answer({**request, "name": "duble"})["error"].endswith("did you mean double?")
-        assert desk.answer({**request, "name": "01"})["error"].startswith("01 is a module; name one exercise")
-        assert "there is no course here" in desk.answer({**request, "course": str(tmp_path)})["error"]
+    with NotebookGrader(print) as grader:
+        assert grader.answer({**request, "name": "duble"})["error"].endswith("did you mean double?")
+        assert grader.answer({**request, "name": "01"})["error"].startswith("01 is a module; name one exercise")
+        assert "there is no course here" in grader.answer({**request, "course": str(tmp_path)})["error"]
         told = "no cell that ran has code for double, such as `double`: run your cells first"
-        assert desk.answer(request)["error"] == told
+        assert grader.answer(request)["error"] == told

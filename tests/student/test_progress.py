@@ -12,7 +12,7 @@ from support import COURSES
 
 from grader.course.load import load_course
 from grader.model import Check, Course, Environment, GradedCheck, GradedExercise, Outcome, Report, Score, Verdict
-from grader.student.advice import advice_lines
+from grader.student.advice import advice
 from grader.student.progress import Progress, Standing, read_progress, write_progress
 
 _WRONG = '{"last": "", "exercises": {"x": {"state": "done", "earned": %s, "solved": 1, "tries": 0, "hints": %s}}}'
@@ -106,20 +106,20 @@ def test_hint_is_offered_after_two_tries(course: Course) -> None:
     """After the second lost run the next hint is named, until there is none left."""
     lost = report(course, 300)
     once = Progress().after(lost)
-    assert list(advice_lines(course, lost, once, 80)) == []
+    assert list(advice(course, lost, once)) == []
     twice = once.after(lost)
-    assert list(advice_lines(course, lost, twice, 80)) == ["Stuck? The first of three hints:  grade hint double"]
+    assert list(advice(course, lost, twice)) == ["Stuck? The first of three hints:  grade hint double"]
     seen = twice.with_("double", replace(twice.of("double"), hints=2))
-    assert list(advice_lines(course, lost, seen, 80)) == ["Stuck? The third of three hints:  grade hint double"]
+    assert list(advice(course, lost, seen)) == ["Stuck? The third of three hints:  grade hint double"]
     all_seen = twice.with_("double", replace(twice.of("double"), hints=3))
-    assert list(advice_lines(course, lost, all_seen, 80)) == []
+    assert list(advice(course, lost, all_seen)) == []
 
 
 def test_after_full_marks_reference_and_next(course: Course) -> None:
     """The reference is named where this copy has it, and the exercise that comes next."""
     done = report(course, 1000, "done")
     course.exercises[0].starter.write_text("x = 1\n")
-    lines = list(advice_lines(course, done, Progress().after(done), 80))
+    lines = list(advice(course, done, Progress().after(done)))
     assert lines == [
         "Compare it with the reference:  grade show double --reference",
         "Next: 01-2 Sum without a loop:  grade next",
@@ -127,7 +127,7 @@ def test_after_full_marks_reference_and_next(course: Course) -> None:
     shutil.rmtree(course.root / "solutions")
     without = load_course(course.root)
     assert "reference is not in this copy" in next(
-        advice_lines(without, report(without, 1000, "done"), Progress().after(done), 80)
+        advice(without, report(without, 1000, "done"), Progress().after(done))
     )
 
 

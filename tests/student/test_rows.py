@@ -12,16 +12,15 @@ from support import COURSES
 from grader.course.load import load_course
 from grader.model import Course
 from grader.model.errors import CourseError
-from grader.student.pages import hint_lines, list_data, list_lines, next_lines, show_lines
-from grader.student.progress import Progress, Standing
-from grader.student.reset import keep_starters, reset
-from grader.student.rows import Row, chosen, next_row, rows_of
+from grader.student.given import keep_starters, reset
+from grader.student.pages import list_data, list_lines, next_lines, show_lines
+from grader.student.progress import Progress, Row, Standing, chosen, next_row, rows_of
 
 DONE = Standing("done", 1000, solved=True)
 
 
 @pytest.fixture
-def course(tmp_path: Path) -> Course:
+def course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Course:
     """The pretend course with a third exercise, in a module of its own."""
     root = Path(shutil.copytree(COURSES / "tiny", tmp_path / "course"))
     for top in ("exercises", "solutions"):
@@ -30,6 +29,7 @@ def course(tmp_path: Path) -> Course:
         path.rename(path.with_name(path.name.replace("total", "again")))
     description = root / "exercises/02_more/again/exercise.yaml"
     description.write_text(description.read_text().replace("01-2", "02-1").replace("[T1]", "[T2]"))
+    monkeypatch.chdir(root / "exercises" / "01_basics")
     text = (root / "course.yaml").read_text()
     module = "  - folder: 02_more\n    title: More\n    exercises: [again]\nhandins:"
     (root / "course.yaml").write_text(text.replace("handins:", module))
@@ -166,11 +166,11 @@ def test_list_in_80_and_in_40_columns(course: Course) -> None:
 def test_task_as_it_is_shown(course: Course) -> None:
     """Where it is, its text in lines of the terminal's width, the checks that a student has with their rules."""
     double = course.exercises[0]
-    lines = [click.unstyle(line) for line in show_lines(course, double, "double.py", 80)]
+    lines = [click.unstyle(line) for line in show_lines(course, double, 80)]
     assert lines == [
         "01-1 Double it",
         "  implement, difficulty 1 of 4, 10 points",
-        "  double.py",
+        "  double/double.py",
         "",
         "C1  `double(x)` returns a new tensor with every element doubled.",
         "C2  The dtype stays as it is.",
@@ -181,7 +181,7 @@ def test_task_as_it_is_shown(course: Course) -> None:
         "  C3  Doubles in place",
         "Hidden ones look at the same rules, on other inputs.",
     ]
-    narrow = [click.unstyle(line) for line in show_lines(course, double, "double.py", 40)]
+    narrow = [click.unstyle(line) for line in show_lines(course, double, 40)]
     assert "C1  `double(x)` returns a new tensor" in narrow
     assert "    with every element doubled." in narrow
     assert max(map(len, narrow)) <= 40
@@ -193,7 +193,7 @@ def test_examples_in_a_task_stay_as_they_are(course: Course) -> None:
     code = f"    >>> double(torch.tensor([{', '.join('1' * 20)}]))"
     text = f'"""Double it\n\nOne\ntwo.\n\nC1  A rule\n    that goes on.\nC2  Another.\n\n{code}\n    tensor(2)\n"""\n'
     double.starter.write_text(text)
-    lines = list(show_lines(course, double, "x.py", 40))[5:]
+    lines = list(show_lines(course, double, 40))[5:]
     assert lines[:7] == ["One two.", "", "C1  A rule that goes on.", "C2  Another.", "", code, "    tensor(2)"]
 
 
@@ -205,31 +205,22 @@ def test_task_of_a_file_in_pieces(course: Course, text: bytes | None) -> None:
     double.starter.unlink()
     if text is not None:
         double.starter.write_bytes(text)
-    assert "C2  The dtype stays as it is." in list(show_lines(course, double, "x.py", 80))
+    assert "C2  The dtype stays as it is." in list(show_lines(course, double, 80))
     assert load_course(course.root).exercises[0].contract == rules
     shutil.rmtree(course.root / ".grade")
     with pytest.raises(CourseError, match="is not there, or has lost its text;  grade reset double"):
-        list(show_lines(course, double, "x.py", 80))
+        list(show_lines(course, double, 80))
 
 
-def test_next_and_hints(course: Course) -> None:
-    """The next exercise with its path and command; hints with their numbers."""
-    double = course.exercises[0]
-    assert [
-        click.unstyle(line) for line in next_lines(Row(double, "not_started", 0, fast=False), "a/double.py", 80)
-    ] == [
+def test_next_as_it_is_shown(course: Course) -> None:
+    """The next exercise with its path and command."""
+    row = Row(course.exercises[0], "not_started", 0, fast=False)
+    assert [click.unstyle(line) for line in next_lines(row, 80)] == [
         "01-1 Double it",
         "  implement, difficulty 1 of 4, 10 points",
-        "  a/double.py",
+        "  double/double.py",
         "Read the task on top, change what is marked TODO, save, then run",
         "  grade double",
-    ]
-    assert [click.unstyle(line) for line in hint_lines(double, [1, 2], 80)] == [
-        "Hint 1 of 3 for double",
-        "  Look at the operator.",
-        "Hint 2 of 3 for double",
-        "  A product does it.",
-        "1 more: grade hint double",
     ]
 
 

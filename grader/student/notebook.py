@@ -1,10 +1,17 @@
-"""A request from a kernel → a report as HTML and as text. All that it says is a student's word."""
+"""An exercise graded from the cells of a notebook: `python -m grader.student.notebook`, which a kernel talks with.
+
+The kernel is the student's process, so nothing of a course is read in it: it sends the source of its cells, a line of
+JSON, and gets a report as HTML and as text. A request is untrusted.
+"""
 
 from __future__ import annotations
 
 import ast
 import hashlib
+import json
+import os
 import re
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
@@ -35,11 +42,11 @@ _QUICK_S = 1.0
 _TO_TRY = re.compile(r"^To see it in plain Python[^\n]*:$", re.MULTILINE)
 
 
-class Desk:
-    """Answers the requests of one kernel. What was opened for a module stays open until another one is asked for.
+class NotebookGrader:
+    """Answers the requests of one kernel. What was opened for a module stays open until a request is of another one.
 
     Args:
-        waiting: told again and again what goes on, if it takes long.
+        waiting: receives again and again what is running, if it takes long.
     """
 
     def __init__(self, waiting: Callable[[str], None]) -> None:
@@ -48,7 +55,7 @@ class Desk:
         self._opened = ExitStack()
         self._table: _Table | None = None
 
-    def __enter__(self) -> Desk:
+    def __enter__(self) -> NotebookGrader:
         """Itself."""
         return self
 
@@ -71,11 +78,11 @@ class Desk:
         course = load_course(find_course(root), whole=False)
         exercise = one_exercise(course, request["name"])
         cells = [Cell(**row) for row in request["cells"]]
-        needed = _asked(exercise)
+        needed = _needed(exercise)
         module = module_of(cells, (exercise.id, exercise.number), needed, request["names"])
         if not module.lines:
-            told = f"no cell that ran has code for {exercise.id}, such as `{min(needed, default=exercise.id)}`"
-            return {"error": "\n".join([f"{told}: run your cells first", *module.notes])}
+            missing = f"no cell that ran has code for {exercise.id}, such as `{min(needed, default=exercise.id)}`"
+            return {"error": "\n".join([f"{missing}: run your cells first", *module.notes])}
         graded = self._graded(course, exercise, module, folder, own=own)
         lines = [*module.notes, *exercise_lines(graded)]
         return {"html": fragment([graded], module.notes), "text": "\n".join(map(click.unstyle, lines))}
@@ -115,8 +122,8 @@ class _Table:
     lanes: Lanes
 
 
-def _asked(exercise: Exercise) -> list[str]:
-    """The functions and classes that an exercise asks for: those of its starter."""
+def _needed(exercise: Exercise) -> list[str]:
+    """The functions and classes that a solution needs: those of the starter."""
     with suppress(OSError, SyntaxError, ValueError):
         tree = ast.parse(exercise.starter.read_bytes())
         return [node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)]
@@ -139,3 +146,25 @@ def _in_cells(message: str, exercise: Exercise, module: Module) -> str:
     # Its functions are at hand in the kernel.
     told = re.sub(rf"(?m)^    from {exercise.id} import .*\n", "", told)
     return _TO_TRY.sub("To see it, in a cell of its own:", told)
+
+
+def main() -> None:
+    """Answer requests until the kernel is gone."""
+    # Anything that prints at import must not reach the kernel in the middle of an answer.
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+
+    def send(answer: dict[str, str]) -> None:
+        answers.write(json.dumps(answer) + "\n")
+        answers.flush()
+
+    with NotebookGrader(lambda running: send({"waiting": running})) as grader:
+        for line in sys.stdin:
+            send(grader.answer(json.loads(line)))
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except KeyboardInterrupt:
+        sys.exit(130)

@@ -1,0 +1,195 @@
+"""A CI job: what its environment says, a checkout graded, and what the platform gets.
+
+Every file is written anew while checks end, so that a job that is ended for time has what was earned. The platform gets
+outputs, the page of the job, and groups in its log.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from grader.grading.known import Known
+from grader.grading.lanes import open_lanes
+from grader.grading.outcomes import graded_so_far
+from grader.grading.plan import RunPlan
+from grader.grading.submission import grade_submission, report_of
+from grader.grading.work import Finished, Result, Work
+from grader.model import Check, Exercise, GradedExercise, Outcome, Report, Submission
+from grader.model.errors import CourseError, GraderError
+from grader.report.export.formats import write_format
+from grader.report.export.items import Options, number
+from grader.report.export.job import github_log, gitlab_log, markdown, plain_log
+from grader.report.export.platforms import classroom, in_base64
+from grader.report.schema import ReportFile, write_report
+
+_PUBLIC = "public"
+
+Formats = Sequence[tuple[str, str]]
+"""Names of formats, each with its file or `-`."""
+
+_REST = 4
+"""For so many times as long as a write took no other one begins, so that a large report does not take all the time."""
+
+
+@dataclass(frozen=True)
+class Platform:
+    """The system that runs a job.
+
+    Attributes:
+        environ: its environment.
+        log: how a report is told in its log.
+        author: whose repository is graded, by its name; "" where no variable tells.
+        is_public: whether everybody can read the log, as far as is known.
+        root: of the repository, as annotations name files from there.
+    """
+
+    environ: Mapping[str, str]
+    log: Callable[[ReportFile, Options], str]
+    author: str
+    is_public: bool
+    root: Path
+
+    @classmethod
+    def of(cls, environ: Mapping[str, str]) -> Platform:
+        """The one that this environment is of."""
+        root = Path(environ.get("GITHUB_WORKSPACE") or environ.get("CI_PROJECT_DIR") or ".").resolve()
+        if environ.get("GITHUB_ACTIONS") == "true":
+            name = environ.get("GITHUB_REPOSITORY", "").rpartition("/")[2]
+            return cls(environ, github_log, name, _is_public(environ.get("GITHUB_EVENT_PATH")), root)
+        if environ.get("GITLAB_CI") == "true":
+            is_public = environ.get("CI_PROJECT_VISIBILITY", _PUBLIC) == _PUBLIC
+            return cls(environ, gitlab_log, environ.get("CI_PROJECT_NAME", ""), is_public, root)
+        return cls(environ, plain_log, "", False, root)
+
+    def folder_of(self, submission: Path) -> str | None:
+        """The submission's folder from the root of the repository; None if it lies outside."""
+        path = Path(os.path.relpath(submission.resolve(), self.root))
+        if path.is_absolute() or ".." in path.parts:
+            return None
+        return "" if path == Path() else path.as_posix()
+
+    def tell(self, report: ReportFile, options: Options, *, passed: bool, with_result: bool) -> None:
+        """Set the outputs of the step and write the page of the job, where the platform has files for them.
+
+        Args:
+            report: the report.
+            options: how it is told.
+            passed: by the policy of the run.
+            with_result: whether GitHub Classroom's reporter is to get it, as the output `result`.
+
+        Raises:
+            GraderError: such a file cannot be written.
+        """
+        total = report.score.exact
+        values = {
+            "score": str(number(total.earned)),
+            "max_score": str(number(total.possible)),
+            "undecided": str(number(total.undecided)),
+            "passed": str(passed).lower(),
+        }
+        if with_result:
+            values["result"] = in_base64(classroom(report, options))
+        lines = "".join(f"{name}={value}\n" for name, value in values.items())
+        for variable, text in (("GITHUB_OUTPUT", lines), ("GITHUB_STEP_SUMMARY", markdown(report, options))):
+            if path := self.environ.get(variable):
+                try:
+                    with open(path, "a", encoding="utf-8", errors="backslashreplace") as file:
+                        file.write(text)
+                except OSError as error:
+                    raise GraderError(f"{variable}: {path} cannot be written ({error.strerror})") from None
+
+
+def is_passed(report: ReportFile, fail_below: float) -> bool:
+    """Whether enough of what was decided was earned, in percent."""
+    total = report.score.exact
+    decided = total.possible - total.undecided
+    return not decided or 100 * total.earned >= fail_below * decided
+
+
+def _is_public(event: str | None) -> bool:
+    """Whether GitHub says so; where it says nothing, points are not told to whom they may not concern."""
+    try:
+        repository = json.loads(Path(event or "").read_text(encoding="utf-8"))["repository"]
+        return bool(repository["private"]) is False
+    except (OSError, ValueError, KeyError, TypeError):
+        return True
+
+
+def grade_checkout(
+    plan: RunPlan,
+    submission: Submission,
+    write: Callable[[Report], None],
+    on_exercise: Callable[[GradedExercise], None],
+) -> Report:
+    """Grade a submission while nothing else of ours runs.
+
+    Args:
+        plan: what is graded.
+        submission: the checkout.
+        write: receives the report before anything ran, and then again and again, as checks end.
+        on_exercise: receives each exercise of which checks were run.
+
+    Raises:
+        StartError: a process of ours did not start.
+        ConfinementError: student code cannot be confined as well as the set-up requires.
+    """
+    done: list[Finished] = []
+    running: dict[str, Finished] = {}
+    heard: defaultdict[str, dict[str, Outcome]] = defaultdict(dict)  # of each exercise, its checks' last outcomes
+    works = {exercise.id: Work(plan, exercise, submission) for exercise in plan.exercises}
+    written, rest_ends = 0, 0.0
+    news = 0  # counts what happened; one number, as `hear` is called in another thread
+
+    def on_finished(one: Finished) -> None:
+        nonlocal news
+        running.pop(one.work.exercise.id, None)
+        done.append(one)
+        if one.graded.checks:
+            on_exercise(one.graded)
+        news += 1
+        write_news()
+
+    def hear(exercise: Exercise, outcome: Outcome, checks: Sequence[Check]) -> None:
+        nonlocal news
+        heard[exercise.id][outcome.check] = outcome
+        graded = graded_so_far(exercise, submission, checks, list(heard[exercise.id].values()))
+        running[exercise.id] = Finished(works[exercise.id], Result(graded), final=False)
+        news += 1
+
+    def write_news() -> None:
+        nonlocal written, rest_ends
+        began = time.monotonic()
+        if news != written and began >= rest_ends:
+            written = news
+            write(report_of(plan, submission, [*done, *running.values()]))
+            rest_ends = time.monotonic() + _REST * (time.monotonic() - began)
+
+    write(report_of(plan, submission, done))  # a place that cannot be written is reported before all else
+    hidden, known = (submission.root,) if submission.root else (), Known(plan.setup)
+    with open_lanes(plan.to_run(submission), plan.setup, hidden=hidden, known=known) as lanes:
+        lanes.hear = hear
+        return grade_submission(plan, submission, lanes, on_finished=on_finished, on_wait=write_news)
+
+
+def write_files(report: Report, json_path: str | None, formats: Formats, options: Options, *, staff: bool) -> None:
+    """Write the JSON and every format that goes into a file.
+
+    Raises:
+        GraderError: the platform would refuse a file, or tells too little of what is graded.
+        CourseError: no file can be written there.
+    """
+    if json_path is not None:
+        try:
+            write_report(Path(json_path), report, staff=staff)
+        except OSError as error:
+            raise CourseError(f"--json: no file can be written at {json_path} ({error.strerror})") from None
+    read = ReportFile.of(report)
+    for name, place in formats:
+        if place != "-":
+            write_format(name, place, read, options)

@@ -1,0 +1,162 @@
+"""What commands print: lines, a line that changes while work goes on, errors without a traceback; files they write."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from grader.model.errors import CourseError, GraderError
+from grader.model.files import write_whole
+
+if TYPE_CHECKING:
+    from grader.report.pictures.canvas import Drawing
+
+INTERRUPTED = 130
+_QUICK_S = 1.0
+_MINUTE_S = 60
+_WIDEST, _NARROWEST = 80, 40
+
+
+def terminal_width() -> int:
+    """Columns of the terminal, between those for which lines are made."""
+    return max(_NARROWEST, min(_WIDEST, shutil.get_terminal_size((_WIDEST, 24)).columns))
+
+
+def drawing(*, plain: bool) -> Drawing:
+    """How pictures are drawn where standard output goes."""
+    from grader.report.pictures.canvas import Drawing
+
+    return Drawing.on(sys.stdout.encoding, plain=plain)
+
+
+class Say:
+    """Prints lines at once, unless it is quiet."""
+
+    def __init__(self, *, quiet: bool = False) -> None:
+        self._quiet = quiet
+        self._running = 0
+
+    def __call__(self, *lines: str) -> None:
+        """Print lines."""
+        if not self._quiet:
+            self._erase()
+            for line in lines:
+                click.echo(line)
+            sys.stdout.flush()
+
+    def running(self, what: str, seconds: float) -> None:
+        """Show what goes on, in one line that changes, on a terminal; unless it is quick."""
+        if seconds >= _QUICK_S:
+            self.meanwhile(what, f" ... {seconds:.0f} s")
+
+    def meanwhile(self, what: str, end: str = "") -> None:
+        """Put a line where the next one will stand, on a terminal; it is cut off before its end."""
+        if self._quiet or not sys.stdout.isatty():
+            return
+        from grader.report.safe import for_terminal
+
+        text = f"  {for_terminal(what, one_line=True)[: terminal_width() - len(end) - 3]}{end}"
+        self._erase()
+        click.echo(text, nl=False)
+        sys.stdout.flush()
+        self._running = len(text)
+
+    def _erase(self) -> None:
+        # Blanks and no escape codes: any terminal understands a carriage return.
+        if self._running:
+            click.echo(f"\r{' ' * self._running}\r", nl=False)
+            self._running = 0
+
+
+class Pace:
+    """How fast it goes, and how long it will take, in a line that changes.
+
+    Args:
+        say: prints it.
+        at_end: what is printed once all is done; by default how much that is.
+    """
+
+    def __init__(self, say: Say, at_end: str = "") -> None:
+        self._say = say
+        self._at_end = at_end
+        self._first: tuple[float, int] | None = None
+        self._last = 0
+
+    def __call__(self, done: int, total: int) -> None:
+        """Print it; where less is done than before, something else began."""
+        now = time.monotonic()
+        if done < self._last:
+            self._first = None
+        self._last = done
+        since, before = self._first = self._first or (now, done)
+        if done == total and self._at_end:
+            self._say.meanwhile(self._at_end)
+            return
+        line = f"{done} of {total}"
+        if done > before and now > since:  # what was done in an earlier run says nothing of the pace
+            pace = (done - before) / (now - since)
+            line += f", {pace * _MINUTE_S:.0f} a minute, {_time((total - done) / pace)} left"
+        self._say.meanwhile(line)
+
+
+def _time(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 2 * _MINUTE_S else f"{seconds / _MINUTE_S:.0f} min"
+
+
+def print_error(line: str) -> None:
+    """One line about what is wrong, on standard error."""
+    from grader.report.lines import filled
+    from grader.report.safe import for_terminal
+
+    text = f"grade: {for_terminal(line)}"
+    # A terminal would break a name in two; for a file or a program a line stays a line.
+    lines = filled(text.split(" "), "", terminal_width()) if sys.stderr.isatty() else [text]
+    click.echo("\n".join(lines), err=True)
+
+
+@contextmanager
+def errors_as_lines() -> Iterator[None]:
+    """Print an error of ours or of the course's as lines, without a traceback."""
+    try:
+        yield
+    except GraderError as error:
+        for line in str(error).split("\n"):
+            print_error(line)
+        sys.exit(error.exit_status)
+    except KeyboardInterrupt:
+        click.echo("grade: interrupted", err=True)
+        sys.exit(INTERRUPTED)
+
+
+def print_json(data: Any) -> None:
+    """Data for another program."""
+    click.echo(json.dumps(data, indent=1))
+
+
+def write_file(path: Path, content: str | bytes, option: str = "", *, makes_folder: bool = False) -> None:
+    """Write a file that the user named.
+
+    Args:
+        path: where.
+        content: the whole of it.
+        option: the option that named it, for the message.
+        makes_folder: whether its folder is made if it is missing.
+
+    Raises:
+        CourseError: the file cannot be written.
+    """
+    try:
+        if makes_folder:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, content)
+    except OSError as error:
+        named = f"{option}: {path}" if option else str(path)
+        raise CourseError(f"{named} cannot be written ({error.strerror}); name another place") from None
