@@ -7,7 +7,6 @@ that took too long or too much, a check at fault.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import platform
@@ -18,12 +17,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import grader
 from grader.author.cases import Case
 from grader.course.kept import kept_runs
-from grader.course.layout import BUNDLED
 from grader.grading.graded import from_told, to_told
-from grader.grading.keys import digest_of, machine_of
+from grader.grading.keys import digest_of, machine_of, package_digest
 from grader.model import Check, Course, Exercise, GradedExercise, Verdict
 from grader.model.files import write_whole
 from grader.model.messages import Setup
@@ -143,7 +140,7 @@ def _machine(setup: Setup) -> str:
     """A digest of the machine, of what is installed, and of the grader as its files are."""
     levels = (setup.least.word, setup.most.word)
     here = (platform.platform(), platform.node(), os.cpu_count(), setup.start.value, setup.accelerator.value, levels)
-    return digest_of(machine_of(setup).encode(), repr(here).encode(), _installed().encode(), _own_files())
+    return digest_of(machine_of(setup).encode(), repr(here).encode(), _installed().encode(), package_digest().encode())
 
 
 def _installed() -> str:
@@ -153,14 +150,3 @@ def _installed() -> str:
         with suppress(OSError):
             found += [name for name in os.listdir(place or os.curdir) if name.endswith((".dist-info", ".egg-info"))]
     return repr(sorted(found))
-
-
-def _own_files() -> bytes:
-    """A digest of the grader's own files: who works on it changes no version."""
-    root, whole = Path(grader.__file__).parent, hashlib.sha256()
-    for folder, folders, names in os.walk(root):
-        folders[:] = sorted(name for name in folders if name != "__pycache__" and Path(folder, name) != root / BUNDLED)
-        for name in sorted(names):
-            path = Path(folder, name)
-            whole.update(digest_of(path.relative_to(root).as_posix().encode(), path.read_bytes()).encode())
-    return whole.digest()

@@ -9,7 +9,7 @@ from grader.batch.journal import Entry, Journal
 from grader.grading.grade import Sheet
 from grader.grading.graded import from_told
 from grader.model import Report
-from grader.runner.environment import describe_machine
+from grader.runner.machine import describe_machine
 from grader.sandbox.levels import Level
 
 

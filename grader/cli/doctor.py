@@ -19,7 +19,7 @@ def command(as_json: bool, start: str | None) -> None:
     say("Looking ...")
     with told_errors():
         from grader.report.doctor import doctor_data, doctor_lines
-        from grader.runner.doctor import examine
+        from grader.runner.machine import examine
 
         found = examine(read_setup(start))
         say(*doctor_lines(found))

@@ -8,13 +8,11 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from typing import Protocol
 
-from grader.cluster.address import Address
 from grader.grading.desk import Desk
 from grader.grading.grade import Sheet
 from grader.grading.known import Known
 from grader.model.errors import CourseError
 from grader.runner.pool import Pool, open_pool
-from grader.sandbox.levels import Level
 
 LOCAL = "local"
 
@@ -84,7 +82,7 @@ def open_engine(
     """An engine for the exercises of a sheet. Nothing is started before there is work.
 
     Args:
-        spec: which: `LOCAL`, or where a cluster is; see `Address`.
+        spec: which: `LOCAL`, or where a cluster is; see `open_cluster`.
         sheet: what is graded, and how.
         slots: how much may be done at once.
         hidden: folders that no student code may see.
@@ -102,16 +100,10 @@ def open_engine(
 
 
 def _cluster(spec: str, sheet: Sheet, slots: int, note: Callable[[str], None]) -> AbstractContextManager[Engine]:
-    address = Address.of(spec)
-    if sheet.setup.least is Level.NONE:
-        raise CourseError(
-            "--cluster needs walls: student code that reached the network could command the cluster; leave out "
-            "--confinement none and --device cuda"
-        )
     try:
         from grader.cluster.cluster import open_cluster
     except ImportError as error:
         raise CourseError(
             f"--cluster needs dask.distributed ({error}); install it with  pip install 'tensorgrade[cluster]'"
         ) from None
-    return open_cluster(address, sheet, slots, note)
+    return open_cluster(spec, sheet, slots, note)

@@ -31,8 +31,8 @@ from grader.model import (
     Verdict,
 )
 from grader.model.messages import Part, Setup
-from grader.runner.environment import describe_machine
 from grader.runner.lane import Lane, Run
+from grader.runner.machine import describe_machine
 
 OnCheck = Callable[[Exercise, Outcome], None]
 """Told each outcome of a submission's checks as it comes; of a check that is run again, told again."""

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+import grader
+from grader.course.layout import BUNDLED
 from grader.course.starter import starter_digest
 from grader.model import Exercise, Submission
 from grader.model.messages import PlannedExercise, Setup
-from grader.runner.environment import describe_machine
+from grader.runner.machine import describe_machine
 
 _DIGITS = 32
 
@@ -100,4 +103,15 @@ def digest_of(*parts: bytes) -> str:
     for part in parts:
         whole.update(f"{len(part)}:".encode())
         whole.update(part)
+    return whole.hexdigest()[:_DIGITS]
+
+
+@functools.cache
+def package_digest() -> str:
+    """A digest of the grader's own files, without a course that came along: who works on it changes no version."""
+    root, whole = Path(grader.__file__).resolve().parent, hashlib.sha256()
+    for path in sorted(root.rglob("*")):
+        name = path.relative_to(root)
+        if path.is_file() and path.suffix != ".pyc" and name.parts[0] != BUNDLED:
+            whole.update(digest_of(name.as_posix().encode(), path.read_bytes()).encode())
     return whole.hexdigest()[:_DIGITS]

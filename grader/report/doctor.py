@@ -11,7 +11,7 @@ from grader.sandbox.levels import Level
 
 # For types alone: what has to be shown is handed in, and `lanes` need not be imported for it.
 if TYPE_CHECKING:
-    from grader.runner.doctor import Examination
+    from grader.runner.machine import Examination
 
 _WIDTH = 80
 _MEANING = {

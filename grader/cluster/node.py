@@ -1,0 +1,209 @@
+"""What runs in a Dask worker, where a batch opens lanes, and in the scheduler. No student code runs in either."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import pickle
+import signal
+import socket
+from concurrent.futures import CancelledError, ThreadPoolExecutor
+from contextlib import ExitStack, suppress
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from distributed import Reschedule, Scheduler, SchedulerPlugin, Status, Worker, WorkerPlugin, get_worker
+
+from grader.course.layout import closed_folders, staff_root
+from grader.grading.desk import Desk
+from grader.grading.grade import Sheet
+from grader.grading.keys import package_digest
+from grader.grading.known import Known
+from grader.model.errors import GraderError, StartError
+from grader.model.messages import Setup
+from grader.runner.machine import describe_machine
+from grader.runner.pool import Stopped, open_pool
+
+
+class _Packer(pickle.Pickler):
+    """Puts the content of each file of a course in the place of its path."""
+
+    def __init__(self, file: io.BytesIO, root: Path) -> None:
+        super().__init__(file)
+        self._roots = (root, staff_root(root))
+
+    def persistent_id(self, value: Any) -> tuple[str, bytes | None] | None:
+        if not isinstance(value, Path):
+            return None
+        # Staff's files may lie elsewhere, in the package; the two folders mirror each other, so that no names collide.
+        own = next(value.relative_to(root) for root in self._roots if value.is_relative_to(root))
+        return own.as_posix(), value.read_bytes() if value.is_file() else None
+
+
+class _Unpacker(pickle.Unpickler):
+    """Writes these files into a folder."""
+
+    def __init__(self, file: io.BytesIO, folder: Path) -> None:
+        super().__init__(file)
+        self._folder = folder
+
+    def persistent_load(self, packed: tuple[str, bytes | None]) -> Path:
+        path = self._folder / packed[0]
+        if packed[1] is not None:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(packed[1])
+        return path
+
+
+def pack(sheet: Sheet) -> bytes:
+    """A run plan with all files that a verdict or a diagnosis needs."""
+    packed = io.BytesIO()
+    exercises = [replace(exercise, closed=(), right=(), mistakes=None) for exercise in sheet.exercises]
+    course = replace(sheet.course, modules=(), handins=(), broken=())
+    _Packer(packed, course.root).dump(replace(sheet, course=course, exercises=exercises))
+    return packed.getvalue()
+
+
+def unpack(packed: bytes, folder: Path) -> Sheet:
+    """The run plan, with its files in a folder."""
+    sheet: Sheet = _Unpacker(io.BytesIO(packed), folder).load()
+    closed = (folder, *closed_folders(folder))
+    return replace(sheet, exercises=[replace(exercise, closed=closed) for exercise in sheet.exercises])
+
+
+def facts(setup: Setup) -> dict[str, str]:
+    """What outcomes depend on at this machine, by its name for people."""
+    here = describe_machine(setup, None)
+    tensorgrade = f"{here.grader} ({package_digest()})"  # a checkout may have the same version and differ
+    versions = {"tensorgrade": tensorgrade, "Python": here.python, "PyTorch": here.torch, "NumPy": here.numpy}
+    return {**versions, "a processor of the kind": here.os.split()[-1]}
+
+
+class NodePlugin(WorkerPlugin):
+    """Opens a batch's lanes in a Dask worker, also in one that joins later.
+
+    A worker that can grade gets a resource of the batch's name, one for each of its threads. Work needs one of them, so
+    that other workers never get any.
+
+    Args:
+        name: of the batch.
+        packed: the run plan, see `pack`.
+        expected: what `facts` must give there.
+        local: whether the batch has started the process: Ctrl-C in its terminal is then for the batch alone.
+    """
+
+    def __init__(self, name: str, packed: bytes, expected: dict[str, str], *, local: bool) -> None:
+        self.name = name
+        self._packed = packed
+        self._expected = expected
+        self._local = local
+
+    async def setup(self, worker: Worker) -> None:
+        """Open the lanes, and say whether that went well; in any case the worker stays usable for others."""
+        if self._local:
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+        self._worker = worker
+        self._stack, self._loop = ExitStack(), asyncio.get_running_loop()
+        # A fork server ends with the thread that started it, so one thread opens and closes it.
+        self._thread = ThreadPoolExecutor(1, "node")
+        try:
+            await self._loop.run_in_executor(self._thread, self._open, Path(worker.local_directory))
+        except Exception as error:  # of any kind: who started the batch reads it
+            self._say(str(error) if isinstance(error, GraderError) else f"{type(error).__name__}: {error}")
+            return
+        await worker.set_resources(**{self.name: worker.state.nthreads})
+        # The scheduler looks again at work that no worker could do when a worker goes on after a pause.
+        worker.status = Status.paused
+        worker.status = Status.running
+        self._say("")
+
+    def _open(self, place: Path) -> None:
+        folder = Path(self._stack.enter_context(TemporaryDirectory(prefix="grade-course-", dir=place)))  # mode 0700
+        sheet = unpack(self._packed, folder)
+        mine = facts(sheet.setup)
+        if wrong := [
+            f"{name} {mine[name]}, expected {must}" for name, must in self._expected.items() if mine[name] != must
+        ]:
+            raise StartError("it has " + "; ".join(wrong))
+        pool = open_pool(sheet.exercises, sheet.setup, self._worker.state.nthreads, (folder,))
+        self._pool = self._stack.enter_context(pool)
+        self._desk = Desk(sheet, Known(sheet.setup))
+        # A worker that cannot confine student code is refused before it has work.
+        self._pool.submit(lambda lane: lane.reached).result()
+
+    def _say(self, refused: str) -> None:
+        address, slots = self._worker.contact_address, 0 if refused else self._worker.state.nthreads
+        why = " ".join(refused.split())
+        self._worker.log_event(
+            self.name, {"address": address, "host": socket.gethostname(), "slots": slots, "why": why}
+        )
+
+    def grade(self, work: bytes) -> bytes:
+        """Grade one exercise of one submission; where no lane can be had any more, another worker does it."""
+        try:
+            return self._pool.submit(lambda lane: self._desk.grade(lane, work)).result()
+        except (GraderError, Stopped, CancelledError) as error:
+            # The scheduler knows before the work comes back to it, or would send it here again.
+            given_up = self._give_up(str(error) or "its lanes are closed")
+            asyncio.run_coroutine_threadsafe(given_up, self._loop).result()
+            raise Reschedule from None
+
+    async def _give_up(self, why: str) -> None:
+        # In the scheduler alone: work that is here already would otherwise wait for its resource for ever.
+        await self._worker.scheduler.set_resources(worker=self._worker.contact_address, resources={self.name: 0})
+        self._say(why)
+
+    async def teardown(self, worker: Worker) -> None:
+        """End the lanes, and remove the course."""
+        await self._loop.run_in_executor(self._thread, self._stack.close)
+        self._thread.shutdown(wait=False)
+
+
+def grade_here(name: str, work: bytes) -> bytes:
+    """Have a batch's work done by the Dask worker that this runs in."""
+    plugin = get_worker().plugins[name]
+    assert isinstance(plugin, NodePlugin)
+    return plugin.grade(work)
+
+
+class BatchPlugin(SchedulerPlugin):
+    """While a batch is connected, the scheduler gives up what two workers were lost with, and what none can do.
+
+    When the batch has ended, in whatever way, the workers close their lanes.
+
+    Args:
+        name: of the batch.
+        client: the id of its client.
+        wait_s: for how many seconds work waits for a worker.
+    """
+
+    def __init__(self, name: str, client: str, wait_s: float) -> None:
+        self.name = name
+        self._client = client
+        self._limits: tuple[int, float | None] = 1, wait_s
+
+    async def start(self, scheduler: Scheduler) -> None:
+        """Begin."""
+        self._exchange(scheduler)
+
+    def _exchange(self, scheduler: Scheduler) -> None:
+        before = scheduler.allowed_failures, scheduler.no_workers_timeout
+        scheduler.allowed_failures, scheduler.no_workers_timeout = self._limits
+        self._limits = before
+
+    def remove_worker(self, scheduler: Scheduler, worker: str, **_: Any) -> None:
+        """Let the batch know."""
+        scheduler.log_event(self.name, {"address": worker, "slots": 0, "why": ""})
+
+    def remove_client(self, scheduler: Scheduler, client: str) -> None:
+        """End, if that client was the batch's."""
+        if client == self._client:
+            self._exchange(scheduler)
+            scheduler.remove_plugin(self.name)
+            self._goodbye = asyncio.ensure_future(self._close_lanes(scheduler))
+
+    async def _close_lanes(self, scheduler: Scheduler) -> None:
+        with suppress(OSError, ValueError):  # workers that are gone have none, nor has a batch that opened none
+            await scheduler.unregister_worker_plugin(comm=None, name=self.name)
