@@ -30,7 +30,7 @@ from grader.cli.telling import Say, handin_of, told_errors
 if TYPE_CHECKING:
     from grader.ci.checkout import Checkout
     from grader.ci.platform import Platform
-    from grader.grading.grade import Sheet
+    from grader.grading.plan import RunPlan
     from grader.model import Report, Submission
     from grader.model.messages import Setup
     from grader.report.export.checked import Options, Visibility
@@ -145,11 +145,11 @@ def _with_secret(setup: Setup, seed: int | None, file: Path | None) -> Setup:
 
 def _sheet(
     checkout: Checkout, names: tuple[str, ...], handin: str | None, since: str | None, author: str, setup: Setup
-) -> tuple[Sheet, Submission]:
+) -> tuple[RunPlan, Submission]:
     """What is graded, and what was handed in."""
     from grader.ci.checkout import changed_exercises
     from grader.course.names import find_exercises
-    from grader.grading.grade import Sheet
+    from grader.grading.plan import RunPlan
     from grader.intake.collect import collect_one
 
     course = checkout.course
@@ -161,11 +161,11 @@ def _sheet(
     if since is not None:
         changed = changed_exercises(checkout, handed_in, since)
         exercises = [exercise for exercise in exercises if exercise in changed]
-    return Sheet(course, exercises, setup, handin=handin), handed_in
+    return RunPlan(course, exercises, setup, handin=handin), handed_in
 
 
 def _grade(
-    checkout: Checkout, sheet: Sheet, handed_in: Submission, write: Callable[[Report], None], say: Say
+    checkout: Checkout, sheet: RunPlan, handed_in: Submission, write: Callable[[Report], None], say: Say
 ) -> Report:
     """Grade, write the files while checks end, and say what is graded with which checks."""
     from grader.ci.checkout import other_files

@@ -9,8 +9,9 @@ import logging
 import re
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future
+from concurrent.futures import CancelledError, Future
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,9 +20,9 @@ from distributed import Client, KilledWorker, LocalCluster
 from distributed.scheduler import NoValidWorkerError, NoWorkerError
 
 from grader.cluster.node import BatchPlugin, NodePlugin, facts, grade_here, pack
-from grader.grading.grade import Sheet
-from grader.grading.graded import lost, to_told
-from grader.grading.work import Answer, Work
+from grader.grading.outcomes import Outcomes, lost
+from grader.grading.plan import RunPlan
+from grader.grading.work import Result, Work
 from grader.intake.origin import as_handed_in
 from grader.model.errors import CourseError, StartError
 from grader.sandbox.levels import Level
@@ -34,127 +35,132 @@ _ANSWER_S = 10.0
 _AGAIN = "the same command goes on from there"
 
 
-class Cluster:
-    """The workers of a cluster that can grade; see `open_cluster`.
-
-    Args:
-        client: of the cluster.
-        name: of the batch.
-        sheet: what is graded.
-        note: called with what somebody should know of a worker.
-    """
-
-    def __init__(self, client: Client, name: str, sheet: Sheet, note: Callable[[str], None]) -> None:
-        self._executor = client.get_executor(pure=False, resources={name: 1})
-        self._name = name
-        self._exercises = {exercise.id: exercise for exercise in sheet.exercises}
-        self._note = note
-        self.slots_of: dict[str, int] = {}
-
-    @property
-    def slots(self) -> int:
-        """How much is graded at once, by the workers that are there now."""
-        return max(1, sum(list(self.slots_of.values())))
-
-    def heard(self, event: tuple[float, dict[str, Any]]) -> None:
-        """Take down how much a worker can grade at once, and why nothing, if it says so."""
-        said = event[1]
-        self.slots_of[said["address"]] = said["slots"]
-        if said["why"]:
-            self._note(f"{said['host']} ({said['address']}) is refused: {said['why']}")
-
-    def submit(self, work: bytes) -> Future[bytes]:
-        """Have it graded by the next worker that is free."""
-        own: Future[bytes] = Future()
-        own.set_running_or_notify_cancel()
-        self._executor.submit(grade_here, self._name, work).add_done_callback(partial(self._came, own, work))
-        return own
-
-    def _came(self, own: Future[bytes], work: bytes, theirs: Future[bytes]) -> None:
-        if theirs.cancelled():
-            own.set_exception(StartError(f"the cluster was lost, with what it was grading; {_AGAIN}"))
-        elif isinstance(error := theirs.exception(), KilledWorker):
-            sent = Work.from_bytes(work)
-            graded = as_handed_in(lost(self._exercises[sent.exercise], str(error)), sent.submission)
-            own.set_result(Answer(to_told(graded), level="").to_json())
-        elif isinstance(error, (NoWorkerError, NoValidWorkerError)):
-            own.set_exception(StartError(f"all machines of the cluster were lost or refused; {_AGAIN}"))
-        elif error is not None:
-            own.set_exception(error)
-        else:
-            own.set_result(theirs.result())
-
-
 @contextmanager
-def open_cluster(address: str, sheet: Sheet, slots: int, note: Callable[[str], None]) -> Iterator[Cluster]:
-    """The workers of a cluster, each with the course and lanes of its own.
+def open_cluster(address: str, plan: RunPlan, slots: int, note: Callable[[str], None]) -> Iterator[Cluster]:
+    """A cluster whose workers have the course and lanes of their own. It is connected to when there is work.
 
     Args:
         address: as on the command line: a scheduler's address, its file, or local:N.
-        sheet: what is graded, and how.
+        plan: what is graded, and how.
         slots: how much is graded at once, where the cluster is made here.
         note: called with what somebody should know of a worker.
 
     Raises:
-        CourseError: there is no such cluster, or none of its workers can grade.
+        CourseError: the batch has no sandbox. With the first work it says that there is no such cluster, or that none
+            of its workers can grade.
     """
-    if sheet.setup.least is Level.NONE:
+    if plan.setup.least is Level.NONE:
         raise CourseError(
             "--cluster needs a sandbox: student code that reached the network could command the cluster; leave out "
             "--confinement none and --device cuda"
         )
-    for logger in ("distributed", "distributed.client", "distributed.scheduler", "distributed.nanny"):
-        logging.getLogger(logger).setLevel(logging.CRITICAL)  # what matters of it is said in our words
     with ExitStack() as stack:
-        client = _connect(address, slots, stack)
+        yield Cluster(lambda: _connect(address, slots, stack), address, plan, note)
+
+
+class Cluster:
+    """The workers of a cluster that can grade; see `open_cluster`."""
+
+    def __init__(self, connect: Callable[[], Client], address: str, plan: RunPlan, note: Callable[[str], None]) -> None:
+        self._connect = connect
+        self._address = address
+        self._plan = plan
+        self._note = note
+        self._client: Client | None = None
+        self._slots: dict[str, int] = {}
+
+    @property
+    def slots(self) -> int:
+        """How many works are graded at once, by the workers that are there now."""
+        return max(1, sum(list(self._slots.values())))
+
+    def submit(self, work: Work) -> Future[Result]:
+        """Have one exercise graded by the next worker that is free."""
+        if self._client is None:
+            self._client = self._open(self._connect())
+        own = Future[Result]()
+        own.set_running_or_notify_cancel()
+        self._send(self._client, work, own)
+        return own
+
+    def _send(self, client: Client, work: Work, own: Future[Result], *, again: bool = False) -> None:
+        id, submission = work.exercise.id, work.submission
+        # Nothing of other exercises travels with it.
+        parts = {name: part for name, part in vars(submission).items() if isinstance(part, dict)}
+        slim: dict[str, Any] = {name: {id: part[id]} if id in part else {} for name, part in parts.items()}
+        sent = id, replace(submission, **slim), Outcomes.of(work.before) if work.before is not None else None
+        theirs = client.submit(grade_here, self._name, sent, pure=False, resources={self._name: 1})
+        theirs.add_done_callback(partial(self._came, client, work, own, again))
+
+    def _came(self, client: Client, work: Work, own: Future[Result], again: bool, theirs: Any) -> None:
+        try:
+            outcomes, confinement, late = theirs.result()
+            own.set_result(Result(outcomes.graded(work.exercise), confinement, late))
+        except KilledWorker as error:
+            own.set_result(Result(as_handed_in(lost(work.exercise, str(error)), work.submission)))
+        except (NoWorkerError, NoValidWorkerError):
+            own.set_exception(StartError(f"all machines of the cluster were lost or refused; {_AGAIN}"))
+        except CancelledError:
+            # Dask cancels what it cannot fetch, as the worker was lost just after it had graded.
+            if client.status == "running" and not again:
+                self._send(client, work, own, again=True)
+            else:
+                own.set_exception(StartError(f"the cluster was lost, with what it was grading; {_AGAIN}"))
+        except Exception as error:  # a defect of ours there
+            own.set_exception(error)
+
+    def _heard(self, event: tuple[float, dict[str, Any]]) -> None:
+        """A worker said how much it can grade at once, and if nothing, why."""
+        said = event[1]
+        self._slots[said["address"]] = said["slots"]
+        if said["why"]:
+            self._note(f"{said['host']} ({said['address']}) is refused: {said['why']}")
+
+    def _open(self, client: Client) -> Client:
+        """Have all workers open lanes; return when those that are there have said how that went."""
         where = str(client.scheduler_info(n_workers=0)["address"])
         if not where.startswith(("tls://", "wss://")):
-            note(f"{where} is open: whoever reaches it can read hidden checks and change grades; use tls://")
+            self._note(f"{where} is open: whoever reaches it can read hidden checks and change grades; use tls://")
         if not client.nthreads():
-            note(f"{address} has no machine yet; the first is waited for")
+            self._note(f"{self._address} has no machine yet; the first is waited for")
         try:
             client.wait_for_workers(1, timeout=_WAIT_S)
         except TimeoutError:
-            raise CourseError(f"--cluster: {address} has no machine after {_WAIT_S:.0f} s") from None
-        name = f"grade-{client.id}"
+            raise CourseError(f"--cluster: {self._address} has no machine after {_WAIT_S:.0f} s") from None
+        self._name = f"grade-{client.id}"
         try:
-            client.register_plugin(BatchPlugin(name, client.id, _WAIT_S))
+            client.register_plugin(BatchPlugin(self._name, client.id, _WAIT_S))
         except (ImportError, AttributeError) as error:
             raise CourseError(
-                f"--cluster: the scheduler of {address} cannot import this version of tensorgrade ({error}); install "
-                "tensorgrade[cluster] where it runs"
+                f"--cluster: the scheduler of {self._address} cannot import this version of tensorgrade ({error}); "
+                "install tensorgrade[cluster] where it runs"
             ) from None
-        cluster = Cluster(client, name, sheet, note)
-        client.subscribe_topic(name, cluster.heard)
-        problem = "it did not answer"
+        client.subscribe_topic(self._name, self._heard)
+        problem, local, setup = "it did not answer", self._address.startswith("local:"), self._plan.setup
         try:
-            client.register_plugin(NodePlugin(name, pack(sheet), facts(sheet.setup), local="local:" in address))
+            client.register_plugin(NodePlugin(self._name, pack(self._plan), facts(setup), local=local))
         except Exception as error:  # of one worker, of any kind; the others go on
             problem = f"tensorgrade cannot be used there ({_short(error)}); install the version that is here"
         until = time.monotonic() + _ANSWER_S
-        while (silent := client.nthreads().keys() - cluster.slots_of.keys()) and time.monotonic() < until:
+        while (silent := client.nthreads().keys() - self._slots.keys()) and time.monotonic() < until:
             time.sleep(0.05)
         for worker in silent:
-            note(f"{worker} is refused: {problem}")
-        if not any(cluster.slots_of.values()):
+            self._note(f"{worker} is refused: {problem}")
+        if not any(self._slots.values()):
             raise CourseError("no machine of the cluster can grade this: fix what is said above")
-        yield cluster
+        return client
 
 
 def _connect(address: str, slots: int, stack: ExitStack) -> Client:
+    for name in ("distributed", "distributed.client", "distributed.scheduler", "distributed.nanny"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)  # what matters of it is said in our words
     where: dict[str, Any] = {"address": address}
     if own := re.fullmatch(r"local:([1-9][0-9]{0,2})", address):
-        count = int(own[1])
-        where["address"] = stack.enter_context(
-            LocalCluster(
-                n_workers=count,
-                threads_per_worker=max(1, slots // count),
-                processes=True,
-                dashboard_address=None,
-                security=True,  # other users of this machine can reach its ports
-                silence_logs=logging.CRITICAL,
-            )
-        )
+        threads = max(1, slots // int(own[1]))
+        options = {"processes": True, "dashboard_address": "127.0.0.1:0", "silence_logs": logging.CRITICAL}
+        # With TLS: other users of this machine can reach its ports.
+        made = LocalCluster(n_workers=int(own[1]), threads_per_worker=threads, security=True, **options)
+        where = {"address": stack.enter_context(made)}
     elif address.endswith(".json"):
         if not Path(address).is_file():
             raise CourseError(f"--cluster: there is no file {address};  dask scheduler --scheduler-file  writes it")

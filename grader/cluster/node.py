@@ -17,68 +17,64 @@ from typing import Any
 from distributed import Reschedule, Scheduler, SchedulerPlugin, Status, Worker, WorkerPlugin, get_worker
 
 from grader.course.layout import closed_folders, staff_root
-from grader.grading.desk import Desk
-from grader.grading.grade import Sheet
 from grader.grading.keys import package_digest
 from grader.grading.known import Known
+from grader.grading.lanes import open_lanes
+from grader.grading.outcomes import Outcomes
+from grader.grading.plan import RunPlan
+from grader.grading.work import Work
+from grader.model import Submission
 from grader.model.errors import GraderError, StartError
 from grader.model.messages import Setup
 from grader.runner.machine import describe_machine
-from grader.runner.pool import Stopped, open_pool
+from grader.runner.pool import Stopped
 
-
-class _Packer(pickle.Pickler):
-    """Puts the content of each file of a course in the place of its path."""
-
-    def __init__(self, file: io.BytesIO, root: Path) -> None:
-        super().__init__(file)
-        self._roots = (root, staff_root(root))
-
-    def persistent_id(self, value: Any) -> tuple[str, bytes | None] | None:
-        if not isinstance(value, Path):
-            return None
-        # Staff's files may lie elsewhere, in the package; the two folders mirror each other, so that no names collide.
-        own = next(value.relative_to(root) for root in self._roots if value.is_relative_to(root))
-        return own.as_posix(), value.read_bytes() if value.is_file() else None
-
-
-class _Unpacker(pickle.Unpickler):
-    """Writes these files into a folder."""
-
-    def __init__(self, file: io.BytesIO, folder: Path) -> None:
-        super().__init__(file)
-        self._folder = folder
-
-    def persistent_load(self, packed: tuple[str, bytes | None]) -> Path:
-        path = self._folder / packed[0]
-        if packed[1] is not None:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(packed[1])
-        return path
-
-
-def pack(sheet: Sheet) -> bytes:
-    """A run plan with all files that a verdict or a diagnosis needs."""
-    packed = io.BytesIO()
-    exercises = [replace(exercise, closed=(), right=(), mistakes=None) for exercise in sheet.exercises]
-    course = replace(sheet.course, modules=(), handins=(), broken=())
-    _Packer(packed, course.root).dump(replace(sheet, course=course, exercises=exercises))
-    return packed.getvalue()
-
-
-def unpack(packed: bytes, folder: Path) -> Sheet:
-    """The run plan, with its files in a folder."""
-    sheet: Sheet = _Unpacker(io.BytesIO(packed), folder).load()
-    closed = (folder, *closed_folders(folder))
-    return replace(sheet, exercises=[replace(exercise, closed=closed) for exercise in sheet.exercises])
+Sent = tuple[str, Submission, Outcomes | None]
+"""A work on its way: the exercise's id, the submission, and what is to be repeated."""
+Came = tuple[Outcomes, str | None, bool]
+"""A result on its way."""
 
 
 def facts(setup: Setup) -> dict[str, str]:
-    """What outcomes depend on at this machine, by its name for people."""
+    """What verdicts depend on at this machine, by its name for people."""
     here = describe_machine(setup, None)
-    tensorgrade = f"{here.grader} ({package_digest()})"  # a checkout may have the same version and differ
-    versions = {"tensorgrade": tensorgrade, "Python": here.python, "PyTorch": here.torch, "NumPy": here.numpy}
+    own = f"{here.grader} ({package_digest()[:12]})"
+    versions = {"tensorgrade": own, "Python": here.python, "PyTorch": here.torch, "NumPy": here.numpy}
     return {**versions, "a processor of the kind": here.os.split()[-1]}
+
+
+def pack(plan: RunPlan) -> bytes:
+    """A run plan in which the content of each file stands beside its path."""
+    roots = (plan.course.root, staff_root(plan.course.root))
+
+    class Packer(pickle.Pickler):
+        def persistent_id(self, value: object) -> tuple[str, bytes | None] | None:
+            if not isinstance(value, Path):
+                return None
+            # Staff's files may lie in the package; the two folders mirror each other, so that no names collide.
+            own = next(value.relative_to(root) for root in roots if value.is_relative_to(root))
+            return own.as_posix(), value.read_bytes() if value.is_file() else None
+
+    exercises = [replace(exercise, closed=(), right=(), mistakes=None) for exercise in plan.exercises]
+    course = replace(plan.course, modules=(), handins=(), broken=())
+    Packer(packed := io.BytesIO()).dump(replace(plan, course=course, exercises=exercises))
+    return packed.getvalue()
+
+
+def unpack(packed: bytes, folder: Path) -> RunPlan:
+    """The run plan, with its files in a folder."""
+
+    class Unpacker(pickle.Unpickler):
+        def persistent_load(self, file: tuple[str, bytes | None]) -> Path:
+            path = folder / file[0]
+            if file[1] is not None:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(file[1])
+            return path
+
+    plan: RunPlan = Unpacker(io.BytesIO(packed)).load()
+    closed = (folder, *closed_folders(folder))
+    return replace(plan, exercises=[replace(exercise, closed=closed) for exercise in plan.exercises])
 
 
 class NodePlugin(WorkerPlugin):
@@ -91,7 +87,7 @@ class NodePlugin(WorkerPlugin):
         name: of the batch.
         packed: the run plan, see `pack`.
         expected: what `facts` must give there.
-        local: whether the batch has started the process: Ctrl-C in its terminal is then for the batch alone.
+        local: whether the batch started the process: Ctrl-C in its terminal is then for the batch alone.
     """
 
     def __init__(self, name: str, packed: bytes, expected: dict[str, str], *, local: bool) -> None:
@@ -121,34 +117,34 @@ class NodePlugin(WorkerPlugin):
 
     def _open(self, place: Path) -> None:
         folder = Path(self._stack.enter_context(TemporaryDirectory(prefix="grade-course-", dir=place)))  # mode 0700
-        sheet = unpack(self._packed, folder)
-        mine = facts(sheet.setup)
-        if wrong := [
-            f"{name} {mine[name]}, expected {must}" for name, must in self._expected.items() if mine[name] != must
-        ]:
+        self._plan = plan = unpack(self._packed, folder)
+        mine = facts(plan.setup)
+        if wrong := [f"{name} {mine[name]}, expected {it}" for name, it in self._expected.items() if mine[name] != it]:
             raise StartError("it has " + "; ".join(wrong))
-        pool = open_pool(sheet.exercises, sheet.setup, self._worker.state.nthreads, (folder,))
-        self._pool = self._stack.enter_context(pool)
-        self._desk = Desk(sheet, Known(sheet.setup))
-        # A worker that cannot confine student code is refused before it has work.
-        self._pool.submit(lambda lane: lane.reached).result()
+        slots, known = self._worker.state.nthreads, Known(plan.setup)
+        self._lanes = self._stack.enter_context(
+            open_lanes(plan.exercises, plan.setup, slots, hidden=(folder,), known=known)
+        )
+        self._lanes.collected()  # a worker that cannot confine student code is refused before it has work
 
     def _say(self, refused: str) -> None:
-        address, slots = self._worker.contact_address, 0 if refused else self._worker.state.nthreads
-        why = " ".join(refused.split())
-        self._worker.log_event(
-            self.name, {"address": address, "host": socket.gethostname(), "slots": slots, "why": why}
-        )
+        who = {"address": self._worker.contact_address, "host": socket.gethostname()}
+        slots = 0 if refused else self._worker.state.nthreads
+        self._worker.log_event(self.name, {**who, "slots": slots, "why": " ".join(refused.split())})
 
-    def grade(self, work: bytes) -> bytes:
+    def grade(self, sent: Sent) -> Came:
         """Grade one exercise of one submission; where no lane can be had any more, another worker does it."""
+        id, submission, before = sent
+        exercise = next(exercise for exercise in self._plan.exercises if exercise.id == id)
+        work = Work(self._plan, exercise, submission, before.graded(exercise) if before else None)
         try:
-            return self._pool.submit(lambda lane: self._desk.grade(lane, work)).result()
+            result = self._lanes.submit(work).result()
         except (GraderError, Stopped, CancelledError) as error:
             # The scheduler knows before the work comes back to it, or would send it here again.
             given_up = self._give_up(str(error) or "its lanes are closed")
             asyncio.run_coroutine_threadsafe(given_up, self._loop).result()
             raise Reschedule from None
+        return Outcomes.of(result.graded), result.confinement, result.late
 
     async def _give_up(self, why: str) -> None:
         # In the scheduler alone: work that is here already would otherwise wait for its resource for ever.
@@ -161,11 +157,11 @@ class NodePlugin(WorkerPlugin):
         self._thread.shutdown(wait=False)
 
 
-def grade_here(name: str, work: bytes) -> bytes:
+def grade_here(name: str, sent: Sent) -> Came:
     """Have a batch's work done by the Dask worker that this runs in."""
     plugin = get_worker().plugins[name]
     assert isinstance(plugin, NodePlugin)
-    return plugin.grade(work)
+    return plugin.grade(sent)
 
 
 class BatchPlugin(SchedulerPlugin):
@@ -186,9 +182,9 @@ class BatchPlugin(SchedulerPlugin):
 
     async def start(self, scheduler: Scheduler) -> None:
         """Begin."""
-        self._exchange(scheduler)
+        self._exchange_limits(scheduler)
 
-    def _exchange(self, scheduler: Scheduler) -> None:
+    def _exchange_limits(self, scheduler: Scheduler) -> None:
         before = scheduler.allowed_failures, scheduler.no_workers_timeout
         scheduler.allowed_failures, scheduler.no_workers_timeout = self._limits
         self._limits = before
@@ -200,7 +196,7 @@ class BatchPlugin(SchedulerPlugin):
     def remove_client(self, scheduler: Scheduler, client: str) -> None:
         """End, if that client was the batch's."""
         if client == self._client:
-            self._exchange(scheduler)
+            self._exchange_limits(scheduler)
             scheduler.remove_plugin(self.name)
             self._goodbye = asyncio.ensure_future(self._close_lanes(scheduler))
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from grader.course.answers import Answer, as_submitted
 from grader.grading.diagnose import MOST, must_name, sentences_of, told_answers
-from grader.grading.graded import graded_from
 from grader.grading.known import traces_in
+from grader.grading.outcomes import graded_from
 from grader.grading.sealed import SEALED_SEEDS, Sealed, name_of, seal
 from grader.grading.traces import COSTS, Trace, Traces, failures_of, traces_of
 from grader.model import Exercise

@@ -9,7 +9,7 @@ import stat
 import sys
 import time
 from collections.abc import Iterator
-from concurrent.futures import Future
+from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -24,17 +24,18 @@ from distributed import KilledWorker, LocalCluster, Reschedule
 from distributed.scheduler import NoWorkerError
 from support import FORK
 
-from grader.batch.order import is_broken
 from grader.cli import main
 from grader.cluster import cluster
 from grader.cluster.cluster import Cluster, open_cluster
-from grader.cluster.node import NodePlugin, facts, pack, unpack
-from grader.grading.grade import Sheet, grade_at_once
-from grader.grading.graded import from_told
+from grader.cluster.node import Came, NodePlugin, facts, pack, unpack
+from grader.grading.exercise import grade_exercise
 from grader.grading.keys import Keys
-from grader.grading.work import Answer, Work
+from grader.grading.known import Known
+from grader.grading.outcomes import Outcomes, is_broken
+from grader.grading.plan import RunPlan
+from grader.grading.work import Result, Work
 from grader.intake.folder import read_submission
-from grader.model import Course, Submission
+from grader.model import Course, Exercise, Submission
 from grader.model.errors import CourseError, StartError
 from grader.runner.lane import Lane
 from grader.sandbox.levels import Level
@@ -68,7 +69,7 @@ def test_machines_are_lost(lost: int, tiny: Course, tmp_path: Path, monkeypatch:
     submitted, killed = [0], list[int]()
     submit = Cluster.submit
 
-    def submit_and_kill(self: Cluster, work: bytes) -> Any:
+    def submit_and_kill(self: Cluster, work: Work) -> Any:
         if submitted[0] == 12:
             for nanny in list(made[0].workers.values())[:lost]:
                 killed.append(nanny.process.pid)
@@ -79,7 +80,7 @@ def test_machines_are_lost(lost: int, tiny: Course, tmp_path: Path, monkeypatch:
     monkeypatch.setattr(Cluster, "submit", submit_and_kill)
     monkeypatch.setattr(cluster, "LocalCluster", remembered)
     with pretended_lanes():
-        summary = spread.grade(engine="local:2", slots=2)
+        summary = spread.grade(slots=2, engine=lambda plan: open_cluster("local:2", plan, 2, print))
     # What was lost with both is broken at first, and graded once more at the end.
     assert lost == 2 or summary == expected
     assert len(killed) == lost
@@ -89,13 +90,13 @@ def test_machines_are_lost(lost: int, tiny: Course, tmp_path: Path, monkeypatch:
 def test_the_end_of_a_batch(tiny: Course, submission: Submission) -> None:
     """An open scheduler is noted; when the client goes, nodes give everything back, and the scheduler is as before."""
     notes: list[str] = []
-    with pretended_lanes(), LocalCluster(n_workers=1, threads_per_worker=2, dashboard_address=None) as made:
+    with pretended_lanes(), LocalCluster(n_workers=1, threads_per_worker=2, dashboard_address="127.0.0.1:0") as made:
         before = made.scheduler.allowed_failures, made.scheduler.no_workers_timeout
-        sheet = Sheet(tiny, tiny.exercises, replace(FORK, least=Level.FULL))
-        with open_cluster(made.scheduler_address, sheet, 1, notes.append) as opened:
-            assert opened.slots == 2
+        plan = RunPlan(tiny, tiny.exercises, replace(FORK, least=Level.FULL))
+        with open_cluster(made.scheduler_address, plan, 1, notes.append) as opened:
             words = replace(submission, files={"double": {"double.py": b"passed"}})
-            assert Answer.from_json(opened.submit(Work.of("double", words).to_bytes()).result()).level == "full"
+            assert opened.submit(Work(plan, by_id(tiny, "double"), words)).result().confinement == "full"
+            assert opened.slots == 2
             (worker,) = made.scheduler.workers.values()
             (course,) = Path(worker.local_directory).glob("grade-course-*")
             assert made.scheduler.allowed_failures == 1
@@ -117,24 +118,36 @@ def submission(tiny: Course, tmp_path: Path) -> Submission:
     return read_submission(tmp_path, tiny.exercises, "ada")
 
 
-def test_what_becomes_of_work(tiny: Course, submission: Submission) -> None:
-    """An answer is an answer, an error an error; lost twice it is broken; without machines the run ends."""
-    sent = [Future[bytes]() for _ in range(5)]
-    client = mock.Mock()
-    client.get_executor().submit.side_effect = sent
-    one = Cluster(client, "name", Sheet(tiny, tiny.exercises, FORK), lambda told: None)
-    futures = [one.submit(Work.of("double", submission).to_bytes()) for _ in sent]
-    ends: list[Any] = [b"answer", ValueError("a defect"), KilledWorker("work", mock.Mock(address="tcp://1"), 1), NoWorkerError("work", 1)]
-    for theirs, end in zip(sent, ends, strict=False):
-        if isinstance(end, bytes):
-            theirs.set_result(end)
-        else:
-            theirs.set_exception(end)
-    sent[4].cancel()
-    assert futures[0].result(0) == b"answer"
+def by_id(course: Course, id: str) -> Exercise:
+    return next(exercise for exercise in course.exercises if exercise.id == id)
+
+
+def test_what_becomes_of_work(tiny: Course, submission: Submission, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A result is a result, an error an error; lost twice it is broken; without machines the run ends."""
+    one = Cluster(mock.Mock(), "tls://lab:1", RunPlan(tiny, tiny.exercises, FORK), lambda told: None)
+    ends: Iterator[dict[str, Any]] = iter(
+        [
+            {"return_value": (Outcomes("started"), "full", True)},
+            {"side_effect": ValueError("a defect")},
+            {"side_effect": KilledWorker("work", mock.Mock(address="tcp://1"), 1)},
+            {"side_effect": NoWorkerError("work", 1)},
+            {"side_effect": CancelledError()},
+            {"side_effect": CancelledError()},
+        ]
+    )
+
+    def done(*what: object, **how: object) -> mock.Mock:
+        theirs = mock.Mock(result=mock.Mock(**next(ends)))
+        theirs.add_done_callback = lambda came: came(theirs)
+        return theirs
+
+    monkeypatch.setattr(one, "_open", lambda client: mock.Mock(submit=done, status="running"))
+    monkeypatch.setattr(one, "_name", "name", raising=False)
+    work = Work(one._plan, by_id(tiny, "double"), submission)
+    futures = [one.submit(work) for _ in range(5)]
+    assert futures[0].result(0) == Result(Outcomes("started").graded(work.exercise), "full", late=True)
     assert isinstance(futures[1].exception(0), ValueError)
-    answer = Answer.from_json(futures[2].result(0))
-    graded = from_told(next(item for item in tiny.exercises if item.id == "double"), answer.told)
+    graded = futures[2].result(0).graded
     assert is_broken(graded)
     assert (graded.score.earned, graded.score.undecided) == (0, graded.score.possible)
     for future in futures[3:]:
@@ -145,25 +158,25 @@ def test_what_becomes_of_work(tiny: Course, submission: Submission) -> None:
 def test_what_machines_say(tiny: Course) -> None:
     """How much they can grade at once, and why they cannot."""
     notes: list[str] = []
-    one = Cluster(mock.Mock(), "name", Sheet(tiny, tiny.exercises, FORK), notes.append)
+    one = Cluster(mock.Mock(), "tls://lab:1", RunPlan(tiny, tiny.exercises, FORK), notes.append)
     assert one.slots == 1
-    one.heard((0.0, {"address": "tcp://1", "host": "lab1", "slots": 4, "why": ""}))
-    one.heard((0.0, {"address": "tcp://2", "host": "lab2", "slots": 3, "why": ""}))
+    one._heard((0.0, {"address": "tcp://1", "host": "lab1", "slots": 4, "why": ""}))
+    one._heard((0.0, {"address": "tcp://2", "host": "lab2", "slots": 3, "why": ""}))
     assert one.slots == 7
-    one.heard((0.0, {"address": "tcp://2", "host": "lab2", "slots": 0, "why": "its lanes are closed"}))
-    one.heard((0.0, {"address": "tcp://1", "slots": 0, "why": ""}))
+    one._heard((0.0, {"address": "tcp://2", "host": "lab2", "slots": 0, "why": "its lanes are closed"}))
+    one._heard((0.0, {"address": "tcp://1", "slots": 0, "why": ""}))
     assert one.slots == 1
     assert notes == ["lab2 (tcp://2) is refused: its lanes are closed"]
 
 
 def test_a_bundle_holds_all_that_is_judged_by(tiny: Course, tmp_path: Path, submission: Submission) -> None:
     """Unpacked, its exercises have the digests of the course's: checks, limits, references, known wrong answers."""
-    sheet = Sheet(tiny, tiny.exercises, replace(FORK, secret=b"s"), handin="week1")
-    there = unpack(pack(sheet), tmp_path / "there")
-    assert (there.setup, there.handin, there.course.title) == (sheet.setup, "week1", tiny.title)
-    mine, theirs = Keys(sheet.setup, sheet.exercises), Keys(there.setup, there.exercises)
-    for own, other in zip(sheet.exercises, there.exercises, strict=True):
-        assert theirs.of(submission, other) == mine.of(submission, own)
+    plan = RunPlan(tiny, tiny.exercises, replace(FORK, secret=b"s"), handin="week1")
+    there = unpack(pack(plan), tmp_path / "there")
+    assert (there.setup, there.handin, there.course.title) == (plan.setup, "week1", tiny.title)
+    mine, theirs = Keys(), Keys()
+    for own, other in zip(plan.exercises, there.exercises, strict=True):
+        assert theirs.of(Work(there, other, submission)) == mine.of(Work(plan, own, submission))
         assert other.hidden_checks is None or other.hidden_checks.is_relative_to(tmp_path / "there")
         assert other.closed[0] == tmp_path / "there"
 
@@ -187,33 +200,36 @@ class Worker:
 def test_a_node_grades_like_a_lane_here(tiny: Course, tmp_path: Path, submission: Submission, fork_lane: Lane) -> None:
     """It unpacks the course for nobody else to read, finds what is found here, and leaves nothing."""
     exercises = [exercise for exercise in tiny.exercises if exercise.id in ("double", "total")]
-    sheet = Sheet(tiny, exercises, FORK)
-    expected = grade_at_once(sheet, submission, fork_lane).exercises
+    plan = RunPlan(tiny, exercises, FORK)
+    known, works = Known(FORK), [Work(plan, exercise, submission) for exercise in exercises]
+    expected = [grade_exercise(work, fork_lane, known) for work in works]
     (tmp_path / "place").mkdir()
     worker: Any = Worker(tmp_path / "place")
-    plugin = NodePlugin("name", pack(sheet), facts(FORK), local=False)
+    plugin = NodePlugin("name", pack(plan), facts(FORK), local=False)
 
-    async def run() -> list[bytes]:
+    async def run() -> list[Came]:
         await plugin.setup(worker)
         (folder,) = (tmp_path / "place").iterdir()
         assert stat.S_IMODE(folder.stat().st_mode) == 0o700
-        work = [Work.of(exercise.id, submission).to_bytes() for exercise in exercises]
-        answers = [await asyncio.to_thread(plugin.grade, each) for each in work]
-        lost = mock.patch.object(plugin, "_pool", mock.Mock(submit=mock.Mock(side_effect=StartError("no process"))))
+        came = [await asyncio.to_thread(plugin.grade, (work.exercise.id, submission, None)) for work in works]
+        lost = mock.patch.object(plugin, "_lanes", mock.Mock(submit=mock.Mock(side_effect=StartError("no process"))))
         with lost, pytest.raises(Reschedule):
-            await asyncio.to_thread(plugin.grade, work[0])
+            await asyncio.to_thread(plugin.grade, ("double", submission, None))
         await plugin.teardown(worker)
-        return answers
+        return came
 
-    answers = [Answer.from_json(answer) for answer in asyncio.run(run())]
-    found = [from_told(exercise, answer.told) for exercise, answer in zip(exercises, answers, strict=True)]
-    assert [(graded.score, graded.diagnosis) for graded in found] == [
-        (graded.score, graded.diagnosis or found[place].diagnosis) for place, graded in enumerate(expected)
-    ]
+    found = [(outcomes, confinement) for outcomes, confinement, _ in asyncio.run(run())]
+    assert [plain(outcomes) for outcomes, _ in found] == [plain(Outcomes.of(result.graded)) for result in expected]
+    assert [confinement for _, confinement in found] == [result.confinement for result in expected]
     worker.set_resources.assert_awaited_once_with(name=1)
     worker.scheduler.set_resources.assert_awaited_once_with(worker="tcp://there", resources={"name": 0})
     assert worker.said == ["", "no process"]
     assert list((tmp_path / "place").iterdir()) == []
+
+
+def plain(outcomes: Outcomes) -> Outcomes:
+    """The outcomes without their times."""
+    return replace(outcomes, outcomes=tuple(replace(outcome, seconds=0.0) for outcome in outcomes.outcomes))
 
 
 def test_a_machine_that_differs(tiny: Course, tmp_path: Path) -> None:
@@ -221,7 +237,7 @@ def test_a_machine_that_differs(tiny: Course, tmp_path: Path) -> None:
     (tmp_path / "place").mkdir()
     worker: Any = Worker(tmp_path / "place")
     other = {**facts(FORK), "PyTorch": "1.0", "a processor of the kind": "z80"}
-    plugin = NodePlugin("name", pack(Sheet(tiny, tiny.exercises, FORK)), other, local=False)
+    plugin = NodePlugin("name", pack(RunPlan(tiny, tiny.exercises, FORK)), other, local=False)
 
     async def run() -> None:
         await plugin.setup(worker)
@@ -236,14 +252,14 @@ def test_a_machine_that_differs(tiny: Course, tmp_path: Path) -> None:
     assert list((tmp_path / "place").iterdir()) == []
 
 
-def test_all_machines_are_refused(tiny: Course, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_machines_are_refused(tiny: Course, submission: Submission, monkeypatch: pytest.MonkeyPatch) -> None:
     """Then the batch is refused, and each is named."""
     notes: list[str] = []
     monkeypatch.setattr(cluster, "facts", lambda setup: {**facts(setup), "PyTorch": "1.0"})
-    sheet = Sheet(tiny, tiny.exercises, replace(FORK, least=Level.FULL))
+    plan = RunPlan(tiny, tiny.exercises, replace(FORK, least=Level.FULL))
     refused = pytest.raises(CourseError, match="no machine of the cluster can grade this: fix what is said above")
-    with pretended_lanes(), refused, open_cluster("local:2", sheet, 2, notes.append):
-        pass
+    with pretended_lanes(), refused, open_cluster("local:2", plan, 2, notes.append) as opened:
+        opened.submit(Work(plan, by_id(tiny, "double"), submission))
     assert len(notes) == 2
     assert all(") is refused: it has PyTorch " in note for note in notes)
 
