@@ -19,9 +19,9 @@ from grader.intake.handed import Unmatched
 from grader.model import Report
 from grader.model.errors import CourseError, GraderError
 from grader.model.files import write_whole
-from grader.report.as_json import json_of
 from grader.report.export.gradebook_csv import GradebookRow, gradebook_csv
 from grader.report.safe import for_csv
+from grader.report.schema import report_json
 
 _REPORTS = "reports"
 _GRADEBOOK = "gradebook.csv"
@@ -59,7 +59,7 @@ class Out:
         The gradebook, which would tell otherwise, goes first.
         """
         path = self.path / _REPORTS / f"{_file_name(report.author)}.json"
-        text = json_of(report, staff=staff).encode("ascii")
+        text = report_json(report, staff=staff)
         if path.is_file() and path.read_bytes() == text:
             return
         (self.path / _GRADEBOOK).unlink(missing_ok=True)

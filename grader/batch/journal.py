@@ -70,12 +70,12 @@ class Journal(Store):
             options: of the run, for people.
             root: the folder of all submissions.
         """
-        self.run = self.execute("INSERT INTO runs (started, options) VALUES (?, ?)", (now(), options)).lastrowid or 0
+        self.run = self.insert("INSERT INTO runs (started, options) VALUES (?, ?)", (now(), options))
         self._root = root
 
     def started(self, run: int) -> str:
         """When a run began."""
-        return str(self.execute("SELECT started FROM runs WHERE id = ?", (run,)).fetchone()[0])
+        return str(self.execute("SELECT started FROM runs WHERE id = ?", (run,))[0][0])
 
     def save(self, work: Work, result: Result) -> int | None:
         """Write every result down; with its module, if it lost points like no known wrong answer."""
@@ -105,7 +105,7 @@ class Journal(Store):
 
     def submissions(self) -> list[tuple[str, tuple[str, ...], str]]:
         """Each submission that was ever graded: its author, its authors, its digest."""
-        rows = self.execute("SELECT author, authors, digest FROM submissions").fetchall()
+        rows = self.execute("SELECT author, authors, digest FROM submissions")
         return [(author, tuple(json.loads(authors)), digest) for author, authors, digest in rows]
 
     def current(self, author: str | None = None) -> list[Current]:
@@ -115,7 +115,7 @@ class Journal(Store):
             found = self.execute(columns)
         else:
             found = self.execute(f"{columns} WHERE author = CAST(? AS TEXT)", (as_bytes(author),))
-        return [Current(*row) for row in found.fetchall()]
+        return [Current(*row) for row in found]
 
     def take_over(self, other: Journal, authors: Collection[str] | None = None) -> None:
         """Write down what another journal has and this one has not, and let count what counts there.
@@ -125,19 +125,19 @@ class Journal(Store):
             authors: only their results are taken over, and count where nothing counts here yet; None for all results,
                 which count in any case.
         """
-        owners = [row[0] for row in other.execute("SELECT DISTINCT author FROM results").fetchall()]
+        owners = [row[0] for row in other.execute("SELECT DISTINCT author FROM results")]
         for author in owners if authors is None else authors:
             known = {_identity(saved): saved.id for saved in self.saved_of(author)}
             for saved in reversed(other.saved_of(author)):
                 if _identity(saved) not in known:
                     known[_identity(saved)] = self.write(saved)
             mine = set() if authors is None else {row.exercise for row in self.current(author)}
-            for row in (row for row in other.current(author) if row.exercise not in mine):
-                self.let_count(author, row.exercise, known[_identity(other.result(row.result))])
+            for one in (one for one in other.current(author) if one.exercise not in mine):
+                self.let_count(author, one.exercise, known[_identity(other.result(one.result))])
         for author, names, digest in other.submissions():
             if authors is None or author in authors:
                 self.note_submission(author, names, digest)
-        for row in other.execute("SELECT * FROM traces").fetchall():
+        for row in other.execute("SELECT * FROM traces"):
             self.execute("INSERT OR REPLACE INTO traces VALUES (?, ?, ?, ?, ?)", row)
 
 

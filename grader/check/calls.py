@@ -10,8 +10,9 @@ import numpy as np
 
 from grader.check import show
 from grader.check.kinds import require
-from grader.connection.proxy import Proxy, function_expected, word_of
+from grader.connection.connection import Proxy, word_of
 from grader.connection.raised import another_expected, raised_by_student
+from grader.connection.student import function_expected
 from grader.model.endings import CheckFailed
 from grader.model.public import say
 

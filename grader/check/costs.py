@@ -11,8 +11,8 @@ from grader.check.counts import Counts, count
 from grader.check.evidence import same_of_reference, spends_no_time_on_loops
 from grader.check.gradient import keeps_graph
 from grader.check.kinds import require
-from grader.connection.probe import own_probe
-from grader.connection.proxy import Proxy, connection_of, word_of
+from grader.connection.connection import Proxy, connection_of, word_of
+from grader.connection.student import own_probe
 from grader.model.endings import CheckFailed
 from grader.model.public import Limit, Public, say
 from grader.wire.decode import copies

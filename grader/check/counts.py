@@ -15,9 +15,9 @@ from typing import Any
 import torch
 
 from grader.check.evidence import reads_openly
-from grader.connection.probe import own_probe
-from grader.connection.proxy import Proxy
+from grader.connection.connection import Proxy
 from grader.connection.spans import Spans, read_spans
+from grader.connection.student import own_probe
 from grader.model.endings import CheckFailed
 from grader.model.public import say
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from grader.check.text import text_of
 from grader.check.values import agrees
-from grader.connection.proxy import Proxy, connection_of, named, place_of
+from grader.connection.connection import Proxy, connection_of, named, place_of
 from grader.model.endings import CheckFailed
 from grader.model.public import say
 from grader.wire.decode import copies
@@ -105,7 +105,7 @@ def _fresh_s(function: Proxy, small: tuple[Any, ...], large: tuple[Any, ...]) ->
     """CPU seconds of a large call in a fresh worker."""
     with closing(connection_of(function).fresh()) as fresh:
         # How often this is called depends on times, and a check's later inputs must not. The worker learns nothing new.
-        fresh.record.inputs = None
+        fresh.record.renew = None
         same = named(fresh, place_of(function).child[2])
         _called(same, small)
         return _called(same, large)[1] or 0.0

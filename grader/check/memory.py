@@ -13,8 +13,8 @@ from grader.check.costs import report
 from grader.check.counts import count
 from grader.check.kinds import require
 from grader.check.values import agrees
-from grader.connection.paired_run import NewInputs
-from grader.connection.proxy import Proxy
+from grader.connection.connection import Proxy
+from grader.connection.measurement import NewInputs
 from grader.connection.timing import Inputs, TimedWorker
 from grader.model.endings import CheckFailed
 from grader.model.public import Limit, say

@@ -13,7 +13,7 @@ import torch
 
 from grader.check import show
 from grader.check.kinds import is_instance, pair, require
-from grader.connection.probe import own_probe
+from grader.connection.student import own_probe
 from grader.model.endings import CheckFailed
 from grader.model.public import say
 

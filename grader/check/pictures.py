@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from grader.connection.proxy import is_proxy
+from grader.connection.connection import is_proxy
 from grader.connection.spans import Spans
 from grader.model.picture import Bar, Card, Grid, Moment, NamedShape, Picture, Shapes, Window
 

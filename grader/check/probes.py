@@ -12,8 +12,8 @@ import torch
 
 from grader.check.costs import report
 from grader.check.kinds import require
-from grader.connection.probe import own_probe
-from grader.connection.proxy import Proxy, connection_of
+from grader.connection.connection import Proxy, connection_of
+from grader.connection.student import own_probe
 from grader.model.endings import CheckFailed
 from grader.model.public import say
 

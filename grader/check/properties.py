@@ -9,7 +9,7 @@ import torch
 from grader.check import pictures, show
 from grader.check.kinds import has_shape, is_of, is_tensor, pair, said_by
 from grader.check.modules import tensors_of
-from grader.connection.proxy import is_proxy
+from grader.connection.connection import is_proxy
 from grader.model.endings import CheckFailed
 from grader.model.public import say
 from grader.wire.facts import Facts, facts_of

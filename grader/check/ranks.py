@@ -10,8 +10,8 @@ from typing import Any
 
 from grader.check.costs import report
 from grader.check.counts import known_collectives
-from grader.connection.probe import own_probe
-from grader.connection.proxy import Proxy, connection_of, is_proxy, word_of
+from grader.connection.connection import Proxy, connection_of, is_proxy, word_of
+from grader.connection.student import own_probe
 from grader.model.endings import CannotJudge, CheckFailed
 from grader.model.public import say
 

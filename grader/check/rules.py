@@ -16,7 +16,7 @@ import torch
 from grader.check.evidence import reads_openly
 from grader.check.text import Mention, text_of
 from grader.check.torch_names import FREE, Rule, canonical, is_of_torch, looked_up, names_of, shown_as
-from grader.connection.proxy import Proxy, connection_of, named, place_of, word_of
+from grader.connection.connection import Proxy, connection_of, named, place_of, word_of
 from grader.connection.student import Student, connection_behind
 from grader.model.endings import CheckFailed
 from grader.model.public import say

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from grader.connection.proxy import is_proxy, kind_of, place_of, word_of
+from grader.connection.connection import is_proxy, kind_of, place_of, word_of
 from grader.wire.facts import device_of
 from grader.wire.plain import DTYPES
 

@@ -11,9 +11,8 @@ import math
 from typing import Any
 
 from grader.check.values import number, same_values
-from grader.connection.measurement import Measurement
-from grader.connection.paired_run import Comparison, NewInputs
-from grader.connection.proxy import Proxy, connection_of, what_of, word_of
+from grader.connection.connection import Proxy, connection_of, what_of, word_of
+from grader.connection.measurement import Comparison, Measurement, NewInputs
 from grader.connection.ratio import Ratio
 from grader.model import Speed
 from grader.model.endings import CannotRun, CheckFailed, Inconclusive

@@ -13,7 +13,7 @@ import torch
 from grader.check import pictures, show
 from grader.check.kinds import is_array, is_instance, is_kind, is_tensor, pair, said_by
 from grader.check.properties import facts, on_device, same_dtype, same_shape
-from grader.connection.proxy import is_proxy
+from grader.connection.connection import is_proxy
 from grader.connection.record import compare
 from grader.model.endings import CannotJudge, CheckFailed
 from grader.model.public import say

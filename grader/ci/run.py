@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import threading
 import time
 from collections import defaultdict
@@ -19,10 +18,9 @@ from grader.grading.submission import grade_submission, report_of
 from grader.grading.work import Finished, Result, Work
 from grader.model import Check, Exercise, GradedExercise, Outcome, Report, Submission
 from grader.model.errors import CourseError
-from grader.report.as_json import to_plain, write_json
 from grader.report.export.checked import Options
 from grader.report.export.formats import write_format
-from grader.report.from_json import ReadReport, from_json
+from grader.report.schema import ReportFile, write_report
 
 Formats = Sequence[tuple[str, str]]
 """Names of formats, each with its file or `-`."""
@@ -136,11 +134,6 @@ def grade_checkout(
         return grade_submission(plan, submission, lanes, on_finished=on_finished)
 
 
-def read_back(report: Report) -> ReadReport:
-    """The report as a file of it would be read."""
-    return from_json(json.dumps(to_plain(report)), "the report")
-
-
 def write_files(report: Report, json_path: str | None, formats: Formats, options: Options, *, staff: bool) -> None:
     """Write the JSON and every format that goes into a file.
 
@@ -150,10 +143,10 @@ def write_files(report: Report, json_path: str | None, formats: Formats, options
     """
     if json_path is not None:
         try:
-            write_json(Path(json_path), report, staff=staff)
+            write_report(Path(json_path), report, staff=staff)
         except OSError as error:
             raise CourseError(f"--json: no file can be written at {json_path} ({error.strerror})") from None
-    read = read_back(report)
+    read = ReportFile.of(report)
     for name, place in formats:
         if place != "-":
             write_format(name, place, read, options)

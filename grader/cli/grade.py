@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from grader.grading.work import Finished
     from grader.model import GradedExercise, Report, Submission
     from grader.model.messages import Setup
-    from grader.report.from_json import ReadReport
+    from grader.report.schema import ReportFile
 
 POINTS_LOST = 1
 UNDECIDED = 3
@@ -113,7 +113,7 @@ class _How:
 
 
 def _grade(
-    wanted: tuple[tuple[str, ...], ReadReport | None],
+    wanted: tuple[tuple[str, ...], ReportFile | None],
     submission: Path | None,
     setup: Setup,
     says: tuple[Say, Say],
@@ -176,7 +176,7 @@ def _grade(
 
 
 def _plan(
-    wanted: tuple[tuple[str, ...], ReadReport | None], submission: Path | None, setup: Setup, how: _How
+    wanted: tuple[tuple[str, ...], ReportFile | None], submission: Path | None, setup: Setup, how: _How
 ) -> tuple[RunPlan, Submission]:
     """What is to be graded, and of whose files."""
     from grader.course.layout import is_given
@@ -230,15 +230,13 @@ def _can_write(option: str, path: str | None) -> None:
 
 def _write(report: Report, paths: tuple[str | None, str | None], say: Say, *, staff: bool) -> None:
     from grader.model.files import write_whole
-    from grader.report.as_json import to_plain, write_json
+    from grader.report.schema import report_json, write_report
 
     json_path, html_path = paths
     if json_path == "-":
-        import json
-
-        click.echo(json.dumps(to_plain(report, staff=staff), indent=1))
+        click.echo(report_json(report, staff=staff), nl=False)
     elif json_path:
-        write_json(Path(json_path), report, staff=staff)
+        write_report(Path(json_path), report, staff=staff)
         say(f"The report is in {json_path}")
     if html_path:
         from grader.report.html import page

@@ -114,12 +114,11 @@ class Store:
     def write(self, saved: Saved) -> int:
         """Write a result down under a new number."""
         values = (self.run, as_bytes(saved.author), saved.exercise, *saved.key.parts, saved.at, saved.confinement)
-        row = self.execute(
+        return self.insert(
             f"INSERT INTO results (run, {_COLUMNS.partition(', ')[2]}) VALUES"  # noqa: S608
             " (?, CAST(? AS TEXT), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (*values, to_json(saved.outcomes).decode("ascii"), saved.path, saved.text),
         )
-        return row.lastrowid or 0
 
     def saved_of(self, author: str, exercise: str | None = None, key: Key | None = None) -> list[Saved]:
         """All results of an author, or of one exercise, or of the same files and inputs: the latest first."""
@@ -133,12 +132,12 @@ class Store:
 
     def result(self, number: int) -> Saved:
         """The result of a number."""
-        return _saved(self.execute(f"SELECT {_COLUMNS} FROM results WHERE id = ?", (number,)).fetchone())  # noqa: S608
+        return _saved(self.execute(f"SELECT {_COLUMNS} FROM results WHERE id = ?", (number,))[0])  # noqa: S608
 
     def saved_count(self, exercise: str, judge: str) -> int:
         """How many results of an exercise with these checks are saved."""
-        row = self.execute("SELECT count(*) FROM results WHERE exercise = ? AND judge = ?", (exercise, judge))
-        return int(row.fetchone()[0])
+        ((count,),) = self.execute("SELECT count(*) FROM results WHERE exercise = ? AND judge = ?", (exercise, judge))
+        return int(count)
 
     def forget(self, exercise: str, judge: str) -> None:
         """Forget the results of an exercise with these checks."""
@@ -162,10 +161,15 @@ class Store:
             last = f"SELECT max(rowid) - {most} FROM {table}"  # noqa: S608
             self.execute(f"DELETE FROM {table} WHERE rowid <= ({last})")  # noqa: S608
 
-    def execute(self, statement: str, values: Any = ()) -> sqlite3.Cursor:
-        """Run a statement, committed at once."""
+    def execute(self, statement: str, values: Any = ()) -> list[tuple[Any, ...]]:
+        """Run a statement, committed at once, and give all of its rows: threads share the connection."""
         with self._lock, self._connection as connection:
-            return connection.execute(statement, values)
+            return connection.execute(statement, values).fetchall()
+
+    def insert(self, statement: str, values: Any) -> int:
+        """Insert a row, committed at once, and give its number."""
+        with self._lock, self._connection as connection:
+            return connection.execute(statement, values).lastrowid or 0
 
 
 @contextmanager

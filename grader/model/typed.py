@@ -47,11 +47,19 @@ def from_json(kind: type[Value], text: bytes | str, name: str = "the data") -> V
     Raises:
         FormatError: the text is not JSON, or not of this type; it lists every problem with its place.
     """
+    return from_plain(kind, parsed(text, name), name)
+
+
+def parsed(text: bytes | str, name: str = "the data") -> Any:
+    """JSON of which the type is not known yet.
+
+    Raises:
+        FormatError: the text is not JSON.
+    """
     try:
-        plain = json.loads(text, object_hook=_with_bytes)
+        return json.loads(text, object_hook=_with_bytes)
     except (ValueError, RecursionError):
-        raise FormatError(f"{name}: this is not JSON") from None
-    return from_plain(kind, plain, name)
+        raise FormatError(f"{name}: it is not JSON") from None
 
 
 def from_plain(kind: type[Value], plain: object, name: str = "the data") -> Value:

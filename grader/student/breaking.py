@@ -16,7 +16,7 @@ from typing import Any
 
 from grader.course.kept import kept_folder
 from grader.course.layout import Places
-from grader.grading.lanes import Lanes
+from grader.grading.lanes import Engine
 from grader.grading.plan import RunPlan
 from grader.grading.submission import grade_submission
 from grader.intake.folder import read_submission
@@ -67,13 +67,13 @@ def planted_in(course: Course, exercise: Exercise) -> Planted | None:
 _FIELDS: dict[str, Callable[[Any], Any]] = {"old": str, "told": str, "was": str, "now": str, "line": int, "digest": str}
 
 
-def graded(course: Course, exercise: Exercise, setup: Setup, lanes: Lanes) -> Report:
+def graded(course: Course, exercise: Exercise, setup: Setup, lanes: Engine) -> Report:
     """The student's file as it is now."""
     handed_in = _read(course, exercise)
     return grade_submission(RunPlan(course, [exercise], setup, runs_untouched=True), handed_in, lanes)
 
 
-def choose(course: Course, exercise: Exercise, setup: Setup, lanes: Lanes, chance: random.Random) -> Fault:
+def choose(course: Course, exercise: Exercise, setup: Setup, lanes: Engine, chance: random.Random) -> Fault:
     """A fault of the student's text that checks see, and that is no error of names; rather one that raises nothing.
 
     Raises:

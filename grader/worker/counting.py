@@ -11,8 +11,8 @@ from typing import Any
 import torch
 
 from grader.accelerator.machine import machine_or_none
-from grader.worker import uninitialized
 from grader.worker.hooks import Operators, Uses, leaves
+from grader.worker.surroundings import fill_memory
 
 _MOST_SPANS = 20
 
@@ -65,7 +65,7 @@ def poisoned(function: Callable[..., Any], args: list[Any], kwargs: dict[str, An
     """
     was = torch.are_deterministic_algorithms_enabled(), torch.is_deterministic_algorithms_warn_only_enabled()
     filled = torch.utils.deterministic.fill_uninitialized_memory  # type: ignore[attr-defined]
-    uninitialized.fill(False)  # else this call would find what all other calls find
+    fill_memory(False)  # else this call would find what all other calls find
     torch._C._set_deterministic_algorithms(True, warn_only=True)  # the public function imports PyTorch's compiler
     torch.utils.deterministic.fill_uninitialized_memory = True  # type: ignore[attr-defined]
     try:
@@ -78,4 +78,4 @@ def poisoned(function: Callable[..., Any], args: list[Any], kwargs: dict[str, An
     finally:
         torch._C._set_deterministic_algorithms(was[0], warn_only=was[1])
         torch.utils.deterministic.fill_uninitialized_memory = filled  # type: ignore[attr-defined]
-        uninitialized.fill(True)
+        fill_memory(True)

@@ -13,7 +13,7 @@ from grader.check.costs import count_ops, no_loop, no_new_storage, poisoned, sta
 from grader.check.counts import _read, count
 from grader.check.sharing import unchanged
 from grader.check.values import same_values
-from grader.connection.proxy import Proxy, connection_of
+from grader.connection.connection import Proxy, connection_of
 from grader.model.endings import CheckFailed
 
 X = torch.arange(100.0)
