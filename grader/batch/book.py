@@ -9,7 +9,7 @@ from grader.batch.journal import Journal
 from grader.grading.plan import RunPlan
 from grader.grading.submission import least_level
 from grader.model import Course, GradedExercise, Report
-from grader.runner.environment import describe_machine
+from grader.runner.machine import describe_machine
 
 
 def report_of(plan: RunPlan, journal: Journal, author: str, authors: tuple[str, ...], digest: str) -> Report | None:

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from grader.grading.plan import RunPlan
     from grader.intake.handed import Intake
     from grader.model import Course, Report
-    from grader.model.messages import Setup
 
 _SHOWN = 3
 
@@ -90,7 +89,7 @@ def batch_command(
     exercises = exercises_in(chosen, exercises)
     part = _shard(shard)
     setup = workers.setup()
-    engine = _cluster(cluster, lanes, setup)
+    engine = _cluster(cluster, lanes)
     named = _named(course, only, ids(exercises), handin)
     plan = RunPlan(course, exercises, setup, handin=handin)
     with taken_in(folder, course.exercises, layout, out) as intake:
@@ -138,7 +137,7 @@ def _graded(
         sys.exit(INTERRUPTED)
 
 
-def _cluster(address: str | None, lanes: int | None, setup: Setup) -> OpenEngine | None:
+def _cluster(address: str | None, lanes: int | None) -> OpenEngine | None:
     """What opens the cluster of that address; None where this machine grades.
 
     Raises:
@@ -146,13 +145,23 @@ def _cluster(address: str | None, lanes: int | None, setup: Setup) -> OpenEngine
     """
     if address is None:
         return None
-    from grader.cluster.engine import cluster_opener
+    from grader.model.errors import CourseError
+    from grader.runner.pool import cores
+
+    if lanes and not address.startswith("local:"):
+        raise CourseError("-j says nothing of a cluster: each of its workers has a lane for each of its threads")
+    try:
+        from grader.cluster.cluster import open_cluster
+    except ImportError as error:
+        raise CourseError(
+            f"--cluster needs dask.distributed ({error}); install it with  pip install 'tensorgrade[cluster]'"
+        ) from None
 
     def note(line: str) -> None:
         click.echo()  # the line that changes ends here
         print_error(line)
 
-    return cluster_opener(address, lanes, setup, note)
+    return lambda plan: open_cluster(address, plan, lanes or len(cores()), note)
 
 
 def _where_it_is(order: Order, out: Path) -> str:

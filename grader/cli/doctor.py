@@ -13,7 +13,7 @@ from grader.cli.printing import Say, print_json
 from grader.sandbox.levels import Level
 
 if TYPE_CHECKING:
-    from grader.runner.doctor import Examination
+    from grader.runner.machine import Examination
 
 _WIDTH = 80
 _MEANING = {
@@ -30,7 +30,7 @@ def doctor_command(as_json: bool, start: str | None) -> None:
     """Show what this machine can do, and what would make it do more."""
     say = Say(quiet=as_json)
     say("Looking ...")
-    from grader.runner.doctor import examine
+    from grader.runner.machine import examine
 
     examination = examine(read_setup(start))
     say(*doctor_lines(examination))

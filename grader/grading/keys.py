@@ -13,7 +13,7 @@ from grader.course.starter import starter_digest
 from grader.grading.work import Work
 from grader.model import Exercise
 from grader.model.messages import PlannedExercise, Setup
-from grader.runner.environment import describe_machine
+from grader.runner.machine import describe_machine
 
 _DIGITS = 32
 _REASONS = {

@@ -12,7 +12,7 @@ from grader.grading.store import Store
 from grader.grading.work import Finished, Work
 from grader.intake.source import place_of
 from grader.model import GradedExercise, Report, Score, Submission
-from grader.runner.environment import describe_machine
+from grader.runner.machine import describe_machine
 from grader.sandbox.levels import Level
 
 

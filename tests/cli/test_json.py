@@ -14,7 +14,7 @@ from grader.author.table import proof_data
 from grader.cli import main
 from grader.cli.doctor import doctor_data
 from grader.model import Course
-from grader.runner.doctor import Examination
+from grader.runner.machine import Examination
 from grader.runner.walls import Reached
 from grader.sandbox.levels import PROMISES, Finding, Level
 

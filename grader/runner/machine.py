@@ -1,17 +1,49 @@
-"""What this machine can do: the facts that a report of trouble needs, and how well student code is confined."""
+"""This machine: what a report says of it, and for `grade doctor` what it can do.
+
+The host never imports torch: versions are metadata.
+"""
 
 from __future__ import annotations
 
+import functools
 import getpass
 import os
+import platform
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from importlib import metadata
 
+from grader.model import Device, Environment
 from grader.model.messages import Setup, Start
-from grader.runner.environment import describe_machine
 from grader.runner.source import open_source
 from grader.runner.walls import Reached, WallPlan
+from grader.sandbox.levels import Level
+
+_version = functools.cache(
+    metadata.version
+)  # it reads and parses a file each time, and there is a report for everybody
+
+
+def describe_machine(setup: Setup, reached: Level | None) -> Environment:
+    """What a report says of the machine.
+
+    Args:
+        setup: of the run.
+        reached: the level of confinement; None if no student code was run.
+    """
+    return Environment(
+        python=platform.python_version(),
+        torch=_version("torch"),
+        numpy=_version("numpy"),
+        os=f"{platform.system()} {platform.release()} {platform.machine()}",
+        device="cuda" if setup.accelerator is Device.CUDA else "cpu",
+        threads=1,
+        seed=None if setup.secret else setup.seed,
+        start=setup.start.value,
+        confinement=reached.word if reached is not None else None,
+        grader=_version("tensorgrade"),
+    )
 
 
 @dataclass(frozen=True)
