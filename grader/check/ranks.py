@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from grader.check.costs import report
-from grader.check.counts import known_collectives
+from grader.check.costs import known_collectives, report
 from grader.connection.probe import own_probe
 from grader.connection.proxy import Proxy, connection_of, is_proxy, word_of
 from grader.model.endings import CannotJudge, CheckFailed

@@ -9,8 +9,7 @@ from typing import NamedTuple
 
 import pytest
 
-from grader.check.devices import Accelerator
-from grader.check.generate import Rng
+from grader.check.declare import Accelerator, Rng
 from grader.connection.connection import Connection
 from grader.connection.probe import Probe
 from grader.connection.student import Student

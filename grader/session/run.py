@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from grader.check.devices import Accelerator
+from grader.check.declare import Accelerator
 from grader.connection.fork import ForkStarter
 from grader.connection.process import Starter
 from grader.connection.record import waiting

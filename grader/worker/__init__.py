@@ -4,7 +4,7 @@ __main__, server   the server: imports torch and NumPy and nothing of the course
 forked, spawned    the life of a worker before it serves: forked and confined, or a fresh interpreter
 serve              loads a submission and answers requests: call this function, run this probe
 own_probes         the probes that are ready-made
-counting, hooks    what one call costs, by PyTorch's dispatch and by Python's functions
+counting           what one call costs, by hooks of PyTorch
 ranks              a call on several ranks
 raising            describes what student code raised
 generators         seeds all generators
