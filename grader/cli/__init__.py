@@ -41,12 +41,12 @@ COMMANDS = {
     "show": "show",
     "hint": "hint",
     "reset": "reset",
-    "trace": "trace",
-    "draw": "draw",
-    "break": "break_it",
-    "catch": "catch",
+    "trace": "games:trace",
+    "draw": "games:draw",
+    "break": "games:break_it",
+    "catch": "games:catch",
 }
-"""Each command, and the module that it stands in."""
+"""Each command, and the module that it stands in, with the name that it has there if that is not `command`."""
 
 
 class _Commands(click.Group):
@@ -60,7 +60,8 @@ class _Commands(click.Group):
         """Import a command."""
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = importlib.import_module(f"grader.cli.{COMMANDS[cmd_name]}").command
+        module, _, name = COMMANDS[cmd_name].partition(":")
+        command: click.Command = getattr(importlib.import_module(f"grader.cli.{module}"), name or "command")
         return command
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:

@@ -4,52 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from grader.accelerator.spans import COPIES, shifted, time_text, timeline
 from grader.model.picture import Moment
 from grader.report.pictures.canvas import BLUE, CHAR, FAINT, INK, LINE, ORANGE, PAPER, SKY, Canvas
-from grader.report.pictures.drawing import Drawing, fitted
+from grader.report.pictures.drawing import Drawing
 
-_NAME, _TIME = 29, 10
-_NARROW_NAME = 18
-_NARROW = 64
 _LONGEST = 500
-_COPIES = ("host to device", "device to host", "device to device", "scalar to host")
-_UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"))
+_COPIES = (*COPIES, "scalar to host")
 
 
 def lines(moments: tuple[Moment, ...], left_out: int, width: int, drawing: Drawing) -> Iterator[str]:
-    """A row for each, its bar where its time is."""
-    zero, end = min(one.start for one in moments), max(one.end for one in moments)
-    name = _NAME if width >= _NARROW else _NARROW_NAME
-    room = width - name - _TIME - 2
-    scale = room / (end - zero or 1.0)
-    side = drawing.side
-    yield f"{'':{name}}{side}{'0 ns':<{room // 2}}{_time(end - zero):>{room - room // 2}}{side}"
-    for one in sorted(moments, key=lambda one: (one.start, one.end)):
-        left = min(int((one.start - zero) * scale), room - 1)
-        length = max(1, min(round((one.end - one.start) * scale), room - left))
-        label = fitted(f"{_who(one)} {one.name}", name - 1)
-        bar = (" " * left + _mark(one, drawing) * length).ljust(room)
-        yield f"{label:{name}}{side}{bar}{side}{_time(one.end - one.start):>{_TIME - 1}}"
+    """A row for each, its bar where its time is, from 0 on."""
+    spans = shifted(moments, -min(one.start for one in moments))
+    marks = drawing.work + drawing.host + drawing.wait
+    yield from timeline(spans, rows=len(spans), width=width, marks=marks, side=drawing.side).split("\n")
     if left_out:
         yield f"{left_out:,} more follow"
     legend = [f"{drawing.work} a device works", f"{drawing.host} the host works", f"{drawing.wait} the host waits"]
     whole = ", ".join(legend)
     yield from [whole] if len(whole) <= width else legend
-
-
-def _mark(moment: Moment, drawing: Drawing) -> str:
-    if moment.place != "host":
-        return drawing.work
-    return drawing.wait if moment.name.startswith("wait") else drawing.host
-
-
-def _who(moment: Moment) -> str:
-    return "host" if moment.place == "host" else f"dev{moment.place}"
-
-
-def _time(seconds: float) -> str:
-    unit, name = next(((unit, name) for unit, name in _UNITS if seconds >= unit), (1e-9, "ns"))
-    return f"{seconds / unit:.3g} {name}"
 
 
 def sentence(moments: tuple[Moment, ...], left_out: int) -> str:
@@ -60,8 +33,8 @@ def sentence(moments: tuple[Moment, ...], left_out: int) -> str:
     whole = max(one.end for one in moments) - min(one.start for one in moments)
     waited = sum(one.end - one.start for one in waits)
     ran = f"{_many(len(kernels), 'kernel')} and {_many(len(copies), 'copy', 'copies')} ran"
-    told = f"In {_time(whole)} of virtual time {ran}, and the host waited {_many(len(waits), 'time')}"
-    told += f", for {_time(waited)} in all" if waits else ""
+    told = f"In {time_text(whole)} of virtual time {ran}, and the host waited {_many(len(waits), 'time')}"
+    told += f", for {time_text(waited)} in all" if waits else ""
     return f"{told}; {left_out:,} more steps follow." if left_out else f"{told}."
 
 
@@ -86,5 +59,7 @@ def svg(moments: tuple[Moment, ...], left_out: int) -> str:
             length, shrunk = max(2.0, (one.end - one.start) * scale), 6 if waits else 3 if copies else 0
             canvas.box(x, top + shrunk, length, LINE - 2 * shrunk, fill=fill, edge=INK)
     y = len(lanes) * (LINE + 12) + LINE
-    canvas.words(left, y, f"0 to {_time(end - zero)}; hollow: the host waits; orange and lower: a copy", colour=FAINT)
+    canvas.words(
+        left, y, f"0 to {time_text(end - zero)}; hollow: the host waits; orange and lower: a copy", colour=FAINT
+    )
     return canvas.svg("What host and devices did", sentence(moments, left_out))

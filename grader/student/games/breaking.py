@@ -23,7 +23,7 @@ from grader.model.errors import CourseError
 from grader.model.files import write_whole
 from grader.model.messages import Setup
 from grader.runner.lane import Lane
-from grader.student.faults import Fault, faults_of
+from grader.student.games.faults import Fault, faults_of
 from grader.student.progress import ready_folder
 from grader.student.reset import free_name
 

@@ -92,7 +92,7 @@ def _functions(exercise: Exercise) -> list[str]:
     return [name for name in names if not name.startswith("_")]
 
 
-def catch(course: Course, exercise: Exercise, setup: Setup) -> Caught:
+def caught_by(course: Course, exercise: Exercise, setup: Setup) -> Caught:
     """Run a student's check against all known answers.
 
     Raises:
