@@ -18,7 +18,7 @@ import time
 from pathlib import Path
 
 from grader.connection.connection import Connection
-from grader.connection.fork import ForkStarter
+from grader.connection.starting import ForkStarter
 from grader.model import Limits
 from grader.runner.source import WorkerServer
 from grader.runner.walls import WallPlan

@@ -37,9 +37,12 @@ from grader.course.layout import find_course
 from grader.course.load import load_course
 from grader.course.names import find_exercises
 from grader.grading.diagnose import diagnose
-from grader.grading.grade import Sheet, grade_at_once
+from grader.grading.exercise import grade_exercise
 from grader.grading.known import Known
+from grader.grading.outcomes import is_inconclusive
+from grader.grading.plan import RunPlan
 from grader.grading.traces import COSTS, Traces, failures_of, traces_of
+from grader.grading.work import Work
 from grader.model import Course, Exercise, GradedExercise
 from grader.model.messages import Setup
 from grader.runner.lane import Lane
@@ -72,9 +75,12 @@ class Bench:
 
     def graded(self, answer: Answer, seed: int) -> GradedExercise:
         """An answer as a submission, graded without a diagnosis."""
-        sheet = Sheet(self.course, [self.exercise], replace(self.setup, seed=seed), runs_untouched=True, told=False)
+        plan = RunPlan(self.course, [self.exercise], replace(self.setup, seed=seed), runs_untouched=True, told=False)
         submission = Case(self.exercise, "mutant", answer, seed).submission()
-        return grade_at_once(sheet, submission, self.lane).exercises[0]
+        graded = grade_exercise(Work(plan, self.exercise, submission), self.lane, None).graded
+        if is_inconclusive(graded):
+            graded = grade_exercise(Work(plan, self.exercise, submission, graded), self.lane, None).graded
+        return graded
 
     def told(self, answer: Answer, *, learning: bool) -> tuple[GradedExercise, str | None]:
         """The submission, graded, and what it is told."""

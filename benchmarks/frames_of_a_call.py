@@ -21,15 +21,15 @@ from typing import Any
 import torch
 
 import grader
-from grader.connection.connection import Connection
-from grader.connection.process import Starter, WorkerProcess
-from grader.connection.proxy import named
+from grader.connection.connection import Connection, named
+from grader.connection.process import Life, WorkerProcess
 from grader.connection.record import Record
+from grader.connection.starting import Starter
 from grader.model import Check, Limits
 from grader.session.inputs import InputStream
 from grader.wire.frames import Channel
 from grader.wire.transport import SocketTransport
-from grader.worker.serve import serve
+from grader.worker import serve
 
 _PACKAGE = str(Path(grader.__file__).parent)
 _STUDENT = b"def same(x):\n    return x * 2\n"
@@ -64,7 +64,7 @@ class InThread(Starter):
 
         def run() -> None:
             sys.setprofile(self._watch)
-            serve(Channel(SocketTransport(theirs), trusts=True), str(folder))
+            serve.serve(Channel(SocketTransport(theirs), trusts=True), str(folder))
 
         threading.Thread(target=run, daemon=True).start()
         return WorkerProcess(Channel(SocketTransport(ours)), _Thread(), folder, output, limits)
@@ -73,44 +73,21 @@ class InThread(Starter):
         """Nothing is kept ready."""
 
 
-class _Thread:
-    """What stands for the life of a process."""
-
+class _Thread(Life):
     pid = 0
-
-    def kill(self) -> None:
-        pass
-
-    def signal(self, number: int) -> None:
-        pass
-
-    def exit_code(self) -> int | None:
-        return None
-
-    def cpu_at_end(self) -> float | None:
-        return None
-
-    def when_gone(self, clean_up: Any) -> None:
-        pass
-
-    def ran_out_of_memory(self) -> bool:
-        return False
 
 
 def frames_of(*args: Any) -> tuple[Watch, Watch]:
     """The frames of a call with these arguments: of the check's side, and of the worker's."""
     mine, theirs = Watch(), Watch()
     with tempfile.TemporaryDirectory() as root:
-        # `stops.prepare` sets a signal handler, which only the main thread may do.
-        import grader.worker.stops as stops
-
-        stops.prepare = lambda: None
+        serve._prepare_stops = lambda: None  # which sets a signal handler, as only the main thread may do
         connection = Connection(InThread(Path(root), theirs), "work", {"work.py": _STUDENT}, Limits())
         same = named(connection, "same")
         for _ in range(3):  # the first call loads, and seeds generators
             same(*args)
         # As in a session, where a worker that learns of inputs learns nothing of later ones.
-        connection.begin_check(Record(inputs=InputStream(0, Check("same", "work", "same"))))
+        connection.begin_check(Record(renew=InputStream(0, Check("same", "work", "same")).renew))
         same(*args)
         sys.setprofile(mine)
         mine.on = theirs.on = True

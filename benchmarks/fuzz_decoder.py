@@ -40,12 +40,11 @@ import torch
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 with atheris.instrument_imports(include=["grader"]):  # only what is imported here: the wire imports nothing else
-    import grader.wire.decode
-    import grader.wire.transport  # noqa: F401
     from grader.wire.bounds import ProtocolError, WireError
     from grader.wire.decode import Decoder
-    from grader.wire.frames import HEADER, MAGIC, MAPPED, Channel, Frame, Patience
+    from grader.wire.frames import HEADER, MAGIC, MAPPED, Channel, Frame
     from grader.wire.memory import Table
+    from grader.wire.transport import Patience, Transport
 
 from wire.hostile import (
     CAPS,
@@ -66,10 +65,10 @@ from wire.hostile import (
 from wire.pair import bits
 
 from grader.check.show import show
-from grader.connection.connection import Connection, Request
-from grader.connection.process import Starter, WorkerProcess
-from grader.connection.proxy import is_proxy
+from grader.connection.connection import Connection, is_proxy
+from grader.connection.process import WorkerProcess
 from grader.connection.raised import raised_by_student
+from grader.connection.starting import Starter
 from grader.model import Limits
 from grader.model.endings import CannotJudge, WorkerLost
 
@@ -149,7 +148,7 @@ def frames(text: bytes) -> None:
 TARGETS: dict[str, Callable[[bytes], None]] = {"frames": frames, "replies": replies, "layouts": layouts}
 
 
-class Stream:
+class Stream(Transport):
     """A transport that holds all that will ever come."""
 
     carries_descriptors = True
@@ -193,9 +192,9 @@ def take(tree: dict[str, Any], data: bytes, frame: Frame | None = None) -> None:
     constant = bits(ours.constant)
     connection = Connection(cast(Starter, SimpleNamespace(students=set())), "total", {}, Limits())
     connection.worker = cast(WorkerProcess, Worker())
-    request, ours.values, taken = Request(ours.table, "your `total`", "total", 1.0), [], False
+    ours.values, taken, reply = [], False, frame or Frame(1, tree, memoryview(bytearray(data)))
     try:
-        ours.values.append(connection.value_of(frame or Frame(1, tree, memoryview(bytearray(data))), request))
+        ours.values.append(connection.value_of(reply, "your `total`", "total", ours.table))
         taken = True
     except (CannotJudge, WorkerLost):
         pass

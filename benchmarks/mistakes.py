@@ -28,20 +28,20 @@ from pathlib import Path
 import click
 
 from grader.cli.options import read_setup
-from grader.course.kept import kept_mistakes
+from grader.course.kept import kept_results
 from grader.course.layout import find_course
 from grader.course.load import load_course
 from grader.course.names import find_exercises
 from grader.grading.causes import Told
-from grader.grading.diagnose import diagnose
-from grader.grading.grade import Sheet, grade_at_once
 from grader.grading.known import Known
+from grader.grading.lanes import Lanes, open_lanes
+from grader.grading.plan import RunPlan
+from grader.grading.store import open_store
+from grader.grading.submission import grade_submission
 from grader.model import Course, Exercise, GradedExercise, Submission
 from grader.model.messages import Setup
 from grader.model.score import points_text
 from grader.report.terminal import exercise_lines
-from grader.runner.lane import Lane
-from grader.runner.open import open_lane
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "benchmarks" / "mistakes"
@@ -162,7 +162,7 @@ def _name(node: ast.stmt) -> str:
     return node.name if isinstance(node, ast.FunctionDef) else ""
 
 
-def met(course: Course, exercise: Exercise, mistake: Mistake, lane: Lane, setup: Setup, known: Known) -> Met:
+def met(course: Course, exercise: Exercise, mistake: Mistake, lanes: Lanes, setup: Setup) -> Met:
     """Grade a mistake as `grade` does."""
     source = mistake.source.encode()
     submission = Submission(
@@ -172,11 +172,8 @@ def met(course: Course, exercise: Exercise, mistake: Mistake, lane: Lane, setup:
         {},
         hashlib.sha256(source).hexdigest(),
     )
-    sheet = Sheet(course, [exercise], setup, runs_untouched=True, compiles=True)
-    report = grade_at_once(
-        sheet, submission, lane, explain=lambda graded: diagnose(graded, submission, setup, lane, known)
-    )
-    return Met(mistake, report.exercises[0])
+    plan = RunPlan(course, [exercise], setup, runs_untouched=True, compiles=True)
+    return Met(mistake, grade_submission(plan, submission, lanes).exercises[0])
 
 
 def table(exercise: Exercise, found: Iterable[Met]) -> str:
@@ -224,10 +221,11 @@ def command(names: tuple[str, ...], *, write: bool, full: bool, only: str) -> No
     chosen = [item for name in names for item in find_exercises(course, name)] or list(course.exercises)
     chosen = [item for item in chosen if (FOLDER / f"{item.number}.txt").is_file()]
     setup = replace(read_setup(None), seed=0)
-    kept = kept_mistakes(course)
-    kept.parent.mkdir(exist_ok=True)
-    known, pages, every = Known(setup, kept), {}, []
-    with open_lane(chosen, setup) as lane:
+    pages, every = {}, []
+    with (
+        open_store(kept_results(course)) as store,
+        open_lanes(chosen, setup, known=Known(setup, store)) as lanes,
+    ):
         for exercise in chosen:
             text = (FOLDER / f"{exercise.number}.txt").read_text(encoding="utf-8")
             found = []
@@ -235,12 +233,11 @@ def command(names: tuple[str, ...], *, write: bool, full: bool, only: str) -> No
             for mistake in mistakes_of(text):
                 if only not in mistake.name:
                     continue
-                item = met(course, exercise, mistake, lane, setup, known)
+                item = met(course, exercise, mistake, lanes, setup)
                 found.append(item)
                 _print(item, full=full)
             pages[exercise.number] = table(exercise, found)
             every += found
-            known.write()
     if write and not only:
         PAGE.write_text(written(pages), encoding="utf-8")
     sys.exit(_summed_up(every))

@@ -28,9 +28,9 @@ from grader.course.answers import Answer
 from grader.course.layout import find_course
 from grader.course.load import load_course
 from grader.course.names import find_exercises
+from grader.grading.lanes import Lanes, open_lanes
+from grader.grading.store import open_store
 from grader.model import Exercise, Verdict
-from grader.runner.lane import Lane
-from grader.runner.open import open_lanes
 
 EQUIVALENT = Path(__file__).with_suffix(".yaml")
 
@@ -206,12 +206,12 @@ def _difference(old: str, new: str) -> str:
     return " / ".join(came) or f"without {' / '.join(gone)}"
 
 
-def fate_of(runs: Runs, lane: Lane, exercise: Exercise, mutant: Mutant, seeds: int) -> str:
+def fate_of(runs: Runs, lanes: Lanes, exercise: Exercise, mutant: Mutant, seeds: int) -> str:
     """Whether it lost points with any seed, kept them all, or broke a check: "lost", "kept", "broken"."""
     assert exercise.reference is not None
     answer = Answer(exercise.reference, mutant.source.encode(), "", "")
     for seed in range(seeds):
-        graded = runs.run(Case(exercise, "mutant", answer, seed), lane)
+        ((_, graded),) = runs.run_all(lanes, [Case(exercise, "mutant", answer, seed)])
         if any(row.outcome.verdict is Verdict.BROKEN for row in graded.checks):
             return "broken"
         if graded.score.earned + graded.score.undecided < graded.score.possible:
@@ -230,14 +230,14 @@ def command(names: tuple[str, ...], seeds: int, show: bool) -> None:
     known = yaml.safe_load(EQUIVALENT.read_text(encoding="utf-8")) or {}
     setup = read_setup(None)
     worst = 0
-    with open_lanes(exercises, setup, 1) as lanes:
-        runs = Runs(course, setup)
+    with open_store(None) as store, open_lanes(exercises, setup) as lanes:
+        runs = Runs(course, setup, store)
         for exercise in exercises:
             assert exercise.reference is not None
             source = exercise.reference.read_text(encoding="utf-8")
             found: dict[str, list[str]] = {"lost": [], "kept": [], "broken": [], "equivalent": []}
             for mutant in mutants_of(source, judged(source, exercise)):
-                fate = fate_of(runs, lanes[0], exercise, mutant, seeds)
+                fate = fate_of(runs, lanes, exercise, mutant, seeds)
                 if fate == "kept" and mutant.told in known.get(exercise.id, {}):
                     fate = "equivalent"
                 found[fate].append(mutant.told)

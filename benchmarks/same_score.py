@@ -30,11 +30,13 @@ from grader.course.answers import read_answer
 from grader.course.layout import find_course
 from grader.course.load import load_course
 from grader.course.names import find_exercises
-from grader.grading.grade import Sheet, grade_submission, repeats
-from grader.model import Course, Exercise, Report
+from grader.grading.lanes import Lanes, open_lanes
+from grader.grading.outcomes import lost_points
+from grader.grading.plan import RunPlan
+from grader.grading.schedule import schedule
+from grader.grading.work import Work
+from grader.model import Course, Exercise
 from grader.model.messages import Setup, Start
-from grader.runner.lane import Lane
-from grader.runner.open import open_lane
 
 
 def run(path: Path, names: list[str], options: argparse.Namespace) -> None:
@@ -50,7 +52,7 @@ def run(path: Path, names: list[str], options: argparse.Namespace) -> None:
         for case in cases_of(exercise, options.seeds)
         if options.kind in (None, case.kind)
     ]
-    with open_lane(exercises, Setup(Start.FORK)) as lane, path.open("a", encoding="utf-8") as file:
+    with open_lanes(exercises, Setup(Start.FORK)) as lanes, path.open("a", encoding="utf-8") as file:
         for number in range(options.times):
             for load, programs in loads.items():
                 with busy(programs):
@@ -59,7 +61,7 @@ def run(path: Path, names: list[str], options: argparse.Namespace) -> None:
                         if done[key] > number or time.monotonic() > until:
                             continue
                         row = dict(zip(("load", "exercise", "program", "seed"), key, strict=True))
-                        result = graded(course, case, lane, once_lost=options.kind == "wrong")
+                        result = graded(course, case, lanes, once_lost=options.kind == "wrong")
                         file.write(json.dumps(row | result) + "\n")
                         file.flush()
             print(f"round {number + 1} of {options.times}", flush=True)
@@ -74,17 +76,18 @@ def cases_of(exercise: Exercise, seeds: int) -> Iterator[Case]:
             yield from (Case(exercise, kind, read_answer(exercise, path), seed) for path in paths)
 
 
-def graded(course: Course, case: Case, lane: Lane, *, once_lost: bool = False) -> dict[str, Any]:
+def graded(course: Course, case: Case, lanes: Lanes, *, once_lost: bool = False) -> dict[str, Any]:
     """The score of one run, and which checks were not passed; with `once_lost` it ends at the first."""
     setup = Setup(Start.FORK, seed=case.seed)
-    sheet = Sheet(course, [case.exercise], setup, runs_untouched=True, stops=once_lost)
+    plan = RunPlan(course, [case.exercise], setup, runs_untouched=True, stops=once_lost)
     started = time.monotonic()
-    report = grade_submission(sheet, case.submission(), lane)
-    # Of what has lost points already, nobody asks a second time whether it has full marks.
-    again = repeats(report) and not (once_lost and _has_lost(report))
-    if again:
-        report = grade_submission(sheet, case.submission(), lane, earlier=report.exercises)
-    (found,) = report.exercises
+    works = [Work(plan, case.exercise, case.submission())]
+    again = False
+    for finished in schedule(works, lanes):
+        found = finished.graded
+        again |= not finished.final
+        if once_lost and lost_points(found):
+            break  # whoever lost points has no full marks, whatever a repeat shows
     lost = {row.check.id: row.outcome.verdict.value for row in found.checks if row.score.earned < row.score.possible}
     return {
         "earned": found.score.earned,
@@ -94,14 +97,6 @@ def graded(course: Course, case: Case, lane: Lane, *, once_lost: bool = False) -
         "seconds": round(time.monotonic() - started, 2),
         "loadavg": round(os.getloadavg()[0], 1),
     }
-
-
-def _has_lost(report: Report) -> bool:
-    return any(
-        row.score.earned < row.score.possible and row.outcome.verdict.decided
-        for found in report.exercises
-        for row in found.checks
-    )
 
 
 def table(path: Path) -> None:

@@ -40,7 +40,7 @@ def record(path: Path, minutes: float) -> None:
 
     torch.set_num_threads(1)
 
-    from grader.connection.fork import ForkStarter
+    from grader.connection.starting import ForkStarter
     from grader.runner.source import WorkerServer
     from grader.runner.walls import WallPlan
 

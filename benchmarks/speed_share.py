@@ -9,7 +9,6 @@ run, their ratio, and which share of the seconds of all outcomes those of such c
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import sqlite3
 import statistics
@@ -22,8 +21,9 @@ from lanes import COMMAND, ROOT, hand_in, run
 
 from grader.batch.journal import FILE
 from grader.course.load import load_course
-from grader.grading.graded import from_told
+from grader.grading.outcomes import Outcomes
 from grader.model import Course, GradedExercise
+from grader.model.typed import from_json
 
 WITHOUT = """
 from dataclasses import replace
@@ -44,8 +44,8 @@ def graded(course: Course, out: Path) -> list[GradedExercise]:
     """All that was graded in a run, what was graded again as well."""
     exercises = {exercise.id: exercise for exercise in course.exercises}
     with closing(sqlite3.connect(out / FILE)) as journal:
-        rows = journal.execute("SELECT exercise, told FROM outcomes ORDER BY id").fetchall()
-    return [from_told(exercises[id], json.loads(told)) for id, told in rows]
+        rows = journal.execute("SELECT exercise, outcomes FROM results ORDER BY id").fetchall()
+    return [from_json(Outcomes, found).graded(exercises[id]) for id, found in rows]
 
 
 def main() -> None:

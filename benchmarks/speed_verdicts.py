@@ -146,7 +146,7 @@ def run(path: Path, verdicts: int, minutes: float, *, far: bool) -> None:
 
     torch.set_num_threads(1)
 
-    from grader.connection.fork import ForkStarter
+    from grader.connection.starting import ForkStarter
     from grader.runner.source import WorkerServer
     from grader.runner.walls import WallPlan
 
@@ -192,7 +192,7 @@ def verdict(mine: Any, reference: Any, limit: float, size: int) -> dict[str, Any
 
     A batch does so later, when the load may be another one. Here it is the same, which is harder.
     """
-    from grader.connection.proxy import connection_of
+    from grader.connection.connection import connection_of
 
     record, started = connection_of(mine).record, time.perf_counter()
     record.unconfirmed = True
@@ -232,8 +232,7 @@ def attempt(mine: Any, reference: Any, limit: float, size: int) -> str:
 
 
 def function(starter: Any, kind: str, times: int, owner: str) -> Any:
-    from grader.connection.connection import Connection
-    from grader.connection.proxy import named
+    from grader.connection.connection import Connection, named
     from grader.model import Limits
 
     files = {"work.py": WORK.replace("{times}", str(times)).encode()}

@@ -20,11 +20,11 @@ from pathlib import Path
 from grader.course.layout import find_course
 from grader.course.load import load_course
 from grader.course.names import find_exercises
-from grader.grading.grade import Sheet, grade_submission, repeats
+from grader.grading.lanes import Lanes, open_lanes
+from grader.grading.plan import RunPlan
+from grader.grading.submission import grade_submission
 from grader.model import Course, Exercise, GradedExercise, Submission
 from grader.model.messages import Setup, Start
-from grader.runner.lane import Lane
-from grader.runner.open import open_lane
 
 
 @dataclass(frozen=True)
@@ -55,12 +55,9 @@ def answers(folder: Path, exercises: list[Exercise]) -> Iterator[Answer]:
             yield Answer(exercise, path, right, frozenset(re.findall(r"\bC\d+\b", "" if right else first)))
 
 
-def graded(course: Course, answer: Answer, lane: Lane, seed: int) -> GradedExercise:
-    sheet = Sheet(course, [answer.exercise], Setup(Start.FORK, seed=seed), runs_untouched=True)
-    report = grade_submission(sheet, answer.submission(), lane)
-    if repeats(report):
-        report = grade_submission(sheet, answer.submission(), lane, earlier=report.exercises)
-    return report.exercises[0]
+def graded(course: Course, answer: Answer, lanes: Lanes, seed: int) -> GradedExercise:
+    plan = RunPlan(course, [answer.exercise], Setup(Start.FORK, seed=seed), runs_untouched=True)
+    return grade_submission(plan, answer.submission(), lanes).exercises[0]
 
 
 def surprise(answer: Answer, found: GradedExercise) -> str:
@@ -93,13 +90,13 @@ def main() -> None:
     options = parser.parse_args()
     course = load_course(find_course(Path.cwd()))
     exercises = [item for name in options.exercises for item in find_exercises(course, name)] or list(course.exercises)
-    with open_lane(exercises, Setup(Start.FORK)) as lane:
+    with open_lanes(exercises, Setup(Start.FORK)) as lanes:
         for exercise in exercises:
             found = list(answers(options.folder, [exercise]))
             odd = 0
             for answer in found:
                 for seed in range(options.seeds):
-                    result = graded(course, answer, lane, seed)
+                    result = graded(course, answer, lanes, seed)
                     why = surprise(answer, result)
                     odd += bool(why)
                     if why:

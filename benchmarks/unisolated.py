@@ -17,16 +17,15 @@ from types import ModuleType, SimpleNamespace
 from typing import Any, cast
 
 from grader.check.declare import Accelerator
-from grader.connection.connection import Connection
-from grader.connection.process import Starter
-from grader.connection.proxy import Proxy, is_proxy, place_of, what_of
+from grader.connection.connection import Connection, Proxy, is_proxy, place_of, what_of
 from grader.connection.raised import Raised
+from grader.connection.starting import Starter
 from grader.course.load import load_course
 from grader.model import Device, Outcome, Verdict
 from grader.model.endings import CannotJudge
 from grader.model.messages import Collected, Done, Job, Part, PlannedExercise
 from grader.session.connections import Connections
-from grader.session.run import run_session
+from grader.session.start import run_session
 from grader.wire.decode import copies
 from grader.worker import own_probes
 

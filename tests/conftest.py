@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from support import COURSES, FORK, SPAWN, Function, Grade, WarmGrade, functions, grader_of, open_starter
 
-from grader.connection.process import Starter
+from grader.connection.starting import Starter
 from grader.course.load import load_course
 from grader.model import Course
 from grader.model.messages import Start

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -13,19 +14,22 @@ import pytest
 from click.testing import CliRunner
 
 from grader.cli import main
-from grader.connection.connection import Connection
-from grader.connection.fork import ForkStarter
-from grader.connection.process import Starter
-from grader.connection.proxy import Proxy, named
-from grader.connection.spawn import SpawnStarter
+from grader.connection.connection import Connection, Proxy, named
+from grader.connection.starting import ForkStarter, SpawnStarter, Starter
 from grader.course.load import load_course
 from grader.course.names import find_exercises
-from grader.grading.grade import Sheet, grade_at_once
+from grader.grading import lanes as lanes_module
+from grader.grading.exercise import grade_exercise
+from grader.grading.known import Known
+from grader.grading.plan import RunPlan
+from grader.grading.submission import grade_submission
+from grader.grading.work import Result, Work
 from grader.intake.folder import read_submission
 from grader.model import Course, Device, Exercise, GradedExercise, Limits, Submission
 from grader.model.messages import Setup, Start
-from grader.runner.lane import Lane
+from grader.runner.lane import Lane, Watch
 from grader.runner.open import open_lane
+from grader.runner.pool import Pool, open_pool
 from grader.runner.source import open_source
 from grader.runner.walls import WallPlan
 
@@ -82,8 +86,51 @@ def functions(starter: Starter) -> Iterator[Function]:
 def grade_one(exercise: Exercise, submission: Submission, lane: Lane, seed: int = 0) -> GradedExercise:
     """Grade one exercise of a submission, also where nobody has touched it."""
     course = Course("", Path(), (), ())
-    sheet = Sheet(course, [exercise], Setup(Start.FORK, seed=seed), runs_untouched=True)
-    return grade_at_once(sheet, submission, lane).exercises[0]
+    plan = RunPlan(course, [exercise], Setup(Start.FORK, seed=seed), runs_untouched=True)
+    return grade_submission(plan, submission, InLane(lane)).exercises[0]
+
+
+class InLane:
+    """An engine that grades at once in a lane that is open."""
+
+    slots = 1
+
+    def __init__(self, lane: Lane, known: Known | None = None) -> None:
+        self._lane = lane
+        self._known = known
+
+    def submit(self, work: Work) -> Future[Result]:
+        """Grade it."""
+        return done_at_once(lambda lane: grade_exercise(work, lane, self._known), self._lane)
+
+
+def done_at_once(job: Callable[[Lane], Any], lane: Lane) -> Future[Any]:
+    """A future that has the result of a job in a lane, or what it raised."""
+    future: Future[Any] = Future()
+    try:
+        future.set_result(job(lane))
+    except BaseException as error:
+        future.set_exception(error)
+    return future
+
+
+class WarmPool:
+    """A pool of one lane, which stays open. The lane is found when there is work for it."""
+
+    slots = 1
+
+    def __init__(self, find: Callable[[], Lane]) -> None:
+        self.watch: Watch = lambda what, seconds: None
+        self._find = find
+
+    def submit(self, job: Callable[[Lane], Any]) -> Future[Any]:
+        """Do a job now."""
+        lane = self._find()
+        watch, lane.watch = lane.watch, self.watch
+        try:
+            return done_at_once(job, lane)
+        finally:
+            lane.watch = watch
 
 
 def grader_of(course: Course, lane: Lane, folder: Path) -> Grade:
@@ -123,12 +170,22 @@ class WarmGrade:
         """Run a command as `run_grade` does."""
         with pytest.MonkeyPatch.context() as patch:
             patch.chdir(cwd)
-            for module in ("grader.runner.open", "grader.student.compare"):
-                patch.setattr(f"{module}.open_lane", self._lane)
+            patch.setattr("grader.runner.open.open_lane", self._lane)
+            patch.setattr(lanes_module, "open_pool", self._pool)
             ran = CliRunner().invoke(main, arguments, prog_name="grade")
         if ran.exception is not None and not isinstance(ran.exception, SystemExit):
             raise ran.exception
         return subprocess.CompletedProcess(arguments, ran.exit_code, ran.stdout, ran.stderr)
+
+    @contextmanager
+    def _pool(
+        self, exercises: Sequence[Exercise], setup: Setup, slots: int, hidden: Sequence[Path] = ()
+    ) -> Iterator[WarmPool | Pool]:
+        if all(map(_is_pretended, exercises)):
+            yield WarmPool(lambda: self._lanes[setup.start])
+            return
+        with open_pool(exercises, setup, slots, hidden) as pool:
+            yield pool
 
     @contextmanager
     def _lane(self, exercises: Sequence[Exercise], setup: Setup, hidden: Sequence[Path] = ()) -> Iterator[Lane]:

@@ -47,7 +47,8 @@ class Case:
         """The file as if somebody had handed it in."""
         id, source = self.exercise.id, self.answer.source
         files = {id: as_submitted(self.exercise, source)}
-        return Submission(self.kind, files, {id: self.answer.path}, {}, hashlib.sha256(source).hexdigest())
+        author = f"{self.kind} while busy" if self.busy else self.kind
+        return Submission(author, files, {id: self.answer.path}, {}, hashlib.sha256(source).hexdigest())
 
 
 def cases_of(proof: Proof, checks: Sequence[Check], seeds: int) -> Iterator[Case]:
@@ -85,6 +86,19 @@ def cases_of(proof: Proof, checks: Sequence[Check], seeds: int) -> Iterator[Case
         else:
             few = _seeds(min(seeds, WRONG_SEEDS))
             yield from (Case(exercise, "wrong", answer, seed, busy) for seed, busy in few)
+
+
+def references(exercises: Sequence[Exercise]) -> list[Case]:
+    """One case of the reference of each exercise; none if an exercise has no reference that can be read."""
+    cases = []
+    for exercise in exercises:
+        if exercise.reference is None:
+            return []
+        try:
+            cases.append(Case(exercise, "reference", read_answer(exercise, exercise.reference), 0))
+        except (CourseError, OSError):  # which is reported where all files are read
+            return []
+    return cases
 
 
 def wrong_answers(exercise: Exercise) -> Iterator[Answer]:

@@ -12,10 +12,10 @@ from grader.author.coverage import places_of
 from grader.author.runs import Runs
 from grader.course.layout import page_of
 from grader.course.topics import Coverage
+from grader.grading.lanes import Lanes
 from grader.model import Course, Exercise
 from grader.report.safe import for_terminal
 from grader.report.terminal import exercise_lines
-from grader.runner.lane import Lane
 
 _WIDTH = 118
 
@@ -52,12 +52,12 @@ def map_page(course: Course, coverage: Coverage) -> Iterator[str]:
             yield f"| {topic.id} {_plain(topic.name)} | {places_of(coverage, topic.id)} |"
 
 
-def messages_page(runs: Runs, lane: Lane, exercises: Sequence[Exercise]) -> Iterator[str]:
+def messages_page(runs: Runs, lanes: Lanes, exercises: Sequence[Exercise]) -> Iterator[str]:
     """The lines of a page that shows, for each known wrong answer, its sentence and what a student reads.
 
     Args:
         runs: runs cases.
-        lane: that has the exercises.
+        lanes: that have the exercises.
         exercises: those to show, in order.
     """
     yield from _filled("# What students read", "For staff, as it tells of hidden checks. Written by `grade pages`.")
@@ -65,7 +65,7 @@ def messages_page(runs: Runs, lane: Lane, exercises: Sequence[Exercise]) -> Iter
         yield from _filled(f"## {exercise.number} {_plain(exercise.title)}")
         for answer in wrong_answers(exercise):
             case = Case(exercise, "wrong", answer, 0)
-            graded = runs.repeat(case, runs.run(case, lane), lane)  # a student reads what was confirmed
+            ((_, graded),) = runs.run_all(lanes, [case])
             yield from _filled(f"### {answer.path.stem}", answer.sentence)
             yield "```text"
             for line in exercise_lines(graded):

@@ -7,11 +7,10 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 from grader.author.alike import alike_notes
-from grader.author.cases import WRONG_SEEDS, Case, cases_of
+from grader.author.cases import WRONG_SEEDS, Case, cases_of, references
 from grader.author.constants import CONSTANTS, constant_cases, constant_problems
 from grader.author.coverage import unknown_topics
 from grader.author.judge import judge
-from grader.author.kept import Kept
 from grader.author.losses import loss_problems, losses_of
 from grader.author.margins import margin_problems
 from grader.author.odd import ODD, functions_asked_for, odd_cases
@@ -24,36 +23,33 @@ from grader.author.told import judge_messages
 from grader.course.inventory import stray_files
 from grader.course.layout import Places
 from grader.course.topics import Coverage
+from grader.grading.lanes import Lanes, open_lanes
 from grader.model import Check, Course, Exercise, GradedExercise
 from grader.model.errors import CourseError
 from grader.model.messages import Collected, Setup
 from grader.model.score import counted
-from grader.runner.pool import Pool, cores, open_pool
+from grader.runner.pool import cores
 
 _RUNS_FOR_A_LANE = 40
 
 
 def verify(
-    course: Course,
     exercises: Sequence[Exercise],
     setup: Setup,
+    runs: Runs,
     seeds: int,
     say: Callable[[str], None],
     lanes_wanted: int | None = None,
-    ran: Callable[[int, int], None] = lambda count, of: None,
-    kept: Kept | None = None,
 ) -> list[Proof]:
     """Prove exercises of a course.
 
     Args:
-        course: the whole course.
         exercises: those to prove.
         setup: how they are run; the seeds are our own.
+        runs: runs their files.
         seeds: how many seeds a right answer must pass with.
         say: told what goes on, a line at a time.
         lanes_wanted: how many are run at once; by default as many as there are cores.
-        ran: told how many submissions ran, of how many that run now.
-        kept: what earlier commands showed, if that need not be run again.
 
     Raises:
         StartError: a process of ours did not start.
@@ -61,10 +57,10 @@ def verify(
     ready, proofs = read_checks(exercises)
     if ready:
         # A lane costs as much as many short runs: it has PyTorch to import.
-        runs = sum(_runs_of(item, seeds) for item in ready) - (kept.count(ready) if kept is not None else 0)
-        lanes = min(len(cores()), 1 + max(0, runs) // _RUNS_FOR_A_LANE)
-        with open_pool(ready, setup, lanes_wanted or lanes) as pool:
-            proofs += prove(pool, ready, Runs(course, setup, ran=ran, kept=kept), seeds, say)
+        count = sum(_runs_of(item, seeds) for item in ready) - runs.count_saved(ready)
+        slots = min(len(cores()), 1 + max(0, count) // _RUNS_FOR_A_LANE)
+        with open_lanes(ready, setup, lanes_wanted or slots) as lanes:
+            proofs += prove(lanes, ready, runs, seeds, say)
     return sorted(proofs, key=lambda proof: exercises.index(proof.exercise))
 
 
@@ -85,7 +81,7 @@ def read_checks(exercises: Sequence[Exercise]) -> tuple[list[Exercise], list[Pro
 
 
 def prove(
-    pool: Pool,
+    lanes: Lanes,
     exercises: Sequence[Exercise],
     runs: Runs,
     seeds: int,
@@ -97,7 +93,7 @@ def prove(
     """Prove exercises in lanes that are open; see `verify`.
 
     Args:
-        pool: its lanes have the checks of the exercises.
+        lanes: they have the checks of the exercises.
         exercises: those to prove.
         runs: what runs them, and knows what ran before.
         seeds: how many seeds a right answer must pass with.
@@ -106,7 +102,7 @@ def prove(
         stops: asked before each run whether nobody waits for this any more. Then what comes out is not all of it.
     """
     proofs = [Proof(exercise) for exercise in exercises]
-    collected = runs.checks(pool, exercises)
+    collected = runs.collected(lanes, references(exercises))
     _read(runs.course, proofs, collected)
     cases = [case for proof in proofs if proof.exercise.id not in collected.problems
              for case in _cases(proof, _checks_of(collected, proof), seeds)]  # fmt: skip
@@ -114,16 +110,14 @@ def prove(
     odd = [case for case in cases if not case.busy and case.kind in ("odd", "constant")]
     busy = [case for case in cases if case.busy]
     if count := runs.new([*known, *odd]):
-        say(f"running {counted(count, 'submission')} on {counted(pool.slots, 'lane')}")
-    found = runs.run_all(pool, known, stops)
+        say(f"running {counted(count, 'submission')} on {counted(lanes.slots, 'lane')}")
+    found = runs.run_all(lanes, known, stops)
     if runs.new([*odd, *busy]) and not stops():
         first(_concluded(proofs, collected, found))
-    found += runs.run_all(pool, odd, stops)
+    found += runs.run_all(lanes, odd, stops)
     if count := runs.new(busy):
         say(f"running {counted(count, 'submission')} while all cores are busy")
-    found += runs.run_all(pool, busy, stops, while_busy=count > 0)
-    if not stops():
-        runs.keep(exercises, found)
+    found += runs.run_all(lanes, busy, stops, while_busy=count > 0)
     return _concluded(proofs, collected, found)
 
 

@@ -1,173 +1,160 @@
-"""Runs the files of an exercise, each once: what ran before with all that it hangs on is not run again."""
+"""Runs the files of an exercise as any submission is graded. What an earlier command ran is not run again."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
-import weakref
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
-from functools import partial
 
 from grader.author.cases import Case
-from grader.author.kept import Kept
-from grader.grading.grade import Sheet, grade_submission, is_open
-from grader.grading.keys import judge_of
+from grader.grading.keys import Keys, judge_of
+from grader.grading.lanes import Lanes
+from grader.grading.plan import RunPlan
+from grader.grading.schedule import schedule
+from grader.grading.store import Store
+from grader.grading.work import Work
 from grader.model import Course, Exercise, GradedExercise
 from grader.model.messages import Collected, Setup
-from grader.runner.lane import Lane
-from grader.runner.pool import Pool, cores
+from grader.model.score import counted
+from grader.runner.pool import cores
 
-_Key = tuple[str, str, int, str, bytes, int, bool]
+_Name = tuple[str, str, bytes, int, bool]
 
 
 class Runs:
-    """Runs cases as any submission is graded, a starter too. What ran once with the same files is not run again.
+    """Runs cases. A starter is run, too.
 
     Args:
         course: whose exercises these are.
         setup: how they are run.
-        told: whether somebody reads what students are told.
-        ran: told how many submissions ran, of how many that run now.
-        kept: what earlier commands showed, if that is asked.
+        store: has what earlier commands ran, and gets what is run now.
+        told: whether somebody reads what students read.
+        fresh: whether everything is run once, whatever earlier commands ran.
+        ran: receives how many submissions ran, and how many are to run.
+
+    Attributes:
+        saved: how many results are of earlier commands.
     """
 
     def __init__(
         self,
         course: Course,
         setup: Setup,
+        store: Store,
         *,
         told: bool = False,
+        fresh: bool = False,
         ran: Callable[[int, int], None] = lambda count, of: None,
-        kept: Kept | None = None,
     ) -> None:
         self.course = course
-        self._told = told
-        self._ran = ran
+        self.saved = 0
         self._setup = setup
-        self._kept = kept
-        self._known: dict[_Key, GradedExercise] = {}
-        self._judges: dict[str, str] = {}
-        self._ran_anew: set[str] = set()
-        self._anew: Sequence[Exercise] | None = None
-        self._read: weakref.WeakKeyDictionary[Lane, Sequence[Exercise]] = weakref.WeakKeyDictionary()
+        self._store = store
+        self._told = told
+        self._fresh = fresh
+        self._ran = ran
+        self._known: dict[_Name, GradedExercise] = {}
 
-    def _sheet(self, case: Case) -> Sheet:
-        setup = replace(self._setup, seed=case.seed)
-        return Sheet(self.course, [case.exercise], setup, runs_untouched=True, told=self._told)
-
-    def judged_by(self, exercises: Sequence[Exercise]) -> None:
-        """Tell what judges exercises from now on: their files may have been changed since the last run."""
-        self._anew = exercises
-        self._judges |= {exercise.id: judge_of(exercise) for exercise in exercises}
+    def read_again(self, exercises: Sequence[Exercise], lanes: Lanes) -> None:
+        """Files of exercises may have changed since they were read."""
+        self._store.keys = Keys()
+        self._known = {name: graded for name, graded in self._known.items() if name[0] not in _ids(exercises)}
+        lanes.files_changed(exercises)
 
     def settle(self, exercises: Sequence[Exercise]) -> None:
-        """Forget what ran while its judge was changed: nobody knows by which of the two."""
-        changed = {item.id for item in exercises if self._judges[item.id] != judge_of(item)}
-        self._known = {key: graded for key, graded in self._known.items() if key[0] not in changed}
+        """Forget what ran while its checks were changed: it is unknown which of the two ran."""
+        for exercise in exercises:
+            if (judge := self._store.keys.judge(exercise)) != judge_of(exercise):
+                self._store.forget(exercise.id, judge)
 
-    def keep(self, exercises: Sequence[Exercise], found: Sequence[tuple[Case, GradedExercise]]) -> None:
-        """Keep what all runs of exercises showed for the next command, where their judge is still the same."""
-        if self._kept is None:
-            return
-        for exercise in (item for item in exercises if item.id in self._ran_anew):
-            judge, mine = self._judge(exercise), [(case, row) for case, row in found if case.exercise.id == exercise.id]
-            if judge == judge_of(exercise):
-                self._kept.write(exercise, judge, mine)
-
-    def _judge(self, exercise: Exercise) -> str:
-        if exercise.id not in self._judges:
-            self._judges[exercise.id] = judge_of(exercise)
-        return self._judges[exercise.id]
-
-    def _key(self, case: Case) -> _Key:
-        exercise = case.exercise
-        judge = self._judge(exercise)
-        return exercise.id, judge, exercise.points, case.kind, case.answer.source, case.seed, case.busy
-
-    def _found(self, case: Case) -> GradedExercise | None:
-        """What a case showed when it ran before, in this process or in an earlier one."""
-        key = self._key(case)
-        if key not in self._known and self._kept is not None:
-            graded = self._kept.graded(case, self._judge(case.exercise))
-            if graded is not None:
-                self._known[key] = graded
-        return self._known.get(key)
+    def count_saved(self, exercises: Sequence[Exercise]) -> int:
+        """How many results of exercises earlier commands have left, as long as nothing has changed."""
+        return (
+            0
+            if self._fresh
+            else sum(self._store.saved_count(item.id, self._store.keys.judge(item)) for item in exercises)
+        )
 
     def new(self, cases: Sequence[Case]) -> int:
-        """How many of the cases did not run before."""
+        """How many of the cases have no result yet."""
         return sum(self._found(case) is None for case in cases)
 
-    def checks(self, pool: Pool, exercises: Sequence[Exercise]) -> Collected:
-        """The checks of exercises: as they are kept, so that no lane need be open, or as a lane reads them."""
-        if self._kept is not None:
-            known = [self._kept.checks(exercise, self._judge(exercise)) for exercise in exercises]
-            if all(known):
-                return Collected(tuple(check for checks in known for check in checks), {}, 1)
-        return pool.submit(self.collected).result()
-
-    def collected(self, lane: Lane) -> Collected:
-        """The checks of all exercises, as their files are now."""
-        if self._anew is not None and self._read.get(lane) is not self._anew:
-            lane.collect_anew(self._anew)
-            self._read[lane] = self._anew
-        return lane.collected
+    def collected(self, lanes: Lanes, references: Sequence[Case]) -> Collected:
+        """The checks of exercises: from saved results of their references, if all have one, or as a lane reads them."""
+        known = [self._found(case) for case in references]
+        if references and all(known):
+            return Collected(tuple(row.check for graded in known if graded for row in graded.checks), {}, 1)
+        return lanes.collected()
 
     def run_all(
-        self, pool: Pool, cases: Sequence[Case], stops: Callable[[], bool], *, while_busy: bool = False
+        self,
+        lanes: Lanes,
+        cases: Sequence[Case],
+        stops: Callable[[], bool] = lambda: False,
+        *,
+        while_busy: bool = False,
     ) -> list[tuple[Case, GradedExercise]]:
-        """What each case showed, on all lanes at once; of those that began before it was to stop.
+        """The result of each case, on all lanes at once; of those that began before it had to stop.
 
         Args:
-            pool: the lanes.
+            lanes: that have the exercises.
             cases: what to run.
-            stops: asked before each.
+            stops: asked before each whether anybody still waits for the results.
             while_busy: whether all cores are kept busy meanwhile.
         """
+        new = {self._work(case): case for case in cases if self._found(case) is None}
+        first: set[Work] = set()
 
-        def run(case: Case, lane: Lane) -> GradedExercise | None:
-            return None if stops() else self.run(case, lane)
+        def works() -> Iterator[Work]:
+            for work in new:
+                if stops():
+                    return
+                yield work
 
-        known = [self._found(case) for case in cases]
-        with _busy_cores(len(cores()) if while_busy else 0):
-            # Of what is known no lane is asked: it costs more than all the rest.
-            new = [case for case, graded in zip(cases, known, strict=True) if graded is None]
-            futures = [pool.submit(partial(run, case)) for case in new]
-            results = self._results(futures)
-            shown = [(case, graded or next(results)) for case, graded in zip(cases, known, strict=True)]
-        found = [(case, graded) for case, graded in shown if graded is not None]
-        # When the others are done, and so in quiet, as a batch does it.
-        return [
-            (case, pool.submit(partial(self.repeat, case, graded)).result() if is_open(graded) else graded)
-            for case, graded in found
-        ]
+        with ExitStack() as spinning:
+            spinning.enter_context(_busy_cores(len(cores()) if while_busy and new else 0))
+            for finished in schedule(works(), lanes, self._store, again=lambda work, graded: True):
+                first.add(finished.work)
+                self._ran(len(first), len(new))
+                # What is inconclusive is repeated on a quiet machine, as for any submission.
+                if len(first) == len(new):
+                    spinning.close()
+                if finished.final:
+                    self._known[_name(new[finished.work])] = finished.graded
+                elif stops():
+                    break
+        found = [(case, self._known.get(_name(case))) for case in cases]
+        return [(case, graded) for case, graded in found if graded is not None]
 
-    def _results(self, futures: Sequence[Future[GradedExercise | None]]) -> Iterator[GradedExercise | None]:
-        for count, future in enumerate(futures, 1):
-            graded = future.result()
-            self._ran(count, len(futures))
-            yield graded
+    def saved_lines(self) -> list[str]:
+        """How many results are of earlier commands, and why."""
+        if not self.saved:
+            return []
+        since = "has not changed since it was" if self.saved == 1 else "have not changed since they were"
+        return [f"{counted(self.saved, 'submission')} {since} last run, so its result is used again (--fresh runs all)"]
 
-    def run(self, case: Case, lane: Lane) -> GradedExercise:
-        """What one case shows."""
-        graded = self._found(case)
-        if graded is None:
-            self._ran_anew.add(case.exercise.id)
-            self.collected(lane)
-            report = grade_submission(self._sheet(case), case.submission(), lane)
-            graded = self._known[self._key(case)] = report.exercises[0]
-        return graded
+    def _found(self, case: Case) -> GradedExercise | None:
+        """The result of a case that ran before, in this process or in an earlier one."""
+        name = _name(case)
+        if name not in self._known and not self._fresh and (saved := self._store.find(self._work(case))) is not None:
+            self.saved += 1
+            self._known[name] = saved.graded
+        return self._known.get(name)
 
-    def repeat(self, case: Case, graded: GradedExercise, lane: Lane) -> GradedExercise:
-        """What was inconclusive, repeated on a quiet machine, as for any submission."""
-        if not is_open(graded):
-            return graded
-        self.collected(lane)
-        report = grade_submission(self._sheet(case), case.submission(), lane, earlier=[graded])
-        self._known[self._key(case)] = report.exercises[0]
-        return report.exercises[0]
+    def _work(self, case: Case) -> Work:
+        setup = replace(self._setup, seed=case.seed)
+        plan = RunPlan(self.course, [case.exercise], setup, runs_untouched=True, told=self._told)
+        return Work(plan, case.exercise, case.submission())
+
+
+def _name(case: Case) -> _Name:
+    return case.exercise.id, case.kind, case.answer.source, case.seed, case.busy
+
+
+def _ids(exercises: Sequence[Exercise]) -> list[str]:
+    return [exercise.id for exercise in exercises]
 
 
 @contextmanager

@@ -12,18 +12,19 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from grader.author.kept import Kept
 from grader.author.proof import Proof
 from grader.author.run import prove, read_checks
 from grader.author.runs import Runs
 from grader.author.table import first_lines, later_lines, proof_lines
 from grader.course.load import load_course
 from grader.course.saves import saves
+from grader.grading.lanes import Lanes, open_lanes
+from grader.grading.store import Store
 from grader.model import Course, Exercise
 from grader.model.errors import CourseError
 from grader.model.messages import Setup
 from grader.model.score import counted
-from grader.runner.pool import Pool, cores, open_pool
+from grader.runner.pool import cores
 
 SEEDS = 2
 """How many seeds are tried on each save, if nothing is said: one in quiet, one while all cores are busy."""
@@ -40,6 +41,7 @@ class Watch:
         setup: how runs are set up.
         seeds: how many seeds right answers must pass with.
         say: prints lines.
+        store: of results.
         fresh: whether also that is run which has not changed since an earlier command.
     """
 
@@ -50,6 +52,7 @@ class Watch:
         setup: Setup,
         seeds: int,
         say: Callable[..., None],
+        store: Store,
         *,
         fresh: bool = False,
     ) -> None:
@@ -58,8 +61,7 @@ class Watch:
         self._seeds = seeds
         self._say = say
         self._setup = setup
-        self._kept = None if fresh else Kept(course, setup, seeds)
-        self._runs = Runs(course, setup, kept=self._kept)
+        self._runs = Runs(course, setup, store, fresh=fresh)
         self._saved: queue.Queue[set[Path]] = queue.Queue()
         self._fresh = True
 
@@ -72,13 +74,12 @@ class Watch:
         exercises = [item for item in self._course.exercises if not self._named or item.id in self._named]
         with (
             saves(self._course.root, self._saved.put, poll=poll, kinds=_KINDS),
-            open_pool(exercises, self._setup, min(2, len(cores()))) as pool,
+            open_lanes(exercises, self._setup, min(2, len(cores()))) as lanes,
         ):
             # At once, so that PyTorch is imported while the first line is typed.
-            for _ in range(pool.slots):
-                pool.submit(lambda lane: lane.collected)
+            lanes.warm_up()
             if self._named:
-                self._prove(pool, self._named)
+                self._prove(lanes, self._named)
             else:
                 self._say("Save a file of an exercise, and it is verified.")
             while True:
@@ -86,7 +87,7 @@ class Watch:
                 while not self._saved.empty():  # what was saved meanwhile belongs to the same moment
                     paths |= self._saved.get()
                 if ids := self._touched(paths):
-                    self._prove(pool, ids)
+                    self._prove(lanes, ids)
 
     def _touched(self, paths: set[Path]) -> list[str]:
         """The exercises that saved files are of; those that are watched, where a file is of all of them."""
@@ -98,7 +99,7 @@ class Watch:
             found |= set(self._named)
         return [id for id in known if id in found and (not self._named or id in self._named)]
 
-    def _prove(self, pool: Pool, ids: Sequence[str]) -> None:
+    def _prove(self, lanes: Lanes, ids: Sequence[str]) -> None:
         """Read the course anew, and prove these exercises of it."""
         started = time.monotonic()
         self._say("", f"{time.strftime('%H:%M:%S')}  verifying {', '.join(ids)} ...")
@@ -109,7 +110,7 @@ class Watch:
             return
         broken = [problem for item in self._course.broken if item.id in ids for problem in item.problems]
         exercises = [item for item in self._course.exercises if item.id in ids]
-        self._runs.judged_by(exercises)
+        self._runs.read_again(exercises, lanes)
         before: list[Proof] | None = None
 
         def first(proofs: list[Proof]) -> None:
@@ -124,13 +125,12 @@ class Watch:
         ready, proofs = read_checks(exercises)
         if ready:
             runs = self._runs
-            proofs += prove(pool, ready, runs, self._seeds, lambda line: None, first=first, stops=stops)
+            proofs += prove(lanes, ready, runs, self._seeds, lambda line: None, first=first, stops=stops)
         self._runs.settle(exercises)
         if stops():
             return  # what was saved meanwhile is told in a moment
         lines = proof_lines(proofs, broken) if before is None else later_lines(proofs, broken, before)
-        earlier = self._kept.lines() if self._kept is not None else ()
-        self._say(*lines, *earlier, f"({time.monotonic() - started:.2f} s)")
+        self._say(*lines, *self._runs.saved_lines(), f"({time.monotonic() - started:.2f} s)")
         self._warn(exercises)
 
     def _warn(self, exercises: Sequence[Exercise]) -> None:

@@ -1,4 +1,4 @@
-"""What a batch writes into its folder besides the journal: reports, the gradebook, what belongs to nobody, the seed."""
+"""What a batch writes into its folder besides the journal: reports, the gradebook, and what could not be matched."""
 
 from __future__ import annotations
 
@@ -14,23 +14,20 @@ from pathlib import Path
 from grader.batch.book import reports
 from grader.batch.journal import Journal
 from grader.batch.order import ids
-from grader.grading.grade import Sheet
-from grader.grading.secret import new_secret, secret_of
+from grader.grading.plan import RunPlan
 from grader.intake.handed import Unmatched
 from grader.model import Report
 from grader.model.errors import CourseError, GraderError
 from grader.model.files import write_whole
-from grader.report.as_json import json_of
 from grader.report.export.gradebook_csv import GradebookRow, gradebook_csv
 from grader.report.safe import for_csv
+from grader.report.schema import report_json
 
 _REPORTS = "reports"
 _GRADEBOOK = "gradebook.csv"
 UNMATCHED = "unmatched.csv"
 _FEEDBACK = "feedback"
 _OVERVIEW = "report.html"
-_SEED_FILE = "seed"
-MISTAKES_FILE = "mistakes.json"
 _LONGEST_NAME = 200
 _SHORTENED = 40
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG)
@@ -62,16 +59,16 @@ class Out:
         The gradebook, which would tell otherwise, goes first.
         """
         path = self.path / _REPORTS / f"{_file_name(report.author)}.json"
-        text = json_of(report, staff=staff).encode("ascii")
+        text = report_json(report, staff=staff)
         if path.is_file() and path.read_bytes() == text:
             return
         (self.path / _GRADEBOOK).unlink(missing_ok=True)
         write_whole(path, text)
 
-    def write_gradebook(self, sheet: Sheet, journal: Journal) -> None:
+    def write_gradebook(self, plan: RunPlan, journal: Journal) -> None:
         """Write what counts of everybody."""
-        rows = map(GradebookRow.of, reports(sheet, journal))
-        write_whole(self.path / _GRADEBOOK, gradebook_csv(ids(sheet.exercises), rows))
+        rows = map(GradebookRow.of, reports(plan, journal))
+        write_whole(self.path / _GRADEBOOK, gradebook_csv(ids(plan.exercises), rows))
 
     def write_page(self, text: str, author: str | None = None) -> Path:
         """Write the page of an author, or that of the class; give its place.
@@ -95,18 +92,6 @@ class Out:
         else:
             path.unlink(missing_ok=True)
 
-    def secret(self) -> bytes:
-        """The secret that all inputs come from, kept with the reports and used again when they are graded again."""
-        path = self.path / _SEED_FILE
-        if not path.exists():
-            # Whole or not at all: without it, nothing that was graded could be graded alike again.
-            write_whole(path, new_secret())
-            path.chmod(0o600)
-        secret = secret_of(path.read_text(encoding="ascii", errors="replace"))
-        if secret is None:
-            raise GraderError(f"{path} does not hold the batch's secret; restore it, or grade into a new folder")
-        return secret
-
 
 def page_of(author: str) -> str:
     """Where the page of an author lies, from the folder of results."""
@@ -128,8 +113,8 @@ def _file_name(author: str) -> str:
 
 
 @contextmanager
-def told_room(out: Path) -> Iterator[None]:
-    """Tell that the disk is full, and that nothing is lost.
+def no_room_reported(out: Path) -> Iterator[None]:
+    """Report a full disk, and that nothing is lost.
 
     Raises:
         GraderError: it is.
@@ -141,5 +126,5 @@ def told_room(out: Path) -> Iterator[None]:
             raise
         raise GraderError(
             f"{error.filename or out}: {error.strerror}; make room, then run the same command again: what was graded "
-            "is kept"
+            "is saved"
         ) from None

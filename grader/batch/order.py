@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass, field
 
-from grader.cluster.engine import LOCAL
-from grader.model import Exercise, GradedExercise, Verdict
+from grader.grading.outcomes import is_broken
+from grader.model import Exercise, GradedExercise
 
 
 @dataclass(frozen=True)
@@ -56,19 +56,6 @@ class Order:
         return self.rerun == "all" or (self.rerun == "broken" and is_broken(graded))
 
 
-@dataclass(frozen=True)
-class Where:
-    """Where a run has its work done. It changes nothing of what comes of it.
-
-    Attributes:
-        engine: which: this machine, or where a cluster is; see `grader.cluster.engine`.
-        slots: how much is done at once.
-    """
-
-    engine: str = LOCAL
-    slots: int = 1
-
-
 @dataclass
 class Summary:
     """What came of a run.
@@ -90,11 +77,6 @@ class Summary:
     stale: int = 0
     unmatched: int = 0
     unread: dict[str, str] = field(default_factory=dict)
-
-
-def is_broken(graded: GradedExercise) -> bool:
-    """Whether a check of it is broken, by no fault of its author."""
-    return any(row.outcome.verdict is Verdict.BROKEN for row in graded.checks)
 
 
 def ids(exercises: Collection[Exercise]) -> list[str]:

@@ -7,55 +7,23 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote
 
 from grader.batch.book import reports
 from grader.batch.files import UNMATCHED, page_of
-from grader.batch.journal import Entry, Journal
+from grader.batch.journal import Journal
 from grader.grading.diagnose import BOTH
 from grader.grading.draft import draft_text, plain_code
-from grader.grading.grade import Sheet
-from grader.grading.graded import from_told
 from grader.grading.groups import Group, Unexplained, grouped, is_unexplained, lost_rows
-from grader.model import Check, Course, Exercise, GradedExercise, Report, Score, Submission, Verdict
+from grader.grading.plan import RunPlan
+from grader.grading.store import Saved
+from grader.model import Check, Course, Exercise, GradedExercise, Report, Score, Verdict
 from grader.model.messages import Setup, Start
 from grader.report.gradebook import cell_text
 from grader.report.overview import AuthorRow, CheckTally, Example, ExerciseTally, GroupTold, Overview
 
-_FILE = "file"
 _MOST_LOOKED_AT = 100
 """So many of a group are looked at for the shortest of them."""
-
-
-@dataclass(frozen=True)
-class Source:
-    """The module that an outcome is of: where it lay, from the folder of submissions, and what stood in it."""
-
-    path: str
-    text: bytes
-
-    @classmethod
-    def of(cls, entry: Entry) -> Source | None:
-        """That of an outcome, where it was kept."""
-        found = entry.told.get(_FILE)
-        return None if found is None else cls(found["path"], found["text"].encode("utf-8", "surrogateescape"))
-
-
-def kept_file(graded: GradedExercise, submission: Submission, root: Path) -> dict[str, Any]:
-    """What is written down with an outcome that lost points like no known wrong answer: its module.
-
-    Args:
-        graded: the exercise.
-        submission: whose it is.
-        root: the folder of all submissions.
-    """
-    id = graded.exercise.id
-    text, path = submission.files.get(id, {}).get(graded.exercise.file_name), submission.paths.get(id)
-    if text is None or path is None or not is_unexplained(graded):
-        return {}
-    place = Path(os.path.relpath(path, root)).as_posix()
-    return {_FILE: {"path": place, "text": text.decode("utf-8", "surrogateescape")}}
 
 
 @dataclass
@@ -108,8 +76,8 @@ class Class:
         self._rows: list[AuthorRow] = []
         self._open: list[tuple[str, Exercise, Verdict]] = []
         self._at = ""
-        sheet = Sheet(course, course.exercises, Setup(Start.FORK))  # nothing is run
-        for report in reports(sheet, journal):
+        plan = RunPlan(course, course.exercises, Setup(Start.FORK))  # nothing is run
+        for report in reports(plan, journal):
             self._add(report)
             on_report(report)
         found = [(tally.exercise, item) for tally in self._tallies.values() for item in tally.unexplained]
@@ -117,7 +85,7 @@ class Class:
 
     def _add(self, report: Report) -> None:
         author = report.author
-        numbers = {seat.exercise: seat.outcome for seat in self._journal.seats(author)}
+        numbers = {row.exercise: row.result for row in self._journal.current(author)}
         for graded in report.exercises:
             id = graded.exercise.id
             self._tallies[id].add(author, numbers[id], graded)
@@ -144,10 +112,10 @@ class Class:
     def told(self, group: Group) -> GroupTold:
         """A group with its shortest file as an example."""
         by_length = sorted(self._members(group), key=lambda found: (found[0], found[1].author))
-        _, entry, source = by_length[0]
-        graded = from_told(group.exercise, entry.told)
-        lines = _own_lines(group.exercise, source.text) if source else ()
-        example = Example(entry.author, source.path if source else "", tuple(lost_rows(graded)), tuple(lines))
+        _, saved = by_length[0]
+        graded = saved.outcomes.graded(group.exercise)
+        lines = _own_lines(group.exercise, saved.text) if saved.text is not None else ()
+        example = Example(saved.author, saved.path or "", tuple(lost_rows(graded)), tuple(lines))
         return GroupTold(
             group.name, group.exercise, tuple(item.author for item in group.members), example, group.why_not
         )
@@ -160,33 +128,32 @@ class Class:
         """
         if group.why_not:
             raise ValueError(group.why_not)
-        people = {author: (author, *authors) for author, authors, _ in self._journal.authors()}
+        people = {author: (author, *authors) for author, authors, _ in self._journal.submissions()}
         why = "none of its files was kept; run the batch once more with --rerun all"
-        for _, entry, source in sorted(self._members(group), key=lambda found: (found[0], found[1].author)):
-            if source is not None:
-                graded = from_told(group.exercise, entry.told)
+        for _, saved in sorted(self._members(group), key=lambda found: (found[0], found[1].author)):
+            if saved.text is not None:
+                graded = saved.outcomes.graded(group.exercise)
                 try:
-                    return draft_text(graded, source.text, people[entry.author])
+                    return draft_text(graded, saved.text, people[saved.author])
                 except ValueError as error:
                     why = str(error)
         raise ValueError(why)
 
-    def _members(self, group: Group) -> Iterator[tuple[int, Entry, Source | None]]:
-        """The first of a group, each with the length of its code, its outcome and its file."""
+    def _members(self, group: Group) -> Iterator[tuple[int, Saved]]:
+        """The first of a group, each with the length of its code."""
         for item in group.members[:_MOST_LOOKED_AT]:
-            entry = self._journal.entry(item.number)
-            source = Source.of(entry)
-            yield _length(source), entry, source
+            saved = self._journal.result(item.number)
+            yield _length(saved.text), saved
 
 
-def _length(source: Source | None) -> int:
+def _length(text: bytes | None) -> int:
     """Of the code, comments apart; what cannot be read comes last."""
-    if source is None:
+    if text is None:
         return 1 << 40
     try:
-        return len(plain_code(source.text))
+        return len(plain_code(text))
     except ValueError:
-        return (1 << 30) + len(source.text)
+        return (1 << 30) + len(text)
 
 
 def _told(tally: _Tally, groups: list[GroupTold]) -> ExerciseTally:

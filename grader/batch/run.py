@@ -3,107 +3,117 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, wait
-from contextlib import suppress
-from dataclasses import replace
+from contextlib import AbstractContextManager, suppress
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from grader.batch.book import reports
-from grader.batch.files import Out, told_room
-from grader.batch.journal import Journal
-from grader.batch.ledger import Ledger
-from grader.batch.order import Order, Summary, Where, is_broken
-from grader.batch.pile import Piece, Pile
-from grader.batch.shards import mistakes_of, open_journal_of
-from grader.cluster.engine import Engine, open_engine
-from grader.grading.grade import Sheet, grade_submission, is_open
-from grader.grading.graded import from_told, to_told
-from grader.grading.work import Answer, Work
+from grader.batch.book import report_of, reports
+from grader.batch.files import Out, no_room_reported
+from grader.batch.journal import Journal, open_run
+from grader.batch.order import Order, Summary
+from grader.grading.known import Known
+from grader.grading.lanes import Engine, open_lanes
+from grader.grading.outcomes import is_broken
+from grader.grading.plan import RunPlan
+from grader.grading.schedule import schedule
+from grader.grading.work import Finished, Work
 from grader.intake.collect import collect
 from grader.intake.handed import Handed, Intake, Unmatched
 from grader.model import Exercise, GradedExercise, Report, Submission
 from grader.model.errors import GraderError
 
-_GIVEN_UP = 3
-"""So many submissions are tried again of an exercise that stays broken: then it is its checks, and no accident."""
-
-_AHEAD = 2
-"""So much work waits for each slot, so that none is idle while the next submission is read."""
-
-_LOOK_S = 1.0
-
 OnReport = Callable[[Report, int, int], None]
-"""Told each report that is new, with its place and the number of all."""
+"""Receives each new report, with its place and the number of all."""
 OnBook = Callable[[Iterator[Report]], None]
-"""Told reports one after another, of which no more than one need be kept at a time."""
+"""Receives reports one after another; no more than one of them need be in memory at a time."""
 OnWait = Callable[[int, int], None]
-"""Told once a second how many submissions are read by now, and the number of all."""
-
-
-def _nobody(*told: object) -> None:
-    del told
+"""Called about twice a second with the number of submissions that are graded, and the number of all."""
+OpenEngine = Callable[[RunPlan], AbstractContextManager[Engine]]
+"""Opens what grades in place of lanes of this machine."""
 
 
 def grade_batch(
-    sheet: Sheet,
+    plan: RunPlan,
     intake: Intake,
     out: Path,
     order: Order,
-    on_report: OnReport,
+    on_report: OnReport = lambda report, number, total: None,
     *,
-    where: Where = Where(),  # noqa: B008  frozen
-    on_book: OnBook = _nobody,
-    on_wait: OnWait = _nobody,
-    on_note: Callable[[str], None] = _nobody,
+    slots: int = 1,
+    engine: OpenEngine | None = None,
+    on_book: OnBook = lambda reports: None,
+    on_wait: OnWait = lambda done, total: None,
 ) -> Summary:
     """Grade what was handed in, and write the reports and the gradebook.
 
-    Killed at any moment and run again, it goes on where it was; interrupted, it leaves the gradebook so far. What comes
-    of it hangs on nothing that `where` says.
+    Killed at any moment and run again, it goes on where it was; interrupted, it leaves the gradebook so far. The
+    results do not depend on `slots` and `engine`.
 
     Args:
-        sheet: what is to be graded; its secret is the batch's own, which is kept in `out`.
+        plan: what is graded. Its secret is the batch's own, which is kept in `out`.
         intake: what was handed in.
         out: where reports go; made with mode 0700.
         order: what of it is graded.
-        on_report: told each report with its place and the number of all; what is repeated is told then.
-        where: the work is done.
-        on_book: told at the end what counts of everybody, also of those who were graded earlier.
-        on_wait: told while it goes on.
-        on_note: told what somebody should know of the machines at which it is done.
+        on_report: receives each report; that of a submission of which something is repeated, after that.
+        slots: how many lanes of this machine work at once.
+        engine: opens what grades in their place, such as a cluster.
+        on_book: receives at the end what counts of everybody, also of those who were graded earlier.
+        on_wait: called while it goes on.
 
     Raises:
-        CourseError: another batch works in `out`, or it cannot be written; or there is no such cluster.
-        ConfinementError: student code cannot be confined as well as is asked for.
+        CourseError: another batch works in `out`, or it cannot be written.
+        ConfinementError: student code cannot be confined as well as the set-up requires.
     """
     place = Out(out)
-    shard = order.shard
-    if shard is not None:
+    if (shard := order.shard) is not None:
         own = tuple(handed for number, handed in enumerate(intake.handed) if shard.has(number))
         intake = replace(intake, handed=own, unmatched=())
-    told, keys = f"{sheet.handin or ''} {order}", [handed.key for handed in intake.handed]
-    with told_room(out), open_journal_of(place, order, told, keys) as (journal, secret):
-        sheet = replace(sheet, setup=replace(sheet.setup, secret=secret))
-        asked = [exercise for exercise in sheet.exercises if not order.only or exercise.id in order.only]
-        hidden = (intake.root, intake.source, out)
-        mistakes = mistakes_of(out, shard)
-        work_of = replace(sheet, exercises=asked)
-        with open_engine(where.engine, work_of, where.slots, hidden=hidden, mistakes=mistakes, note=on_note) as opened:
-            batch = _Batch(sheet, intake, place, order, journal, opened, on_wait)
+    options, authors = f"{plan.handin or ''} {order}", [handed.key for handed in intake.handed]
+    with no_room_reported(out), open_run(out, shard, options, intake.root, authors) as (journal, secret):
+        plan = replace(plan, setup=replace(plan.setup, secret=secret))
+        chosen = [exercise for exercise in plan.exercises if not order.only or exercise.id in order.only]
+        if engine is not None:
+            opened = engine(replace(plan, exercises=chosen))
+        else:
+            hidden, known = (intake.root, intake.source, out), Known(plan.setup, journal)
+            opened = open_lanes(chosen, plan.setup, slots, hidden=hidden, known=known)
+        batch = _Batch(plan, chosen, intake, place, order, journal, on_report, on_wait)
+        with opened as lanes:
             try:
-                batch.run(on_report)
+                batch.run(lanes)
             except (KeyboardInterrupt, GraderError):
                 if shard is None:
                     with suppress(OSError):
-                        place.write_gradebook(sheet, journal)
+                        place.write_gradebook(plan, journal)
                 raise
-            batch.ledger.look_over()
+            batch.look_over()
             if shard is None:
-                place.write_gradebook(sheet, journal)
+                place.write_gradebook(plan, journal)
                 place.write_unmatched(batch.unmatched)
         if shard is None:
-            on_book(reports(sheet, journal))
+            on_book(reports(plan, journal))
     return batch.summary
+
+
+@dataclass
+class _InProgress:
+    """A submission in progress: some of its exercises are finished, others are not.
+
+    Attributes:
+        number: its place in the class.
+        submissions: the one that counts, then earlier attempts.
+        unfinished: how many works are under way.
+        repeated: how many of its works are repeated at the end.
+        is_new: whether anything was graded now.
+        found: by exercise and attempt, the number of the result in the journal, and the graded exercise.
+    """
+
+    number: int
+    submissions: list[Submission]
+    unfinished: int = 0
+    repeated: int = 0
+    is_new: bool = False
+    found: dict[str, dict[int, tuple[int, GradedExercise]]] = field(default_factory=dict)
 
 
 class _Batch:
@@ -111,162 +121,129 @@ class _Batch:
 
     def __init__(
         self,
-        sheet: Sheet,
+        plan: RunPlan,
+        chosen: list[Exercise],
         intake: Intake,
         place: Out,
         order: Order,
         journal: Journal,
-        engine: Engine,
+        on_report: OnReport,
         on_wait: OnWait,
     ) -> None:
-        self._sheet = sheet
+        self.unmatched = list(intake.unmatched)
+        self.summary = Summary()
+        self._plan = plan
+        self._chosen = chosen
         self._intake = intake
         self._place = place
         self._order = order
-        self._engine = engine
+        self._journal = journal
+        self._on_report = on_report
         self._on_wait = on_wait
-        self.unmatched = list(intake.unmatched)
         self._total = sum(not order.authors or handed.key in order.authors for handed in intake.handed)
         self._done = 0
-        self._away: dict[Future[bytes], Piece] = {}
-        self._late: dict[tuple[str, int, str], int] = {}
-        self._later: list[Pile] = []
-        self.summary = Summary()
-        self.ledger = Ledger(sheet, journal, order, self.summary, intake.root)
+        self._under_way: dict[Work, tuple[_InProgress, int]] = {}
+        self._repeated: set[Work] = set()
 
-    def run(self, on_report: OnReport) -> None:
-        """Grade everybody, then again what was inconclusive or broken, when nothing else of ours runs."""
-        for pile in self._piles():
-            self._give_out(pile, on_report)
-        while self._away:
-            self._take(on_report)
+    def run(self, engine: Engine) -> None:
+        """Grade everybody."""
+
+        def again(work: Work, graded: GradedExercise) -> bool:
+            return self._order.again(graded)
+
+        def on_wait() -> None:
+            self._on_wait(self._done, self._total)
+
+        for finished in schedule(self._works(), engine, self._journal, again=again, on_wait=on_wait):
+            self._take(finished)
         self.summary.unmatched = len(self.unmatched)
-        stays: dict[str, int] = {}
-        for pile in sorted(self._later, key=lambda pile: pile.number):
-            pile.submissions, _ = self._read(pile.handed)
-            self._grade_again(pile, stays)
-            if report := self._written(pile):
-                on_report(report, pile.number, self._total)
 
-    def _piles(self) -> Iterator[Pile]:
-        """What is to be graded, read one after another."""
-        number, wanted = 0, self._order.authors
+    def _works(self) -> Iterator[Work]:
+        """What is to be graded. Submissions are read one after another."""
+        number = 0
         for handed in self._intake.handed:
-            # Of others too, so that what belongs to nobody is told of the whole class.
+            # Those of others are read, too, so that unmatched.csv is about the whole class.
             submissions, unmatched = self._read(handed)
             self.unmatched += unmatched
-            if wanted and handed.key not in wanted:
+            if self._order.authors and handed.key not in self._order.authors:
                 continue
             number += 1
-            if submissions:
-                yield Pile(number, handed, submissions)
+            if not submissions:
+                continue
+            own = _InProgress(number, submissions)
+            works = {
+                Work(self._plan, exercise, submission): (own, attempt)
+                for attempt, submission in enumerate(submissions)
+                for exercise in self._chosen
+                if not attempt or exercise.id in submission.files
+            }
+            self._under_way |= works
+            own.unfinished = len(works)
+            if not works:
+                self._finish(own)
+            yield from works
 
     def _read(self, handed: Handed) -> tuple[list[Submission], list[Unmatched]]:
-        """Read what somebody handed in; where a fault of ours keeps us from it, nothing, which is told."""
+        """Read what somebody handed in; where a fault of ours prevents that, nothing, with a row that says so."""
         try:
-            return collect(handed, self._sheet.course.exercises, self._sheet.exercises, every=self._order.best)
-        except Exception as error:  # whatever it is: it must not keep others from their marks
+            return collect(handed, self._plan.course.exercises, self._plan.exercises, every=self._order.best)
+        except Exception as error:  # of whatever kind: it must not keep others from their marks
             self.summary.unread[handed.key] = f"{type(error).__name__}: {error}"
-            told = f"it could not be read, by a fault of ours: {self.summary.unread[handed.key]}; please report it"
-            return [], [Unmatched("", handed.key, told)]
+            why = f"it could not be read, by a fault of ours: {self.summary.unread[handed.key]}; please report it"
+            return [], [Unmatched("", handed.key, why)]
 
-    def _wanted(self, pile: Pile) -> Iterator[tuple[int, Submission, Exercise]]:
-        """The exercises of each attempt that are asked for."""
-        only = self._order.only
-        for attempt, submission in enumerate(pile.submissions):
-            for exercise in self._sheet.exercises:
-                if (not only or exercise.id in only) and (not attempt or exercise.id in submission.files):
-                    yield attempt, submission, exercise
+    def _take(self, finished: Finished) -> None:
+        """Note a result. When the last one of a submission is there, its report is written."""
+        work, is_repeated = finished.work, finished.work in self._repeated
+        own, attempt = self._under_way.pop(work) if finished.final else self._under_way[work]
+        if finished.id is not None:
+            own.found.setdefault(work.exercise.id, {})[attempt] = finished.id, finished.graded
+        own.is_new |= not finished.saved
+        if finished.final:
+            self.summary.kept += finished.saved
+            self.summary.graded += not finished.saved
+        else:
+            self._repeated.add(work)
+            own.repeated += 1
+        if is_repeated:
+            own.repeated -= 1
+        else:
+            own.unfinished -= 1
+            self._done += not own.unfinished
+        if not own.unfinished and not (is_repeated and own.repeated):
+            self._finish(own)
 
-    def _give_out(self, pile: Pile, on_report: OnReport) -> None:
-        """Have graded what is not in the journal yet."""
-        for attempt, submission, exercise in self._wanted(pile):
-            known = self.ledger.find(submission, exercise)
-            if known is not None and not self._order.again(known[1]):
-                pile.put(attempt, *known)
-                self.summary.kept += 1
-                pile.waits |= is_open(known[1])
-                continue
-            pile.is_new = True
-            number = self.ledger.number()
-            if not replace(self._sheet, exercises=[exercise]).to_run(submission):
-                sheet = replace(self._sheet, exercises=[exercise])
-                (graded,) = grade_submission(sheet, submission, None).exercises
-                self.ledger.keep(pile, attempt, number, graded, None)
-                continue
-            while len(self._away) >= _AHEAD * self._engine.slots:
-                self._take(on_report)
-            pile.left += 1
-            future = self._engine.submit(Work.of(exercise.id, submission).to_bytes())
-            self._away[future] = Piece(pile, attempt, exercise, number)
-        self._one_less(pile, on_report)
-
-    def _take(self, on_report: OnReport) -> None:
-        """Wait for work that is away, and write down what comes of it."""
-        done, _ = wait(self._away, _LOOK_S, FIRST_COMPLETED)
-        self._on_wait(self._done, self._total)
-        for future in sorted(done, key=lambda future: self._away[future].number):
-            piece = self._away.pop(future)
-            answer = Answer.from_json(future.result())
-            graded = from_told(piece.exercise, answer.told)
-            if answer.late and self._engine.slots > 1:
-                # Nobody loses a point because of what else ran; alone it has the time that it is given.
-                self._late[piece.pile.handed.key, piece.attempt, piece.exercise.id] = piece.number
-                piece.pile.waits = True
-            else:
-                self.ledger.keep(piece.pile, piece.attempt, piece.number, graded, answer)
-            self._one_less(piece.pile, on_report)
-
-    def _one_less(self, pile: Pile, on_report: OnReport) -> None:
-        """One part of a pile is done; with the last one its report is written."""
-        pile.left -= 1
-        if pile.left:
-            return
-        self._done += 1
-        report = self._written(pile)
-        if pile.waits:
-            self._later.append(replace(pile, submissions=[], found={}))
-        elif pile.is_new and report is not None:
-            on_report(report, pile.number, self._total)
-
-    def _grade_again(self, pile: Pile, stays: dict[str, int]) -> None:
-        """Repeat what was inconclusive or late, and grade again what was broken, unless that is the checks' own."""
-        for attempt, submission, exercise in self._wanted(pile):
-            id = exercise.id
-            late = self._late.get((pile.handed.key, attempt, id))
-            known = self.ledger.find(submission, exercise) if late is None else None
-            if known is not None:
-                pile.put(attempt, *known)
-            if late is not None or (known is not None and is_open(known[1])):
-                self._grade_alone(pile, attempt, exercise, late, known)
-            elif known is not None and is_broken(known[1]) and stays.get(id, 0) < _GIVEN_UP:
-                graded = self._grade_alone(pile, attempt, exercise)
-                stays[id] = stays.get(id, 0) + 1 if is_broken(graded) else 0
-
-    def _written(self, pile: Pile) -> Report | None:
-        """Let what was found count, and write the report, if anything was graded yet."""
-        self.ledger.seat(pile)
-        report = self.ledger.report(pile.submissions[0])
+    def _finish(self, own: _InProgress) -> None:
+        """Let what was found count, and write the report, if anything was graded yet; report it when it is final."""
+        self._count(own)
+        submission = own.submissions[0]
+        report = report_of(self._plan, self._journal, submission.author, tuple(submission.authors), submission.digest)
         if report is not None:
             self._place.write_report(report, staff=self._order.staff)
-        return report
+            if own.is_new and not own.repeated:
+                self._on_report(report, own.number, self._total)
 
-    def _grade_alone(
-        self,
-        pile: Pile,
-        attempt: int,
-        exercise: Exercise,
-        number: int | None = None,
-        before: tuple[int, GradedExercise] | None = None,
-    ) -> GradedExercise:
-        """Grade while nothing else of ours runs; what came before is repeated where it was inconclusive alone."""
-        work = Work.of(exercise.id, pile.submissions[attempt], None if before is None else to_told(before[1]))
-        future = self._engine.submit(work.to_bytes())
-        while not wait([future], _LOOK_S).done:
-            self._on_wait(self._done, self._total)
-        answer = Answer.from_json(future.result())
-        graded = from_told(exercise, answer.told)
-        if number is not None and before is None and is_open(graded):
-            return self._grade_alone(pile, attempt, exercise, number, (0, graded))
-        self.ledger.keep(pile, attempt, self.ledger.number() if number is None else number, graded, answer)
-        return graded
+    def _count(self, own: _InProgress) -> None:
+        """Let the best of what was found of each exercise count; of equal ones the first, which is the latest."""
+        submission, journal = own.submissions[0], self._journal
+        journal.note_submission(submission.author, submission.authors, submission.digest)
+        current = {row.exercise: row for row in journal.current(submission.author)}
+        for id, rows in own.found.items():
+            number, graded = max((rows[attempt] for attempt in sorted(rows)), key=lambda row: row[1].score.earned)
+            if self._order.never_lower and id in current:
+                before = journal.result(current[id].result).outcomes.graded(graded.exercise)
+                if before.score.earned > graded.score.earned:
+                    self.summary.lower.append((submission.author, id))
+                    continue
+            journal.let_count(submission.author, id, number)
+
+    def look_over(self) -> None:
+        """Count what is broken among what counts, and what others got with other checks."""
+        known = {exercise.id: exercise for exercise in self._plan.exercises}
+        for row in sorted(self._journal.current(), key=lambda row: row.author):
+            if row.exercise not in known:
+                continue
+            saved, exercise = self._journal.result(row.result), known[row.exercise]
+            self.summary.stale += saved.key.judge != self._journal.keys.judge(exercise)
+            if is_broken(saved.outcomes.graded(exercise)):
+                self.summary.broken.setdefault(row.exercise, []).append(row.author)

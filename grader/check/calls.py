@@ -15,9 +15,9 @@ import torch
 from grader.check import show
 from grader.check.costs import report
 from grader.check.properties import require
-from grader.connection.probe import own_probe
-from grader.connection.proxy import Proxy, connection_of, function_expected, word_of
+from grader.connection.connection import Proxy, connection_of, word_of
 from grader.connection.raised import another_expected, raised_by_student
+from grader.connection.student import function_expected, own_probe
 from grader.model.endings import CheckFailed
 from grader.model.public import say
 

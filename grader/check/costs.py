@@ -21,9 +21,9 @@ from grader.check.gradient import keeps_graph
 from grader.check.properties import require
 from grader.check.text import reads_openly
 from grader.check.values import agrees
-from grader.connection.probe import own_probe
-from grader.connection.proxy import Proxy, connection_of, named, place_of, word_of
+from grader.connection.connection import Proxy, connection_of, named, place_of, word_of
 from grader.connection.spans import Spans, read_spans
+from grader.connection.student import own_probe
 from grader.model.endings import CheckFailed
 from grader.model.public import Limit, Public, say
 from grader.wire.decode import copies
@@ -200,7 +200,7 @@ def _fresh_s(function: Proxy, small: tuple[Any, ...], large: tuple[Any, ...]) ->
     """CPU seconds of a large call in a fresh worker."""
     with closing(connection_of(function).fresh()) as fresh:
         # How often this is called depends on times, and a check's later inputs must not. The worker learns nothing new.
-        fresh.record.inputs = None
+        fresh.record.renew = None
         same = named(fresh, place_of(function).child[2])
         _called(same, small)
         return _called(same, large)[1] or 0.0

@@ -9,9 +9,9 @@ import torch
 
 from grader.check import show
 from grader.check.properties import is_instance, is_tensor, require
-from grader.connection.probe import own_probe
-from grader.connection.proxy import Proxy
+from grader.connection.connection import Proxy
 from grader.connection.raised import raised_by_student
+from grader.connection.student import own_probe
 from grader.model.endings import CheckFailed
 from grader.model.public import Public, say
 from grader.wire.decode import copies

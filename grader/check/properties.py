@@ -16,7 +16,7 @@ import numpy as np
 import torch
 
 from grader.check import show
-from grader.connection.proxy import is_proxy, kind_of, named, place_of, word_of
+from grader.connection.connection import is_proxy, kind_of, named, place_of, word_of
 from grader.model.endings import CheckFailed
 from grader.model.public import say
 from grader.wire.facts import Facts, facts_of

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from grader.check.costs import known_collectives, report
-from grader.connection.probe import own_probe
-from grader.connection.proxy import Proxy, connection_of, is_proxy, word_of
+from grader.connection.connection import Proxy, connection_of, is_proxy, word_of
+from grader.connection.student import own_probe
 from grader.model.endings import CannotJudge, CheckFailed
 from grader.model.public import say
 

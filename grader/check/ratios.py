@@ -17,9 +17,8 @@ from typing import Any
 from grader.check.costs import count, report
 from grader.check.properties import require
 from grader.check.values import agrees, number, same_values
-from grader.connection.measurement import Measurement
-from grader.connection.paired_run import Comparison, NewInputs
-from grader.connection.proxy import Proxy, connection_of, what_of, word_of
+from grader.connection.connection import Proxy, connection_of, what_of, word_of
+from grader.connection.measurement import Comparison, Measurement, NewInputs
 from grader.connection.ratio import Ratio
 from grader.connection.timing import Inputs, TimedWorker
 from grader.model import Speed

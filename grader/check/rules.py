@@ -17,7 +17,7 @@ from typing import Any
 import torch
 
 from grader.check.text import Mention, looked_up, reads_openly, text_of, words_of
-from grader.connection.proxy import Proxy, connection_of, named, place_of, word_of
+from grader.connection.connection import Proxy, connection_of, named, place_of, word_of
 from grader.connection.student import Student, connection_behind
 from grader.model.endings import CheckFailed
 from grader.model.public import Public, say

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from grader.connection.proxy import is_proxy, kind_of, place_of, word_of
+from grader.connection.connection import is_proxy, kind_of, place_of, word_of
 from grader.connection.spans import Spans
 from grader.model.picture import Bar, Card, Grid, Moment, NamedShape, Picture, Shapes, Window
 from grader.wire.facts import device_of

@@ -18,7 +18,7 @@ from typing import Any
 
 import torch
 
-from grader.connection.proxy import Proxy, connection_of
+from grader.connection.connection import Proxy, connection_of
 from grader.model.endings import CheckFailed
 from grader.model.public import say
 

@@ -23,7 +23,7 @@ from grader.check.properties import (
     same_dtype,
     same_shape,
 )
-from grader.connection.proxy import is_proxy
+from grader.connection.connection import is_proxy
 from grader.connection.record import compare
 from grader.model.endings import CannotJudge, CheckFailed
 from grader.model.public import say

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from grader.model.errors import CourseError
-from grader.report.from_json import ReadReport, read_report
+from grader.report.schema import ReportFile, read_report
 
 _LARGEST = 50_000_000
 _TOLD = ("grader", "torch", "python", "confinement", "device")
@@ -24,7 +24,7 @@ class Gathered:
         unread: files that are no reports, each with why.
     """
 
-    reports: tuple[ReadReport, ...]
+    reports: tuple[ReportFile, ...]
     older: tuple[Path, ...]
     unread: tuple[tuple[Path, str], ...]
 
@@ -37,7 +37,7 @@ def gather(folder: Path) -> Gathered:
     """
     if not folder.is_dir():
         raise CourseError(f"{folder} is not a folder with reports")
-    latest: dict[str, tuple[Path, ReadReport]] = {}
+    latest: dict[str, tuple[Path, ReportFile]] = {}
     older: list[Path] = []
     unread: list[tuple[Path, str]] = []
     for path in sorted(folder.rglob("*.json")):
@@ -48,7 +48,7 @@ def gather(folder: Path) -> Gathered:
                 raise CourseError(f"{path.as_posix()} is no report: it is larger than any")
             report = read_report(path)
         except CourseError as error:
-            unread.append((path, str(error)))
+            unread.append((path, "; ".join(error.problems)))
             continue
         before = latest.get(report.author)
         if before is not None and before[1].graded_at > report.graded_at:
@@ -62,7 +62,7 @@ def gather(folder: Path) -> Gathered:
     return Gathered(tuple(latest[author][1] for author in sorted(latest)), tuple(older), tuple(unread))
 
 
-def differences(reports: Sequence[ReadReport]) -> Iterator[str]:
+def differences(reports: Sequence[ReportFile]) -> Iterator[str]:
     """What not all reports have in common, so that their scores may not be compared."""
     for name in _TOLD:
         found = sorted({str(report.environment.get(name)) for report in reports})

@@ -14,7 +14,7 @@ from grader.report.export.checked import Options, number
 from grader.report.export.classroom import classroom, in_base64
 from grader.report.export.log import github_log, gitlab_log, plain_log
 from grader.report.export.markdown import markdown
-from grader.report.from_json import ReadReport
+from grader.report.schema import ReportFile
 
 _PUBLIC = "public"
 
@@ -32,7 +32,7 @@ class Platform:
     """
 
     environ: Mapping[str, str]
-    log: Callable[[ReadReport, Options], str]
+    log: Callable[[ReportFile, Options], str]
     author: str
     is_public: bool
     root: Path
@@ -56,7 +56,7 @@ class Platform:
             return None
         return "" if path == Path() else path.as_posix()
 
-    def tell(self, report: ReadReport, options: Options, *, passed: bool, with_result: bool) -> None:
+    def tell(self, report: ReportFile, options: Options, *, passed: bool, with_result: bool) -> None:
         """Set the outputs of the step and write the page of the job, where the platform has files for them.
 
         Args:
@@ -68,7 +68,7 @@ class Platform:
         Raises:
             GraderError: such a file cannot be written.
         """
-        total = report.score
+        total = report.score.exact
         values = {
             "score": str(number(total.earned)),
             "max_score": str(number(total.possible)),
@@ -87,15 +87,16 @@ class Platform:
                     raise GraderError(f"{variable}: {path} cannot be written ({error.strerror})") from None
 
 
-def is_passed(report: ReadReport, fail_below: float) -> bool:
+def is_passed(report: ReportFile, fail_below: float) -> bool:
     """Whether enough of what was decided was earned, in percent."""
-    decided = report.score.possible - report.score.undecided
-    return not decided or 100 * report.score.earned >= fail_below * decided
+    total = report.score.exact
+    decided = total.possible - total.undecided
+    return not decided or 100 * total.earned >= fail_below * decided
 
 
-def is_unsettled(report: ReadReport) -> bool:
+def is_unsettled(report: ReportFile) -> bool:
     """Whether a check is broken, or the machine was too busy to tell."""
-    verdicts = {row.outcome.verdict for exercise in report.exercises for row in exercise.checks}
+    verdicts = {row.verdict for exercise in report.exercises for row in exercise.checks}
     return bool(verdicts & {Verdict.BROKEN, Verdict.INCONCLUSIVE})
 
 

@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-import json
 import threading
 import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from grader.grading.diagnose import explainer
-from grader.grading.grade import Sheet, grade_at_once, report_so_far
-from grader.grading.graded import graded_so_far
 from grader.grading.known import Known
-from grader.model import Exercise, GradedExercise, Outcome, Report, Submission
+from grader.grading.lanes import open_lanes
+from grader.grading.outcomes import graded_so_far
+from grader.grading.plan import RunPlan
+from grader.grading.submission import grade_submission, report_of
+from grader.grading.work import Finished, Result, Work
+from grader.model import Check, Exercise, GradedExercise, Outcome, Report, Submission
 from grader.model.errors import CourseError
-from grader.report.as_json import to_plain, write_json
 from grader.report.export.checked import Options
 from grader.report.export.formats import write_format
-from grader.report.from_json import ReadReport, from_json
-from grader.runner.open import open_lane
+from grader.report.schema import ReportFile, write_report
 
 Formats = Sequence[tuple[str, str]]
 """Names of formats, each with its file or `-`."""
@@ -91,51 +89,49 @@ class LatestWriter:
 
 
 def grade_checkout(
-    sheet: Sheet, submission: Submission, write: Callable[[Report], None], on_exercise: Callable[[GradedExercise], None]
+    plan: RunPlan,
+    submission: Submission,
+    write: Callable[[Report], None],
+    on_exercise: Callable[[GradedExercise], None],
 ) -> Report:
     """Grade a submission while nothing else of ours runs.
 
     Args:
-        sheet: what is to be graded.
+        plan: what is graded.
         submission: the checkout.
-        write: told the report so far before anything ran, and then, in a thread of its own, the latest that there is.
-        on_exercise: told each exercise.
+        write: receives the report so far before anything ran, and then, in a thread of its own, the latest one.
+        on_exercise: receives each exercise of which checks were run.
 
     Raises:
         StartError: a process of ours did not start.
-        ConfinementError: student code cannot be confined as well as is asked for.
+        ConfinementError: student code cannot be confined as well as the set-up requires.
     """
-    done: list[GradedExercise] = []
+    done: list[Finished] = []
     heard: defaultdict[str, dict[str, Outcome]] = defaultdict(dict)  # of each exercise, its checks' last outcomes
-    known = Known(sheet.setup)
-    to_run = sheet.to_run(submission)
+    works = {exercise.id: Work(plan, exercise, submission) for exercise in plan.exercises}
     hidden = (submission.root,) if submission.root else ()
-    write(report_so_far(sheet, submission, None, done))  # a place that cannot be written is told before all else
-    opened = open_lane(to_run, sheet.setup, hidden=hidden) if to_run else nullcontext()
-    with opened as lane, LatestWriter(write) as writer:
+    write(report_of(plan, submission, done))  # a place that cannot be written is reported before all else
+    known = Known(plan.setup)
+    with (
+        open_lanes(plan.to_run(submission), plan.setup, hidden=hidden, known=known) as lanes,
+        LatestWriter(write) as writer,
+    ):
 
-        def tell_with(*running: GradedExercise) -> None:
-            rows = [*done, *running]
-            writer.tell(lambda: report_so_far(sheet, submission, lane, rows))
+        def on_finished(one: Finished) -> None:
+            done.append(one)
+            if one.graded.checks:
+                on_exercise(one.graded)
+            rows = list(done)
+            writer.tell(lambda: report_of(plan, submission, rows))
 
-        def on_graded(graded: GradedExercise) -> None:
-            done.append(graded)
-            on_exercise(graded)
-            tell_with()
-
-        def on_check(exercise: Exercise, outcome: Outcome) -> None:
-            assert lane is not None
+        def hear(exercise: Exercise, outcome: Outcome, checks: Sequence[Check]) -> None:
             heard[exercise.id][outcome.check] = outcome
-            outcomes = list(heard[exercise.id].values())
-            tell_with(graded_so_far(exercise, submission, lane.checks_of(exercise), outcomes))
+            graded = graded_so_far(exercise, submission, checks, list(heard[exercise.id].values()))
+            rows = [*done, Finished(works[exercise.id], Result(graded), final=False)]
+            writer.tell(lambda: report_of(plan, submission, rows))
 
-        explain = explainer(submission, sheet.setup, lane, known)
-        return grade_at_once(sheet, submission, lane, explain=explain, on_exercise=on_graded, on_check=on_check)
-
-
-def read_back(report: Report) -> ReadReport:
-    """The report as a file of it would be read."""
-    return from_json(json.dumps(to_plain(report)), "the report")
+        lanes.hear = hear
+        return grade_submission(plan, submission, lanes, on_finished=on_finished)
 
 
 def write_files(report: Report, json_path: str | None, formats: Formats, options: Options, *, staff: bool) -> None:
@@ -147,10 +143,10 @@ def write_files(report: Report, json_path: str | None, formats: Formats, options
     """
     if json_path is not None:
         try:
-            write_json(Path(json_path), report, staff=staff)
+            write_report(Path(json_path), report, staff=staff)
         except OSError as error:
             raise CourseError(f"--json: no file can be written at {json_path} ({error.strerror})") from None
-    read = read_back(report)
+    read = ReportFile.of(report)
     for name, place in formats:
         if place != "-":
             write_format(name, place, read, options)

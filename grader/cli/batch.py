@@ -33,10 +33,12 @@ from grader.cli.telling import (
 )
 
 if TYPE_CHECKING:
-    from grader.batch.order import Order, Shard, Summary, Where
-    from grader.grading.grade import Sheet
+    from grader.batch.order import Order, Shard, Summary
+    from grader.batch.run import OpenEngine
+    from grader.grading.plan import RunPlan
     from grader.intake.handed import Intake
     from grader.model import Course, Report
+    from grader.model.messages import Setup
 
 _SHOWN = 3
 
@@ -94,8 +96,8 @@ def command(
     details("Grading ...")
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: a job's time may be over
     with told_errors():
-        from grader.batch.order import Order, Where, ids
-        from grader.grading.grade import Sheet
+        from grader.batch.order import Order, ids
+        from grader.grading.plan import RunPlan
         from grader.intake.layouts import taken_in
         from grader.report.lines import filled
         from grader.runner.pool import cores
@@ -106,14 +108,15 @@ def command(
             tell_broken([item for item in broken if not item.module])
             exercises = [exercise for exercise in exercises if exercise.id in chosen.exercises]
         part = _shard(shard)
-        where = Where(_engine(cluster, lanes), lanes or len(cores()))
+        setup = read_setup(start, device, confinement)
+        engine = _cluster(cluster, lanes, setup)
         named = _named(course, only, ids(exercises), handin)
-        sheet = Sheet(course, exercises, read_setup(start, device, confinement), handin=handin)
+        plan = RunPlan(course, exercises, setup, handin=handin)
         with taken_in(folder, course.exercises, layout, out) as intake:
             details(intake.told())
             asked = _authors(intake, authors)
             order = Order(named, asked, rerun or "", never_lower, (attempts or course.attempts) == "best", staff, part)
-            summary = _graded(sheet, intake, out, (order, where), details)
+            summary = _graded(plan, intake, out, order, (lanes or len(cores()), engine), details)
         for told in _told(summary, order, out):
             say(*filled(told.split(), "", terminal_width()))
         say(*filled(_where_it_is(order, out).split(), "", terminal_width()))
@@ -122,8 +125,10 @@ def command(
         sys.exit(UNDECIDED if summary.broken or summary.unread or broken else 0)
 
 
-def _graded(sheet: Sheet, intake: Intake, out: Path, how: tuple[Order, Where], say: Say) -> Summary:
-    """Grade, and tell each author as it comes, then the table."""
+def _graded(
+    plan: RunPlan, intake: Intake, out: Path, order: Order, by: tuple[int, OpenEngine | None], say: Say
+) -> Summary:
+    """Grade, and print each author as it comes, then the table."""
     from grader.batch.run import grade_batch
     from grader.model.score import counted
     from grader.report.gradebook import author_line, gradebook_lines
@@ -135,20 +140,16 @@ def _graded(sheet: Sheet, intake: Intake, out: Path, how: tuple[Order, Where], s
         done += 1
         say(author_line(report, number, total))
 
-    def on_note(told: str) -> None:
-        say()  # what stands there meanwhile goes
-        tell(told)
-
     def on_book(reports: Iterator[Report]) -> None:
         say("")
-        for line in gradebook_lines(sheet.exercises, reports):
+        for line in gradebook_lines(plan.exercises, reports):
             say(line)
 
+    slots, engine = by
+    pace = Pace(say, "what was inconclusive is measured again, alone")
     try:
-        order, where = how
-        pace = Pace(say, "what was inconclusive is measured again, alone")
         return grade_batch(
-            sheet, intake, out, order, on_report, where=where, on_book=on_book, on_wait=pace, on_note=on_note
+            plan, intake, out, order, on_report, slots=slots, engine=engine, on_book=on_book, on_wait=pace
         )
     except KeyboardInterrupt:
         say()  # what stood there meanwhile goes
@@ -158,21 +159,21 @@ def _graded(sheet: Sheet, intake: Intake, out: Path, how: tuple[Order, Where], s
         sys.exit(INTERRUPTED)
 
 
-def _engine(cluster: str | None, lanes: int | None) -> str:
-    """What does the work.
+def _cluster(address: str | None, lanes: int | None, setup: Setup) -> OpenEngine | None:
+    """What opens the cluster of that address; None where this machine grades.
 
     Raises:
-        CourseError: there is no cluster of that name, or lanes are asked of one that is there already.
+        CourseError: there is no such cluster, or it cannot be used.
     """
-    from grader.cluster.address import Address
-    from grader.cluster.engine import LOCAL
-    from grader.model.errors import CourseError
+    if address is None:
+        return None
+    from grader.cluster.engine import cluster_opener
 
-    if cluster is None:
-        return LOCAL
-    if lanes and not Address.of(cluster).machines:
-        raise CourseError("-j says nothing of a cluster: each of its workers has a lane for each of its threads")
-    return cluster
+    def note(line: str) -> None:
+        click.echo()  # the line that changes ends here
+        tell(line)
+
+    return cluster_opener(address, lanes, setup, note)
 
 
 def _where_it_is(order: Order, out: Path) -> str:

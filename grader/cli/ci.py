@@ -30,11 +30,11 @@ from grader.cli.telling import Say, handin_of, told_errors
 if TYPE_CHECKING:
     from grader.ci.checkout import Checkout
     from grader.ci.platform import Platform
-    from grader.grading.grade import Sheet
+    from grader.grading.plan import RunPlan
     from grader.model import Report, Submission
     from grader.model.messages import Setup
     from grader.report.export.checked import Options, Visibility
-    from grader.report.from_json import ReadReport
+    from grader.report.schema import ReportFile
 
     Formats = tuple[tuple[str, str], ...]
 
@@ -111,8 +111,9 @@ def command(
     with told_errors():
         from grader.ci.checkout import open_checkout
         from grader.ci.platform import Platform, is_passed, is_unsettled
-        from grader.ci.run import read_back, write_files
+        from grader.ci.run import write_files
         from grader.report.export.checked import Options
+        from grader.report.schema import ReportFile
 
         platform = Platform.of(os.environ)
         checkout = open_checkout(submission, course)
@@ -126,7 +127,7 @@ def command(
         sheet, handed_in = _sheet(checkout, names, handin, changed_since, author or platform.author, setup)
         write = partial(write_files, json_path=json_path, formats=formats, options=options, staff=staff)
         report = _grade(checkout, sheet, handed_in, write, say)
-        read = read_back(report)
+        read = ReportFile.of(report)
         passed = is_passed(read, 100 if fail_below is None else fail_below)
         _tell(platform, read, formats, options, passed=passed, say=say)
     if fail_below is None:
@@ -145,11 +146,11 @@ def _with_secret(setup: Setup, seed: int | None, file: Path | None) -> Setup:
 
 def _sheet(
     checkout: Checkout, names: tuple[str, ...], handin: str | None, since: str | None, author: str, setup: Setup
-) -> tuple[Sheet, Submission]:
+) -> tuple[RunPlan, Submission]:
     """What is graded, and what was handed in."""
     from grader.ci.checkout import changed_exercises
     from grader.course.names import find_exercises
-    from grader.grading.grade import Sheet
+    from grader.grading.plan import RunPlan
     from grader.intake.collect import collect_one
 
     course = checkout.course
@@ -161,11 +162,11 @@ def _sheet(
     if since is not None:
         changed = changed_exercises(checkout, handed_in, since)
         exercises = [exercise for exercise in exercises if exercise in changed]
-    return Sheet(course, exercises, setup, handin=handin), handed_in
+    return RunPlan(course, exercises, setup, handin=handin), handed_in
 
 
 def _grade(
-    checkout: Checkout, sheet: Sheet, handed_in: Submission, write: Callable[[Report], None], say: Say
+    checkout: Checkout, sheet: RunPlan, handed_in: Submission, write: Callable[[Report], None], say: Say
 ) -> Report:
     """Grade, write the files while checks end, and say what is graded with which checks."""
     from grader.ci.checkout import other_files
@@ -185,7 +186,7 @@ def _grade(
     return report
 
 
-def _tell(platform: Platform, read: ReadReport, formats: Formats, options: Options, *, passed: bool, say: Say) -> None:
+def _tell(platform: Platform, read: ReportFile, formats: Formats, options: Options, *, passed: bool, say: Say) -> None:
     """Print what goes to standard output, or the log; set outputs, and write the page of the job."""
     from grader.report.export.formats import write_format
 

@@ -17,7 +17,7 @@ def command(out: Path, every: bool, course_folder: Path | None) -> None:
     """Show scores before and after the last regrade into OUT, by author and check, and why each was graded again."""
     say = Say()
     with told_errors():
-        from grader.batch.diff import last_regrade
+        from grader.batch.book import last_regrade
         from grader.batch.journal import open_journal
         from grader.model.score import counted
         from grader.report.diff import check_lines, exercise_line

@@ -25,7 +25,7 @@ def command(report: Path, formats: tuple[tuple[str, str], ...], points: bool | N
     with told_errors():
         from grader.report.export.checked import Options
         from grader.report.export.formats import write_format
-        from grader.report.from_json import read_report
+        from grader.report.schema import read_report
 
         options = Options(environ=os.environ, points=points is not False, hidden=hidden)
         read = read_report(report)

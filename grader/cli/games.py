@@ -50,18 +50,17 @@ def break_it(name: str, give_up: bool, seed: int | None, device: str, start: str
 def _plant_fault(course: Course, exercise: Exercise, setup: Setup, seed: int | None, say: Say) -> None:
     import random
 
+    from grader.grading.lanes import open_lanes
     from grader.model.errors import CourseError
-    from grader.runner.open import open_lane
     from grader.student.games.breaking import choose, graded, plant
     from grader.student.pages import prose, typed
 
     say("Looking for a fault that the checks see ...")
-    with open_lane([exercise], setup, hidden=(course.root,)) as lane:
-        lane.watch = say.running
+    with open_lanes([exercise], setup, hidden=(course.root,), watch=say.running) as lanes:
         try:
-            if not _is_whole(graded(course, exercise, setup, lane)):
+            if not _is_whole(graded(course, exercise, setup, lanes)):
                 raise CourseError(f"{exercise.id} has no full marks yet; there is something to find in it already")
-            fault = choose(course, exercise, setup, lane, random.Random(seed))  # noqa: S311  a game
+            fault = choose(course, exercise, setup, lanes, random.Random(seed))  # noqa: S311  a game
         finally:
             say()  # takes back the line that told what was running
     planted = plant(course, exercise, fault)
@@ -75,17 +74,16 @@ def _plant_fault(course: Course, exercise: Exercise, setup: Setup, seed: int | N
 
 
 def _look_for_fault(course: Course, exercise: Exercise, setup: Setup, say: Say, *, give_up: bool) -> None:
+    from grader.grading.lanes import open_lanes
     from grader.model import Verdict
-    from grader.runner.open import open_lane
     from grader.student.games.breaking import graded, planted_in, restore
     from grader.student.pages import prose, typed
     from grader.student.progress import read_progress, write_progress
 
     planted = planted_in(course, exercise)
     assert planted is not None
-    with open_lane([exercise], setup, hidden=(course.root,)) as lane:
-        lane.watch = say.running
-        report = graded(course, exercise, setup, lane)
+    with open_lanes([exercise], setup, hidden=(course.root,), watch=say.running) as lanes:
+        report = graded(course, exercise, setup, lanes)
         found = _is_whole(report)
         if not found and not give_up:
             lost = report.exercises[0].checks
@@ -93,7 +91,7 @@ def _look_for_fault(course: Course, exercise: Exercise, setup: Setup, say: Say, 
             say(f"Not yet: {failing} of {len(lost)} checks fail. What they say:  grade {exercise.id}")
             return
         kept = restore(course, exercise, planted)
-        report = report if found else graded(course, exercise, setup, lane)
+        report = report if found else graded(course, exercise, setup, lanes)
     write_progress(course, read_progress(course).after(report))
     say("Found!" if found else "This was it:", *prose(f"In line {planted.line} {planted.told}.", terminal_width()))
     say(f"    yours   {planted.was}", f"    broken  {planted.now}")

@@ -30,7 +30,7 @@ def command(folder: Path, out: Path) -> None:
             write_whole(out, gradebook_csv(ids, map(GradebookRow.read, found.reports)))
         except OSError as error:
             raise CourseError(f"--out: {out} cannot be written ({error.strerror}); name another place") from None
-        say(f"{sum(len(report.authors) for report in found.reports)} authors are in {out}")
+        say(f"{sum(len(report.members) for report in found.reports)} authors are in {out}")
         for path in found.older:
             say(for_terminal(f"not counted, as a later report has the same author: {path.as_posix()}", one_line=True))
         say(*differences(found.reports))

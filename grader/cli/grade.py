@@ -6,7 +6,6 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -27,11 +26,11 @@ from grader.cli.options import (
 from grader.cli.telling import Say, broken_of, check_rules, course_and_exercises, drawing, terminal_width, told_errors
 
 if TYPE_CHECKING:
-    from grader.grading.grade import Sheet
-    from grader.grading.known import Known
+    from grader.grading.plan import RunPlan
+    from grader.grading.work import Finished
     from grader.model import GradedExercise, Report, Submission
     from grader.model.messages import Setup
-    from grader.report.from_json import ReadReport
+    from grader.report.schema import ReportFile
 
 POINTS_LOST = 1
 UNDECIDED = 3
@@ -86,9 +85,9 @@ def command(
             setup = setup_like(earlier, setup, start is not None)
         programs = json_path is not None
         lines = partial(_exercise_lines, every=verbose, plain=plain)
-        answers = not (fresh or stops or programs or like or submission)
+        saves = not (stops or programs or like or submission)
         seeded = seed is not None or like is not None
-        how = _How(stops=stops, for_programs=programs, answers=answers, seeded=seeded)
+        how = _How(stops=stops, for_programs=programs, saves=saves, fresh=fresh, seeded=seeded)
         report, all_run = _grade((names, earlier), submission, setup, (say, details), lines, how)
         _write(report, (json_path, html_path), say, staff=staff)
     sys.exit(_exit_status(report) if all_run else UNDECIDED)
@@ -96,67 +95,93 @@ def command(
 
 @dataclass(frozen=True)
 class _How:
-    """Whether a run stops at what loses points, is for programs, takes earlier answers, and was given its seed."""
+    """How a run is done.
+
+    Attributes:
+        stops: whether it ends at the first check that loses points.
+        for_programs: whether its report is for programs, which need a row for each check.
+        saves: whether results of earlier runs are used, and new ones are saved.
+        fresh: whether everything is run again all the same.
+        seeded: whether its seed was given.
+    """
 
     stops: bool
     for_programs: bool
-    answers: bool
+    saves: bool
+    fresh: bool
     seeded: bool
 
 
 def _grade(
-    wanted: tuple[tuple[str, ...], ReadReport | None],
+    wanted: tuple[tuple[str, ...], ReportFile | None],
     submission: Path | None,
     setup: Setup,
     says: tuple[Say, Say],
     lines: Callable[[GradedExercise, int], Iterator[str]],
     how: _How,
 ) -> tuple[Report, bool]:
-    """Grade what is wanted, and tell of it with the first of `says`; of exercises with the second, in these lines.
+    """Grade what is wanted, and report it with the first of `says`; exercises with the second, in these lines.
 
     With the report comes whether no exercise was left out.
     """
-    from grader.course.kept import kept_mistakes
+    from grader.course.kept import kept_results
     from grader.grading.known import Known
+    from grader.grading.lanes import lanes_for, open_lanes
+    from grader.grading.store import open_store
+    from grader.grading.submission import grade_submission
     from grader.report.like import differences
     from grader.report.terminal import summary_lines, unread_lines
-    from grader.student.after import after_run
-    from grader.student.answered import Answered, in_turn, unchanged_lines, with_known
+    from grader.student.after import after_run, unchanged_lines
 
-    sheet, handed_in = _sheet(wanted, submission, setup, how)
-    course, exercises = sheet.course, sheet.exercises
-    answered = Answered(sheet, handed_in) if how.answers and not sheet.rules else None
-    known_rows = answered.rows() if answered else {}
-    sheet = replace(sheet, exercises=[exercise for exercise in exercises if exercise.id not in known_rows])
-    width = terminal_width()
+    plan, handed_in = _plan(wanted, submission, setup, how)
+    course, width, started = plan.course, terminal_width(), time.monotonic()
+    done = saved = 0
     say, details = says
     details(*unread_lines(handed_in, width))
 
-    tell = in_turn(exercises, known_rows, lambda graded: details(*lines(graded, width), ""))
-    known = Known(setup, kept_mistakes(course))
-    # All is told before the lanes are closed: nobody waits for that to read it.
-    with _graded(sheet, handed_in, submission or course.root, known, details, tell) as found:
-        tell(None)
-        report = with_known(found, exercises, known_rows)
+    def on_finished(one: Finished) -> None:
+        nonlocal done, saved
+        done, saved = done + 1, saved + one.saved
+        if one.graded.checks:
+            details(*lines(one.graded, width), "")
+
+    def on_wait() -> None:
+        if slots > 1:
+            details.running(f"{done} of {len(plan.exercises)} exercises", time.monotonic() - started)
+
+    slots = lanes_for(plan, handed_in)
+    folder = submission or course.root
+    with (
+        open_store(kept_results(course) if submission is None else None) as store,
+        open_lanes(
+            plan.to_run(handed_in),
+            plan.setup,
+            slots,
+            hidden=(folder,),
+            known=Known(plan.setup, store),
+            watch=details.running if slots == 1 else None,
+        ) as lanes,
+    ):
+        kept = store if how.saves and not plan.rules else None
+        report = grade_submission(
+            plan, handed_in, lanes, kept, fresh=how.fresh, on_finished=on_finished, on_wait=on_wait
+        )
+        # Everything is printed before the lanes are closed: the reader need not wait for that.
         say(*summary_lines(report, width))
-        details(*unchanged_lines(known_rows, width))
+        details(*unchanged_lines(saved, width))
         say(*(differences(wanted[1], report, width) if wanted[1] else ()))
         if submission is None:
             details(*after_run(course, report, width))
-            with suppress(OSError):  # it can be found out again, in a second or two
-                known.write()
-                if answered:
-                    answered.keep(report.exercises)
     return report, not broken_of(course, wanted[0])
 
 
-def _sheet(
-    wanted: tuple[tuple[str, ...], ReadReport | None], submission: Path | None, setup: Setup, how: _How
-) -> tuple[Sheet, Submission]:
+def _plan(
+    wanted: tuple[tuple[str, ...], ReportFile | None], submission: Path | None, setup: Setup, how: _How
+) -> tuple[RunPlan, Submission]:
     """What is to be graded, and of whose files."""
     from grader.course.layout import is_given
     from grader.course.names import split_rules
-    from grader.grading.grade import Sheet
+    from grader.grading.plan import RunPlan
     from grader.grading.secret import read_secret
     from grader.intake.collect import collect_one
     from grader.intake.folder import read_submission
@@ -180,40 +205,8 @@ def _sheet(
     # A module stands for what was begun of it; an exercise by its own name is run also where it was not.
     alone = bool(names) and len(exercises) <= len(names)
     # In a report for programs each check has a row; a student reads one sentence, and at once.
-    sheet = Sheet(course, exercises, setup, runs_untouched=alone, has_folder=True, rules=rules)
-    return replace(sheet, stops=how.stops, compiles=not how.for_programs), handed_in
-
-
-@contextmanager
-def _graded(
-    sheet: Sheet,
-    handed_in: Submission,
-    folder: Path,
-    known: Known,
-    details: Say,
-    on_exercise: Callable[[GradedExercise], None],
-) -> Iterator[Report]:
-    """The report of a submission, in as many lanes as it is worth; they are open meanwhile."""
-    from grader.grading.diagnose import explainer
-    from grader.grading.grade import grade_at_once
-    from grader.grading.together import grade_together, lanes_for
-    from grader.runner.open import open_lane
-    from grader.runner.pool import open_pool
-
-    to_run, setup, started = sheet.to_run(handed_in), sheet.setup, time.monotonic()
-    if (lanes := lanes_for(sheet, handed_in)) > 1:
-
-        def on_wait(done: int, total: int) -> None:
-            details.running(f"{done} of {total} exercises", time.monotonic() - started)
-
-        with open_pool(to_run, setup, lanes, hidden=(folder,)) as pool:
-            yield grade_together(sheet, handed_in, pool, known, on_exercise, on_wait)
-        return
-    with open_lane(to_run, setup, hidden=(folder,)) if to_run else nullcontext() as lane:
-        if lane:
-            lane.watch = details.running
-        explain = explainer(handed_in, setup, lane, known)
-        yield grade_at_once(sheet, handed_in, lane, explain=explain, on_exercise=on_exercise)
+    plan = RunPlan(course, exercises, setup, runs_untouched=alone, has_folder=True, rules=rules)
+    return replace(plan, stops=how.stops, compiles=not how.for_programs), handed_in
 
 
 def _exercise_lines(graded: GradedExercise, width: int, *, every: bool, plain: bool) -> Iterator[str]:
@@ -237,15 +230,13 @@ def _can_write(option: str, path: str | None) -> None:
 
 def _write(report: Report, paths: tuple[str | None, str | None], say: Say, *, staff: bool) -> None:
     from grader.model.files import write_whole
-    from grader.report.as_json import to_plain, write_json
+    from grader.report.schema import report_json, write_report
 
     json_path, html_path = paths
     if json_path == "-":
-        import json
-
-        click.echo(json.dumps(to_plain(report, staff=staff), indent=1))
+        click.echo(report_json(report, staff=staff), nl=False)
     elif json_path:
-        write_json(Path(json_path), report, staff=staff)
+        write_report(Path(json_path), report, staff=staff)
         say(f"The report is in {json_path}")
     if html_path:
         from grader.report.html import page

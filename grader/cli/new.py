@@ -22,7 +22,9 @@ _FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 @click.option("--from", "tests", type=_FILE, help="Port this plain pytest file: checks, probes, a starter.")
 @click.option("--reference", type=_FILE, help="With --from: a solution, which becomes the reference.")
 @click.option("--course", "course_folder", type=click.Path(path_type=Path), help="Start a course of your own there.")
-@click.option("--schemas", type=click.Path(path_type=Path), help="Write JSON Schemas of the YAML files there.")
+@click.option(
+    "--schemas", type=click.Path(path_type=Path), help="Write JSON Schemas of the YAML files and the report there."
+)
 def command(
     name: str | None, tests: Path | None, reference: Path | None, course_folder: Path | None, schemas: Path | None
 ) -> None:
@@ -41,7 +43,10 @@ def command(
         if course_folder:
             written += new_course(course_folder)
         if schemas:
-            written += write_schemas(schemas)
+            from grader.model.typed import schema_of
+            from grader.report.schema import ReportFile
+
+            written += write_schemas(schemas, {"report.schema.json": schema_of(ReportFile)})
         if name:
             root = find_course((course_folder or Path.cwd()).resolve())
             refuse_given(root, "new")

@@ -15,7 +15,7 @@ from grader.cli.options import confinement_option, device_option, read_setup, st
 from grader.cli.telling import Say, course_and_exercises, handin_of, told_errors
 
 if TYPE_CHECKING:
-    from grader.grading.grade import Sheet
+    from grader.grading.plan import RunPlan
     from grader.model import Course, HandIn, Report, Submission
     from grader.report.receipt import Receipt
 
@@ -38,7 +38,7 @@ def command(
     say, details = Say(), Say(quiet=quiet)
     details("Packing ...")
     with told_errors():
-        from grader.grading.grade import Sheet
+        from grader.grading.plan import RunPlan
         from grader.intake.folder import read_submission
         from grader.intake.pack import packed_files
         from grader.intake.zipped import zip_bytes
@@ -54,9 +54,9 @@ def command(
         files = packed_files(submission, exercises)
         if not files:
             raise CourseError(f"there is nothing to pack: {'; '.join(submission.problems.values())}")
-        sheet = Sheet(course, exercises, read_setup(start, device, confinement), handin=chosen.id if chosen else None)
-        report = _graded(sheet, submission, details)
-        problems = tuple(_problems(sheet, submission, report))
+        plan = RunPlan(course, exercises, read_setup(start, device, confinement), handin=chosen.id if chosen else None)
+        report = _graded(plan, submission, details)
+        problems = tuple(_problems(submission, report))
         say(*problems)
         if problems and not force:
             say("", "Nothing was packed. Mend this, or pack what there is:", "  grade pack --force")
@@ -90,22 +90,18 @@ def _can_write(out: Path) -> None:
         raise CourseError(f"nothing can be written into {out.resolve()}; name another folder with --out")
 
 
-def _graded(sheet: Sheet, submission: Submission, say: Say) -> Report:
+def _graded(plan: RunPlan, submission: Submission, say: Say) -> Report:
     """Graded as ever: that a file loads is found out where students' code runs."""
-    from grader.grading.grade import grade_at_once
-    from grader.runner.open import open_lane
+    from grader.grading.lanes import open_lanes
+    from grader.grading.submission import grade_submission
 
-    to_run = sheet.to_run(submission)
-    if not to_run:
-        return grade_at_once(sheet, submission, None)
-    with open_lane(to_run, sheet.setup) as lane:
-        lane.watch = say.running
-        return grade_at_once(sheet, submission, lane)
+    with open_lanes(plan.to_run(submission), plan.setup, watch=say.running) as lanes:
+        return grade_submission(plan, submission, lanes)
 
 
-def _problems(sheet: Sheet, submission: Submission, report: Report) -> Iterator[str]:
+def _problems(submission: Submission, report: Report) -> Iterator[str]:
     """A sentence for each exercise that had better not be handed in as it is."""
-    from grader.grading.grade import is_untouched
+    from grader.grading.plan import is_untouched
     from grader.report.safe import for_terminal
 
     for graded in report.exercises:

@@ -26,7 +26,8 @@ def command(folder: Path, names: tuple[str, ...], map_only: bool, device: str, s
         from grader.author.pages import map_page, messages_page
         from grader.author.runs import Runs
         from grader.course.topics import Coverage
-        from grader.runner.open import open_lanes
+        from grader.grading.lanes import open_lanes
+        from grader.grading.store import open_store
 
         course, exercises = course_and_exercises(names, whole=True)
         folder.mkdir(parents=True, exist_ok=True)
@@ -35,8 +36,8 @@ def command(folder: Path, names: tuple[str, ...], map_only: bool, device: str, s
             return
         say("running the known wrong answers ...")
         setup = read_setup(start, device)
-        with open_lanes(exercises, setup, 1) as lanes:
-            _write(folder / MESSAGES, messages_page(Runs(course, setup, told=True), lanes[0], exercises), say)
+        with open_store(None) as store, open_lanes(exercises, setup) as lanes:
+            _write(folder / MESSAGES, messages_page(Runs(course, setup, store, told=True), lanes, exercises), say)
 
 
 def _write(path: Path, lines: Iterable[str], say: Say) -> None:

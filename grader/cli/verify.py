@@ -49,12 +49,14 @@ def command(
     details("Watching; Ctrl-C ends." if watch else "Verifying ...")
     with told_errors():
         from grader.author.cases import SEEDS
-        from grader.author.kept import Kept
         from grader.author.losses import loss_lines
         from grader.author.run import verify
+        from grader.author.runs import Runs
         from grader.author.table import proof_data, proof_lines
+        from grader.course.kept import kept_results
         from grader.course.layout import refuse_given
         from grader.course.starter import write_digest
+        from grader.grading.store import open_store
 
         course, exercises = course_and_exercises(names, tells=False)
         refuse_given(course.root, "verify")
@@ -69,15 +71,17 @@ def command(
             from grader.author.watch import Watch
 
             named = [exercise.id for exercise in exercises] if names else []
-            Watch(course, named, setup, seeds or FEW, say, fresh=fresh).run(poll=poll)
+            with open_store(kept_results(course)) as store:
+                Watch(course, named, setup, seeds or FEW, say, store, fresh=fresh).run(poll=poll)
         broken = [problem for item in broken_of(course, names) for problem in item.problems]
         if not names:
             broken += [problem for item in course.broken if not item.module for problem in item.problems]
         seeds = seeds or SEEDS
-        kept = None if fresh or as_json else Kept(course, setup, seeds)
-        proofs = verify(course, exercises, setup, seeds, details, lanes, Pace(details), kept)
+        with open_store(kept_results(course)) as store:
+            runs = Runs(course, setup, store, fresh=fresh or as_json, ran=Pace(details))
+            proofs = verify(exercises, setup, runs, seeds, details, lanes)
         details()  # what stands there meanwhile goes
-        say(*(kept.lines() if kept is not None else ()))
+        say(*runs.saved_lines())
         if losses:
             say("", *loss_lines(proofs), "")
         say(*proof_lines(proofs, broken))

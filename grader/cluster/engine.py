@@ -1,109 +1,39 @@
-"""The engine that is asked for: lanes of this machine, or a cluster."""
+"""Opens a cluster as the engine of a batch."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from pathlib import Path
-from typing import Protocol
 
 from grader.cluster.address import Address
-from grader.grading.desk import Desk
-from grader.grading.grade import Sheet
-from grader.grading.known import Known
+from grader.grading.lanes import Engine
+from grader.grading.plan import RunPlan
+from grader.grading.work import Result, Work
 from grader.model.errors import CourseError
-from grader.runner.pool import Pool, open_pool
+from grader.model.messages import Setup
+from grader.runner.pool import cores
 from grader.sandbox.levels import Level
 
-LOCAL = "local"
 
-
-class Engine(Protocol):
-    """Does work. Open it once, close it."""
-
-    @property
-    def slots(self) -> int:
-        """How much is done at once, just now."""
-
-    def submit(self, work: bytes) -> Future[bytes]:
-        """Have a `Work` done; the future gives an `Answer`, or raises what kept it from being done."""
-
-
-class Lanes:
-    """Lanes of this machine.
+def cluster_opener(
+    address: str, lanes: int | None, setup: Setup, note: Callable[[str], None]
+) -> Callable[[RunPlan], AbstractContextManager[Engine]]:
+    """What opens a cluster for the exercises of a plan. It is connected to when there is work.
 
     Args:
-        pool: the lanes.
-        grade: what is done with work in a lane.
+        address: of the cluster; see `Address`.
+        lanes: how much is done at once, where the cluster is made here.
+        setup: of the run.
+        note: receives what people should know of the machines of the cluster.
+
+    Raises:
+        CourseError: there cannot be such a cluster, or it cannot be used.
     """
-
-    def __init__(self, pool: Pool, grade: Callable[..., bytes]) -> None:
-        self.slots = pool.slots
-        self._pool = pool
-        self._grade = grade
-
-    def submit(self, work: bytes) -> Future[bytes]:
-        """Have it done in the next lane that is free."""
-        return self._pool.submit(lambda lane: self._grade(lane, work))
-
-
-class WhenAsked:
-    """An engine that is opened by the first work that it is given.
-
-    Args:
-        opened: opens it.
-    """
-
-    def __init__(self, opened: Callable[[], Engine]) -> None:
-        self._opened = opened
-        self._engine: Engine | None = None
-
-    @property
-    def slots(self) -> int:
-        """How much is done at once."""
-        return 1 if self._engine is None else self._engine.slots
-
-    def submit(self, work: bytes) -> Future[bytes]:
-        """Have it done."""
-        if self._engine is None:
-            self._engine = self._opened()
-        return self._engine.submit(work)
-
-
-@contextmanager
-def open_engine(
-    spec: str,
-    sheet: Sheet,
-    slots: int,
-    *,
-    hidden: Sequence[Path] = (),
-    mistakes: Path | None = None,
-    note: Callable[[str], None] = lambda told: None,
-) -> Iterator[Engine]:
-    """An engine for the exercises of a sheet. Nothing is started before there is work.
-
-    Args:
-        spec: which: `LOCAL`, or where a cluster is; see `Address`.
-        sheet: what is graded, and how.
-        slots: how much may be done at once.
-        hidden: folders that no student code may see.
-        mistakes: where it is kept how wrong answers behave, if anywhere; each machine of a cluster finds it out.
-        note: told what somebody should know of the machines of a cluster.
-
-    With the first work comes a CourseError if there is no such cluster, or if none of its machines can do it.
-    """
-    if spec != LOCAL:
-        with ExitStack() as stack:
-            yield WhenAsked(lambda: stack.enter_context(_cluster(spec, sheet, slots, note)))
-        return
-    with open_pool(sheet.exercises, sheet.setup, slots, hidden) as pool:
-        yield Lanes(pool, Desk(sheet, Known(sheet.setup, mistakes)).grade)
-
-
-def _cluster(spec: str, sheet: Sheet, slots: int, note: Callable[[str], None]) -> AbstractContextManager[Engine]:
-    address = Address.of(spec)
-    if sheet.setup.least is Level.NONE:
+    where = Address.of(address)
+    if lanes and not where.machines:
+        raise CourseError("-j says nothing of a cluster: each of its workers has a lane for each of its threads")
+    if setup.least is Level.NONE:
         raise CourseError(
             "--cluster needs walls: student code that reached the network could command the cluster; leave out "
             "--confinement none and --device cuda"
@@ -114,4 +44,29 @@ def _cluster(spec: str, sheet: Sheet, slots: int, note: Callable[[str], None]) -
         raise CourseError(
             f"--cluster needs dask.distributed ({error}); install it with  pip install 'tensorgrade[cluster]'"
         ) from None
-    return open_cluster(address, sheet, slots, note)
+
+    @contextmanager
+    def opened(plan: RunPlan) -> Iterator[Engine]:
+        with ExitStack() as stack:
+            yield _Later(lambda: stack.enter_context(open_cluster(where, plan, lanes or len(cores()), note)))
+
+    return opened
+
+
+class _Later:
+    """An engine that is opened by its first work."""
+
+    def __init__(self, opened: Callable[[], Engine]) -> None:
+        self._opened = opened
+        self._engine: Engine | None = None
+
+    @property
+    def slots(self) -> int:
+        """How many works are graded at once at present."""
+        return 1 if self._engine is None else self._engine.slots
+
+    def submit(self, work: Work) -> Future[Result]:
+        """Have one exercise graded."""
+        if self._engine is None:
+            self._engine = self._opened()
+        return self._engine.submit(work)

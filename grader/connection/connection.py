@@ -1,25 +1,27 @@
-"""A connection to student code: one exercise of one author, or of the reference. Requests go out, replies come in.
+"""A connection to student code, one exercise of one author or of the reference, and the proxies of objects there.
 
-A request is a message (`wire.encode`) that says what to do; each has one reply: the value, or what student code raised.
-Its worker is started when it is needed and replaced when it is lost.
+Requests go out, replies come in. A request is a message (`wire.encode`) that says what to do; each has one reply: the
+value, or what student code raised. The worker is started when it is needed and replaced when it is lost.
+
+A proxy stands in a check for an object that stays in the worker. It has six abilities: get and set an attribute, call,
+get an item, get the length, iterate. Any other use raises an error that names the probe to write.
 """
 
 from __future__ import annotations
 
 import weakref
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import AbstractContextManager
+from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from grader.connection.process import Starter, WorkerProcess
-from grader.connection.proxy import Place, Proxy, is_proxy, place_of, what_of, word_of
+from grader.connection.process import Losses, WorkerProcess
 from grader.connection.raised import Raised, does_not_load, exception_of, lines_of, raised_by_student
-from grader.connection.record import Call, Record, waiting
+from grader.connection.record import Record, waiting
+from grader.connection.starting import Starter
 from grader.model import Device, Limits, Verdict
 from grader.model.endings import CannotJudge, WorkerLost
 from grader.model.public import say
@@ -29,32 +31,152 @@ from grader.wire.encode import Encoder
 from grader.wire.frames import Frame
 from grader.wire.memory import Table, padded
 
-# One loss may be chance, such as a crash by a race. A function that is lost twice would be lost in every later check,
-# each time for a new worker; four losses of any kind are enough. A timeout is no chance, as CPU time decides it.
-_LOSSES_OF_ONE = 2
-_LOSSES_OF_ALL = 4
 _MOST_REASON = 300
 _LONGEST_NAME = 100
 
+_UNSUPPORTED = """
+    bool eq ne lt le gt ge contains setitem delitem delattr add radd iadd sub rsub isub mul rmul imul truediv
+    rtruediv floordiv rfloordiv mod rmod divmod rdivmod pow rpow matmul rmatmul lshift rlshift rshift rrshift and rand
+    or ror xor rxor neg pos abs invert int float complex index round trunc floor ceil reversed fspath
+    enter exit next await aiter array reduce_ex copy deepcopy
+"""
+"""What Python asks of a value by other methods than those six."""
 
-@dataclass
-class Request:
-    """What is asked: what both processes know by number, the words for messages, and CPU seconds that it may take."""
 
-    table: Table
-    what: str
+@dataclass(frozen=True)
+class Place:
+    """Where a proxy's object lives, and what messages call it.
+
+    Attributes:
+        connection: whose worker it lives in.
+        child: as the wire has it: `["name", space, name]`, or `["proxy", number]`.
+        word: what messages call it, in words of the check's own.
+        kind: the name of its class, as the worker says; "" for what has a name.
+        life: in which of the connection's workers it lives; 0 for what has a name, and so is found in each of them.
+    """
+
+    connection: Connection
+    child: tuple[Any, ...]
     word: str
-    seconds: float
+    kind: str = ""
+    life: int = 0
 
 
+class Proxy:
+    """An object in a worker."""
+
+    __slots__ = ("_Proxy__place", "__weakref__")
+
+    __place: Place
+
+    def __init__(self, place: Place) -> None:
+        object.__setattr__(self, "_Proxy__place", place)
+
+    def __getattr__(self, name: str) -> Any:
+        """An attribute of the object."""
+        if name.startswith("__"):  # Python, NumPy and PyTorch ask for such names to find out what something is
+            raise AttributeError(name)
+        return place_of(self).connection.ask("get", [self, name], what_of(self, name), f"{word_of(self)}.{name}")
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Set an attribute of the object."""
+        place_of(self).connection.ask("set", [self, name, value], what_of(self, name))
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the object."""
+        return self.__place.connection.call(self, args, kwargs)
+
+    def __getitem__(self, key: Any) -> Any:
+        """An item of the object."""
+        return place_of(self).connection.ask("item", [self, key], what_of(self), word_of(self))
+
+    def __len__(self) -> int:
+        """The length of the object."""
+        length = place_of(self).connection.ask("len", [self], what_of(self))
+        if type(length) is not int or not 0 <= length < 1 << 62:  # the worker may answer anything
+            raise TypeError(f"the length of {word_of(self)} is not a number")
+        return length
+
+    def __iter__(self) -> Iterator[Any]:
+        """The items of the object, which come together as a list."""
+        return iter(place_of(self).connection.ask("iter", [self], what_of(self), word_of(self)))
+
+    def __del__(self) -> None:
+        """Let the worker forget the object."""
+        place = place_of(self)
+        if place.life:
+            place.connection.drop(place.child[1], place.life)
+
+    def __word__(self) -> str:
+        """What messages call it; see `model.public`."""
+        return place_of(self).word
+
+    def __repr__(self) -> str:
+        """Its name, or what it is a proxy of."""
+        place = place_of(self)
+        return f"<proxy of {place.kind}>" if place.kind else place.word
+
+    __hash__ = object.__hash__
+
+
+def _unsupported(name: str) -> Any:
+    def method(self: Proxy, *_: Any) -> Any:
+        raise TypeError(
+            f"a check cannot use __{name}__ of {self!r}, which lives in another process: write a probe, a function "
+            "that runs beside student code, and let it do this"
+        )
+
+    return method
+
+
+for _name in _UNSUPPORTED.split():
+    setattr(Proxy, f"__{_name}__", _unsupported(_name))
+
+
+def is_proxy(value: object) -> bool:
+    """Whether something stands for an object in a worker."""
+    return type(value) is Proxy
+
+
+def place_of(proxy: Proxy) -> Place:
+    """Where a proxy's object lives."""
+    place: Place = object.__getattribute__(proxy, "_Proxy__place")
+    return place
+
+
+def connection_of(proxy: Proxy) -> Connection:
+    """The connection to the worker that an object lives in."""
+    return place_of(proxy).connection
+
+
+def word_of(proxy: Proxy) -> str:
+    """What messages call an object: words of the check's own."""
+    return place_of(proxy).word
+
+
+def kind_of(proxy: Proxy) -> str:
+    """The name of an object's class, as its worker says."""
+    return place_of(proxy).kind or "function"
+
+
+def what_of(proxy: Proxy, attribute: str = "") -> str:
+    """What messages call an object, with its owner: "your `Counter`"."""
+    place = place_of(proxy)
+    word = f"{place.word}.{attribute}" if attribute else place.word
+    of_probe = place.child[0] == "name" and place.child[1] != "student"
+    return f"the probe `{word}`" if of_probe else f"{place.connection.owner} `{word}`"
+
+
+def named(connection: Connection, name: str, space: str = "student") -> Proxy:
+    """What has a name in a worker: of the student's module ("student"), of a probe file, or of ours ("")."""
+    return Proxy(Place(connection, ("name", space, name), name))
+
+
+@dataclass(eq=False)
 class Connection:
     """A connection to the worker of one exercise of one author, or of the reference. Close it.
 
-    A function that cost two workers, or timed out once, is not called again: checks that call it get that verdict.
-    After two lost loads, one timeout of a load, or four lost workers in all, the remaining checks get that verdict, and
-    no worker is started.
-
-    Args:
+    Attributes:
         starter: starts workers.
         module: name of the exercise module.
         files: the submission's files by relative name.
@@ -63,37 +185,32 @@ class Connection:
         secret: whether the files must not stay on disk while the worker lives.
         device: which accelerator its code sees.
         data: files that lie beside them, by relative name.
-
-    Attributes:
+        folder: where the files lie, as the student types it; "" if that is unknown.
         record: what the check that runs now does here.
         student: of the reference: the student's connection, whose arguments it gets as they were before the call.
         reference: of the student's: the reference's connection, if there is one.
-        folder: where the files lie, as the student types it; "" if that is unknown.
         lives: how many workers it has had.
+        worker: the last of them, while it lives.
     """
 
-    def __init__(
-        self,
-        starter: Starter,
-        module: str,
-        files: Mapping[str, bytes],
-        limits: Limits,
-        owner: str = "your",
-        *,
-        secret: bool = False,
-        device: Device = Device.NONE,
-        data: Mapping[str, bytes] | None = None,
-    ) -> None:
-        self._starter = starter
-        self.module, self.files, self.limits, self.owner = module, dict(files), limits, owner
-        self.secret, self.device, self.data = secret, device, data or {}
-        self.record = Record()
-        self.student: Connection | None = None
-        self.reference: Connection | None = None
-        self.folder = ""
+    starter: Starter
+    module: str
+    files: Mapping[str, bytes]
+    limits: Limits
+    owner: str = "your"
+    _: KW_ONLY
+    secret: bool = False
+    device: Device = Device.NONE
+    data: Mapping[str, bytes] = field(default_factory=dict)
+    folder: str = ""
+    record: Record = field(default_factory=Record)
+    student: Connection | None = None
+    reference: Connection | None = None
+
+    def __post_init__(self) -> None:
         self.lives = 0
         self.worker: WorkerProcess | None = None
-        self._usual_s = limits.call_s
+        self._usual_s = self.limits.call_s
         self._seeded = False
         self._names: dict[str, str] | None = None
         self._has_loaded = False
@@ -101,26 +218,17 @@ class Connection:
         self._probes: dict[str, str] = {}
         self._proxies: weakref.WeakValueDictionary[int, Proxy] = weakref.WeakValueDictionary()
         self._dropped: list[int] = []
-        self._losses: Counter[str] = Counter()
-        self._given_up: dict[str, WorkerLost] = {}
-        self._final: WorkerLost | None = None
+        self._losses = Losses()
         self._outputs: dict[int, str] = {}
 
     def fresh(self) -> Connection:
         """The same files, for a worker of its own. Close it."""
         # Losses are counted anew: a timed call that is stopped on purpose must not use up what the checks may lose.
-        own = self._starter, self.module, self.files, self.limits, self.owner
-        new = Connection(*own, secret=self.secret, device=self.device, data=self.data)
-        new.record.seed, new.record.inputs, new.folder = self.record.seed, self.record.inputs, self.folder
-        return new
+        record = Record(self.record.seed, self.record.renew)
+        return replace(self, record=record, student=None, reference=None)
 
     def begin_check(self, record: Record, limits: Limits | None = None) -> None:
-        """Begin a check: nothing of the one before is known any more.
-
-        Args:
-            record: of the check.
-            limits: of its calls, if they differ.
-        """
+        """Begin a check: nothing of the one before is known any more. The limits of its calls may differ."""
         self.record, self._seeded = record, False
         self.limits = limits or self.limits
 
@@ -147,7 +255,7 @@ class Connection:
         )
         more = {"module": self.module, "secret": self.secret, "device": self.device.value}
         try:
-            names = self._ask("load", [files, data], Request(Table(), what, "", self.limits.load_s), **more)
+            names = self._ask("load", [files, data], what, "", self.limits.load_s, **more)
         except Exception as error:
             raised = raised_by_student(error)
             if raised is None:
@@ -164,7 +272,7 @@ class Connection:
         """Send a probe file to the worker, once, and again if it changed. Gives the space of its functions' names."""
         self.names()
         if self._probes.get(name) != source:
-            self._ask("probe", [source], Request(Table(), f"the probe {name}", "", self.limits.load_s), name=name)
+            self._ask("probe", [source], f"the probe {name}", "", self.limits.load_s, name=name)
             self._probes[name] = source
         return f"probe:{name}"
 
@@ -173,11 +281,7 @@ class Connection:
     def call(self, target: Proxy, args: tuple[Any, ...], kwargs: dict[str, Any], called: Proxy | None = None) -> Any:
         """Call an object in the worker; what it changes of its arguments is changed here.
 
-        Args:
-            target: the object.
-            args: the arguments.
-            kwargs: those by name.
-            called: of a probe: the function that it calls, which messages name; its caller has noted the call.
+        Of a probe, `called` is the function that it calls, which messages name; its caller has noted the call.
         """
         if called is None:
             self.note_call(called := target, args, kwargs)
@@ -186,44 +290,33 @@ class Connection:
         return self.ask("call", [target, kwargs or None, *args], what_of(called), word_of(called))
 
     def note_call(self, target: Proxy, args: tuple[Any, ...], kwargs: Mapping[str, Any], ranks: int = 1) -> None:
-        """Note a call of the check's; keep its arguments if calls are recorded."""
+        """Note a call of the check's; its arguments too, if calls of the student's functions are recorded."""
         place = place_of(target)
         self.record.called.add(place.word)
         if self.record.recording and place.child[:2] == ("name", "student"):
-            # Copies, as the function may change its arguments before somebody reads of the call.
-            try:
-                values = copies(*args, *kwargs.values())
-            except Unsupported:
-                values = (*args, *kwargs.values())
-            named_values = dict(zip(kwargs, values[len(args) :], strict=True))
-            self.record.calls.append(Call(place.word, values[: len(args)], named_values, ranks))
+            self.record.add_call(place.word, args, kwargs, ranks)
 
     def prepared(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """The arguments as they are sent: the reference, and student code that may not change them, get copies."""
+        values = (*args, *kwargs.values())
         if self.record.rewrite is not None:
-            values = iter(self.record.rewrite(*(arg for arg in args if not is_proxy(arg)), *kwargs.values()))
-            args = tuple(arg if is_proxy(arg) else next(values) for arg in args)
-            kwargs = dict(zip(kwargs, values, strict=True))
-        if self.student is None and not self.record.copying:
-            return args, kwargs
+            values = self.record.rewrite(*values)
         if self.record.copying:
             self.record.withheld += args, kwargs
-        original = self.record if self.student is None else self.student.record
-        with original.arguments_as_they_were():
-            copied = copies(*args, *kwargs.values())
-        return copied[: len(args)], dict(zip(kwargs, copied[len(args) :], strict=True))
+        if self.record.copying or self.student is not None:
+            original = self.record if self.student is None else self.student.record
+            with original.arguments_as_they_were():
+                values = copies(*values)
+        return values[: len(args)], dict(zip(kwargs, values[len(args) :], strict=True))
 
     def ask(self, operation: str, values: Sequence[Any], what: str, word: str = "") -> Any:
-        """Send a request, and wait for its reply.
+        """Send a request, wait for its reply, and give its value.
 
         Args:
             operation: what to do: call, get, set, item, len or iter.
             values: the object, and what the operation takes besides.
             what: the request in messages.
             word: what messages call an object that comes of it.
-
-        Returns:
-            The value of the reply.
 
         Raises:
             WorkerLost: there was no reply.
@@ -232,24 +325,30 @@ class Connection:
         """
         if self.worker is None or self._names is None:
             self.names()
-        if self.record.inputs is not None:
-            self.record.inputs.renew()
+        if self.record.renew is not None:
+            self.record.renew()
         with waiting(student=not self.secret):
-            return self._ask(operation, values, Request(Table(), what, word, self.limits.call_s))
+            return self._ask(operation, values, what, word, self.limits.call_s)
 
-    def _ask(self, operation: str, values: Sequence[Any], request: Request, **more: Any) -> Any:
+    def _ask(self, operation: str, values: Sequence[Any], what: str, word: str, seconds: float, **more: Any) -> Any:
         """Send a request, and give the value of its reply, or raise what student code raised."""
-        if request.what in self._given_up:
-            self.refuse(request.what)
-        tree, blocks = Encoder(request.table, self._child_of).encode(values)
+        if what in self._losses.given_up:
+            self.refuse(what)
+        table = Table()
+        tree, blocks = Encoder(table, self._child_of).encode(values)
         tree["do"] = operation
         tree.update(more)
-        return self.value_of(self.exchange(tree, padded(blocks), request), request)
+        return self.value_of(self.exchange(tree, padded(blocks), what, seconds), what, word, table)
 
     def exchange(
-        self, tree: dict[str, Any], data: list[Any], request: Request, mapped: tuple[int, int] | None = None
+        self,
+        tree: dict[str, Any],
+        data: list[Any],
+        what: str,
+        seconds: float,
+        mapped: tuple[int, int] | None = None,
     ) -> Frame:
-        """Send a message that is encoded already, and wait for its reply; `mapped` as in `WorkerProcess.ask`."""
+        """Send a message that is encoded already, and wait for its reply; arguments as in `WorkerProcess.ask`."""
         worker = self.worker or self.live_worker()
         if not self._seeded:
             tree["seed"], self._seeded = self.record.seed, True
@@ -259,29 +358,31 @@ class Connection:
         worker.channel.budget = self.record.budget
         before = worker.printed() if self.record.recording else 0
         try:
-            frame = worker.ask(tree, data, request.seconds, request.what, mapped)
+            frame = worker.ask(tree, data, seconds, what, mapped)
         except WorkerLost as lost:
-            raise self._note_loss(lost, request) from None
+            # A check may allow less time than the others do; then a timeout says nothing about them.
+            self._lose(lost, what, full_time=seconds >= self._usual_s)
+            raise
         if self.record.recording and worker.printed() > before:
-            self.record.printing.add(request.what)
+            self.record.printing.add(what)
         return frame
 
-    def value_of(self, frame: Frame, request: Request) -> Any:
-        """The value of a reply; arguments that student code changed are changed here."""
+    def value_of(self, frame: Frame, what: str, word: str, table: Table) -> Any:
+        """The value of a reply to `what`; arguments that student code changed are changed here."""
         tree, caps = frame.tree, self.worker.channel.caps if self.worker else None
         if "unsupported" in tree:
-            text = say("{} returned something that cannot be graded", request.what)
+            text = say("{} returned something that cannot be graded", what)
             raise CannotJudge(text, f"{text}\n{str(tree['unsupported'])[:_MOST_REASON]}")
         try:
             # Arguments first: what student code did to them before it raised counts, too.
-            decoder = Decoder(request.table, partial(self._proxy, request.word), caps)
+            decoder = Decoder(table, partial(self._proxy, word), caps)
             values = decoder.decode(tree, frame.data)
             self.record.changes += decoder.changes
-            raised = Raised.read(tree["error"], request.what, self.owner) if tree.get("error") is not None else None
+            raised = Raised.read(tree["error"], what, self.owner) if tree.get("error") is not None else None
             if raised is None and len(values) != 1:
                 raise ProtocolError("a reply has one value")
         except ProtocolError as fault:
-            raise self.lose_for_fault(request.what, fault) from None
+            raise self.lose_for_fault(what, fault) from None
         if raised is not None:
             raise exception_of(raised)
         return values[0]
@@ -328,57 +429,38 @@ class Connection:
             WorkerLost: there will be no other.
         """
         # Noted each time: the verdict is read from the record, whatever the check did with the exception.
-        if self._final is not None:
-            self.record.lost = self._final
-            raise self._final
+        if self._losses.final is not None:
+            self.record.lost = self._losses.final
+            raise self._losses.final
         if self.worker is None:
             try:
                 # The reference's worker serves many authors: it is spared when the exercise of one takes too long.
                 simulates = self.device is Device.SIM
-                self.worker = self._starter.start_worker(self.limits, spared=self.secret, simulates=simulates)
+                self.worker = self.starter.start_worker(self.limits, spared=self.secret, simulates=simulates)
             except WorkerLost as lost:
                 self._lose(lost, "")
                 raise
             self.lives += 1
             if not self.secret:
-                self._starter.students.add(self.worker)
+                self.starter.students.add(self.worker)
         return self.worker
 
     def refuse(self, what: str) -> None:
-        """End the check if it calls a function that is not called again.
-
-        Raises:
-            WorkerLost: it is one.
-        """
-        lost = self._given_up.get(what)
-        if lost is not None:
+        """End the check, by `WorkerLost`, if it calls a function that is not called again."""
+        if (lost := self._losses.given_up.get(what)) is not None:
             if lost.verdict is Verdict.TIMED_OUT:
                 lost = WorkerLost(lost.verdict, say("{}; it is not called again", lost.public))
             self.record.lost = lost
             raise lost
 
-    def _note_loss(self, lost: WorkerLost, request: Request) -> WorkerLost:
-        """Note the loss of the worker by a request."""
-        self._lose(lost, request.what)
-        # A check may allow less time than the others do; then a timeout says nothing about them.
-        if lost.verdict is Verdict.TIMED_OUT and not lost.in_load and request.seconds >= self._usual_s:
-            self._given_up[request.what] = lost
-        return lost
-
-    def _lose(self, lost: WorkerLost, what: str) -> None:
+    def _lose(self, lost: WorkerLost, what: str, *, full_time: bool = False) -> None:
         """Note a loss, and end the worker; `what` is "" if none was started."""
         try:
             lost.frames = lines_of(lost.stack)
         except ProtocolError:
             lost.frames = ()
         self.record.lost, lost.in_load = lost, self._names is None and what != ""
-        self._losses[what] += 1
-        if self._losses[what] >= _LOSSES_OF_ONE:
-            self._given_up[what] = lost
-        # Each check loads anew after a loss. A load that timed out would do so for every one of them.
-        hopeless = lost.in_load and (lost.verdict is Verdict.TIMED_OUT or what in self._given_up)
-        if hopeless or self._losses.total() >= _LOSSES_OF_ALL:
-            self._final = lost
+        self._losses.note(lost, what, full_time=full_time)
         self.outputs()  # closing removes the worker's output; what it printed so far is read first
         self.close()
 
@@ -388,17 +470,9 @@ class Connection:
         self._lose(lost, what)
         return lost
 
-    @contextmanager
-    def alone(self) -> Iterator[None]:
+    def alone(self) -> AbstractContextManager[None]:
         """Meanwhile no other worker with a submission runs."""
-        others = [worker for worker in self._starter.students if worker is not self.worker]
-        try:
-            for worker in others:
-                worker.stop()
-            yield
-        finally:
-            for worker in others:
-                worker.go_on()
+        return self.starter.alone(self.worker)
 
     def outputs(self) -> dict[int, str]:
         """The beginning of what each worker printed so far."""
@@ -414,6 +488,6 @@ class Connection:
     def close(self) -> None:
         """End the worker."""
         if self.worker is not None:
-            self._starter.students.discard(self.worker)
+            self.starter.students.discard(self.worker)
             self.worker.close()
             self.worker = None

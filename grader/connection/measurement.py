@@ -1,19 +1,36 @@
 """One comparison of two functions by CPU time, in as many pairs of fresh workers as it takes.
 
-Both sides run in equal workers with one thread (`paired_run`), under a clock of ours (`timing`); `ratio` decides. Here
-stands what a pair is asked for: a small call first, then the size and the number of calls that the clock needs, then
-samples that count. A sample that was disturbed is taken again, a few times at most: a machine that is never quiet gets
-a verdict too.
+Both run in equal workers with one thread, under a clock of ours (`timing`), in turns and on the same new inputs;
+`ratio` decides. A pair of workers makes a small call first, then finds the size and the number of calls that the clock
+needs, then takes samples that count. A sample that was disturbed is taken again, a few times at most: a machine that is
+never quiet gets a verdict too.
+
+A side whose calls are short makes several in a sample, each on inputs of its own, so that a sample measures some
+milliseconds of its work: else one cold cache would be the longest part of it. The side whose calls are longer makes
+fewer, on some of the same inputs, and those results are compared. Which inputs these are is drawn by us, so that
+whoever makes up a part of the results is found out.
+
+A sample that other programs or the first use of memory dominated is known as such by what the system tells of the
+workers: how often each was put off its core, and how many pages it met that were not there. Of the latter, the fewest
+that any of its samples had are the function's own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Generator
+import math
+import random
+import time
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
-from grader.connection.paired_run import ONE, Budget, Calls, Comparison, PairedRun
-from grader.connection.ratio import Ratio, decide
-from grader.connection.samples import Sample, is_hopeless
+from grader.connection.connection import Proxy, connection_of
+from grader.connection.ratio import Ratio, Sample, Sides, decide, hopeless_s, is_hopeless
+from grader.connection.timing import Inputs, TimedWorker, Timing
+from grader.model import Verdict
+from grader.model.endings import WorkerLost
+from grader.wire.bounds import WireError
+from grader.wire.decode import copies
 
 _BUDGET_S = 20.0
 _PROVISIONAL_S = 6.0
@@ -25,6 +42,84 @@ _LEAST_S = 0.0004
 _MOST_DOUBLINGS = 5
 _IDLE_SAMPLES = 2
 _MOST_REPEATED = 4
+
+_SAMPLE_S = 0.002
+"""A sample makes so many calls of a side that they take about this much CPU time, beyond asking and answering."""
+
+_MOST_CALLS = 32
+"""More would not help the shortest, and each of them costs us more than a short call itself, to make and compare."""
+
+_MOST_WEIGHT = 8 << 20
+"""What is sent to a worker or comes from it at once, in bytes; one call alone may be more."""
+
+_MOST_AWAY_S = 0.1
+"""A function that sleeps is not called more often than sleeps for so long, as to find out takes no more."""
+
+_PREEMPTION_S, _FAULT_S = 2e-4, 1e-6
+"""What one of them costs, roughly: caches that another program has filled, and a page that is made."""
+
+_DOMINATED = 0.25
+"""A sample is disturbed where these cost more than this share of either side's time."""
+
+_SHORTEST_STOP_S = 0.5
+
+NewInputs = Callable[[int], tuple[Any, ...]]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What is compared, and how.
+
+    Attributes:
+        function: the one that is judged.
+        other: the one that it is compared with.
+        inputs: makes new arguments of a size.
+        limit: the largest ratio of the times that passes.
+        same_results: raises where two results of a sample differ.
+        in_place: whether the arguments are compared afterwards too.
+    """
+
+    function: Proxy
+    other: Proxy
+    inputs: NewInputs
+    limit: float
+    same_results: Callable[[Any, Any], None]
+    in_place: bool = False
+
+
+class Budget:
+    """Seconds by the clock on the wall, from now on, without those that are left out.
+
+    Args:
+        seconds: how many there are.
+        clock: the clock.
+    """
+
+    def __init__(self, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._until = clock() + seconds
+        self.left_out_s = 0.0
+
+    def leave_out(self, seconds: float) -> None:
+        """Do not count so many of the seconds that went by.
+
+        A module that sleeps while it loads, or a function that sleeps, would otherwise choose that nothing is decided.
+        """
+        self.left_out_s += seconds
+
+    def is_over(self) -> bool:
+        """Whether all of it is used up."""
+        return self._clock() - self.left_out_s > self._until
+
+
+class Calls(NamedTuple):
+    """How many calls of each side are timed together in a sample."""
+
+    mine: int
+    other: int
+
+
+ONE = Calls(1, 1)
 
 
 @dataclass
@@ -113,3 +208,170 @@ class Measurement:
             return again
         self.calls = pair.calls_for(sample.least(again), ONE)
         return again if self.calls == ONE else pair.sample(self.size, self.calls)
+
+
+class PairedRun:
+    """Both sides of a measurement in fresh workers. Close it.
+
+    Attributes:
+        stops: whether a call of the judged side that is hopeless is stopped early.
+    """
+
+    def __init__(self, comparison: Comparison, budget: Budget) -> None:
+        self._comparison = comparison
+        self._budget = budget
+        self._mine, self._other = TimedWorker(comparison.function), TimedWorker(comparison.other)
+        self._turn = 0
+        self._other_s = 0.0
+        self._weight = 0
+        self._left_out_s = 0.0
+        self._own_faults: dict[tuple[bool, int, int], int] = {}
+        self.stops = False
+
+    def __enter__(self) -> PairedRun:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._mine.close()
+        self._other.close()
+
+    def have_cpu_clock(self) -> bool:
+        """Whether CPU time can be read; otherwise times are those of the clock on the wall."""
+        return all(side.connection.live_worker().cpu_s() is not None for side in (self._mine, self._other))
+
+    def sample(self, size: int, calls: Calls = ONE, *, idle: bool = True) -> Sample:
+        """Call both sides with the same new arguments, in turns first; compare what comes back.
+
+        Args:
+            size: for the arguments.
+            calls: how many of each side.
+            idle: also measure calls that do nothing.
+
+        Raises:
+            CheckFailed: the results differ.
+        """
+        args, whole = self._arguments(size, max(calls))
+        # Whoever makes fewer calls is given some of the arguments, and nobody can know which.
+        picked = [sorted(random.SystemRandom().sample(range(len(args)), count)) for count in calls]
+        mine_in, other_in = (
+            whole if len(places) == len(args) else self._inputs([args[place] for place in places]) for places in picked
+        )
+        self._turn += 1
+        # In turns, so that neither side always finds the caches as the other left them.
+        theirs = self._call_other(other_in) if self._turn % 2 else None
+        stop_s = self._stop_s(calls.mine)
+        mine = self._call_mine(mine_in, stop_s)
+        theirs = theirs or self._call_other(other_in)
+        # While one side was called, the other could go on working after its reply. That counts for it.
+        self._mine.add_late_work()
+        self._other.add_late_work()
+        self._other_s = theirs.cpu_s / calls.other
+        if mine is None:
+            return Sample(Sides(stop_s / calls.mine, self._other_s), stopped=True)
+        # Every sample: an answer that is right in the first call and made up in later ones is fast, too.
+        found = dict(zip(picked[0], mine.results, strict=True))
+        for place, result in zip(picked[1], theirs.results, strict=True):
+            if place in found:
+                self._comparison.same_results(found[place], result)
+        self._weight = max(mine_in.weight // calls.mine, mine.weight // calls.mine, theirs.weight // calls.other)
+        disturbed = [
+            self._is_disturbed(timing, (side, size, count))
+            for timing, side, count in ((mine, True, calls.mine), (theirs, False, calls.other))
+        ]
+        return Sample(
+            Sides(mine.cpu_s / calls.mine, self._other_s),
+            Sides(mine.away_s / calls.mine, theirs.away_s / calls.other),
+            self._idle(args, theirs.results, calls) if idle else None,
+            disturbed=any(disturbed),
+        )
+
+    def calls_for(self, sample: Sample, now: Calls) -> Calls:
+        """How many calls of each side make a sample that is long enough, as one sample tells; never fewer than now."""
+        most = max(1, min(_MOST_CALLS, _MOST_WEIGHT // max(1, self._weight)))
+        # Stopped is what takes much longer than the limit, and the limit of one call holds for all of them together.
+        stop_s = hopeless_s(sample.cpu.other, self._comparison.limit)
+        most_mine = min(most, self._call_s() / max(stop_s, 1e-9))
+        most_mine = min(most_mine, _MOST_AWAY_S / max(sample.away.mine, 1e-9))
+        mine, other = sample.net()
+        return Calls(_count(mine, now.mine, most_mine), _count(other, now.other, most))
+
+    def _arguments(self, size: int, count: int) -> tuple[list[tuple[Any, ...]], Inputs]:
+        new = [self._comparison.inputs(size) for _ in range(count)]
+        whole = self._inputs(new)
+        if count == 1 or whole.apart:
+            return new, whole
+        # A check may give the same tensor every time. What one call writes into it is nothing that the next may see.
+        try:
+            new = [copies(*args) for args in new]
+        except WireError:
+            return new, whole
+        return new, self._inputs(new)
+
+    def _inputs(self, calls: Sequence[tuple[Any, ...]]) -> Inputs:
+        return Inputs(*calls, in_place=self._comparison.in_place)
+
+    def _is_disturbed(self, timing: Timing, work: tuple[bool, int, int]) -> bool:
+        """Whether something else than its own work took a good part of the time.
+
+        Args:
+            timing: of the calls.
+            work: which side's, of which size, and how many calls: its own faults are the fewest that were seen of them.
+        """
+        seen = timing.disturbances
+        if seen is None:
+            return False
+        own = self._own_faults[work] = min(seen.faults, self._own_faults.get(work, seen.faults))
+        return _PREEMPTION_S * seen.preemptions + _FAULT_S * (seen.faults - own) > _DOMINATED * timing.cpu_s
+
+    def _idle(self, args: Sequence[tuple[Any, ...]], results: Sequence[Any], calls: Calls) -> Sides:
+        """CPU seconds of a call that does nothing, by how many of them each side makes."""
+        found = []
+        # Such calls take the same arguments and give back the same results, which are sent along. What comes from the
+        # judged side is not sent on: it may be anything.
+        for count in dict.fromkeys(calls):
+            both = [(*args[place], results[place % len(results)]) for place in range(count)]
+            found.append(self._call_other(self._inputs(both), idle=True).cpu_s / count)
+            self._other.add_late_work()
+        return Sides(found[0], found[-1])
+
+    def _stop_s(self, calls: int) -> float:
+        """CPU seconds after which so many calls of the judged side are stopped."""
+        if not self.stops:
+            return self._call_s()
+        hopeless = calls * hopeless_s(self._other_s, self._comparison.limit)
+        return min(self._call_s(), max(_SHORTEST_STOP_S, hopeless))
+
+    def _call_s(self) -> float:
+        return connection_of(self._comparison.function).limits.call_s
+
+    def _call_mine(self, inputs: Inputs, seconds: float) -> Timing | None:
+        """None if it was stopped. Any other loss is the check's verdict."""
+        try:
+            return self._mine.call(inputs, seconds)
+        except WorkerLost as lost:
+            # A submission that does not load in time has not been timed: that is a loss like any other.
+            if lost.verdict is Verdict.TIMED_OUT and not lost.in_load:
+                return None
+            raise
+        finally:
+            self._leave_out()
+
+    def _leave_out(self) -> None:
+        """Take from the budget what the machine is not to blame for, as far as that is new."""
+        now = self._mine.left_out_s
+        self._budget.leave_out(now - self._left_out_s)
+        self._left_out_s = now
+
+    def _call_other(self, inputs: Inputs, *, idle: bool = False) -> Timing:
+        try:
+            return self._other.call(inputs, idle=idle)
+        # Anything but a loss of the student's: the check is broken, and nobody loses a point for our own solution.
+        except WorkerLost as lost:
+            raise RuntimeError(f"the other side of a comparison was lost: {lost.message}") from None
+
+
+def _count(each: float, now: int, most: float) -> int:
+    """How many calls of so many seconds make a sample."""
+    # A power of two: to learn that it is 37 calls and not 35 is not worth another sample.
+    wanted = 1 << max(0, math.ceil(math.log2(_SAMPLE_S / max(each, _SAMPLE_S / _MOST_CALLS))))
+    return max(now, min(wanted, math.floor(most)))

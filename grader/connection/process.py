@@ -1,16 +1,16 @@
-"""The process of one worker as the check process sees it: sent to, read from, watched from outside, and ended."""
+"""The process of one worker as the check process sees it: sent to, read from, watched from outside, ended, and lost."""
 
 from __future__ import annotations
 
-import itertools
 import math
 import os
 import signal
 import time
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from grader.connection.record import waiting
 from grader.model import Limits, Verdict
@@ -19,7 +19,8 @@ from grader.model.public import Limit, say
 from grader.sandbox import clock
 from grader.sandbox.sweep import sweep
 from grader.wire.bounds import ChannelClosed, ProtocolError, TooMuch
-from grader.wire.frames import Channel, Frame, Patience
+from grader.wire.frames import Channel, Frame
+from grader.wire.transport import Patience
 
 GRACE_S = 2.0
 LONGEST_WAIT_S = 1.0
@@ -30,15 +31,20 @@ _STOP_S = 2.0
 _CAN_STOP = hasattr(signal, "SIGSTOP")  # Windows has no such signal
 _CAN_INTERRUPT = hasattr(signal, "SIGUSR1")
 _LAST_WORDS_S = 0.3
+_LOSSES_OF_ONE = 2
+_LOSSES_OF_ALL = 4
 NO_MEMORY = 71
 """Exit status of a worker that has no memory left for a request."""
 
 
-class Life(Protocol):
-    """How a started process is watched and ended; differs between the two ways to start one."""
+class Life:
+    """How a started process is watched and ended; differs between the two ways to start one.
+
+    Attributes:
+        pid: the process, in the numbering of our own process namespace.
+    """
 
     pid: int
-    """The process, in the numbering of our own process namespace."""
 
     def kill(self) -> None:
         """End it with everything it started."""
@@ -52,15 +58,18 @@ class Life(Protocol):
         Raises:
             WorkerLost: it was ended by a loss of ours.
         """
+        return None
 
     def cpu_at_end(self) -> float | None:
         """CPU seconds of its whole life, once it has ended; None if they are not known."""
+        return None
 
     def when_gone(self, clean_up: Callable[[], None]) -> None:
         """Clean up once the process is gone, now or later."""
 
     def ran_out_of_memory(self) -> bool:
         """Whether the kernel ended it, or something in it, for lack of memory."""
+        return False
 
 
 @dataclass(eq=False)
@@ -248,38 +257,32 @@ class WorkerProcess:
         self.output.unlink(missing_ok=True)
 
 
-class Starter:
-    """One way to start workers, with what all ways share.
+class Losses:
+    """How often one connection lost its worker, and what is not called again because of that.
 
-    Args:
-        root: a private folder for the workers' folders.
+    A function that cost two workers, or timed out once, is not called again: checks that call it get that verdict.
+    After two lost loads, one timeout of a load, or four lost workers in all, no worker is started any more. One loss
+    may be chance, such as a crash by a race. A timeout is no chance, as CPU time decides it.
 
     Attributes:
-        make_room: ends a worker that is kept for later, and says whether there was one.
-        students: the workers in which submissions run now.
+        given_up: what is not called again, and why.
+        final: why no worker is started any more, if none is.
     """
 
-    def __init__(self, root: Path) -> None:
-        self._root = root
-        self._numbers = itertools.count()
-        self.make_room: Callable[[], bool] = lambda: False
-        self.students: set[WorkerProcess] = set()
+    def __init__(self) -> None:
+        self.given_up: dict[str, WorkerLost] = {}
+        self.final: WorkerLost | None = None
+        self._counts: Counter[str] = Counter()
 
-    def start_worker(self, limits: Limits, *, spared: bool = False, simulates: bool = False) -> WorkerProcess:
-        """A worker with nothing loaded; one that is spared outlives an exercise that takes too long."""
-        raise NotImplementedError
-
-    def new_places(self) -> tuple[Path, Path]:
-        """An empty folder for a worker and a file for its output, which is not in that folder."""
-        # The output lies outside of the folder, which student code may fill and empty as it likes.
-        name = f"w{next(self._numbers)}"
-        folder, output = self._root / name, self._root / f"{name}.out"
-        folder.mkdir(mode=0o700)
-        output.touch(mode=0o600)
-        return folder, output
-
-    def close(self) -> None:
-        """End what was kept ready."""
+    def note(self, lost: WorkerLost, what: str, *, full_time: bool) -> None:
+        """Note a loss by a request, which may have been given less time than most are."""
+        self._counts[what] += 1
+        timed_out = lost.verdict is Verdict.TIMED_OUT
+        if self._counts[what] >= _LOSSES_OF_ONE or (timed_out and full_time and not lost.in_load):
+            self.given_up[what] = lost
+        # Each check loads anew after a loss. A load that timed out would do so for every one of them.
+        if self._counts.total() >= _LOSSES_OF_ALL or (lost.in_load and (timed_out or what in self.given_up)):
+            self.final = lost
 
 
 def _signal_name(number: int) -> str:

@@ -4,29 +4,22 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from mmap import mmap
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 import numpy as np
 import torch
 
 from grader.model import Speed
 from grader.model.endings import WorkerLost
-from grader.wire.bounds import Budget
-from grader.wire.decode import Change
+from grader.wire.bounds import Budget, Unsupported
+from grader.wire.decode import Change, copies
 from grader.wire.memory import place_of
 
 MAX_RECEIVED = 512 << 20
 """Bytes that the replies to one check may hold together."""
-
-
-class Inputs(Protocol):
-    """Where a check's random inputs come from."""
-
-    def renew(self) -> None:
-        """Go on with a state that what was drawn before says nothing of."""
 
 
 class Waiting:
@@ -86,8 +79,8 @@ class Record:
 
     Attributes:
         seed: of the generators that student code draws from.
-        inputs: of a student's check: renewed before a worker learns of inputs, so that what it sees says nothing of
-            later ones.
+        renew: of a student's check: called before a worker learns of inputs; it renews the stream that they are drawn
+            from, so that what the worker sees says nothing of later ones.
         copying: whether student code gets copies, so that nothing it does to its arguments reaches the check.
         rewrite: makes the arguments of a call anew before they are sent; None if they are sent as they are.
         recording: whether calls are kept, for the lines that reproduce them.
@@ -104,7 +97,7 @@ class Record:
     """
 
     seed: int = 0
-    inputs: Inputs | None = None
+    renew: Callable[[], None] | None = None
     copying: bool = False
     rewrite: Callable[..., tuple[Any, ...]] | None = None
     recording: bool = False
@@ -119,6 +112,15 @@ class Record:
     counters: dict[str, int] = field(default_factory=dict)
     speed: list[Speed] = field(default_factory=list)
     lost: WorkerLost | None = None
+
+    def add_call(self, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any], ranks: int) -> None:
+        """Note a call with its arguments."""
+        values = (*args, *kwargs.values())
+        # Copies, as the function may change its arguments before the call is read.
+        with suppress(Unsupported):
+            values = copies(*values)
+        named_values = dict(zip(kwargs, values[len(args) :], strict=True))
+        self.calls.append(Call(name, values[: len(args)], named_values, ranks))
 
     @contextmanager
     def arguments_as_they_were(self) -> Iterator[None]:

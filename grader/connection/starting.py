@@ -1,22 +1,393 @@
-"""What both ways to start a worker share: its scratch directory, its limits, and the wait until it is confined."""
+"""How workers start: forked by the worker server, which has torch imported already, or as fresh interpreters.
+
+Fresh interpreters are for systems where fork is missing, or unsafe after torch is imported; one is warm ahead of need.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import math
+import os
+import signal
+import socket
+import subprocess
+import sys
 import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
 
-from grader.connection.process import LONGEST_WAIT_S, WorkerProcess
+from grader.connection.process import GRACE_S, LONGEST_WAIT_S, Life, WorkerProcess
 from grader.model import Limits, Verdict
 from grader.model.endings import WorkerLost
+from grader.sandbox import cgroup
 from grader.sandbox.limits import WorkerLimits
+from grader.sandbox.messages import (
+    Awake,
+    Birth,
+    Ended,
+    Message,
+    Refused,
+    Started,
+    StartWorker,
+    from_text,
+    from_tree,
+    to_text,
+    to_tree,
+)
+from grader.sandbox.start import workers_environment
 from grader.wire.bounds import Caps, ChannelClosed
-from grader.wire.frames import Frame
+from grader.wire.frames import Channel, Frame
+from grader.wire.transport import PatientPipes, SocketTransport
 
-WARM_UP_S = 120.0
+_WARM_UP_S = 120.0
 _SAID_BYTES = 4000
+_SLACK_MB = 256
+"""For private files and copies of the server's pages, beyond the memory that an exercise allows."""
+
+_ROOM_S = 2.0
+"""How long is waited for room on the machine: namespaces that were left are counted for a while."""
+_LOOK_S = 0.05
+
+_SERVER_GONE = "the worker server is gone"
+_ROOM_MB = 16 << 20
+"""Address space that CUDA takes for a map of all memory, its own and the host's; it is not used memory."""
 
 
-def worker_limits(limits: Limits, room_mb: int = 0) -> WorkerLimits:
+class Starter:
+    """One way to start workers, with what all ways share.
+
+    Args:
+        root: a private folder for the workers' folders.
+
+    Attributes:
+        make_room: ends a worker that is ready for later, and says whether there was one.
+        students: the workers in which submissions run now.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._numbers = itertools.count()
+        self.make_room: Callable[[], bool] = lambda: False
+        self.students: set[WorkerProcess] = set()
+
+    def start_worker(self, limits: Limits, *, spared: bool = False, simulates: bool = False) -> WorkerProcess:
+        """A worker with nothing loaded; one that is spared outlives an exercise that takes too long."""
+        raise NotImplementedError
+
+    def new_places(self) -> tuple[Path, Path]:
+        """An empty folder for a worker and a file for its output, which is not in that folder."""
+        # The output lies outside of the folder, which student code may fill and empty as it likes.
+        name = f"w{next(self._numbers)}"
+        folder, output = self._root / name, self._root / f"{name}.out"
+        folder.mkdir(mode=0o700)
+        output.touch(mode=0o600)
+        return folder, output
+
+    @contextmanager
+    def alone(self, worker: WorkerProcess | None) -> Iterator[None]:
+        """Meanwhile no other worker with a submission runs."""
+        others = self.students - {worker}
+        try:
+            for other in others:
+                other.stop()
+            yield
+        finally:
+            for other in others:
+                other.go_on()
+
+    def close(self) -> None:
+        """End what is ready for later."""
+
+
+class ForkStarter(Starter):
+    """Asks the worker server, which has torch imported already.
+
+    Args:
+        server: this lane's socket to it.
+        root: a private folder for the workers' folders.
+        groups: where caps on whole workers can be set, if anywhere.
+    """
+
+    def __init__(self, server: socket.socket, root: Path, groups: cgroup.Groups | None = None) -> None:
+        super().__init__(root)
+        self._server, self._groups = server, groups
+        self._leaving: list[_Forked] = []
+
+    def start_worker(self, limits: Limits, *, spared: bool = False, simulates: bool = False) -> WorkerProcess:
+        """A fork of the server.
+
+        Raises:
+            WorkerLost: the machine has no room for one; the verdict is `broken`.
+        """
+        until = time.monotonic() + _ROOM_S
+        while True:
+            self._leaving[:] = [life for life in self._leaving if not life.has_left(0)]
+            worker = self._start(limits, spared=spared, simulates=simulates)
+            if isinstance(worker, WorkerProcess):
+                _first_words(worker)  # that it is confined
+                self._take_in(worker)
+                return worker
+            if time.monotonic() < until:
+                time.sleep(_LOOK_S)
+            # Fewer at once: what is kept for later makes room for what is needed now.
+            elif self.make_room():
+                until = time.monotonic() + _ROOM_S
+            else:
+                raise WorkerLost(Verdict.BROKEN, f"this machine has no room for one more worker: {worker.why}")
+
+    def _take_in(self, worker: WorkerProcess) -> None:
+        """Put a worker where its limits hold: nothing of a submission has been sent to it yet."""
+        assert isinstance(worker.life, _Forked)
+        try:
+            if worker.life.group is not None:
+                worker.life.group.take_in(worker.life.pid)
+        except ProcessLookupError:  # it has ended already, which is told when it is asked
+            pass
+        except OSError:
+            worker.close()
+            raise
+
+    def _start(self, limits: Limits, *, spared: bool, simulates: bool) -> WorkerProcess | Refused:
+        # Made from here: control groups are not seen behind the wall.
+        memory, own = limits.memory_mb + _SLACK_MB, _worker_limits(limits)
+        group = None if self._groups is None else self._groups.make(memory, own.tasks)
+        folder, output = self.new_places()
+        status, its_status = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        ours, theirs = socket.socketpair()
+        sink = os.open(output, os.O_WRONLY | os.O_APPEND)
+        doors = [] if group is None else group.doors()
+        wanted = to_text(StartWorker(str(folder), own, spared, simulates)).encode()
+        try:
+            socket.send_fds(self._server, [wanted], [its_status.fileno(), theirs.fileno(), sink, *doors])
+            # The server has its copies. With ours gone the channel closes when the worker ends, whatever it did.
+            its_status.close()
+            message, descriptors = _receive(status, _WARM_UP_S)
+        except OSError:
+            message, descriptors = None, []
+        finally:
+            for end in (its_status, theirs):
+                end.close()
+            for descriptor in (sink, *doors):
+                os.close(descriptor)
+        if isinstance(message, Started):
+            life = _Forked(_pid_of(descriptors[0]), descriptors[0], status, self._leaving, group)
+            return WorkerProcess(Channel(SocketTransport(ours), _caps_of(limits)), life, folder, output, limits)
+        for end in (status, ours):
+            end.close()
+        if group is not None:
+            with contextlib.suppress(OSError):  # it is not empty: whoever runs next sweeps
+                group.remove()
+        if not isinstance(message, Refused):
+            # No submission's fault. The host starts another.
+            raise WorkerLost(Verdict.BROKEN, _SERVER_GONE)
+        folder.rmdir()
+        output.unlink()
+        return message
+
+    def close(self) -> None:
+        """Wait for the ends of all workers, then close the socket; the server ends whatever this lane left."""
+        for life in self._leaving:
+            # With the server gone no end is said, and the kernel has ended them with it.
+            if not life.has_left(GRACE_S):
+                life.leave()
+        self._server.close()
+
+
+def _receive(status: socket.socket, seconds: float) -> tuple[Message | None, list[int]]:
+    """What the server says of a worker, with its descriptors; None if it is gone.
+
+    Raises:
+        TimeoutError: it says nothing.
+    """
+    status.settimeout(seconds)
+    try:
+        said, descriptors, _, _ = socket.recv_fds(status, 1 << 16, 1)
+    except ConnectionError:
+        said, descriptors = b"", []
+    return (from_text(said) if said else None), list(descriptors)
+
+
+def _pid_of(pidfd: int) -> int:
+    """A process's number in our own process namespace, which may not be the server's; see proc_pid_fdinfo(5)."""
+    # A pidfd names this very process, whatever number it has where; our /proc tells the one that holds here.
+    with open(f"/proc/self/fdinfo/{pidfd}", encoding="ascii") as file:
+        return next(int(line.split()[1]) for line in file if line.startswith("Pid:"))
+
+
+@dataclass(eq=False)
+class _Forked(Life):
+    pid: int
+    pidfd: int
+    status: socket.socket
+    leaving: list[_Forked]
+    group: cgroup.Group | None = None
+    _clean_up: Callable[[], None] | None = None
+    _ended: Ended | None = None
+    _lost_server: bool = False
+
+    def _end(self, seconds: float) -> Ended | None:
+        """How it ended, if that is said in time. The channel closes a little before the server has reaped it."""
+        until = time.monotonic() + seconds
+        while self._ended is None:
+            try:
+                message, _ = _receive(self.status, max(0.0, until - time.monotonic()))
+            except (TimeoutError, BlockingIOError):
+                break
+            if message is None:
+                self._lost_server = True
+                break
+            self._ended = message if isinstance(message, Ended) else None
+        return self._ended
+
+    def kill(self) -> None:
+        # By the server, which alone knows the box: a pid of ours could be another process's by now.
+        with contextlib.suppress(OSError):
+            self.status.shutdown(socket.SHUT_WR)
+
+    def signal(self, number: int) -> None:
+        # By the descriptor: a process that was reaped has given its number back.
+        with contextlib.suppress(ProcessLookupError):
+            signal.pidfd_send_signal(self.pidfd, number)
+
+    def when_gone(self, clean_up: Callable[[], None]) -> None:
+        # Nobody waits while the kernel takes its memory apart.
+        self._clean_up = clean_up
+        if not self.has_left(0):
+            self.leaving.append(self)
+
+    def has_left(self, seconds: float) -> bool:
+        """Whether it has ended; then it is cleaned up after."""
+        if self._end(seconds) is None:
+            return False
+        self.leave()
+        return True
+
+    def leave(self) -> None:
+        """Clean up after it."""
+        os.close(self.pidfd)
+        self.status.close()
+        with contextlib.suppress(OSError):  # the lane's folder goes with the lane
+            if self._clean_up is not None:
+                self._clean_up()
+        with contextlib.suppress(OSError):  # it is not empty: whoever runs next sweeps
+            if self.group is not None:
+                self.group.remove()
+
+    def ran_out_of_memory(self) -> bool:
+        return self.group is not None and self.group.was_killed()
+
+    def exit_code(self) -> int | None:
+        ended = self._end(GRACE_S)
+        if ended is None and self._lost_server:  # it ended with the server, which is no submission's fault
+            raise WorkerLost(Verdict.BROKEN, _SERVER_GONE)
+        return None if ended is None else ended.status
+
+    def cpu_at_end(self) -> float | None:
+        ended = self._end(GRACE_S)
+        return None if ended is None else ended.cpu_s
+
+
+class SpawnStarter(Starter):
+    """Starts a fresh interpreter for each worker and keeps one warm spare. Needs neither fork nor Unix sockets.
+
+    Args:
+        root: a private folder for the workers' folders.
+        command: starts an interpreter, behind a wall if there is one.
+        on_start: told the pid of each, so that the host can end what outlives this process.
+        roomy: whether they need address space for CUDA.
+    """
+
+    def __init__(
+        self, root: Path, command: Sequence[str], on_start: Callable[[int], None], *, roomy: bool = False
+    ) -> None:
+        super().__init__(root)
+        self._room_mb = _ROOM_MB if roomy else 0
+        self._command = command
+        self._on_start = on_start
+        self._spare: WorkerProcess | None = self._spawn()
+
+    def _spawn(self) -> WorkerProcess:
+        folder, output = self.new_places()
+        with output.open("ab") as sink:
+            # Its output is what goes to standard error: standard input and output are the channel. A session of its own
+            # lets `kill` end what it started, too.
+            process = subprocess.Popen(
+                [*self._command, str(os.getpid())],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=sink,
+                env=workers_environment(),
+                cwd=folder,
+                start_new_session=True,
+            )
+        # Before anything else can fail: should this process be killed, the host ends what it knows of.
+        self._on_start(process.pid)
+        assert process.stdin is not None
+        assert process.stdout is not None
+        # Duplicated, and Popen's own ends closed: the transport alone owns the channel.
+        transport = PatientPipes(os.dup(process.stdout.fileno()), os.dup(process.stdin.fileno()))
+        process.stdin.close()
+        process.stdout.close()
+        return WorkerProcess(Channel(transport), _Spawned(process), folder, output, Limits())
+
+    def start_worker(self, limits: Limits, *, spared: bool = False, simulates: bool = False) -> WorkerProcess:
+        """The warm spare; another is started to take its place."""
+        del spared, simulates  # the host ends the whole lane; what was not imported ahead is imported when it is used
+        # Importing torch takes a while. A spare has had that time already; there is none after a start that failed.
+        worker = self._spare or self._spawn()
+        self._spare = None
+        worker.limits, worker.channel.caps = limits, _caps_of(limits)
+        awake = from_tree(_first_words(worker).tree)
+        assert isinstance(awake, Awake)
+        # Inside a namespace the process that we started is a launcher; its worker says which number to measure, before
+        # it has loaded anything.
+        worker.life.pid = awake.pid
+        with contextlib.suppress(ChannelClosed):  # which is met by the wait for its answer
+            worker.channel.send(0, to_tree(Birth(str(worker.folder), _worker_limits(limits, self._room_mb))))
+        # Started now, so that it imports torch while this worker is at work.
+        self._spare = self._spawn()
+        _first_words(worker)
+        return worker
+
+    def close(self) -> None:
+        """End the spare."""
+        if self._spare is not None:
+            self._spare.close()
+
+
+@dataclass(eq=False)
+class _Spawned(Life):
+    process: subprocess.Popen[bytes]
+    pid: int = 0
+
+    def kill(self) -> None:
+        if sys.platform != "win32":
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self.process.pid, signal.SIGKILL)
+        with contextlib.suppress(OSError):
+            self.process.kill()
+
+    def signal(self, number: int) -> None:
+        # By the number that it said: the process that we started may be a launcher.
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.kill(self.pid, number)
+
+    def when_gone(self, clean_up: Callable[[], None]) -> None:
+        # No server here says that it ended, so it is waited for: a folder is swept once nothing writes there.
+        self.exit_code()
+        clean_up()
+
+    def exit_code(self) -> int | None:
+        try:
+            return self.process.wait(GRACE_S)
+        except subprocess.TimeoutExpired:
+            return None
+
+
+def _worker_limits(limits: Limits, room_mb: int = 0) -> WorkerLimits:
     """The limits of a worker's whole life.
 
     Args:
@@ -27,19 +398,19 @@ def worker_limits(limits: Limits, room_mb: int = 0) -> WorkerLimits:
     return WorkerLimits(math.ceil(limits.exercise_s), limits.memory_mb + room_mb, limits.file_mb, limits.processes)
 
 
-def caps_of(limits: Limits) -> Caps:
+def _caps_of(limits: Limits) -> Caps:
     """No message is larger than the memory that the worker may have."""
     return Caps(data_bytes=min(Caps().data_bytes, limits.memory_mb << 20))
 
 
-def first_words(worker: WorkerProcess) -> Frame:
+def _first_words(worker: WorkerProcess) -> Frame:
     """What a worker says of its start. A failure before it is confined is ours.
 
     Raises:
         WorkerLost: it says nothing; it is closed.
     """
     # Until then no line of the submission has run, so the loss is `broken` and costs nobody a point.
-    until = time.monotonic() + WARM_UP_S
+    until = time.monotonic() + _WARM_UP_S
 
     def patience() -> float:
         if time.monotonic() > until:

@@ -1,13 +1,20 @@
-"""`student` stands for the student's module in a check: `student.total(x)` calls a function in its worker."""
+"""`student` stands for the student's module in a check, and `probe` for a probe file: calls run in the worker.
+
+`student.total(x)` calls a function of the student's. Probes run beside student code: an exercise's own, from its probe
+file, and those of ours. What comes back is untrusted.
+"""
 
 from __future__ import annotations
 
 import difflib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
 from typing import Any
 
-from grader.connection.connection import Connection
-from grader.connection.proxy import is_proxy, named
+from grader.connection.connection import Connection, Proxy, connection_of, is_proxy, named
 from grader.model.endings import CannotJudge, NoSuchName
+from grader.wire.bounds import Unsupported
 
 
 class Student:
@@ -73,3 +80,86 @@ def _missing(connection: Connection, name: str) -> str:
     near = " and ".join(f"`{names[other]}`" for other in difflib.get_close_matches(name.lower(), names, n=2))
     hint = f"; it has {near}" if near else ""
     return f"{connection.owner} {connection.module}.py has no `{name}`{hint}"
+
+
+def function_expected(function: Any) -> Proxy:
+    """A function of the student's or the reference's.
+
+    Raises:
+        CannotJudge: the student's file has something else under that name.
+        Unsupported: it is no such function, which is the check's fault.
+    """
+    if is_proxy(function):
+        return function  # type: ignore[no-any-return]
+    if callable(function):
+        raise Unsupported("a function of the student's is expected here, such as student.total")
+    raise CannotJudge("your file has a value where a function is expected")
+
+
+class Probe:
+    """The functions of an exercise's probe file.
+
+    Args:
+        connection: the student's.
+        path: of the file.
+    """
+
+    __slots__ = ("_connection", "_path")
+
+    def __init__(self, connection: Connection, path: Path) -> None:
+        self._connection = connection
+        self._path = path
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        """A function of the probe file."""
+        return partial(self._run, name)
+
+    def _run(self, name: str, /, *args: Any, **kwargs: Any) -> Any:
+        """Run one in the worker of the objects that it is given; without any, in the student's.
+
+        Raises:
+            TypeError: it is given objects of two workers.
+        """
+        proxies = list(_proxies([*args, *kwargs.values()]))
+        connections = {id(each): each for each in map(connection_of, proxies)}
+        if len(connections) > 1:
+            raise TypeError(
+                f"the probe `{name}` is given objects of the student's and of the reference's, which live in two "
+                "processes; call it once for each"
+            )
+        connection = next(iter(connections.values()), self._connection)
+        space = connection.load_probe(self._path.stem, self._path.read_text(encoding="utf-8"))
+        # A probe around a student's function is noted, and named in messages, as that function.
+        probe = named(connection, name, space)
+        called = args[0] if args and is_proxy(args[0]) else probe
+        connection.note_call(called, args if called is probe else args[1:], kwargs)
+        return connection.call(probe, args, kwargs, called)
+
+
+def _proxies(value: Any) -> Iterator[Proxy]:
+    """What lives in a worker, of arguments."""
+    if is_proxy(value):
+        yield value
+    elif isinstance(value, (list, tuple, set, frozenset)):
+        for item in value:
+            yield from _proxies(item)
+    elif isinstance(value, dict):
+        yield from _proxies([*value, *value.values()])
+
+
+def own_probe(
+    function: Proxy, name: str, values: Sequence[Any], args: tuple[Any, ...], kwargs: Mapping[str, Any], ranks: int = 1
+) -> Any:
+    """What a probe of ours returns that calls a function; the call is noted as the student's.
+
+    Args:
+        function: lives in a worker.
+        name: of the probe.
+        values: what the probe takes besides the function.
+        args: of the call.
+        kwargs: those by name.
+        ranks: how many ranks call it at the same time.
+    """
+    connection = connection_of(function)
+    connection.note_call(function, args, kwargs, ranks)
+    return connection.call(named(connection, name, ""), (function, *values), {}, function)

@@ -24,8 +24,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from grader.connection.connection import Request
-from grader.connection.proxy import Proxy, connection_of, place_of, what_of
+from grader.connection.connection import Proxy, connection_of, place_of, what_of
 from grader.connection.record import Record, waiting
 from grader.model import Device
 from grader.model.endings import WorkerLost
@@ -36,7 +35,7 @@ from grader.wire.encode import Encoder
 from grader.wire.frames import Frame, parts_of
 from grader.wire.memory import Table, padded, starts_of
 from grader.wire.memory import place_of as memory_of
-from grader.wire.shared import make_to_map
+from grader.wire.transport import make_to_map
 
 _PREPARE_S = 10.0
 
@@ -165,9 +164,9 @@ class TimedWorker:
         """Load the module if needed, and send the arguments without their numbers."""
         connection, started = self.connection, time.monotonic()
         try:
-            if connection.record.inputs is not None:
-                connection.record.inputs.renew()
-            connection.begin_check(Record(connection.record.seed, connection.record.inputs))
+            if connection.record.renew is not None:
+                connection.record.renew()
+            connection.begin_check(Record(connection.record.seed, connection.record.renew))
             connection.names()
         finally:
             self.left_out_s += time.monotonic() - started
@@ -234,7 +233,7 @@ class TimedWorker:
         return padded(inputs.blocks) if self._mapped is None else []
 
     def _request(self, tree: dict[str, Any], data: list[Any], seconds: float, mapped: Any = None) -> Frame:
-        return self.connection.exchange(tree, data, Request(Table(), self._what, "", seconds), mapped)
+        return self.connection.exchange(tree, data, self._what, seconds, mapped)
 
     def _results(self, frame: Frame, count: int) -> list[Any]:
         """What each call returned; the first exception is raised here."""
@@ -243,7 +242,7 @@ class TimedWorker:
             expect(len(parts) == count, "another number of replies than of calls")
         except ProtocolError as fault:
             raise self.connection.lose_for_fault(self._what, fault) from None
-        return [self.connection.value_of(part, Request(Table(), self._what, "", 0.0)) for part in parts]
+        return [self.connection.value_of(part, self._what, "", Table()) for part in parts]
 
     def _look(self) -> _Look:
         """What the clocks say now; away from work means neither running, nor waiting for a core or for us."""

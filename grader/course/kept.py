@@ -19,16 +19,6 @@ def kept_progress(course: Course) -> Path:
     return kept_folder(course.root) / "progress.json"
 
 
-def kept_mistakes(course: Course) -> Path:
-    """The file of how known wrong answers behave."""
-    return kept_folder(course.root) / "mistakes.json"
-
-
-def kept_answers(course: Course) -> Path:
-    """The file of what a run found of exercises that have not changed since."""
-    return kept_folder(course.root) / "answers.json"
-
-
-def kept_runs(course: Course, exercise: str, seeds: int) -> Path:
-    """The file of what runs of an exercise's own files showed, with so many seeds: for its author."""
-    return kept_folder(course.root) / "verified" / f"{exercise}.{seeds}.json"
+def kept_results(course: Course) -> Path:
+    """The store of earlier results: a student's exercises, an author's answers, how known wrong answers behave."""
+    return kept_folder(course.root) / "results.sqlite"

@@ -6,9 +6,10 @@ import json
 import keyword
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from grader.course import templates
 from grader.course.layout import COURSE_FILE, SCHEMAS, TOPICS, Places, page_of
@@ -36,7 +37,7 @@ def new_course(root: Path) -> list[Path]:
         root / ".gitignore": ".grade/\n__pycache__/\n",
     }
     with _taken_back() as made:
-        return _write(files | _schemas(root / SCHEMAS), made)
+        return _write(files | _schemas(root / SCHEMAS, schemas()), made)
 
 
 def new_exercise(root: Path, name: str, files: Callable[[Places], dict[Path, str]] | None = None) -> list[Path]:
@@ -71,7 +72,7 @@ def new_exercise(root: Path, name: str, files: Callable[[Places], dict[Path, str
     if not readme.exists():
         filled[readme] = f"# {module}\n\nTODO: one screen of prose that this module's exercises need.\n"
     if not (root / SCHEMAS).is_dir():
-        filled |= _schemas(root / SCHEMAS)
+        filled |= _schemas(root / SCHEMAS, schemas())
     # With its line ends, which are somebody's choice. First, because it may refuse; last, because it is what counts.
     text = (root / COURSE_FILE).read_bytes().decode("utf-8")
     about = re.sub(r"^[0-9]+_", "", module).replace("_", " ").capitalize()
@@ -99,13 +100,13 @@ def _example(places: Places) -> dict[Path, str]:
     }
 
 
-def write_schemas(folder: Path) -> list[Path]:
-    """Write the JSON Schemas of course.yaml and exercise.yaml, for editors that check while one types."""
-    return _write(_schemas(folder), [])
+def write_schemas(folder: Path, others: Mapping[str, Any]) -> list[Path]:
+    """Write the JSON Schemas of course.yaml and exercise.yaml, for editors that check while one types; and others."""
+    return _write(_schemas(folder, {**schemas(), **others}), [])
 
 
-def _schemas(folder: Path) -> dict[Path, str]:
-    return {folder / name: json.dumps(schema, indent=2) + "\n" for name, schema in schemas().items()}
+def _schemas(folder: Path, by_name: Mapping[str, Any]) -> dict[Path, str]:
+    return {folder / name: json.dumps(schema, indent=2) + "\n" for name, schema in by_name.items()}
 
 
 def _write(files: dict[Path, str], made: list[Path]) -> list[Path]:

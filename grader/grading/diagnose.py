@@ -14,10 +14,9 @@ failing checks (`pairs`). What none explains keeps a digest of what it does with
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import partial
 
 from grader.course.answers import Answer, read_answer
 from grader.grading.causes import Told
@@ -82,15 +81,6 @@ def diagnose(graded: GradedExercise, submission: Submission, setup: Setup, lane:
         return replace(graded, behaviour=behaviour_of(task.first()))
     finally:
         lane.watch = watch
-
-
-def explainer(
-    submission: Submission, setup: Setup, lane: Lane | None, known: Known
-) -> Callable[[GradedExercise], GradedExercise]:
-    """What `diagnose` makes of the exercises of a submission; without a lane they stay as they are."""
-    if lane is None:
-        return lambda graded: graded
-    return partial(diagnose, submission=submission, setup=setup, lane=lane, known=known)
 
 
 def can_tell(graded: GradedExercise) -> bool:

@@ -6,7 +6,8 @@ import os
 import secrets
 from pathlib import Path
 
-from grader.model.errors import CourseError
+from grader.model.errors import CourseError, GraderError
+from grader.model.files import write_whole
 
 VARIABLE = "GRADE_SECRET"
 _BYTES = 32
@@ -24,6 +25,22 @@ def secret_of(text: str) -> bytes | None:
     except ValueError:
         return None
     return secret if len(secret) == _BYTES else None
+
+
+def secret_in(path: Path) -> bytes:
+    """The secret in a file, which is made where there is none: a batch that is graded again uses it again.
+
+    Raises:
+        GraderError: the file holds something else.
+    """
+    if not path.exists():
+        # Whole or not at all: without it, nothing that was graded could be graded in the same way again.
+        write_whole(path, new_secret())
+        path.chmod(0o600)
+    secret = secret_of(path.read_text(encoding="ascii", errors="replace"))
+    if secret is None:
+        raise GraderError(f"{path} does not hold the batch's secret; restore it, or grade into a new folder")
+    return secret
 
 
 def read_secret(file: Path | None) -> bytes:

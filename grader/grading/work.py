@@ -1,69 +1,64 @@
-"""What an engine is asked, and what it answers: frozen records, as bytes on their way."""
+"""One exercise of one submission on its way through the lanes, and what comes back."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
-from grader.model import Submission
-from grader.sandbox.records import from_bytes, to_bytes
+from grader.grading.plan import RunPlan
+from grader.model import Exercise, GradedExercise, Submission
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Work:
-    """One exercise of one submission.
+    """One exercise of one submission that is to be graded.
 
     Attributes:
-        exercise: its id.
-        submission: with the files of that exercise alone.
-        before: the graded exercise as JSON, where what was inconclusive is to be repeated; else "".
+        plan: of the run; a cluster takes works of one plan only.
+        exercise: the exercise.
+        submission: whose files are graded.
+        before: the exercise as it was graded before, if only its inconclusive checks are to be repeated.
     """
 
-    exercise: str
+    plan: RunPlan
+    exercise: Exercise
     submission: Submission
-    before: str = ""
-
-    @classmethod
-    def of(cls, exercise: str, submission: Submission, before: Mapping[str, Any] | None = None) -> Work:
-        """The work of one exercise of a submission: nothing of the others travels with it."""
-        own = {
-            name: {exercise: part[exercise]} if exercise in (part := getattr(submission, name)) else {}
-            for name in ("files", "paths", "problems", "unread", "notes", "cells")
-        }
-        one = Submission(**{**vars(submission), **own})
-        return cls(exercise, one, "" if before is None else json.dumps(before))
-
-    def to_bytes(self) -> bytes:
-        """As it travels."""
-        return to_bytes(self)
-
-    @classmethod
-    def from_bytes(cls, sent: bytes) -> Work:
-        """The work that was sent."""
-        return from_bytes(cls, sent)
+    before: GradedExercise | None = None
 
 
 @dataclass(frozen=True)
-class Answer:
-    """What came of it.
+class Result:
+    """What a lane found.
 
     Attributes:
-        told: the graded exercise, as `graded.to_told` makes it.
-        level: of confinement that was reached, in a word.
-        late: whether the lane's own deadline ended it, which other lanes may have brought about.
+        graded: the exercise.
+        confinement: the level that was reached, in a word; None if no student code was run.
+        late: whether the lane's deadline ended it, and the kernel says that it waited for a core before.
     """
 
-    told: dict[str, Any]
-    level: str
+    graded: GradedExercise
+    confinement: str | None = None
     late: bool = False
 
-    def to_json(self) -> bytes:
-        """As it travels."""
-        return json.dumps(vars(self)).encode("ascii")
 
-    @classmethod
-    def from_json(cls, sent: bytes) -> Answer:
-        """The answer that was sent."""
-        return cls(**json.loads(sent))
+@dataclass(frozen=True)
+class Finished:
+    """A result as the scheduler reports it.
+
+    Attributes:
+        work: what was to be graded.
+        result: what was found.
+        final: whether nothing of it is repeated later.
+        saved: whether an earlier run found it, and nothing was run now.
+        id: its number in the store, if it is there.
+    """
+
+    work: Work
+    result: Result
+    final: bool = True
+    saved: bool = False
+    id: int | None = None
+
+    @property
+    def graded(self) -> GradedExercise:
+        """The exercise."""
+        return self.result.graded

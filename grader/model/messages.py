@@ -1,4 +1,4 @@
-"""What the host and a check process say to each other, and how a run is set up. Frozen records, nothing else.
+"""What the host and a check process say to each other, and how a run is set up.
 
 host  -> check process   `Plan`, then a `Job` for each exercise of each submission; maybe another `Plan`, and so on
 check process -> host    `Collected` for each plan, then for each job an `Outcome` for each check, and `Done`;
@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from grader.model import Check, Device, Exercise, Limits, Outcome
+from grader.model.typed import from_json, to_json
 from grader.sandbox.levels import Level
-from grader.sandbox.records import from_message, to_message
 
 PENDING, NOT_PENDING = "pending", b"\0"
 """A file of one byte in the folder of a plan, and the byte while no reply of a student's worker is taken in."""
@@ -209,15 +209,15 @@ class Done:
 
 Message = Plan | Collected | Job | Spawned | Outcome | Done
 
-_KINDS: Mapping[str, type[Message]] = {kind.__name__: kind for kind in (Plan, Collected, Job, Spawned, Outcome, Done)}
+_KINDS: Mapping[str, type[Message]] = {kind.__name__: kind for kind in Message.__args__}
 
 
 def to_frame(message: Message) -> tuple[dict[str, Any], list[bytes]]:
-    """A message as the tree and the data of a frame."""
-    data: list[bytes] = []
-    return to_message(message, data), data
+    """A message as the tree and the data of a frame: its kind, and itself as JSON."""
+    return {"kind": type(message).__name__}, [to_json(message)]
 
 
 def from_frame(tree: Mapping[str, Any], data: memoryview) -> Message:
     """The message of a frame."""
-    return from_message(_KINDS, tree, data)
+    kind = _KINDS[tree["kind"]]
+    return from_json(kind, bytes(data), kind.__name__)

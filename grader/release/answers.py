@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from grader.course.answers import Answer, as_submitted, read_answer
 from grader.course.layout import Places
 from grader.grading.diagnose import MOST, must_name, sentences_of, told_answers
-from grader.grading.graded import graded_from
 from grader.grading.known import traces_in
+from grader.grading.outcomes import graded_from
 from grader.grading.sealed import SEALED_SEEDS, Sealed, name_of, seal
 from grader.grading.traces import COSTS, Trace, Traces, failures_of, traces_of
 from grader.model import Exercise, Outcome, Verdict, Withheld

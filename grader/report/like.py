@@ -9,14 +9,14 @@ from pathlib import Path
 from grader.model import Exercise, Limits, Report
 from grader.model.errors import CourseError
 from grader.model.messages import Setup, Start
-from grader.report.from_json import ReadExercise, ReadReport, read_report
 from grader.report.lines import WIDTH, filled
 from grader.report.safe import for_terminal
+from grader.report.schema import ExerciseEntry, ReportFile, read_report
 
 _TOLD = ("grader", "torch", "numpy", "python", "os", "device", "start", "confinement")
 
 
-def read_like(path: Path) -> ReadReport:
+def read_like(path: Path) -> ReportFile:
     """The report of a run that is to be repeated.
 
     Raises:
@@ -31,7 +31,7 @@ def read_like(path: Path) -> ReadReport:
     return report
 
 
-def setup_like(report: ReadReport, setup: Setup, start_is_chosen: bool) -> Setup:
+def setup_like(report: ReportFile, setup: Setup, start_is_chosen: bool) -> Setup:
     """A set-up with the seed of a report, and with its way to start workers where this system has it."""
     seed = report.environment.get("seed")
     assert isinstance(seed, int)
@@ -39,7 +39,7 @@ def setup_like(report: ReadReport, setup: Setup, start_is_chosen: bool) -> Setup
     return replace(setup, seed=seed, start=Start.SPAWN if same else setup.start)
 
 
-def exercises_like(report: ReadReport, exercises: Sequence[Exercise]) -> list[Exercise]:
+def exercises_like(report: ReportFile, exercises: Sequence[Exercise]) -> list[Exercise]:
     """The exercises that a report has, with the limits that they had in its run.
 
     Raises:
@@ -52,26 +52,26 @@ def exercises_like(report: ReadReport, exercises: Sequence[Exercise]) -> list[Ex
     return found
 
 
-def _limited(exercise: Exercise, then: ReadExercise) -> Exercise:
+def _limited(exercise: Exercise, then: ExerciseEntry) -> Exercise:
     kinds = {field.name: type(getattr(exercise.limits, field.name)) for field in fields(Limits)}
     known = {name: kinds[name](value) for name, value in then.limits.items() if name in kinds and value > 0}
     return replace(exercise, limits=replace(exercise.limits, **known))
 
 
-def differences(earlier: ReadReport, report: Report, width: int = WIDTH) -> Iterator[str]:
+def differences(earlier: ReportFile, report: Report, width: int = WIDTH) -> Iterator[str]:
     """What differs between two runs: the files, the machine, and each check with another verdict."""
     for sentence in _sentences(earlier, report):
         yield from filled(for_terminal(sentence, one_line=True).split(" "), "", width)
 
 
-def _sentences(earlier: ReadReport, report: Report) -> Iterator[str]:
+def _sentences(earlier: ReportFile, report: Report) -> Iterator[str]:
     if earlier.digest != report.digest:
         yield "The files are not those of that report, or other exercises were graded."
     now = vars(report.environment)
     for name in _TOLD:
         if (before := earlier.environment.get(name)) != now[name]:
             yield f"{name}: {before} then, {now[name]} now"
-    then = {(item.id, row.check.id): row.outcome.verdict for item in earlier.exercises for row in item.checks}
+    then = {(item.id, row.id): row.verdict for item in earlier.exercises for row in item.checks}
     count = others = 0
     for graded in report.exercises:
         for row in graded.checks:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from grader.wire.frames import Patience
+from grader.wire.transport import Patience
 
 _POLL_S = 0.5
 

@@ -46,8 +46,8 @@ from grader.sandbox.end import GRACE_S, end, kill, tail
 from grader.sandbox.start import clean_environment, isolated
 from grader.sandbox.sweep import sweep
 from grader.wire.bounds import ChannelClosed
-from grader.wire.frames import Channel, Patience
-from grader.wire.transport import PatientPipes
+from grader.wire.frames import Channel
+from grader.wire.transport import Patience, PatientPipes
 
 _WAITED = 0.02
 """Of the time of an exercise: who waited less for a core would have been late without that, too."""
@@ -136,7 +136,7 @@ class Lane:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._log,
-            env=clean_environment(),
+            env=clean_environment(PYDANTIC_DISABLE_PLUGINS="__all__"),  # it reads its messages with pydantic
             start_new_session=True,
         )
         # The check process holds it now. When that dies the socket closes, and the server ends the lane's workers.

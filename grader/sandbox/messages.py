@@ -15,13 +15,12 @@ Everything here is from us and to us: no student code has run yet in whoever say
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from grader.sandbox.levels import Level
 from grader.sandbox.limits import WorkerLimits
-from grader.sandbox.records import from_message, to_message
 from grader.sandbox.view import View
 
 
@@ -226,21 +225,35 @@ Message = (
 _KINDS: Mapping[str, type[Message]] = {kind.__name__: kind for kind in Message.__args__}
 
 
+_PARTS: Mapping[str, Callable[..., Any]] = {"view": View, "limits": WorkerLimits, "targets": Targets}
+_LEVELS = ("most", "least")
+
+
 def to_tree(message: Message) -> dict[str, Any]:
     """A message as the tree of a frame."""
-    return to_message(message)
+    return {type(message).__name__: asdict(message)}
 
 
 def from_tree(tree: Mapping[str, Any]) -> Message:
     """The message of a frame's tree."""
-    return from_message(_KINDS, tree)
+    ((name, fields),) = tree.items()
+    return _KINDS[name](**{key: _read(key, value) for key, value in fields.items()})
+
+
+def _read(key: str, value: Any) -> Any:
+    """The value of a field; names of fields mean the same in all messages."""
+    if key in _PARTS and value is not None:
+        return _PARTS[key](**{inner: _read(inner, item) for inner, item in value.items()})
+    if key in _LEVELS:
+        return Level(value)
+    return tuple(value) if isinstance(value, list) else value
 
 
 def to_text(message: Message) -> str:
     """A message as an argument of a command, or as a datagram."""
-    return json.dumps(to_message(message))
+    return json.dumps(to_tree(message))
 
 
 def from_text(text: str | bytes) -> Message:
     """The message of an argument or a datagram."""
-    return from_message(_KINDS, json.loads(text))
+    return from_tree(json.loads(text))

@@ -20,6 +20,7 @@ from grader.wire.transport import PipeTransport
 
 def main() -> None:
     """Collect, then grade until the host closes the channel."""
+    gc.disable()  # as in `grader.worker.__main__`
     host = Host(_take_over_streams())
     plan = host.plan()
     if plan is None:
@@ -31,8 +32,7 @@ def main() -> None:
 
         os.environ["TMPDIR"] = str(plan.root)
         give_up(groups, [*map(str, plan.folders)], [str(plan.root)])
-    gc.disable()  # as in `grader.worker.__main__`
-    from grader.session.run import run
+    from grader.session.start import run
 
     gc.enable()
     run(host, plan, server, groups)

@@ -1,13 +1,14 @@
-"""The connections to the student and to the references, by the accelerator that their workers see."""
+"""The connections to the student and to the references, by the accelerator that their workers see; their output."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from grader.connection.connection import Connection
-from grader.connection.process import Starter
+from grader.connection.starting import Starter
 from grader.model import Device
 from grader.model.messages import Job, PlannedExercise
+from grader.sandbox.view import WORK
 
 
 class Connections:
@@ -24,6 +25,8 @@ class Connections:
         self._in_use: tuple[str, Device] | None = None
         self._most: int | None = None
         self._data: dict[str, Mapping[str, bytes]] = {}
+        self._output: dict[tuple[int, int], str] = {}
+        self._output_ended = False
         starter.make_room = self._make_room
 
     def meet(self, planned: PlannedExercise, job: Job, device: Device) -> Connection:
@@ -31,8 +34,8 @@ class Connections:
         # A process sees one accelerator for good, so a student has one worker for each that the checks need.
         if device not in self._students:
             given = self._starter, planned.id, job.files, planned.limits
-            new = self._students[device] = Connection(*given, device=device, data=self._data_of(planned))
-            new.folder = job.folder
+            data = self._data_of(planned)
+            self._students[device] = Connection(*given, device=device, data=data, folder=job.folder)
         student = self._students[device]
         self.add_reference(planned, student)
         return student
@@ -81,15 +84,28 @@ class Connections:
         self._most = max(1, len(self._references))
         return True
 
-    def students(self) -> Sequence[Connection]:
-        """Those of the student, in the order in which they began."""
-        return list(self._students.values())
+    def note_output(self) -> None:
+        """Read what the student printed so far: after each check, as a worker that is lost takes its output along."""
+        if not self._output_ended:
+            for place, connection in enumerate(self._students.values()):
+                # Each worker's output is read whole each time, from its beginning; so a later reading replaces an
+                # earlier one.
+                self._output.update({(place, life): text for life, text in connection.outputs().items()})
 
-    def part(self) -> None:
-        """The job is over: end the student's workers."""
+    def end_output(self) -> None:
+        """Read it a last time: from here on a hidden input may be known, and would be printed into a report."""
+        self.note_output()
+        self._output_ended = True
+
+    def part(self, limit: int) -> str:
+        """The job is over: end the student's workers. Gives what the student printed, cut at the limit."""
+        self.end_output()
+        # Files by the names that the student knows, as a warning names one.
+        text = "".join(self._output[life] for life in sorted(self._output)).replace(f"{WORK}/", "")
         for connection in self._students.values():
             connection.close()
-        self._students.clear()
+        self._students, self._output, self._output_ended = {}, {}, False
+        return text if len(text) <= limit else text[:limit] + "\n... (more was printed and is not kept)\n"
 
     def close(self) -> None:
         """End the references' workers."""

@@ -1,4 +1,4 @@
-"""From how a check ended to its verdict and its two texts: one for the student, one for staff.
+"""From what pytest caught of a check to its verdict and its two texts: one for the student, one for staff.
 
 Of a hidden check the student reads the property that failed, the rule, and what to try. Student code knows the hidden
 input by then, so that nothing which it chooses goes into it: no text, number or line of its own. `words` ensures that:
@@ -8,10 +8,14 @@ a text with a word that was not known beforehand is not shown, and staff read wh
 from __future__ import annotations
 
 import ast
+import linecache
 import re
 import textwrap
-from collections.abc import Iterable, Mapping
+import traceback
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
 from typing import NamedTuple
 
 import pytest
@@ -22,7 +26,6 @@ from grader.connection.raised import Line, Raised, left_over, raised_by_student,
 from grader.model import BROKEN_MESSAGE, WITHHELD, Check, Verdict
 from grader.model.endings import CannotJudge, CannotRun, CheckFailed, Inconclusive, WorkerLost
 from grader.model.public import NOT_ASKED, Public, say
-from grader.session.reading import is_stub, lines_of, may_lack_return, text_of
 from grader.session.words import ERRORS, Words
 
 _FIXTURES = ("student", "reference", "rng", "files", "accelerator", "probe", "tmp_path")
@@ -34,6 +37,7 @@ _NOT_CALLABLE = re.compile(r"'\w+' object is not callable")
 _COSTS = ("performance", "gradient", "memory", "device")
 _ASKS_FOR_RETURN = " (is a `return` missing?)"
 _MAX_MESSAGE = 6000
+_PYTESTS = {"_pytest", "pluggy"}
 _FALLBACKS: Mapping[Verdict, Public] = {
     Verdict.SKIPPED: say("there is nothing to judge by"),
     Verdict.CRASHED: say("your code raised, or ended its process"),
@@ -70,6 +74,56 @@ class Ended:
     comparison: Comparison | None = None
     trace: str = ""
     line: int = 0
+
+
+def ended_of(caught: pytest.ExceptionInfo[BaseException] | None, path: Path, comparison: Comparison | None) -> Ended:
+    """What a check raised, if anything, and where.
+
+    Args:
+        caught: what pytest did.
+        path: of the check file.
+        comparison: both sides of the plain assert that was looked at last.
+    """
+    if caught is None:
+        return Ended(None)
+    error = caught.value
+    # The innermost line of the check file itself: what a helper of ours looks like is no help to a student. It is
+    # looked for in the whole file, and explains only what Python itself raised.
+    entries = [(frame.f_code, line) for frame, line in traceback.walk_tb(caught.tb)]
+    line = next((line for code, line in reversed(entries) if _is_same_path(code.co_filename, path)), 0)
+    plain = isinstance(error, (AssertionError, TypeError)) and not isinstance(error, CheckFailed)
+    statement = _statement(linecache.getlines(str(path)), line) if line and plain else ""
+    # What pytest and its plugins do on the way is nobody's fault; where it all ends in them there is no more to tell.
+    trace = "\n".join(
+        f"{code.co_filename}:{line}: {code.co_name}: {linecache.getline(code.co_filename, line).strip()}"
+        for code, line in entries
+        if not _is_pytests(code.co_filename)
+    )
+    return Ended(error, statement, comparison if isinstance(error, AssertionError) else None, trace, line)
+
+
+@lru_cache(maxsize=1000)
+def _is_same_path(name: str, path: Path) -> bool:
+    return Path(name) == path
+
+
+@lru_cache(maxsize=1000)
+def _is_pytests(name: str) -> bool:
+    return not _PYTESTS.isdisjoint(Path(name).parts)
+
+
+def _statement(lines: Sequence[str], line: int) -> str:
+    """The innermost statement that a line belongs to; of a compound one only that line."""
+    try:
+        nodes = [node for node in ast.walk(_parsed("".join(lines))) if isinstance(node, ast.stmt)]
+    except (SyntaxError, ValueError):  # the file is another one by now: its author is at work
+        return ""
+    around = [node for node in nodes if node.lineno <= line <= (node.end_lineno or 0) and not hasattr(node, "body")]
+    first, last = (around[-1].lineno, around[-1].end_lineno or line) if around else (line, line)
+    return "".join(lines[first - 1 : last]).rstrip()
+
+
+_parsed = lru_cache(maxsize=20)(ast.parse)  # which takes longer than many a check
 
 
 @dataclass(frozen=True)
@@ -321,3 +375,54 @@ def _author_message(ended: Ended) -> str:
     """The message that an author wrote behind the comma, if there is one."""
     text = str(ended.error)
     return "" if text.startswith("assert ") or not text else text.split("\nassert ")[0]
+
+
+# -- the text of a submission, which is read and never run -------------------------------------------------------------
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+# A file may have a million lines, and every check that fails asks for some of them: it is read once.
+_read_once = lru_cache(maxsize=8)
+
+
+@_read_once
+def text_of(content: bytes) -> str:
+    """A file as text."""
+    return content.decode("utf-8-sig", "replace")
+
+
+@_read_once
+def lines_of(content: bytes) -> Sequence[str]:
+    """The lines of a file."""
+    return text_of(content).splitlines()
+
+
+def is_stub(content: bytes, line: int) -> bool:
+    """Whether a line is a `raise NotImplementedError` that a function always comes to, as a starter has it."""
+    return any(
+        statement.lineno <= line <= (statement.end_lineno or 0)
+        for function in _functions(content)
+        for statement in function.body
+        if isinstance(statement, ast.Raise) and _raised_name(statement) == "NotImplementedError"
+    )
+
+
+def may_lack_return(files: Mapping[str, bytes], names: Iterable[str]) -> bool:
+    """Whether one of these functions has no `return` that gives something."""
+    functions = [function for content in files.values() for function in _functions(content)]
+    called = [function for function in functions if function.name in set(names)]
+    return any(not any(isinstance(n, ast.Return) and n.value is not None for n in ast.walk(each)) for each in called)
+
+
+@_read_once
+def _functions(content: bytes) -> Sequence[Function]:
+    try:
+        tree = ast.parse(text_of(content))
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return []
+    return [node for node in ast.walk(tree) if isinstance(node, Function)]
+
+
+def _raised_name(statement: ast.Raise) -> str:
+    raised = statement.exc.func if isinstance(statement.exc, ast.Call) else statement.exc
+    return raised.id if isinstance(raised, ast.Name) else ""

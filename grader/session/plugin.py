@@ -1,66 +1,81 @@
-"""One pytest session for the whole run: checks are collected once and run again for each submission.
+"""The plugin of the one pytest session: checks are collected once and run again for each submission; their fixtures.
 
 The host says which exercises there are, then sends one job for each exercise of each submission.
 """
 
 from __future__ import annotations
 
+import math
+import signal
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
 
-from grader.check.declare import Accelerator
+from grader.check.declare import Accelerator, Rng
 from grader.connection import record
 from grader.connection.connection import Connection
 from grader.connection.record import Record, waiting
+from grader.connection.student import Probe, Student
 from grader.lint import findings
 from grader.model import Check, Device, Outcome, Verdict
+from grader.model.endings import CheckTimeout
 from grader.model.messages import Collected, Done, Job, PlannedExercise
-from grader.session.checks import CollectedCheck, collected_check
+from grader.session.checks import CollectedCheck, Values, collected_check
 from grader.session.connections import Connections
-from grader.session.decide import Comparison, Telling, cause_of, decide
-from grader.session.ended import ended_of
-from grader.session.given import Given
-from grader.session.globals import Kept
+from grader.session.decide import Comparison, Telling, cause_of, decide, ended_of
 from grader.session.host import Host
 from grader.session.inputs import InputStream
 from grader.session.judge import Judge, Known, Run
 from grader.session.picturing import picture_of
-from grader.session.printed import Printed
-from grader.session.proof import Tries
-from grader.session.reproduce import remade
-from grader.session.timer import Timer
+from grader.session.reproduce import Tries, remade
 from grader.session.tracing import traced
 from grader.session.words import Words
 
+_SHORTEST_S = 0.001
 _NO_CUDA = "needs a CUDA device; grade --device cuda uses one"
 
 
 class CheckSession:
-    """The pytest plugin: collects, runs the jobs, turns endings into outcomes."""
+    """The pytest plugin: collects, runs the jobs, gives checks their fixtures, turns endings into outcomes.
+
+    Args:
+        host: who gives work and learns of outcomes.
+        planned: all exercises.
+        connections: meets the students and the references.
+        accelerator: what checks of devices run on.
+        root: a private folder, for the folders of checks.
+    """
 
     def __init__(
-        self, host: Host, planned: Sequence[PlannedExercise], connections: Connections, accelerator: Accelerator
+        self,
+        host: Host,
+        planned: Sequence[PlannedExercise],
+        connections: Connections,
+        accelerator: Accelerator,
+        root: Path,
     ) -> None:
         self._host = host
         self._planned = {item.id: item for item in planned}
         self._accelerator = accelerator
+        self._root = root
         self._checks: dict[str, list[CollectedCheck]] = {item.id: [] for item in planned}
         self._problems: dict[str, str] = {}
         self._connections = connections
-        self._student: Connection | None = None
-        self._exercise: PlannedExercise | None = None
-        self._inputs: InputStream | None = None
+        self._student: Connection
+        self._exercise: PlannedExercise
+        self._inputs: InputStream
         self._excinfo: pytest.ExceptionInfo[BaseException] | None = None
         self._comparison: Comparison | None = None
         self._words: dict[Path, Words] = {}
-        self._kept: dict[Path, Kept] = {}
+        self._values: dict[Path, Values] = {}
         self._known = Known()
         self._tries = Tries()
         self._timer = Timer()
@@ -86,7 +101,7 @@ class CheckSession:
             assert isinstance(item, pytest.Function)
             id, shown = files[item.path]
             self._checks[id].append(collected_check(item, id, shown=shown))
-            self._kept.setdefault(item.path, Kept(item.module)).keep(item)
+            self._values.setdefault(item.path, Values(item.module)).keep(item)
         # Shown ones first: what a student prints is kept up to the first hidden input, and no further.
         for rows in self._checks.values():
             rows.sort(key=lambda row: not row.check.shown)
@@ -111,13 +126,6 @@ class CheckSession:
         self.run_jobs()
         return True
 
-    def current(self) -> Given:
-        """What the check that runs just now is given."""
-        assert self._exercise is not None
-        assert self._student is not None
-        assert self._inputs is not None
-        return Given(self._exercise, self._student, self._inputs)
-
     # -- running --------------------------------------------------------------------------------------------------
 
     def run_jobs(self) -> None:
@@ -129,7 +137,6 @@ class CheckSession:
         planned = self._exercise = self._planned[job.exercise]
         part = job.part
         rows = [row for row in self._checks[job.exercise] if part.has(row.check.id)]
-        printed = Printed(planned.limits.shown_output_kb * 1024)
         waiting.no_core_s = None
         try:
             for number, row in enumerate(rows):
@@ -143,26 +150,23 @@ class CheckSession:
                 # The last moment at which no hidden input is known to the worker; what is printed from here on is not
                 # kept.
                 if not check.shown:
-                    printed.close(self._connections.students())
+                    self._connections.end_output()
                 device = Device.NONE if check.device is Device.NONE else self._accelerator.type
                 self._student = self._connections.meet(planned, job, device)
                 self._host.tell(outcome := self._run_check(row, next(following, None), job, self._student))
-                printed.note(self._connections.students())
+                self._connections.note_output()
                 if part.stops and outcome.verdict.decided and outcome.verdict is not Verdict.PASSED:
                     break
         finally:
             # Also if the job ends by an error of ours: the next author must not meet this one's workers.
-            printed.close(self._connections.students())
             self._tries.close()
-            self._connections.part()
-            self._student = None
-        self._host.tell(Done(printed.text, waiting.no_core_s))
+            printed = self._connections.part(planned.limits.shown_output_kb * 1024)
+        self._host.tell(Done(printed, waiting.no_core_s))
 
     def _has_device(self, check: Check) -> bool:
         return check.device is not Device.CUDA or self._accelerator.type is Device.CUDA
 
     def _run_check(self, row: CollectedCheck, following: pytest.Item | None, job: Job, student: Connection) -> Outcome:
-        assert self._exercise is not None
         check = row.check
         stand_in = partial(self._stand_in, student.device) if self._exercise.reference else None
         attempt = partial(self._attempt, row, following, job, rewrite=remade if job.part.retyped else None)
@@ -186,14 +190,13 @@ class CheckSession:
         rewrite: Callable[..., Any] | None = None,
     ) -> Run:
         """Run a check once with this connection as the student's; its code gets copies, or the arguments themselves."""
-        assert self._exercise is not None
         check, self._student = row.check, student
         self._connections.add_reference(self._exercise, student)
         self._inputs = InputStream(job.seed, check)
         self._inputs.begin_others()
         seed, limits = self._inputs.workers_seed(), self._exercise.limits
         limits = replace(limits, call_s=row.call_s) if row.call_s else limits
-        mine = Record(seed, self._inputs, copying, rewrite, recording=check.shown, unconfirmed=not job.part.again)
+        mine = Record(seed, self._inputs.renew, copying, rewrite, recording=check.shown, unconfirmed=not job.part.again)
         student.begin_check(mine, limits)
         record.begin(mine)
         # The same seed: a function that draws random numbers draws the same ones in both workers.
@@ -201,7 +204,7 @@ class CheckSession:
             student.reference.begin_check(Record(seed))
         self._excinfo = self._comparison = None
         # pytest runs each item once; its fixtures are made anew for every submission.
-        self._kept[row.item.path].renew(row.item)
+        self._values[row.item.path].renew(row.item)
         row.item._initrequest()
         row.item.config.hook.pytest_runtest_protocol(item=row.item, nextitem=following)
         ended = ended_of(self._excinfo, row.item.path, self._comparison)
@@ -210,7 +213,6 @@ class CheckSession:
         return Run(ended, decision, cause, picture_of(check, decision.verdict, ended.error, student.record.calls))
 
     def _telling(self, item: pytest.Function) -> Telling:
-        assert self._exercise is not None
         if item.path not in self._words:
             paths = [item.path, *self._exercise.probes]
             self._words[item.path] = Words.of(paths, self._exercise.id, self._exercise.limits)
@@ -219,7 +221,6 @@ class CheckSession:
     @contextmanager
     def _stand_in(self, device: Device) -> Iterator[Connection]:
         """The reference in the student's place."""
-        assert self._exercise is not None
         connection = self._connections.stand_in(self._exercise, device)
         try:
             yield connection
@@ -246,13 +247,107 @@ class CheckSession:
     @pytest.hookimpl(tryfirst=True)
     def pytest_timeout_set_timer(self, settings: Any) -> bool | None:
         """Guard a check's own code with a timer that can be paused, where signals allow it."""
-        assert self._exercise is not None
         return self._timer.start(self._exercise.limits.check_s if settings.timeout else 0)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_timeout_cancel_timer(self) -> bool | None:
         """End the timer."""
         return self._timer.stop()
+
+    # -- fixtures ------------------------------------------------------------------------------------------------------
+
+    @pytest.fixture
+    def student(self) -> Student:
+        """The student's module."""
+        return Student(self._student)
+
+    @pytest.fixture
+    def reference(self) -> Student:
+        """The reference, in a worker of its own; it is given arguments as they were before the student's call."""
+        reference = self._student.reference
+        if reference is None:
+            pytest.skip("this copy of the course has no reference solution")
+        return Student(reference)
+
+    @pytest.fixture
+    def rng(self) -> Rng:
+        """A generator of this check's inputs, which only the run, the author and the check's id decide."""
+        return self._inputs.rng
+
+    @pytest.fixture
+    def accelerator(self) -> Accelerator:
+        """The accelerator that the worker of a check with `device="sim"` sees."""
+        return self._accelerator
+
+    @pytest.fixture
+    def files(self) -> Path:
+        """The folder of the exercise's files of data, which the student's code finds beside its own."""
+        for name, path in self._exercise.data.items():
+            return path.parents[name.count("/")]
+        raise LookupError(f"{self._exercise.id} has no files of data: name them in its YAML file, under the key  files")
+
+    @pytest.fixture
+    def tmp_path(self) -> Iterator[Path]:
+        """An empty folder of the check's own; student code cannot see it."""
+        with TemporaryDirectory(prefix="check-", dir=self._root) as path:
+            yield Path(path)
+
+    @pytest.fixture
+    def probe(self, request: pytest.FixtureRequest) -> Probe:
+        """The exercise's probe file that lies beside the check, or the shown one."""
+        # A hidden check may use what a student sees as well; never the other way round.
+        shown = self._exercise.shown_checks
+        for folder in (request.path.parent, shown.parent if shown else None):
+            for path in self._exercise.probes:
+                if path.parent == folder:
+                    return Probe(self._student, path)
+        raise LookupError(f"there is no probe_{self._exercise.id}.py beside {request.path.name}")
+
+
+class Timer:
+    """A timer over a check's own code. Without SIGALRM, pytest-timeout's own is used.
+
+    The signal comes at the earliest moment at which the time can be over. If the check waited for a worker meanwhile,
+    it is set again for what is left: a slow submission has deadlines of its own, and uses up none of this time.
+    """
+
+    def __init__(self) -> None:
+        # Python runs signal handlers in the main thread only.
+        self._usable = hasattr(signal, "SIGALRM") and threading.current_thread() is threading.main_thread()
+        self._seconds = 0.0
+        self._until = math.inf
+        """When the time is over, on a clock that stands still while the check waits; infinite without a limit."""
+
+    def start(self, seconds: float) -> bool | None:
+        """Start it; None if it cannot be used here. With 0 there is no limit."""
+        if not self._usable:
+            return None
+        self._seconds = seconds
+        self._until = _own_time() + seconds if seconds else math.inf
+        signal.signal(signal.SIGALRM, self._look)
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+        return True
+
+    def stop(self) -> bool | None:
+        """Stop it; None if it cannot be used here."""
+        if not self._usable:
+            return None
+        self._until = math.inf
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        return True
+
+    def _look(self, *_: object) -> None:
+        left = self._until - _own_time()
+        if left > 0 or waiting.is_on:
+            if left < math.inf:
+                signal.setitimer(signal.ITIMER_REAL, max(left, _SHORTEST_S))
+            return
+        # A BaseException, so that an `except Exception` in the check cannot go on as if nothing had happened.
+        raise CheckTimeout(f"the check's own code took longer than {self._seconds:g} seconds")
+
+
+def _own_time() -> float:
+    return time.monotonic() - waiting.seconds()
 
 
 def _outcome(check: Check, run: Run, student: Connection, seconds: float) -> Outcome:

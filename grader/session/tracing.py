@@ -11,8 +11,7 @@ from contextlib import closing
 from dataclasses import replace
 from typing import Any
 
-from grader.connection.connection import Connection
-from grader.connection.proxy import named
+from grader.connection.connection import Connection, named
 from grader.connection.raised import raised_by_student, shown
 from grader.connection.record import Record
 from grader.model import Check, Outcome, Verdict

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from grader.model import Course, Report
+from grader.model.score import counted
 from grader.student.advice import advice_lines
 from grader.student.given import is_behind
 from grader.student.pages import prose
@@ -25,3 +26,11 @@ def after_run(course: Course, report: Report, width: int) -> Iterator[str]:
         problems.append("The course was changed since you got it:  grade update  brings that, and keeps your work")
     for problem in filter(None, problems):
         yield from prose(problem, width)
+
+
+def unchanged_lines(count: int, width: int) -> Iterator[str]:
+    """How many exercises were not run, and why."""
+    if count:
+        since = "has not changed since it was" if count == 1 else "have not changed since they were"
+        text = f"{counted(count, 'exercise')} {since} last run, so this is the result of that run (--fresh runs all)"
+        yield from prose(text, width)

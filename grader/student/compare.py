@@ -7,7 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from grader.course.answers import as_submitted, public_text
-from grader.grading.grade import Sheet, grade_submission
+from grader.grading.lanes import open_lanes
+from grader.grading.plan import RunPlan
+from grader.grading.submission import grade_submission
 from grader.intake.folder import read_submission
 from grader.model import Check, Course, Exercise, Picture
 from grader.model.messages import Setup
@@ -16,7 +18,6 @@ from grader.report.lines import cut, filled
 from grader.report.pictures.draw import lines_of
 from grader.report.pictures.drawing import Drawing
 from grader.report.safe import for_terminal
-from grader.runner.open import open_lane
 from grader.student.reset import starter_of
 
 
@@ -34,14 +35,14 @@ def counted_lines(course: Course, exercise: Exercise, setup: Setup, width: int, 
     assert exercise.reference is not None
     mine = read_submission(course.root, [exercise], author="you")
     texts = {"yours": None, "reference": exercise.reference.read_bytes(), "starter": starter_of(course, exercise)}
-    sheet = Sheet(course, [exercise], setup, runs_untouched=True)
+    plan = RunPlan(course, [exercise], setup, runs_untouched=True)
     counters: dict[str, Mapping[str, Mapping[str, int]]] = {}
     checks: Sequence[Check] = ()
-    with open_lane([exercise], setup, hidden=(course.root,)) as lane:
+    with open_lanes([exercise], setup, hidden=(course.root,)) as lanes:
         for name, text in texts.items():
             if name == "yours" or text is not None:
                 files = mine.files if text is None else {exercise.id: as_submitted(exercise, text)}
-                graded = grade_submission(sheet, replace(mine, author=name, files=files), lane).exercises[0]
+                graded = grade_submission(plan, replace(mine, author=name, files=files), lanes).exercises[0]
                 counters[name] = {row.check.id: row.outcome.counters for row in graded.checks}
                 checks = checks or [row.check for row in graded.checks]
     found = [(check, cards) for check in checks if (cards := _cards(check.id, counters))]

@@ -20,8 +20,8 @@ import pytest
 
 # What reads courses and starts lanes is imported when a check file is met: all else need not wait for it.
 if TYPE_CHECKING:
+    from grader.grading.lanes import Lanes
     from grader.model import Course, Exercise, GradedCheck, GradedExercise
-    from grader.runner.lane import Lane
 
 _NARROWEST = 40
 _OURS = pytest.StashKey["dict[Path, Bench]"]()
@@ -76,7 +76,7 @@ class Bench:
     def __init__(self, course: Course) -> None:
         self._course = course
         self._opened = ExitStack()
-        self._lane: Lane | None = None
+        self._lanes: Lanes | None = None
         self._graded: dict[str, GradedExercise] = {}
 
     def exercise_of(self, path: Path) -> Exercise | None:
@@ -100,29 +100,32 @@ class Bench:
             GraderError: no process of ours can be had.
             CollectError: the file cannot be read.
         """
-        if problem := self._open().collected.problems.get(exercise.id):
+        collected = self._open().collected()
+        if problem := collected.problems.get(exercise.id):
             raise pytest.Collector.CollectError(problem)
         is_shown = exercise.shown_checks is not None and exercise.shown_checks.resolve() == path.resolve()
-        return [check.id for check in self._open().checks_of(exercise) if check.shown == is_shown]
+        checks = (check for check in collected.checks if check.exercise == exercise.id)
+        return [check.id for check in checks if check.shown == is_shown]
 
     def graded(self, exercise: Exercise, checks: Collection[str]) -> GradedExercise:
         """The outcomes of some checks of an exercise; they run together, once."""
-        from grader.grading.grade import Sheet, grade_at_once
+        from grader.grading.plan import RunPlan
+        from grader.grading.submission import grade_submission
         from grader.intake.folder import read_submission
 
         if exercise.id not in self._graded:
             course, setup = self._course, _setup()
-            sheet = Sheet(course, [exercise], setup, runs_untouched=True, has_folder=True, checks=frozenset(checks))
+            plan = RunPlan(course, [exercise], setup, runs_untouched=True, has_folder=True, checks=frozenset(checks))
             handed_in = read_submission(course.root, [exercise], author=course.root.resolve().name)
-            (self._graded[exercise.id],) = grade_at_once(sheet, handed_in, self._open()).exercises
+            (self._graded[exercise.id],) = grade_submission(plan, handed_in, self._open()).exercises
         return self._graded[exercise.id]
 
-    def _open(self) -> Lane:
-        from grader.runner.open import open_lane
+    def _open(self) -> Lanes:
+        from grader.grading.lanes import open_lanes
 
-        if self._lane is None:
-            self._lane = self._opened.enter_context(open_lane(self._course.exercises, _setup()))
-        return self._lane
+        if self._lanes is None:
+            self._lanes = self._opened.enter_context(open_lanes(self._course.exercises, _setup()))
+        return self._lanes
 
     def close(self) -> None:
         """End its processes."""

@@ -8,17 +8,20 @@ from __future__ import annotations
 import queue
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
 import click
 
-from grader.course.kept import kept_mistakes
+from grader.course.kept import kept_results
 from grader.course.saves import saves
-from grader.grading.diagnose import diagnose
-from grader.grading.grade import Sheet, grade_at_once
 from grader.grading.known import Known
+from grader.grading.lanes import Lanes, open_lanes
+from grader.grading.plan import RunPlan
+from grader.grading.store import open_store
+from grader.grading.submission import grade_submission
+from grader.grading.work import Work
 from grader.intake.folder import read_submission
 from grader.model import Course, Exercise, GradedExercise, Report, Submission, Verdict
 from grader.model.errors import GraderError
@@ -26,8 +29,6 @@ from grader.model.messages import Setup
 from grader.model.score import points_text
 from grader.report.pictures.drawing import ASCII, Drawing
 from grader.report.terminal import exercise_lines, mistake_lines
-from grader.runner.lane import Lane
-from grader.runner.open import open_lane
 from grader.student.after import after_run
 from grader.student.hints import taken
 from grader.student.keys import keys
@@ -76,11 +77,11 @@ class Watch:
         self._setup = setup
         self._screen = screen
         self._events: queue.Queue[str | set[Path]] = queue.Queue()
-        self._lane: Lane | None = None
+        self._lanes: Lanes | None = None
         self._seen: dict[str, str] = {}
         self._passed: dict[str, set[str]] = {}
         self._news = False
-        self._known = Known(setup, kept_mistakes(course))
+        self._known = Known(setup)
 
     def run(self, *, poll: bool = False) -> None:
         """Grade what is in hand, then whatever is saved.
@@ -91,9 +92,9 @@ class Watch:
         with ExitStack() as stack:
             stack.enter_context(saves(self._course.root, self._events.put, poll=poll))
             typing = stack.enter_context(keys(self._events.put))
+            self._known = Known(self._setup, stack.enter_context(open_store(kept_results(self._course))))
             # Checks of all exercises are read once, so that to go on costs nothing.
-            self._lane = stack.enter_context(open_lane(self._course.exercises, self._setup))
-            self._lane.watch = self._running
+            self._lanes = stack.enter_context(open_lanes(self._course.exercises, self._setup, watch=self._running))
             try:
                 self._grade()
                 while True:
@@ -205,17 +206,19 @@ class Watch:
         self._say(*self._changes(graded), f"({seconds:.2f} s)")
         self._diagnose(graded, handed_in)
         self._say(*after_run(self._course, report, self._screen.width()), self._bar())
-        with suppress(OSError):  # it can be found out again, in a second or two
-            self._known.write()
 
     def _graded(self, handed_in: Submission, exercises: Sequence[Exercise], *, alone: bool) -> Report:
-        sheet = Sheet(self._course, exercises, self._setup, runs_untouched=alone, has_folder=True, compiles=True)
-        return grade_at_once(sheet, handed_in, self._lane)
+        assert self._lanes is not None
+        return grade_submission(self._plan(exercises, alone=alone), handed_in, self._lanes)
+
+    def _plan(self, exercises: Sequence[Exercise], *, alone: bool) -> RunPlan:
+        return RunPlan(self._course, exercises, self._setup, runs_untouched=alone, has_folder=True, compiles=True)
 
     def _diagnose(self, graded: GradedExercise, handed_in: Submission) -> None:
         """Say which known mistake it looks like. The verdict is there by then: nobody waits for this to read it."""
-        assert self._lane is not None
-        found = diagnose(graded, handed_in, self._setup, self._lane, self._known)
+        assert self._lanes is not None
+        work = Work(self._plan([graded.exercise], alone=True), graded.exercise, handed_in)
+        found = self._lanes.explain(work, graded, self._known)
         self._say(*mistake_lines(found, self._screen.width()))
 
     def _read(self, exercises: Sequence[Exercise]) -> Submission:

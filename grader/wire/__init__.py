@@ -4,15 +4,13 @@ The stream, which needs no torch:
 
 bounds      what one message may hold, and the errors
 frames      one message on a stream: a header, a tree of JSON, and raw memory
-transport   how bytes travel: a socket that can carry descriptors, or a pair of pipes
-shared      memory that travels as a descriptor
+transport   how bytes travel: a socket that can carry descriptors of shared memory, or a pair of pipes
 
 Values:
 
 memory      blocks of memory, layouts on them, and the table that both processes of one call have
 plain       values without identity: numbers, text, dtypes, devices
-facts       what a worker says of a tensor besides its numbers
-devices     tensors of an accelerator
+facts       what a worker says of a tensor besides its numbers; tensors of an accelerator
 encode      values -> tree and blocks
 decode      tree and blocks -> values; copies of values
 

@@ -15,10 +15,9 @@ from typing import Any
 import numpy as np
 import torch
 
-from grader.wire import devices
 from grader.wire.bounds import KEYED, Caps, ProtocolError, expect, weighed
 from grader.wire.encode import CONTAINERS, UNCHANGING, Encoder, can_be_lazy, items_of
-from grader.wire.facts import Facts, any_known, from_row, note_facts
+from grader.wire.facts import Facts, accelerator_here, any_known, from_row, note_facts
 from grader.wire.memory import ALIGNMENT, Array, Block, Table, check_layout, padded
 from grader.wire.plain import DTYPES, PLAIN, array_dtype, from_plain
 
@@ -188,8 +187,8 @@ class Decoder:
         tensor = self._tensor(row)
         facts = from_row(row[9]) if len(row) == 10 else None
         if self._answers:
-            if devices.here:
-                tensor = devices.here[0].place(tensor, "cpu" if facts is None else facts.device)
+            if accelerator_here:
+                tensor = accelerator_here[0].place(tensor, "cpu" if facts is None else facts.device)
             if facts is not None and facts.requires_grad:
                 tensor.requires_grad_()
             # Student code may have left inference mode on, in which tensors have no version.

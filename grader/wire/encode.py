@@ -16,9 +16,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from grader.wire import devices
 from grader.wire.bounds import Caps, ProtocolError, Unsupported, expect, weighed
-from grader.wire.facts import LONGEST, Facts, any_known, device_of, to_row
+from grader.wire.facts import LONGEST, Facts, accelerator_here, any_known, cpu_view, device_of, to_row
 from grader.wire.memory import Block, Table, place_of
 from grader.wire.plain import ARRAY_DTYPE, NAMES, PLAIN, TAGGED, to_plain
 
@@ -128,9 +127,9 @@ class Encoder:
             if row is None:
                 obj, device = table.objects[number], "cpu"
                 plain = obj
-                if isinstance(obj, torch.Tensor) and (devices.here or any_known):
+                if isinstance(obj, torch.Tensor) and (accelerator_here or any_known):
                     # A tensor of an accelerator is described by the CPU tensor over its memory.
-                    seen = devices.look(obj)
+                    seen = cpu_view(obj)
                     plain, device = seen if seen is not None else (obj, device_of(obj))
                 start, end = place_of(plain)
                 leaves.append((number, obj, plain, device, start, end))
@@ -230,9 +229,9 @@ def _has_memory(value: Any) -> bool:
         return ARRAY_DTYPE.fullmatch(value.dtype.str) is not None
     if kind is not torch.Tensor and kind is not torch.nn.Parameter:
         # A subclass may run code of its own whenever it is used, unless it is of the accelerator here.
-        return isinstance(value, torch.Tensor) and devices.look(value) is not None
+        return isinstance(value, torch.Tensor) and cpu_view(value) is not None
     if value.device.type != "cpu":
-        return devices.look(value) is not None
+        return cpu_view(value) is not None
     if value.layout is not torch.strided or value.dtype not in NAMES or value.is_nested or value._is_zerotensor():
         return False
     if torch._C._functorch.is_functorch_wrapped_tensor(value):  # it lives only inside a transform

@@ -2,10 +2,14 @@
 
 A decoded tensor is detached: whether the worker's own requires a gradient is one of these facts. They are kept beside
 the tensors, so that `torch.save` and `copy` take nothing of them along.
+
+On the wire, tensors of an accelerator are ordinary memory, and where they lie is a fact. A worker whose student code
+sees an accelerator, simulated or not, says here how its tensors are read and made.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -83,3 +87,32 @@ def from_row(row: Any) -> Facts:
     for text in (facts.device, "" if facts.grad_fn is None else facts.grad_fn):
         expect(type(text) is str and len(text) <= LONGEST, "invalid facts of a tensor")
     return facts
+
+
+@dataclass(frozen=True)
+class Accelerator:
+    """How tensors of the accelerator of this process are read and made.
+
+    Attributes:
+        look: gives the CPU tensor over such a tensor's memory, and its device; None for any other tensor.
+        place: puts a CPU tensor on a device, over the same memory or memory that mirrors it.
+        begin: called before each request.
+    """
+
+    look: Callable[[torch.Tensor], tuple[torch.Tensor, str] | None]
+    place: Callable[[torch.Tensor, str], torch.Tensor]
+    begin: Callable[[], None] = lambda: None
+
+
+accelerator_here: list[Accelerator] = []
+"""The accelerator of this process; most have none. A process has at most one kind, for good."""
+
+
+def use_accelerator(accelerator: Accelerator) -> None:
+    """Set the accelerator of this process."""
+    accelerator_here[:] = [accelerator]
+
+
+def cpu_view(tensor: torch.Tensor) -> tuple[torch.Tensor, str] | None:
+    """The CPU tensor over the memory of a tensor of the accelerator, and its device; None for any other tensor."""
+    return accelerator_here[0].look(tensor) if accelerator_here else None

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import os
 import struct
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 from grader.wire.bounds import Budget, Caps, ProtocolError, Unsupported, expect
-from grader.wire.shared import map_shared
+from grader.wire.transport import Patience, Transport, map_shared
 
 MAGIC = b"TGR1"
 HEADER = struct.Struct("<4sIIQ")
@@ -17,39 +17,6 @@ HEADER = struct.Struct("<4sIIQ")
 
 MAPPED = 1 << 62
 """The data are memory that comes as a descriptor and stays shared: the sender will write to it later."""
-
-Patience = Callable[[], float]
-"""Seconds that a wait may last before the patience is asked again; raises when there is none left."""
-
-
-class Transport(Protocol):
-    """How bytes travel.
-
-    Attributes:
-        carries_descriptors: whether shared memory can travel.
-    """
-
-    carries_descriptors: bool = False
-
-    def write(self, parts: Sequence[bytes | memoryview], descriptor: int | None, patience: Patience | None) -> None:
-        """Send all parts, and a descriptor with the first byte."""
-
-    def read_into(self, view: memoryview, patience: Patience | None) -> None:
-        """Fill the view.
-
-        Raises:
-            ChannelClosed: the other side is gone.
-        """
-
-    def take_descriptor(self) -> int | None:
-        """The descriptor that came with the bytes read last, if one did; the caller owns it."""
-        return None
-
-    def close_writing(self) -> None:
-        """Tell the other side that nothing more comes."""
-
-    def close(self) -> None:
-        """Close our end."""
 
 
 class Frame(NamedTuple):

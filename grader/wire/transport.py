@@ -4,22 +4,75 @@ from __future__ import annotations
 
 import array
 import contextlib
+import mmap
 import os
 import queue
 import select
 import socket
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from grader.wire.bounds import ChannelClosed
-from grader.wire.frames import Patience, Transport
 
-_CHUNK = 1 << 18
 _AT_ONCE = 1 << 16
-"""As much is asked for at once as most messages have, so that one is read with one system call."""
+"""Bytes that are read at once: most messages have fewer, so that one is read with one system call."""
 _PARTS_AT_ONCE = 64
 _ROOM_FOR_DESCRIPTORS = socket.CMSG_SPACE(4 * 4) if hasattr(socket, "CMSG_SPACE") else 0
 """For a few, though one at most is expected: the system drops those that do not fit."""
+
+Patience = Callable[[], float]
+"""Seconds that a wait may last before the patience is called again; raises when there is none left."""
+
+
+class Transport:
+    """A stream of bytes in both directions.
+
+    Attributes:
+        carries_descriptors: whether shared memory can travel.
+    """
+
+    carries_descriptors = False
+
+    def __init__(self) -> None:
+        self._arrived = memoryview(bytearray(_AT_ONCE))
+        self._rest = self._arrived[:0]
+
+    def write(self, parts: Sequence[bytes | memoryview], descriptor: int | None, patience: Patience | None) -> None:
+        """Send all parts, and a descriptor with the first byte."""
+        raise NotImplementedError
+
+    def read_into(self, view: memoryview, patience: Patience | None) -> None:
+        """Fill the view.
+
+        Raises:
+            ChannelClosed: the other side is gone.
+        """
+        while view:
+            if not self._rest:
+                # More than is wanted now is read with it, but not of large memory, which would be copied twice.
+                if len(view) >= _AT_ONCE:
+                    view = view[self._receive(view, patience) :]
+                    continue
+                self._rest = self._arrived[: self._receive(self._arrived, patience)]
+            count = min(len(view), len(self._rest))
+            view[:count] = self._rest[:count]
+            view, self._rest = view[count:], self._rest[count:]
+
+    def _receive(self, view: memoryview, patience: Patience | None) -> int:
+        """Wait for bytes; how many have come into the view, which has room for `_AT_ONCE` or more."""
+        raise NotImplementedError
+
+    def take_descriptor(self) -> int | None:
+        """The descriptor that came with the bytes read last, if one did; the caller owns it."""
+        return None
+
+    def close_writing(self) -> None:
+        """Tell the other side that nothing more comes."""
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """Close our end."""
+        raise NotImplementedError
 
 
 class SocketTransport(Transport):
@@ -28,11 +81,10 @@ class SocketTransport(Transport):
     carries_descriptors = hasattr(os, "memfd_create")
 
     def __init__(self, sock: socket.socket) -> None:
+        super().__init__()
         sock.setblocking(False)
         self._sock = sock
         self._descriptors: list[int] = []
-        self._arrived = memoryview(bytearray(_AT_ONCE))
-        self._rest = self._arrived[:0]
         self._waits = {event: select.poll() for event in (select.POLLIN, select.POLLOUT)}
         for event, poll in self._waits.items():
             poll.register(sock, event)
@@ -60,23 +112,9 @@ class SocketTransport(Transport):
                     rest[0] = rest[0][sent:]
                     sent = 0
 
-    def read_into(self, view: memoryview, patience: Patience | None) -> None:
-        """Fill the view, keeping the last descriptor that came along and closing any other."""
-        while view:
-            if not self._rest:
-                # What is asked for is hardly ever there yet, so it is waited for first. More than is wanted now is
-                # read with it, but not of large memory, which would be copied twice.
-                self._wait(select.POLLIN, patience)
-                if len(view) >= _AT_ONCE:
-                    view = view[self._receive(view) :]
-                    continue
-                self._rest = self._arrived[: self._receive(self._arrived)]
-            count = min(len(view), len(self._rest))
-            view[:count] = self._rest[:count]
-            view, self._rest = view[count:], self._rest[count:]
-
-    def _receive(self, view: memoryview) -> int:
-        """Bytes that have come into the view: none, if others were quicker."""
+    def _receive(self, view: memoryview, patience: Patience | None) -> int:
+        # What is expected is hardly ever there yet, so it is waited for first.
+        self._wait(select.POLLIN, patience)
         try:
             count, ancillary, _, _ = self._sock.recvmsg_into([view], _ROOM_FOR_DESCRIPTORS)
         except BlockingIOError:
@@ -119,12 +157,12 @@ class SocketTransport(Transport):
 
 
 class PipeTransport(Transport):
-    """Two descriptors, read and written without a deadline: the side of a channel that may wait for ever."""
+    """Two descriptors, read and written without a deadline: the end of a channel that may wait for ever."""
 
     def __init__(self, read_fd: int, write_fd: int) -> None:
+        super().__init__()
         self._read_fd = read_fd
         self._write_fd: int | None = write_fd
-        self._rest = memoryview(b"")
 
     def write(self, parts: Sequence[bytes | memoryview], descriptor: int | None, patience: Patience | None) -> None:
         """Send all parts."""
@@ -135,24 +173,20 @@ class PipeTransport(Transport):
             for part in parts:
                 rest = memoryview(part).cast("B")
                 while rest:
-                    rest = rest[os.write(self._write_fd, rest[:_CHUNK]) :]
+                    rest = rest[os.write(self._write_fd, rest[: 4 * _AT_ONCE]) :]
         except OSError as error:
             raise ChannelClosed(str(error)) from None
 
-    def read_into(self, view: memoryview, patience: Patience | None) -> None:
-        """Fill the view."""
-        while view:
-            if not self._rest:
-                self._rest = memoryview(self._next(patience))
-            count = min(len(view), len(self._rest))
-            view[:count] = self._rest[:count]
-            view, self._rest = view[count:], self._rest[count:]
+    def _receive(self, view: memoryview, patience: Patience | None) -> int:
+        chunk = self._next(patience)
+        view[: len(chunk)] = chunk
+        return len(chunk)
 
     def _next(self, patience: Patience | None) -> bytes:
         """Some bytes, as soon as there are any."""
         del patience
         try:
-            chunk = os.read(self._read_fd, _CHUNK)
+            chunk = os.read(self._read_fd, _AT_ONCE)
         except OSError as error:
             raise ChannelClosed(str(error)) from None
         if not chunk:
@@ -176,8 +210,8 @@ class PatientPipes(PipeTransport):
 
     def __init__(self, read_fd: int, write_fd: int) -> None:
         super().__init__(read_fd, write_fd)
-        self._arrived: queue.Queue[bytes] = queue.Queue(maxsize=64)
-        self._leaving: queue.Queue[bytes | None] = queue.Queue()
+        self._incoming: queue.Queue[bytes] = queue.Queue(maxsize=64)
+        self._outgoing: queue.Queue[bytes | None] = queue.Queue()
         self._reader = threading.Thread(target=self._read_on, name="wire-read", daemon=True)
         self._writer = threading.Thread(target=self._write_on, name="wire-write", daemon=True)
         self._reader.start()
@@ -187,34 +221,34 @@ class PatientPipes(PipeTransport):
         # Into a queue that is bounded: whoever sends faster than we read must wait, as over a pipe without a thread.
         with contextlib.suppress(ChannelClosed):
             while True:
-                self._arrived.put(super()._next(None))
-        self._arrived.put(b"")
+                self._incoming.put(super()._next(None))
+        self._incoming.put(b"")
 
     def _write_on(self) -> None:
         with contextlib.suppress(ChannelClosed):  # the reader meets the end of the stream and says so
-            while (part := self._leaving.get()) is not None:
+            while (part := self._outgoing.get()) is not None:
                 super().write([part], None, None)
 
     def write(self, parts: Sequence[bytes | memoryview], descriptor: int | None, patience: Patience | None) -> None:
         """Queue all parts; a worker that does not read them is met by the deadline of the reply."""
         del descriptor, patience
         for part in parts:
-            self._leaving.put(bytes(part))
+            self._outgoing.put(bytes(part))
 
     def _next(self, patience: Patience | None) -> bytes:
         while True:
             try:
-                chunk = self._arrived.get(timeout=None if patience is None else max(0.0, patience()))
+                chunk = self._incoming.get(timeout=None if patience is None else max(0.0, patience()))
             except queue.Empty:
                 continue
             if not chunk:  # put back, for whoever asks once more
-                self._arrived.put(b"")
+                self._incoming.put(b"")
                 raise ChannelClosed("the other side closed the channel")
             return chunk
 
     def close_writing(self) -> None:
         """Send what is queued, then tell the other side that nothing more comes."""
-        self._leaving.put(None)
+        self._outgoing.put(None)
         self._writer.join(timeout=1)
         super().close_writing()
 
@@ -222,5 +256,24 @@ class PatientPipes(PipeTransport):
         """Close both ends. The process at the other end is dead by now, so that the threads end too."""
         while self._reader.is_alive():
             with contextlib.suppress(queue.Empty):
-                self._arrived.get(timeout=0.01)  # makes room for a reader that holds one more chunk
+                self._incoming.get(timeout=0.01)  # makes room for a reader that holds one more chunk
         super().close()
+
+
+def make_to_map(name: str, size: int) -> int:
+    """A descriptor of memory whose pages are there already, for both ends to write into; the caller owns it."""
+    import fcntl  # not on every system that this module is imported on
+
+    descriptor = os.memfd_create(name, os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+    os.posix_fallocate(descriptor, 0, size)
+    # No holder may grow or shrink it, or add further seals.
+    fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, fcntl.F_SEAL_GROW | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_SEAL)
+    return descriptor
+
+
+def map_shared(descriptor: int, size: int) -> memoryview:
+    """Shared memory from a process that we trust."""
+    if not size:  # the system refuses to map it
+        return memoryview(bytearray())
+    # Its pages are there already, so that a timed call does not pay for page faults.
+    return memoryview(mmap.mmap(descriptor, size, flags=mmap.MAP_SHARED | getattr(mmap, "MAP_POPULATE", 0)))

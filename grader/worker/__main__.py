@@ -29,10 +29,10 @@ def main() -> None:
         # Its workers are ended. Python would now take torch apart, and the host would wait for it.
         os._exit(0)
     else:
-        from grader.worker import spawned
+        from grader.worker.start import spawned
 
         gc.enable()
-        spawned.run(_launched(sys.argv[2]))
+        spawned(_launched(sys.argv[2]))
 
 
 def _launched(text: str) -> Launched:

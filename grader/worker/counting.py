@@ -21,7 +21,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from grader.accelerator.machine import machine_or_none
 from grader.wire.memory import place_of
-from grader.worker import uninitialized
+from grader.worker.surroundings import fill_memory
 
 _COLLECTIVES = ("c10d", "_c10d_functional", "_c10d_functional_autograd")
 _NO_COLLECTIVES = ("wait_tensor", "_wrap_tensor_autograd")
@@ -93,7 +93,7 @@ def poisoned(function: Callable[..., Any], args: list[Any], kwargs: dict[str, An
     """
     was = torch.are_deterministic_algorithms_enabled(), torch.is_deterministic_algorithms_warn_only_enabled()
     filled = torch.utils.deterministic.fill_uninitialized_memory  # type: ignore[attr-defined]
-    uninitialized.fill(False)  # else this call would find what all other calls find
+    fill_memory(False)  # else this call would find what all other calls find
     torch._C._set_deterministic_algorithms(True, warn_only=True)  # the public function imports PyTorch's compiler
     torch.utils.deterministic.fill_uninitialized_memory = True  # type: ignore[attr-defined]
     try:
@@ -106,7 +106,7 @@ def poisoned(function: Callable[..., Any], args: list[Any], kwargs: dict[str, An
     finally:
         torch._C._set_deterministic_algorithms(was[0], warn_only=was[1])
         torch.utils.deterministic.fill_uninitialized_memory = filled  # type: ignore[attr-defined]
-        uninitialized.fill(True)
+        fill_memory(True)
 
 
 class Uses(TorchFunctionMode):

@@ -1,12 +1,20 @@
-"""Built-in probes: functions of ours that run beside student code. What they return is untrusted."""
+"""Built-in probes: functions of ours that run beside student code. What they return is untrusted.
+
+`on_ranks` calls a function on several ranks: processes of one worker that talk over gloo, each with arguments of its
+own. All of them are the student's. Each counts its own collectives.
+"""
 
 from __future__ import annotations
 
 import ast
 import contextlib
+import datetime
+import importlib
 import io
 import math
+import os
 import sys
+import tempfile
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -17,16 +25,25 @@ from torch.autograd.gradcheck import GradcheckError
 
 from grader.accelerator.machine import machine_or_none
 from grader.accelerator.spans import Span
-from grader.worker import generators
 from grader.worker.counting import count as count
 from grader.worker.counting import poisoned as poisoned
-from grader.worker.ranks import on_ranks as on_ranks
+from grader.worker.surroundings import seed as seed_all
 
 _MAX_TEXT = 300
 _MAX_PRINTED = 100_000
 _MAX_LINES = 10_000
 _MOST_WARNINGS = 100
 _MOST_SPANS = 4000
+
+_RANK_WAIT_S = 10
+"""How long a rank waits in a collective for others that do something else: less than a call may take. Who waits for a
+rank that is done is told at once, as that rank's connections are closed."""
+
+_WAITED = ("timed out", "closed by peer", "reset by peer", "read error", "broken pipe")
+"""What gloo says, in lower case, where another rank did not come to a collective."""
+
+_DISTRIBUTED = "torch.distributed"
+_PLAIN = (int, float, complex, str, list, tuple, dict, type(None))
 
 
 def last(*args: Any) -> Any:
@@ -73,7 +90,7 @@ def is_instance(obj: Any, kind: Any) -> bool:
 
 def seeded(function: Callable[..., Any], seed: int, args: list[Any], kwargs: dict[str, Any]) -> Any:
     """Call after seeding the generators of PyTorch, NumPy and Python."""
-    generators.seed(seed, devices=True)
+    seed_all(seed, devices=True)
     return function(*args, **kwargs)
 
 
@@ -134,7 +151,7 @@ def training_step(
         steps: how often the function is called.
         seed: with which the model is made.
     """
-    generators.seed(seed, devices=True)
+    seed_all(seed, devices=True)
     names: dict[str, Any] = {"torch": torch, "nn": torch.nn, "F": torch.nn.functional}
     net = names["model"] = eval(model, names)  # noqa: S307  the course's own
     criterion, optimizer_ = eval(loss, names), eval(optimizer, names)  # noqa: S307
@@ -150,7 +167,7 @@ def evaluation(function: Callable[..., Any], data: Sequence[Any], model: str, ba
     Gives the result, whether the model is in training mode afterwards, whether a forward pass recorded gradients, and
     whether the model's state stayed as it was.
     """
-    generators.seed(seed, devices=True)
+    seed_all(seed, devices=True)
     net = eval(model, {"torch": torch, "nn": torch.nn})  # noqa: S307  the course's own
     net.train()
     before = {name: each.clone() for name, each in net.state_dict().items()}
@@ -195,3 +212,71 @@ def _requiring(arg: Any) -> Any:
     if isinstance(arg, torch.Tensor) and (arg.dtype.is_floating_point or arg.dtype.is_complex):
         return arg.detach().clone().requires_grad_()
     return arg
+
+
+def on_ranks(function: Callable[..., Any], each: Sequence[list[Any]]) -> list[dict[str, Any]]:
+    """Call a function on as many ranks as there are lists of arguments.
+
+    Returns:
+        A dict for each rank. `ended` is "returned", "raised", "waits" (for ranks that never come) or "died". With
+        "returned" come `result`, `collectives` (how often each was called), `sent` (bytes handed over) and `changed`
+        (whether an argument was); with "raised" the type's name and the text.
+    """
+    # Here and not at the top: a worker without ranks does not pay for it. Before the fork, so that it is paid for once.
+    importlib.import_module(_DISTRIBUTED)
+    with tempfile.TemporaryDirectory() as folder:
+        pids = [_start(function, args, rank, len(each), folder) for rank, args in enumerate(each)]
+        for pid in pids:
+            os.waitpid(pid, 0)
+        return [_read(os.path.join(folder, str(rank))) for rank in range(len(each))]
+
+
+def _start(function: Callable[..., Any], args: list[Any], rank: int, size: int, folder: str) -> int:
+    """A child that is one rank, and writes its answer into the folder; its process id."""
+    pid = os.fork()
+    if pid:
+        return pid
+    # From here on in the child, which never comes back.
+    try:
+        answer = _answer(function, args, rank, size, folder)
+        torch.save(answer, os.path.join(folder, str(rank)))
+    finally:
+        os._exit(0)
+
+
+def _answer(function: Callable[..., Any], args: list[Any], rank: int, size: int, folder: str) -> dict[str, Any]:
+    """What became of the call on this rank."""
+    dist = importlib.import_module(_DISTRIBUTED)
+    os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
+    os.environ.update(RANK=str(rank), WORLD_SIZE=str(size), LOCAL_RANK=str(rank))
+    store = dist.FileStore(os.path.join(folder, "store"), size)
+    timeout = datetime.timedelta(seconds=_RANK_WAIT_S)
+    before = [arg.clone() if isinstance(arg, torch.Tensor) else arg for arg in args]
+    try:
+        dist.init_process_group("gloo", store=store, rank=rank, world_size=size, timeout=timeout)
+        result, cost = count(function, args, {})
+    except Exception as error:  # whatever student code raises is told, with its type
+        if any(words in str(error).lower() for words in _WAITED):
+            return {"ended": "waits"}
+        return {"ended": "raised", "raised": [type(error).__name__, str(error)[:_MAX_TEXT]]}
+    pairs = [pair for pair in zip(before, args, strict=True) if isinstance(pair[0], torch.Tensor)]
+    changed = not all(old.shape == new.shape and torch.equal(old.nan_to_num(), new.nan_to_num()) for old, new in pairs)
+    if isinstance(result, torch.Tensor):
+        result = result.detach().clone()  # not the storage behind a view
+    elif not isinstance(result, _PLAIN):
+        result = f"<{type(result).__name__}>"
+    return {
+        "ended": "returned",
+        "result": result,
+        "collectives": cost["collectives"],
+        "sent": cost["sent"],
+        "changed": changed,
+    }
+
+
+def _read(path: str) -> dict[str, Any]:
+    try:
+        answer: dict[str, Any] = torch.load(path, weights_only=True)
+    except (OSError, RuntimeError):  # there is none, or a part of one
+        return {"ended": "died"}
+    return answer

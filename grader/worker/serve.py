@@ -9,12 +9,15 @@ from __future__ import annotations
 import contextlib
 import functools
 import importlib.util
+import inspect
 import linecache
 import os
 import signal
 import sys
+import traceback
 import types
-from collections.abc import Callable, Iterable
+from bdb import BdbQuit
+from collections.abc import Callable, Collection, Iterable
 from concurrent.futures import Future
 from itertools import islice
 from pathlib import Path
@@ -22,14 +25,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from grader.wire import devices
 from grader.wire.bounds import ChannelClosed, Unsupported
 from grader.wire.decode import Decoder
 from grader.wire.encode import Encoder
+from grader.wire.facts import accelerator_here
 from grader.wire.frames import Channel, Frame, packed
 from grader.wire.memory import Table, padded, starts_of
-from grader.worker import device, generators, own_probes, stops, uninitialized
-from grader.worker.raising import cut, exception_row, note_signature
+from grader.worker import device, own_probes
+from grader.worker.surroundings import fill_memory, seed
 
 NO_MEMORY = 71
 """Exit status of a worker that has no memory left for a request."""
@@ -37,20 +40,21 @@ NO_MEMORY = 71
 _MAX_NAMES = 500
 _MAX_ITEMS = 10_000
 _READ_ONLY = 0o444
+_MAX_TEXT = 2000
+_MAX_LINES = 20
 _TIMED = ("prepare", "go", "results")
+
+_TIMERS = (signal.ITIMER_REAL, signal.ITIMER_VIRTUAL, signal.ITIMER_PROF) if hasattr(signal, "setitimer") else ()
+_SET_TIMER: Any = getattr(signal, "setitimer", None)  # as it is before student code is loaded
 
 Reply = tuple[dict[str, Any], list[Any]]
 """The tree of a reply, and its memory."""
 
 
-_TIMERS = (signal.ITIMER_REAL, signal.ITIMER_VIRTUAL, signal.ITIMER_PROF) if hasattr(signal, "setitimer") else ()
-_SET_TIMER: Any = getattr(signal, "setitimer", None)  # as it is before student code is loaded
-
-
 def serve(channel: Channel, folder: str) -> None:
     """Answer requests until the channel closes."""
     submission = Submission(folder)
-    stops.prepare()
+    _prepare_stops()
     with contextlib.suppress(ChannelClosed):
         while True:
             try:
@@ -66,6 +70,25 @@ def serve(channel: Channel, folder: str) -> None:
                 channel.send(number, tree, data)
             except Unsupported as error:
                 channel.send(number, _unsupported(error))
+
+
+class TimeIsOver(BaseException):
+    """Raised where student code is when the grader wants to know where that is: the line goes into the message."""
+
+
+def _prepare_stops() -> None:
+    """Before student code is loaded: end it where its time is over, and where it would wait for somebody to type."""
+    sys.breakpointhook = _stop_at_breakpoint
+    if hasattr(signal, "SIGUSR1"):
+        signal.signal(signal.SIGUSR1, _stop_here)
+
+
+def _stop_at_breakpoint(*args: Any, **kwargs: Any) -> None:
+    raise BdbQuit  # where no one types, a prompt is only noise
+
+
+def _stop_here(number: int, frame: Any) -> None:
+    raise TimeIsOver
 
 
 def _stop_timers() -> None:
@@ -101,9 +124,9 @@ class Submission:
         do = frame.tree["do"]
         if (do in _TIMED) is not self._timed:
             self._timed = not self._timed
-            uninitialized.fill(not self._timed)  # filling would be part of the time
-        if devices.here:
-            devices.here[0].begin()
+            fill_memory(not self._timed)  # filling would be part of the time
+        if accelerator_here:
+            accelerator_here[0].begin()
         for number in frame.tree.get("dropped", ()):
             if number in self._objects:
                 del self._numbers[id(self._objects.pop(number))]
@@ -111,7 +134,7 @@ class Submission:
             device.show(frame.tree["device"])
             self._sees_devices = frame.tree["device"] != "none"
         if "seed" in frame.tree:
-            generators.seed(frame.tree["seed"], devices=self._sees_devices)
+            seed(frame.tree["seed"], devices=self._sees_devices)
         if do == "results":
             held, self._held = self._held, Future()
             return self._replies([(Table(), held.result)])
@@ -136,7 +159,7 @@ class Submission:
             except Unsupported:
                 raise
             except BaseException as raised:  # SystemExit and its kin are answers, too
-                error = exception_row(raised, self._folder, set(self._spaces))
+                error = _exception_row(raised, self._folder, set(self._spaces))
                 # What it did to its arguments before it raised is sent as well.
                 tree, blocks = Encoder(table, self._child_of, answers=True).encode([])
         except Unsupported as unsupported:
@@ -201,7 +224,7 @@ class Submission:
         try:
             return function(*args, **(kwargs or {}))
         except TypeError as error:
-            note_signature(error, function)
+            _note_signature(error, function)
             raise
 
     def _set(self, _: dict[str, Any], obj: Any, name: str, value: Any) -> None:
@@ -265,7 +288,7 @@ def _import_file(name: str, path: Path) -> types.ModuleType:
 
 
 def _unsupported(error: Unsupported) -> dict[str, Any]:
-    return {"roots": [], "rows": [], "blocks": [], "unsupported": cut(str(error))}
+    return {"roots": [], "rows": [], "blocks": [], "unsupported": _cut(str(error))}
 
 
 def _flush() -> None:
@@ -274,3 +297,65 @@ def _flush() -> None:
             stream.flush()
         except BaseException:  # noqa: S112  the student may have closed or replaced it
             continue
+
+
+# -- what student code raised ------------------------------------------------------------------------------------------
+
+
+def _exception_row(error: BaseException, folder: str, spaces: Collection[str]) -> dict[str, Any]:
+    """An exception as plain data: its type and nearest builtin type, bounded text, the student's own lines.
+
+    Args:
+        error: what was raised.
+        folder: where the submission's files are.
+        spaces: of the names that a check can use; those of probe files are among them.
+    """
+    lines, statement = [], ""
+    if isinstance(error, SyntaxError) and error.filename and _is_own(error.filename, folder):
+        lines.append([_own_name(error.filename, folder), error.lineno or 0, "", _cut(error.text or "")])
+    frames = traceback.extract_tb(error.__traceback__)
+    for frame in frames[-10 * _MAX_LINES :]:
+        if _is_own(frame.filename, folder):
+            lines.append([_own_name(frame.filename, folder), frame.lineno or 0, frame.name, _cut(frame.line or "")])
+    # An assertion of a probe is the course author's, and fails the check; one of the student's is an exception of
+    # theirs.
+    if isinstance(error, AssertionError) and frames and f"probe:{frames[-1].filename.removesuffix('.py')}" in spaces:
+        statement = _cut(frames[-1].line or "assert")
+    signature = None if lines else error.__dict__.get("_signature")
+    return {
+        "type": _cut(type(error).__name__.lstrip("_")),  # torch.linalg.LinAlgError calls itself _LinAlgError
+        "builtin": next(base.__name__ for base in type(error).__mro__ if base.__module__ == "builtins"),
+        "text": _text(error).replace(folder + os.sep, ""),
+        "lines": lines[-_MAX_LINES:],
+        "signature": signature,
+        "statement": statement,
+    }
+
+
+def _note_signature(error: TypeError, function: Any) -> None:
+    """Keep the signature of a function that refused its arguments."""
+    with contextlib.suppress(TypeError, ValueError):  # some functions of C's tell none
+        error.__dict__["_signature"] = _cut(str(inspect.signature(function)))
+
+
+def _cut(text: str) -> str:
+    """A text of bounded length."""
+    return text if len(text) <= _MAX_TEXT else text[:_MAX_TEXT] + " ..."
+
+
+def _is_own(filename: str, folder: str) -> bool:
+    return os.path.isabs(filename) and os.path.realpath(filename).startswith(folder + os.sep)
+
+
+def _own_name(filename: str, folder: str) -> str:
+    return _cut(os.path.relpath(os.path.realpath(filename), folder))
+
+
+def _text(error: BaseException) -> str:
+    try:
+        if isinstance(error, SyntaxError):
+            return _cut(error.msg)
+        text = error.args[0] if len(error.args) == 1 and type(error.args[0]) is str else str(error)
+        return _cut(text)
+    except BaseException as second:  # a student's __str__ may do anything
+        return f"(its text cannot be shown: {type(second).__name__})"

@@ -28,8 +28,7 @@ from grader.sandbox.messages import to_text
 from grader.sandbox.wall import Wall
 from grader.sandbox.wall_trial import try_wall
 from grader.worker import counting, device
-from grader.worker.forked import be_born, receive
-from grader.worker.spawned import wall_of
+from grader.worker.start import forked, receive, wall_of
 
 _SELF_CHECK_S = 20
 _PRELOADED = ("numpy.random", "numpy.linalg", "torch.autograd.gradcheck", "torch.nn.functional")
@@ -225,7 +224,7 @@ class _Server:
             return False
         if pid == 0:
             try:
-                be_born(birth, self._wall)
+                forked(birth, self._wall)
             except BaseException:
                 traceback.print_exc()
             # Whatever happens in there, the child must not come back into the server's loop.

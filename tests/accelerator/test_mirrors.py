@@ -7,15 +7,14 @@ from accelerator.modes import in_mode
 from wire.pair import Pair, quietly
 
 from grader import accelerator
-from grader.wire import devices
-from grader.wire.facts import Facts, facts_of, note_facts
-from grader.worker.cuda import Mirrors
+from grader.wire.facts import Accelerator, Facts, facts_of, note_facts, use_accelerator
+from grader.worker.device import Mirrors
 
 
 def mirrored() -> Pair:
     """A check and a worker whose tensors on "cuda" are mirrored."""
     mirrors = Mirrors(accelerator.is_simulated)
-    devices.use(devices.Accelerator(mirrors.look, mirrors.place, mirrors.begin))
+    use_accelerator(Accelerator(mirrors.look, mirrors.place, mirrors.begin))
     return Pair()
 
 

@@ -9,10 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from grader.author.kept import Kept
 from support import COURSES, FORK, run_grade
 
 from grader.author import kept as keeping
-from grader.author.kept import Kept
 from grader.author.odd import odd_cases
 from grader.author.proof import Proof
 from grader.author.run import prove

@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from grader.batch.order import Order, Summary, Where
-from grader.batch.run import grade_batch
-from grader.cluster.engine import LOCAL
-from grader.grading.grade import Sheet
+from grader.batch.order import Order, Summary
+from grader.batch.run import OpenEngine, grade_batch
+from grader.grading.plan import RunPlan
 from grader.intake.layouts import taken_in
 from grader.model import Check, Course, Exercise, Outcome, Report, Verdict
 from grader.model.messages import ALL, Collected, Part, Setup, Start
@@ -97,11 +96,11 @@ class PretendClass:
         exercises: Sequence[Exercise] = (),
         seconds: float = 0,
         slots: int = 1,
-        engine: str = LOCAL,
+        engine: OpenEngine | None = None,
         **order: Any,
     ) -> Summary:
         """Grade; `jobs` and `compared` then have what was run here, and `told` whose reports were new."""
-        sheet = Sheet(self.course, exercises or self.course.exercises, Setup(Start.FORK, least=Level.FULL))
+        plan = RunPlan(self.course, exercises or self.course.exercises, Setup(Start.FORK, least=Level.FULL))
         self.jobs, self.compared, self.told = [], [], []
 
         def on_report(report: Report, number: int, total: int) -> None:
@@ -118,7 +117,8 @@ class PretendClass:
             mock.patch.object(pool, "workers_for", lambda *args: nullcontext(mock.Mock())),
             taken_in(self.folder, self.course.exercises, out=self.out) as intake,
         ):
-            return grade_batch(sheet, intake, self.out, Order(**order), on_report, where=Where(engine, slots))
+            order_ = Order(**order)
+            return grade_batch(plan, intake, self.out, order_, on_report, slots=slots, engine=engine)
 
     def rows(self) -> dict[str, str]:
         """The gradebook's lines, by author."""

@@ -38,18 +38,17 @@ def made(tiny: Course, tmp_path: Path) -> Made:
 
 
 def journal(pretend: PretendClass) -> dict[str, list[tuple[object, ...]]]:
-    """All that the journal has, without the times."""
+    """All that the journal has, without times and numbers of results, which follow the order of arrival."""
+    kept = "author, exercise, files, judge, seed, machine, mistakes, confinement, outcomes"
+    queries = {
+        "runs": "SELECT id, options FROM runs",
+        "submissions": "SELECT * FROM submissions ORDER BY author",
+        "results": f"SELECT run, {kept} FROM results ORDER BY author, exercise, outcomes",
+        "current": "SELECT c.author, c.exercise, c.run, r.outcomes FROM current c JOIN results r ON r.id = c.result"
+        " ORDER BY c.author, c.exercise",
+    }
     with sqlite3.connect(pretend.out / FILE) as opened:
-        tables = {
-            "runs": "id, told",
-            "submissions": "*",
-            "outcomes": "id, run, author, exercise, files, judge, seed, machine, mistakes, confinement, told",
-            "seats": "*",
-        }
-        found = {
-            table: opened.execute(f"SELECT {columns} FROM {table} ORDER BY 1, 2").fetchall()
-            for table, columns in tables.items()
-        }
+        found = {name: opened.execute(query).fetchall() for name, query in queries.items()}
     opened.close()
     return found
 
@@ -135,7 +134,7 @@ def test_what_ended_late_has_its_time_alone(made: Made, monkeypatch: pytest.Monk
     assert pretend.rows()["author3"].split(",")[:2] == ["0", "0"]
     assert alone.count("inconclusive author3\n") >= 1
     with sqlite3.connect(pretend.out / FILE) as opened:
-        (count,) = opened.execute("SELECT count(*) FROM outcomes WHERE author = 'author3'").fetchone()
+        (count,) = opened.execute("SELECT count(*) FROM results WHERE author = 'author3'").fetchone()
     opened.close()
     assert count == 2
 

@@ -8,20 +8,21 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
-from support import COURSES, FORK, WarmGrade
+from support import COURSES, FORK, InLane, WarmGrade, WarmPool
 
 from grader.author.cases import cases_of
 from grader.author.judge import judge
 from grader.author.proof import Proof
 from grader.author.runs import Runs
 from grader.batch.journal import open_journal
-from grader.batch.overview import Class, kept_file
+from grader.batch.overview import Class
 from grader.course.load import load_course
-from grader.grading.diagnose import explainer
-from grader.grading.grade import Sheet, grade_submission
-from grader.grading.graded import to_told
-from grader.grading.keys import Keys
 from grader.grading.known import Known
+from grader.grading.lanes import Lanes
+from grader.grading.plan import RunPlan
+from grader.grading.schedule import schedule
+from grader.grading.store import open_store
+from grader.grading.work import Work
 from grader.intake.folder import read_submission
 from grader.model import Course, GradedExercise, Verdict
 from grader.model.messages import Setup
@@ -60,18 +61,15 @@ class Graded:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / exercise.file_name).write_text(text)
         submission = read_submission(folder, [exercise], author)
-        sheet = Sheet(self.course, [exercise], setup)
-        explain = explainer(submission, setup, self.lane, Known(setup))
-        (graded,) = grade_submission(sheet, submission, self.lane, explain=explain).exercises
+        plan = RunPlan(self.course, [exercise], setup)
         with open_journal(self.out) as journal:
-            journal.begin("test")
-            key = Keys(setup, [exercise]).of(submission, exercise)
-            told = to_told(graded) | kept_file(graded, submission, self.out / "in")
-            journal.submission(author, (), submission.digest)
-            number = journal.number()
-            journal.add(number, author, exercise.id, key, "full", told)
-            journal.seat(author, exercise.id, number)
-        return graded
+            journal.begin("test", self.out / "in")
+            journal.note_submission(author, (), submission.digest)
+            works = [Work(plan, exercise, submission)]
+            *_, finished = schedule(works, InLane(self.lane, Known(setup)), journal)
+            assert finished.id is not None
+            journal.let_count(author, exercise.id, finished.id)
+        return finished.graded
 
     @property
     def setup(self) -> Setup:
@@ -160,8 +158,10 @@ def problems(graded: Graded, draft: Path) -> list[str]:
     (exercise, *_) = graded.course.exercises
     proof = Proof(exercise)
     cases = list(cases_of(proof, graded.lane.checks_of(exercise), 1))
-    runs = Runs(graded.course, FORK)
-    mine = [(case, runs.run(case, graded.lane)) for case in cases if case.answer.path == draft]
+    with open_store(None) as store:
+        runs = Runs(graded.course, FORK, store)
+        lanes = Lanes(WarmPool(lambda: graded.lane), None)  # type: ignore[arg-type]
+        mine = runs.run_all(lanes, [case for case in cases if case.answer.path == draft])
     rows = [(case, [row.outcome for row in shown.checks]) for case, shown in mine]
     assert all(outcome.verdict is not Verdict.BROKEN for _, outcomes in rows for outcome in outcomes)
     judge(proof, graded.lane.checks_of(exercise), rows)

@@ -11,9 +11,8 @@ from batch.pretend import PretendClass
 from batch.test_journal import results
 
 from grader.batch import run
-from grader.batch.journal import FILE, open_journal
+from grader.batch.journal import FILE, open_journal, waiting_shards
 from grader.batch.order import Shard
-from grader.batch.shards import waiting_shards
 from grader.cli import main
 from grader.model import Course, Verdict
 from grader.model.errors import CourseError

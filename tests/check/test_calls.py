@@ -25,7 +25,7 @@ from grader.check import (
     raises,
     same_values,
 )
-from grader.connection.proxy import connection_of
+from grader.connection.connection import connection_of
 from grader.connection.raised import raised_by_student
 from grader.connection.student import Student
 from grader.wire.bounds import Unsupported

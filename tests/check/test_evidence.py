@@ -14,7 +14,7 @@ from support import Function
 
 from grader.check.costs import no_loop, uses_at_most
 from grader.check.text import _MODULES, _is_inside, reads_openly, text_of
-from grader.connection.proxy import Proxy, connection_of
+from grader.connection.connection import Proxy, connection_of
 from grader.connection.record import Record
 from grader.model.endings import CheckFailed
 
@@ -243,7 +243,7 @@ class Noted:
         self.renewed = 0
 
     def renew(self) -> None:
-        """See `Inputs`."""
+        """See `Record.renew`."""
         self.renewed += 1
 
 
@@ -252,7 +252,7 @@ def test_a_doubt_changes_no_input(function: Function) -> None:
     renewed = []
     for text in (REFERENCE, HIDDEN):
         total, inputs = judged(function, text), Noted()
-        connection_of(total).begin_check(Record(inputs=inputs))
+        connection_of(total).begin_check(Record(renew=inputs.renew))
         with suppress(CheckFailed):
             no_loop(total, SMALL, LARGE)
         renewed.append(inputs.renewed)

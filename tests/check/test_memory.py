@@ -10,7 +10,7 @@ import torch
 from support import Function
 
 from grader.check.ratios import as_lean_as
-from grader.connection.proxy import connection_of
+from grader.connection.connection import connection_of
 from grader.model.endings import CheckFailed
 
 LEAN = "def total(x):\n    return x.neg_().sum().neg()\n"

@@ -14,9 +14,8 @@ from support import Function
 
 from grader.check.declare import Accelerator
 from grader.check.ratios import as_fast_as
-from grader.connection.measurement import Measurement
-from grader.connection.paired_run import Calls, Comparison, NewInputs, PairedRun
-from grader.connection.proxy import Proxy, connection_of
+from grader.connection.connection import Proxy, connection_of
+from grader.connection.measurement import Calls, Comparison, Measurement, NewInputs, PairedRun
 from grader.connection.ratio import Ratio
 from grader.connection.timing import Inputs, TimedWorker, Timing, _Look
 from grader.model.endings import CannotRun, CheckFailed, Inconclusive, WorkerLost

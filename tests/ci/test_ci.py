@@ -13,20 +13,22 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from support import COURSES, run_grade
+from support import COURSES, InLane, WarmPool, run_grade
 
 from grader.ci.platform import Platform, is_passed, is_unsettled
 from grader.ci.run import LatestWriter, grade_checkout
 from grader.cli.ci import command
 from grader.cli.export import command as export
-from grader.grading.grade import Sheet, grade_at_once, report_so_far
+from grader.grading import lanes as lanes_module
+from grader.grading.plan import RunPlan
+from grader.grading.submission import grade_submission, report_of
+from grader.grading.work import Finished
 from grader.intake.folder import read_submission
 from grader.model import Course, Report, Score
 from grader.model.errors import CourseError, GraderError
 from grader.model.messages import Setup, Start
-from grader.report.as_json import write_json
 from grader.report.export.checked import Options
-from grader.report.from_json import read_report
+from grader.report.schema import read_report, write_report
 from grader.runner.lane import Lane
 
 WRONG = "def double(x):\n    return 2 * x\n\n\ndef double_(x):\n    raise ValueError('::error::x')\n"
@@ -88,21 +90,22 @@ def test_a_report_so_far(tiny: Course, fork_lane: Lane, tmp_path: Path) -> None:
     (tmp_path / "double.py").write_text(WRONG)
     (tmp_path / "total.py").write_text("def total(x):\n    return x.sum()\n")
     submission = read_submission(tmp_path, tiny.exercises, "ada")
-    sheet = Sheet(tiny, tiny.exercises, Setup(Start.FORK))
-    whole = grade_at_once(sheet, submission, fork_lane)
-    before = report_so_far(sheet, submission, fork_lane, [])
-    between = report_so_far(sheet, submission, fork_lane, whole.exercises[:1])
-    after = report_so_far(sheet, submission, fork_lane, whole.exercises)
+    plan = RunPlan(tiny, tiny.exercises, Setup(Start.FORK))
+    done: list[Finished] = []
+    whole = grade_submission(plan, submission, InLane(fork_lane), on_finished=done.append)
+    before = report_of(plan, submission, [])
+    between = report_of(plan, submission, done[:1])
+    after = report_of(plan, submission, done)
     assert before.score == Score(0, 1500, 1500)
     assert between.score == Score(830, 1500, 500)
     assert replace(after, graded_at="") == replace(whole, graded_at="")
-    write_json(tmp_path / "r.json", between)
+    write_report(tmp_path / "r.json", between)
     read = read_report(tmp_path / "r.json")
-    assert read.score == between.score
-    assert [row.outcome.verdict for row in read.exercises[0].checks] == [
+    assert read.score.exact == between.score
+    assert [row.verdict for row in read.exercises[0].checks] == [
         row.outcome.verdict for row in between.exercises[0].checks
     ]
-    assert read.exercises[0].lines["in_place"] == 6
+    assert next(row for row in read.exercises[0].checks if row.id == "in_place").line == 6
     assert not is_unsettled(read)
     assert (is_passed(read, 83), is_passed(read, 84)) == (True, False)
     ran = CliRunner().invoke(export, [str(tmp_path / "r.json"), "--format", "junit=-", "--format", "markdown=-"])
@@ -117,10 +120,10 @@ def test_what_was_earned_is_kept_after_each_check(
     """Whenever a platform ends the job, what was earned is written, and what is still to run is undecided."""
     (tmp_path / "double.py").write_text(WRONG)
     submission = read_submission(tmp_path, tiny.exercises, "ada")
-    monkeypatch.setattr("grader.ci.run.open_lane", lambda *args, **kwargs: nullcontext(fork_lane))
+    monkeypatch.setattr(lanes_module, "open_pool", lambda *args: nullcontext(WarmPool(lambda: fork_lane)))
     seen: list[Report] = []
-    sheet = Sheet(tiny, tiny.exercises[:1], Setup(Start.FORK))
-    whole = grade_checkout(sheet, submission, seen.append, lambda graded: None)
+    plan = RunPlan(tiny, tiny.exercises[:1], Setup(Start.FORK))
+    whole = grade_checkout(plan, submission, seen.append, lambda graded: None)
     counts = [len(report.exercises[0].checks) for report in seen]
     assert counts == sorted(counts)
     assert counts[0] == 0
@@ -132,15 +135,15 @@ def test_what_was_earned_is_kept_after_each_check(
     assert (lost[0], lost[-1]) == (0, 170)
     assert lost == sorted(lost)
     assert replace(seen[-1], graded_at="") == replace(whole, graded_at="")
-    write_json(tmp_path / "r.json", seen[1])
+    write_report(tmp_path / "r.json", seen[1])
     ran = CliRunner().invoke(export, [str(tmp_path / "r.json"), "--format", "gradescope=-"])
     assert "grading ended before these checks" in ran.output
 
 
 def test_the_latest_report_is_written_though_none_follows(tiny: Course, fork_lane: Lane, tmp_path: Path) -> None:
     """What ended while another report was being written is written next, and what nobody needs any more is not made."""
-    sheet = Sheet(tiny, tiny.exercises[:1], Setup(Start.FORK))
-    blank = report_so_far(sheet, read_submission(tmp_path, [], "ada"), None, [])
+    plan = RunPlan(tiny, tiny.exercises[:1], Setup(Start.FORK))
+    blank = report_of(plan, read_submission(tmp_path, [], "ada"), [])
     begun, may_end, last, written = threading.Event(), threading.Event(), threading.Event(), []
 
     def write(report: Report) -> None:
@@ -162,8 +165,8 @@ def test_the_latest_report_is_written_though_none_follows(tiny: Course, fork_lan
 
 def test_a_file_that_cannot_be_written_ends_the_grading(tiny: Course, tmp_path: Path) -> None:
     """What a write raises beside the grading is raised where the next report is told."""
-    sheet = Sheet(tiny, tiny.exercises[:1], Setup(Start.FORK))
-    blank = report_so_far(sheet, read_submission(tmp_path, [], "ada"), None, [])
+    plan = RunPlan(tiny, tiny.exercises[:1], Setup(Start.FORK))
+    blank = report_of(plan, read_submission(tmp_path, [], "ada"), [])
 
     def write(report: Report) -> None:
         raise CourseError("the disk is full")

@@ -15,13 +15,13 @@ import pytest
 from batch.pretend import PretendClass
 from batch.test_journal import results
 from distributed import LocalCluster
+from grader.grading.grade import Sheet
 from support import FORK
 
 from grader.cli import main
 from grader.cluster import cluster
 from grader.cluster.address import Address
 from grader.cluster.cluster import Cluster
-from grader.grading.grade import Sheet
 from grader.model import Course
 from grader.model.errors import CourseError
 

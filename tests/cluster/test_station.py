@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from grader.grading.grade import Sheet, grade_at_once
+from grader.grading.graded import from_told
 from support import FORK
 
 from grader.batch.order import is_broken
@@ -16,8 +18,6 @@ from grader.cluster.machine import Machine, asked_of, this_machine, vectors_of
 from grader.cluster.parcel import Parcel, digest_of
 from grader.cluster.pending import Pending
 from grader.cluster.station import Station
-from grader.grading.grade import Sheet, grade_at_once
-from grader.grading.graded import from_told
 from grader.grading.keys import Keys
 from grader.grading.work import Answer, Work
 from grader.intake.folder import read_submission

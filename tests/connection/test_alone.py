@@ -8,8 +8,9 @@ import torch
 from support import Function
 
 from grader.check.ratios import as_fast_as
-from grader.connection.process import Starter, WorkerProcess
-from grader.connection.proxy import Proxy, connection_of
+from grader.connection.connection import Proxy, connection_of
+from grader.connection.process import WorkerProcess
+from grader.connection.starting import Starter
 
 _BUSY = """
 import threading

@@ -15,7 +15,7 @@ import pytest
 import torch
 from support import Function
 
-from grader.connection.proxy import Proxy, connection_of, is_proxy
+from grader.connection.connection import Proxy, connection_of, is_proxy
 from grader.connection.raised import raised_by_student
 from grader.connection.student import Student
 from grader.model import Verdict

@@ -10,9 +10,8 @@ import torch
 from support import Function
 
 from grader.check import gradients, seeded
-from grader.connection.probe import Probe
-from grader.connection.proxy import connection_of
-from grader.connection.student import Student
+from grader.connection.connection import connection_of
+from grader.connection.student import Probe, Student
 from grader.model.endings import CheckFailed
 from grader.wire.bounds import Unsupported
 

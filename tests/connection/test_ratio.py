@@ -8,9 +8,8 @@ from collections.abc import Callable, Generator
 
 import pytest
 
-from grader.connection.paired_run import Budget
-from grader.connection.ratio import MOST_PAIRS, MOST_SAMPLES, Ratio, decide
-from grader.connection.samples import NOTHING, Sample, Sides
+from grader.connection.measurement import Budget
+from grader.connection.ratio import MOST_PAIRS, MOST_SAMPLES, NOTHING, Ratio, Sample, Sides, decide
 
 NewPair = Callable[[], Generator[Sample, None, None]]
 

@@ -12,7 +12,6 @@ from grader.course.inventory import given_files, released_files, stray_files, wh
 from grader.course.load import load_course
 from grader.grading.keys import Keys
 from grader.model.errors import CourseError
-from grader.model.messages import Setup, Start
 from grader.student.given import start, update
 
 YAML = "exercises/01_parts/tokens/exercise.yaml"
@@ -84,7 +83,7 @@ def test_grades_hang_on_data_and_shared_code(root: Path, path: str) -> None:
 
     def judge() -> str:
         course = load_course(root)
-        return Keys(Setup(Start.FORK), course.exercises).judge(course.exercises[1])
+        return Keys().judge(course.exercises[1])
 
     before = judge()
     (root / path).write_text((root / path).read_text() + "\n# more\n")

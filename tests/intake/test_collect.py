@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.grading.grade import is_untouched
+from grader.grading.plan import is_untouched
 from grader.intake.collect import collect, collect_one
 from grader.intake.handed import Handed, Part, Unmatched
 from grader.model import Course, Submission

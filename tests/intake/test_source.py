@@ -6,11 +6,13 @@ import os
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from support import FORK
 
-from grader.grading.grade import Sheet, grade_submission
+from grader.grading.plan import RunPlan
+from grader.grading.submission import grade_submission
 from grader.intake.folder import read_submission
 from grader.intake.source import not_python
 from grader.model import Course, GradedExercise, Score, Submission
@@ -53,13 +55,14 @@ def test_what_else_is_wrong_is_for_a_worker(tiny: Course, tmp_path: Path, source
 def test_no_lane_is_needed(tiny: Course, tmp_path: Path) -> None:
     """A student reads one row, all points are lost, and no process of ours was started."""
     submission = handed_in(tiny, tmp_path, b"def double(x:\n")
-    sheet = Sheet(tiny, tiny.exercises[:1], FORK, compiles=True)
-    assert sheet.to_run(submission) == []
+    plan = RunPlan(tiny, tiny.exercises[:1], FORK, compiles=True)
+    assert plan.to_run(submission) == []
     seen: list[GradedExercise] = []
-    report = grade_submission(sheet, submission, None, on_exercise=seen.append)
+    no_lanes: Any = None
+    report = grade_submission(plan, submission, no_lanes, on_finished=lambda one: seen.append(one.graded))
     (graded,) = report.exercises
     assert seen == [graded]
     assert (graded.state, graded.score) == ("started", Score(0, graded.exercise.points))
     assert [row.check.id for row in graded.checks] == ["load"]
     assert "does not load" in graded.checks[0].outcome.message
-    assert replace(sheet, compiles=False).to_run(submission) == list(tiny.exercises[:1])
+    assert replace(plan, compiles=False).to_run(submission) == list(tiny.exercises[:1])

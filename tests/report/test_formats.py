@@ -21,11 +21,12 @@ from markdown_it import MarkdownIt
 
 from grader.model import Course, Verdict
 from grader.model.errors import CourseError, GraderError
+from grader.model.typed import schema_of
 from grader.report.export.checked import Options
 from grader.report.export.formats import FORMATS, write_format
 from grader.report.export.items import Kind, items_of
-from grader.report.from_json import ReadReport, from_json, read_report
 from grader.report.safe import for_terminal
+from grader.report.schema import ReportFile, read_report, report_from
 
 SCHEMAS = Path(__file__).parents[1] / "schemas"
 JUNIT = xmlschema.XMLSchema(str(SCHEMAS / "junit.xsd"))
@@ -136,21 +137,28 @@ def plain_report(text: str = "it is wrong", **more: Any) -> dict[str, Any]:
     } | more
 
 
-def read(text: str = "it is wrong", **more: Any) -> ReadReport:
-    return from_json(json.dumps(plain_report(text, **more)), "report.json")
+def read(text: str = "it is wrong", **more: Any) -> ReportFile:
+    return report_from(json.dumps(plain_report(text, **more)), "report.json")
 
 
-def written(name: str, report: ReadReport, options: Options = OPTIONS) -> str:
+def written(name: str, report: ReportFile, options: Options = OPTIONS) -> str:
     return FORMATS[name](report, options)
+
+
+def test_a_report_has_a_schema() -> None:
+    """Other programs can check a report by it; it refuses what the reader refuses."""
+    schema = jsonschema.Draft202012Validator(schema_of(ReportFile))
+    schema.validate(plain_report())
+    assert not schema.is_valid(plain_report(author=7))
 
 
 def test_points_of_items_add_up() -> None:
     """Whatever ran, the items of a report have its points, and what is undecided is none of what was lost."""
     report = read()
     items = items_of(report)
-    assert sum(item.score.possible for item in items) == report.score.possible
-    assert sum(item.score.earned for item in items) == report.score.earned
-    assert sum(item.score.possible for item in items if item.kind is Kind.OPEN) == report.score.undecided
+    assert sum(item.score.possible for item in items) == report.score.exact.possible
+    assert sum(item.score.earned for item in items) == report.score.exact.earned
+    assert sum(item.score.possible for item in items if item.kind is Kind.OPEN) == report.score.exact.undecided
     assert {item.verdict for item in items} == {*Verdict, "withheld", "left_out", "not_started", "not_reached"}
     assert [item.id for item in items if item.is_cause] == ["failed_True"]
 
@@ -162,7 +170,7 @@ def test_points_that_do_not_count_are_told() -> None:
     double["held_by"] = "C2"
     row = next(check for check in double["checks"] if check["verdict"] == "passed")
     row |= {"earned": 0.3, "held_back": 1.0}
-    items = items_of(from_json(json.dumps(plain), "report.json"))
+    items = items_of(report_from(json.dumps(plain), "report.json"))
     told = [item for item in items if "Rule C2" in item.text]
     assert [item.id for item in told] == ["passed_True", "failed_True"]
     assert all("1 more points do not count" in item.text for item in told)
@@ -210,7 +218,7 @@ def test_a_class_with_every_verdict(tiny: Course, tmp_path: Path) -> None:
     school.grade()
     for verdict in Verdict:
         report = read_report(school.out / "reports" / f"{verdict.value}.json")
-        assert {row.outcome.verdict for row in report.exercises[0].checks} == {verdict}
+        assert {row.verdict for row in report.exercises[0].checks} == {verdict}
         for name in FORMATS:
             place = tmp_path / name
             write_format(name, str(place), report, OPTIONS)
@@ -282,13 +290,13 @@ def test_prairielearn_costs_no_attempt_for_our_faults() -> None:
     done = [check for check in exercise["checks"] if check["verdict"] in ("passed", "failed", "not_run")]
     exercise |= {"checks": done, "score": points(2.6, 12.8, 7.6)}
     plain |= {"exercises": plain["exercises"][:2], "score": points(2.6, 17.8, 7.6)}
-    made = json.loads(written("prairielearn", from_json(json.dumps(plain), "r")))
+    made = json.loads(written("prairielearn", report_from(json.dumps(plain), "r")))
     assert (made["gradable"], made["score"]) == (True, round(2.6 / 10.2, 6))
     loads = {**done[2], "verdict": "skipped", "message": "your double.py does not load", "cause": "load"}
     exercise |= {"checks": [loads], "score": points(0, 1.3)}
     exercise |= {"withheld": {"checks": 0, "points": 0}, "left_out": {"checks": 0, "points": 0}}
     plain |= {"score": points(0, 6.3)}
-    made = json.loads(written("prairielearn", from_json(json.dumps(plain), "r")))
+    made = json.loads(written("prairielearn", report_from(json.dumps(plain), "r")))
     assert made["gradable"] is False
     assert made["format_errors"][0].startswith("your double.py does not load")
 
@@ -313,7 +321,7 @@ def test_nothing_is_written_where_a_file_would_be_refused(tmp_path: Path) -> Non
     big = plain_report()
     big["exercises"] = [{**big["exercises"][0], "title": "x" * 1_000_000} for _ in range(2)]
     with pytest.raises(GraderError, match="which its platform refuses"):
-        write_format("classroom", str(place), from_json(json.dumps(big), "r"), OPTIONS)
+        write_format("classroom", str(place), report_from(json.dumps(big), "r"), OPTIONS)
     assert place.read_text("utf-8") == before
     assert [path.name for path in place.parent.iterdir()] == ["results.json"]
 
@@ -326,11 +334,12 @@ def test_nothing_is_written_where_a_file_would_be_refused(tmp_path: Path) -> Non
         ("[]", "all of it"),
         ('{"version": 2}', "a report of version 2; this grader reads 1"),
         (json.dumps(plain_report(score=points(float("nan"), 1))), "score.earned"),
-        (json.dumps(plain_report(author=7)), "author: Input should be a valid string"),
+        (json.dumps(plain_report(author=7, course=[])), "author: Input should be a valid string"),
+        (json.dumps(plain_report(author=7, course=[])), "course: Input should be a valid string"),
     ],
 )
-def test_what_is_no_report_is_refused(text: str, told: str) -> None:
-    """In a sentence that names the file and what is wrong in it."""
+def test_what_is_not_a_report_is_refused(text: str, told: str) -> None:
+    """In sentences that name the file and everything that is wrong in it."""
     with pytest.raises(CourseError, match=re.escape(told)) as refused:
-        from_json(text, "report.json")
+        report_from(text, "report.json")
     assert str(refused.value).startswith("report.json is")

@@ -7,15 +7,16 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from support import InLane
 
-from grader.grading.grade import Sheet, grade_at_once
+from grader.grading.plan import RunPlan
+from grader.grading.submission import grade_submission
 from grader.intake.folder import read_submission
 from grader.model import Course
 from grader.model.errors import CourseError
 from grader.model.messages import Setup, Start
-from grader.report.as_json import to_plain
-from grader.report.from_json import from_json
 from grader.report.like import differences, exercises_like, read_like, setup_like
+from grader.report.schema import report_from, report_json
 from grader.runner.lane import Lane
 
 
@@ -23,23 +24,23 @@ def test_a_run_is_repeated(tiny: Course, fork_lane: Lane, tmp_path: Path) -> Non
     """With its seed, author and limits all checks end as they did; what changed since is told."""
     (tmp_path / "double.py").write_text("def double(x):\n    return 2 * x\n")
     submission = read_submission(tmp_path, tiny.exercises, "ada")
-    first = grade_at_once(Sheet(tiny, tiny.exercises, Setup(Start.FORK, seed=7)), submission, fork_lane)
-    plain = to_plain(first)
+    first = grade_submission(RunPlan(tiny, tiny.exercises, Setup(Start.FORK, seed=7)), submission, InLane(fork_lane))
+    plain = json.loads(report_json(first))
     plain["exercises"][0]["limits"] |= {"call_s": 3.5, "memory_mb": 512, "of_a_later_version": 1}
     plain["environment"]["torch"] = "2.0"
     plain["exercises"][0]["checks"][0]["verdict"] = "failed"
-    earlier = from_json(json.dumps(plain), "r")
+    earlier = report_from(json.dumps(plain), "r")
     setup = setup_like(earlier, Setup(Start.FORK), start_is_chosen=False)
     assert (setup.seed, setup.start) == (7, Start.FORK)
     double = exercises_like(earlier, tiny.exercises)[0]
     assert (double.limits.call_s, double.limits.memory_mb) == (3.5, 512)
     assert replace(double.limits, call_s=2, memory_mb=2048) == tiny.exercises[0].limits
-    again = grade_at_once(Sheet(tiny, tiny.exercises, setup), submission, fork_lane)
+    again = grade_submission(RunPlan(tiny, tiny.exercises, setup), submission, InLane(fork_lane))
     assert list(differences(earlier, again)) == [
         f"torch: 2.0 then, {first.environment.torch} now",
         "double, Doubles three numbers: failed then, passed now",
     ]
-    same = list(differences(from_json(json.dumps(to_plain(first)), "r"), replace(again, digest="")))
+    same = list(differences(report_from(report_json(first), "r"), replace(again, digest="")))
     assert same == [
         "The files are not those of that report, or other exercises were graded.",
         "All 6 checks of both runs ended as they did then.",
@@ -54,4 +55,4 @@ def test_what_cannot_be_repeated_is_told(tiny: Course, tmp_path: Path) -> None:
     with pytest.raises(CourseError, match="come from a secret, which no report tells"):
         read_like(tmp_path / "r.json")
     with pytest.raises(CourseError, match="none of these exercises; it has none at all"):
-        exercises_like(from_json(json.dumps(plain), "r"), tiny.exercises)
+        exercises_like(report_from(json.dumps(plain), "r"), tiny.exercises)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from grader.connection.connection import Connection
-from grader.connection.fork import ForkStarter
+from grader.connection.starting import ForkStarter
 from grader.connection.student import Student
 from grader.model import Limits
 from grader.runner.source import WorkerServer

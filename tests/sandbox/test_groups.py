@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from grader.connection import fork
+from grader.connection import starting
 from grader.connection.connection import Connection
-from grader.connection.fork import ForkStarter
+from grader.connection.starting import ForkStarter
 from grader.connection.student import Student
 from grader.model import Limits
 from grader.model.endings import WorkerLost
@@ -136,13 +136,13 @@ def test_a_server_that_is_lost_leaves_no_group(
     before = {*groups.memory.glob(pattern), *groups.pids.glob(pattern)}
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     starter = ForkStarter(ours, tmp_path, groups)
-    receive = fork._receive
+    receive = starting._receive
 
     def hang_up(status: socket.socket, seconds: float) -> Any:
         theirs.close()
         return receive(status, seconds)
 
-    monkeypatch.setattr(fork, "_receive", hang_up)
+    monkeypatch.setattr(starting, "_receive", hang_up)
     for _ in range(2):
         with pytest.raises(WorkerLost, match="server is gone"):
             starter.start_worker(Limits())

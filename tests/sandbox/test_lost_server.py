@@ -14,7 +14,7 @@ import pytest
 from support import Grade, grader_of, verdicts
 
 from grader.connection.connection import Connection
-from grader.connection.fork import ForkStarter
+from grader.connection.starting import ForkStarter
 from grader.connection.student import Student
 from grader.model import Course, Limits, Verdict
 from grader.model.endings import WorkerLost

@@ -41,7 +41,7 @@ from grader.runner.source import WorkerServer
 from grader.runner.walls import WallPlan
 from grader.model import Limits
 from grader.model.endings import WorkerLost
-from grader.connection.fork import ForkStarter
+from grader.connection.starting import ForkStarter
 
 server = WorkerServer(WallPlan())
 print(server.wait_ready().level.word)

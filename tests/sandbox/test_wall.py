@@ -17,7 +17,7 @@ import pytest
 from support import COURSES
 
 from grader.connection.connection import Connection
-from grader.connection.fork import ForkStarter
+from grader.connection.starting import ForkStarter
 from grader.connection.student import Student
 from grader.model import Limits, Verdict
 from grader.model.endings import WorkerLost

@@ -14,7 +14,7 @@ import torch
 from support import Function
 
 from grader.check import has_parameters, learns, same_values, same_weights
-from grader.connection.proxy import connection_of
+from grader.connection.connection import connection_of
 from grader.connection.raised import raised_by_student
 from grader.connection.student import Student
 from grader.wire.bounds import Unsupported

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.session.decide import Ended
-from grader.session.ended import ended_of
+from grader.session.decide import Ended, ended_of
 
 TEXT = """
 def helper(value):

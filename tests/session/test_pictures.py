@@ -12,8 +12,8 @@ from support import FORK, Grade, grader_of
 from grader.course.load import load_course
 from grader.model import Environment, GradedExercise, Picture, Report
 from grader.model.picture import Grid, NamedShape, Shapes, Window
-from grader.report.as_json import to_plain
 from grader.report.html import page
+from grader.report.schema import report_json
 from grader.report.terminal import exercise_lines
 from grader.runner.open import open_lane
 
@@ -193,7 +193,7 @@ def test_a_report_has_the_facts(graded: GradedExercise) -> None:
     """The JSON of a report has a picture's facts as data, and null where there is none; a page has it drawn, once."""
     environment = Environment("3", "2", "2", "os", "cpu", 1, 0, "fork", None, "0")
     report = Report("Drawn", None, "somebody", "", "", (graded,), environment)
-    (told,) = json.loads(json.dumps(to_plain(report)))["exercises"]
+    (told,) = json.loads(report_json(report))["exercises"]
     assert [row["picture"] is not None for row in told["checks"]] == [True] * 4 + [False] * 4
     assert told["checks"][0]["picture"]["grid"]["wrong"] == [[True, False], [False, True]]
     assert page(report).count("<svg") == 4

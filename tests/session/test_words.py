@@ -7,6 +7,7 @@ length, count, ratio, line, or case.
 from __future__ import annotations
 
 import itertools
+import json
 import re
 import shutil
 from collections.abc import Iterator
@@ -18,7 +19,7 @@ from support import COURSES, FORK, Grade, grader_of
 from grader.course.load import load_course
 from grader.model import WITHHELD, Environment, GradedExercise, Limits, Report
 from grader.model.public import Limit, say
-from grader.report.as_json import to_plain
+from grader.report.schema import report_json
 from grader.runner.open import open_lane
 from grader.session.words import Words
 
@@ -274,5 +275,5 @@ def test_a_report_tells_no_time_of_hidden_checks(grade: Grade) -> None:
     """Neither how long a hidden check took nor what was measured or counted stands in a report."""
     machine = Environment("3", "2", "2", "Linux", "cpu", 1, None, "fork", "full", "0")
     report = Report("course", None, "somebody", "", "", (grade(module("2 * x")),), machine)
-    rows = to_plain(report)["exercises"][0]["checks"]
+    rows = json.loads(report_json(report))["exercises"][0]["checks"]
     assert {(row["seconds"], str(row["speed"]), str(row["counters"])) for row in rows} == {(None, "[]", "{}")}

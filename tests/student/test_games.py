@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
-from support import COURSES, FORK
+from support import COURSES, FORK, InLane
 
 from grader.cli import main
 from grader.cli.games import caught_lines
@@ -56,11 +56,11 @@ def beside(exercise: Exercise) -> list[str]:
 
 def test_a_fault_is_planted_that_checks_see(course: Course, double: Exercise, fork_lane: Lane) -> None:
     """The student's text is kept whole beside the broken one, which fails by what it does; given back, it is whole."""
-    fault = choose(course, double, FORK, fork_lane, random.Random(3))
+    fault = choose(course, double, FORK, InLane(fork_lane), random.Random(3))
     planted = plant(course, double, fault)
     assert double.starter.read_text() == fault.source != MINE
     assert (double.starter.parent / planted.old).read_text() == MINE
-    report = graded(course, double, FORK, fork_lane)
+    report = graded(course, double, FORK, InLane(fork_lane))
     assert report.exercises[0].state == "started"
     assert not {row.outcome.cause for row in report.exercises[0].checks} & {"load", "name", "signature"}
     assert planted_in(course, double) == planted
@@ -74,7 +74,7 @@ def test_a_fault_that_nobody_sees_is_not_planted(course: Course, double: Exercis
     """A text of which all faults keep full marks, or which has none, is not broken."""
     double.starter.write_text("import torch\n\n\ndouble = lambda x: 2 * x\ndouble_ = lambda x: x.mul_(2)\n")
     with pytest.raises(CourseError, match="no fault was found"):
-        choose(course, double, FORK, fork_lane, random.Random(3))
+        choose(course, double, FORK, InLane(fork_lane), random.Random(3))
 
 
 def test_what_was_written_meanwhile_is_kept(course: Course, double: Exercise) -> None:

@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from grader.wire.bounds import Caps
-from grader.wire.frames import HEADER, MAGIC, MAPPED, Channel, Patience
-from grader.wire.transport import PatientPipes, PipeTransport, SocketTransport
+from grader.wire.frames import HEADER, MAGIC, MAPPED, Channel
+from grader.wire.transport import Patience, PatientPipes, PipeTransport, SocketTransport
 
 Ends = tuple[Channel, Channel]
 

@@ -11,10 +11,10 @@ import numpy as np
 import torch
 
 from grader.connection.record import Record
-from grader.wire import devices
 from grader.wire.bounds import Caps, Unsupported
 from grader.wire.decode import Decoder
 from grader.wire.encode import Encoder
+from grader.wire.facts import accelerator_here
 from grader.wire.frames import parse_tree, write_tree
 from grader.wire.memory import Table, padded
 
@@ -43,8 +43,8 @@ class Pair:
     def call(self, function: Callable[..., Any], *args: Any) -> Any:
         """Let the worker call a function of its own with the check's arguments."""
         ours, theirs = Table(), Table()
-        if devices.here:
-            devices.here[0].begin()
+        if accelerator_here:
+            accelerator_here[0].begin()
         tree, data = travel(*Encoder(ours, _child_of_stand_in).encode(args), self.caps)
         taken = Decoder(theirs, lambda _, number, kind: self._objects[number], self.caps, answers=True)
         result = function(*taken.decode(tree, data, data.toreadonly()))

@@ -23,7 +23,7 @@ from wire.ends import (
 
 from grader.wire.bounds import ProtocolError
 from grader.wire.frames import HEADER, MAGIC, MAPPED
-from grader.wire.shared import make_to_map
+from grader.wire.transport import make_to_map
 
 GOOD = json.dumps({"a": 1}).encode()
 

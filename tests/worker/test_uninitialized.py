@@ -9,7 +9,7 @@ import torch
 from support import Function
 
 from grader.connection.timing import Inputs, TimedWorker
-from grader.worker import uninitialized
+from grader.worker import surroundings
 
 UNINITIALIZED = """
 def total(x):
@@ -19,7 +19,7 @@ def total(x):
 """
 NUMBER = torch.full((4,), 0x7F, dtype=torch.uint8).view(torch.float32)
 
-pytestmark = pytest.mark.skipif(uninitialized._set is None, reason="only glibc fills memory")
+pytestmark = pytest.mark.skipif(surroundings._set_malloc is None, reason="only glibc fills memory")
 
 
 @pytest.mark.parametrize("start", ["function", "spawned_function"])

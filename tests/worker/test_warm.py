@@ -13,7 +13,7 @@ from grader.sandbox.start import workers_environment
 WARM = """
 import os, random, sys
 import numpy as np, torch
-from grader.worker import counting, device, uninitialized
+from grader.worker import counting, device, surroundings
 
 torch.set_num_threads(1)
 np.random.seed(5)

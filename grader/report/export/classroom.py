@@ -15,8 +15,8 @@ from pydantic import Field, StringConstraints
 from grader.model.errors import CourseError
 from grader.report.export.checked import Options, Shape, as_text, cut, number
 from grader.report.export.items import Item, Kind, items_of, total_text
-from grader.report.from_json import ReadReport
 from grader.report.safe import for_terminal
+from grader.report.schema import ReportFile
 
 _LARGEST = 700_000
 """An output of a step may have a megabyte, and it is written there in base 64."""
@@ -42,13 +42,13 @@ class _Run(Shape):
     tests: tuple[_Test, ...]
 
 
-def classroom(report: ReadReport, options: Options) -> str:
+def classroom(report: ReportFile, options: Options) -> str:
     """The report as the JSON object that a step hands to the reporter, once it is in base 64."""
     items = items_of(report)
     kinds = {item.kind for item in items}
     made = _Run(
         status="fail" if Kind.LOST in kinds else "error" if Kind.OPEN in kinds else "pass",
-        max_score=number(report.score.possible),
+        max_score=number(report.score.exact.possible),
         message=total_text(report),
         tests=tuple(_classroom_test(item) for item in items),
     )
@@ -116,7 +116,7 @@ class _Result50(Shape):
     tests: tuple[_Test50, ...]
 
 
-def classroom50(report: ReadReport, options: Options) -> str:
+def classroom50(report: ReportFile, options: Options) -> str:
     """The report as Classroom 50's result.json; scores are hundredths of a point.
 
     Raises:
@@ -142,8 +142,8 @@ def classroom50(report: ReadReport, options: Options) -> str:
         review=environ.get("REVIEW_URL") or found["commit"],
         datetime=at,  # the runner puts the commit's own time in its place
         graded_at=at,
-        score=report.score.earned,
-        max_score=report.score.possible,
+        score=report.score.exact.earned,
+        max_score=report.score.exact.possible,
         tests=tuple(_test50(item) for item in items_of(report)),
     )
     return as_text("Classroom 50", made, _LARGEST)

@@ -15,9 +15,9 @@ from grader.report.export.junit import junit
 from grader.report.export.log import github_log, gitlab_log, plain_log
 from grader.report.export.markdown import markdown
 from grader.report.export.prairielearn import prairielearn
-from grader.report.from_json import ReadReport
+from grader.report.schema import ReportFile
 
-FORMATS: Mapping[str, Callable[[ReadReport, Options], str]] = {
+FORMATS: Mapping[str, Callable[[ReportFile, Options], str]] = {
     "junit": junit,
     "gradescope": gradescope,
     "prairielearn": prairielearn,
@@ -31,7 +31,7 @@ FORMATS: Mapping[str, Callable[[ReadReport, Options], str]] = {
 """What each makes of a report; the last three are lines for a job's log."""
 
 
-def write_format(name: str, place: str, report: ReadReport, options: Options) -> None:
+def write_format(name: str, place: str, report: ReportFile, options: Options) -> None:
     """Write a report in a format; `-` is standard output.
 
     Raises:

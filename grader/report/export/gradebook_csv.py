@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from grader.model import GradedExercise, Report, Score
 from grader.model.score import points_text
-from grader.report.from_json import ReadReport
 from grader.report.safe import for_csv
+from grader.report.schema import ReportFile
 
 _LAST = ("earned", "possible", "undecided", "late_days", "final", "not_handed_in", "not_started")
 
@@ -46,13 +46,13 @@ class GradebookRow:
         )
 
     @classmethod
-    def read(cls, report: ReadReport) -> GradebookRow:
+    def read(cls, report: ReportFile) -> GradebookRow:
         """That of a report that was read from a file."""
         exercises = {exercise.id: exercise for exercise in report.exercises}
         missing = frozenset(id for id, exercise in exercises.items() if not exercise.handed_in)
         untouched = frozenset(id for id, exercise in exercises.items() if exercise.state == "not_started")
-        earned = {id: exercise.score.earned for id, exercise in exercises.items()}
-        return cls(report.authors, report.score, earned, missing, untouched - missing)
+        earned = {id: exercise.score.exact.earned for id, exercise in exercises.items()}
+        return cls(report.members, report.score.exact, earned, missing, untouched - missing)
 
 
 def gradebook_csv(ids: Sequence[str], rows: Iterable[GradebookRow]) -> str:

@@ -13,8 +13,8 @@ from pydantic import Field
 
 from grader.report.export.checked import Options, Shape, Visibility, as_text, cut, number
 from grader.report.export.items import Item, Kind, items_of
-from grader.report.from_json import ReadReport
 from grader.report.safe import for_terminal
+from grader.report.schema import ReportFile
 
 _LARGEST = 10_000_000
 _MOST_TEXT = 8_000
@@ -41,20 +41,20 @@ class _Results(Shape):
     extra_data: Mapping[str, str | float | int]
 
 
-def gradescope(report: ReadReport, options: Options) -> str:
+def gradescope(report: ReportFile, options: Options) -> str:
     """The report as results.json."""
     tests = tuple(_test(item, place, options.hidden) for place, item in enumerate(items_of(report), 1))
-    total = report.score
+    total = report.score.exact
     extra = {"undecided": number(total.undecided), "possible": number(total.possible), "digest": report.digest}
     made = _Results(score=number(total.earned), output=_top(report), tests=tests, extra_data=extra)
     return as_text("Gradescope", made, _LARGEST)
 
 
-def _top(report: ReadReport) -> str:
+def _top(report: ReportFile) -> str:
     # The total itself is Gradescope's to show: it hides it from students while hidden checks are.
     lines = [f"{report.course}. Grader {report.environment.get('grader')}, torch {report.environment.get('torch')}."]
-    if report.score.undecided:
-        lines.append(f"{number(report.score.undecided)} points are undecided: neither earned nor lost.")
+    if report.score.exact.undecided:
+        lines.append(f"{number(report.score.exact.undecided)} points are undecided: neither earned nor lost.")
     return for_terminal("\n".join(lines))
 
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from enum import Enum
 
 from grader.grading.causes import Told
-from grader.model import GradedCheck, Score, Verdict
+from grader.model import Score, Verdict
 from grader.model.score import counted, points_text
-from grader.report.from_json import ReadExercise, ReadReport
+from grader.report.schema import CheckEntry, ExerciseEntry, ReportFile
 
 
 class Kind(Enum):
@@ -42,7 +42,7 @@ class Item:
         is_cause: whether it is the one of its exercise that is to be mended first.
     """
 
-    exercise: ReadExercise
+    exercise: ExerciseEntry
     id: str
     title: str
     verdict: str
@@ -55,34 +55,34 @@ class Item:
     is_cause: bool = False
 
 
-def items_of(report: ReadReport) -> list[Item]:
+def items_of(report: ReportFile) -> list[Item]:
     """The items of all exercises, in their order."""
     return [item for exercise in report.exercises for item in _items(exercise)]
 
 
-def begun_or_not(report: ReadReport) -> tuple[list[ReadExercise], list[ReadExercise]]:
+def begun_or_not(report: ReportFile) -> tuple[list[ExerciseEntry], list[ExerciseEntry]]:
     """The exercises of which there is something to tell, and those that nobody has begun: a line for all of them."""
-    parts: tuple[list[ReadExercise], list[ReadExercise]] = ([], [])
+    parts: tuple[list[ExerciseEntry], list[ExerciseEntry]] = ([], [])
     for exercise in report.exercises:
         parts[exercise.state == "not_started" and not exercise.checks].append(exercise)
     return parts
 
 
-def _items(exercise: ReadExercise) -> Iterator[Item]:
-    cause = Told.of(exercise.checks).cause
+def _items(exercise: ExerciseEntry) -> Iterator[Item]:
+    cause = Told.of([row.graded for row in exercise.checks]).cause
     for row in exercise.checks:
-        yield _item(exercise, row, is_cause=row is cause)
-    checks, points = exercise.withheld
+        yield _item(exercise, row, is_cause=row.graded is cause)
+    checks, points = exercise.withheld.checks, exercise.withheld.exact
     if checks:
         text = f"{counted(checks, 'hidden check')}: {points_text(points)} points are decided when you hand in"
         score = Score(0, points, points)
         yield Item(exercise, "withheld", "Hidden checks", "withheld", Kind.OPEN, score, text, shown=False)
-    checks, points = exercise.left_out
+    checks, points = exercise.left_out.checks, exercise.left_out.exact
     if checks:
         text = f"{counted(checks, 'check')} left out, as asked for"
         yield Item(exercise, "left_out", "Checks left out", "left_out", Kind.OPEN, Score(0, points, points), text)
-    parts = [row.score.possible for row in exercise.checks] + [exercise.withheld[1], exercise.left_out[1]]
-    rest = exercise.score.possible - sum(parts)
+    parts = [row.graded.score.possible for row in exercise.checks]
+    rest = exercise.score.exact.possible - sum(parts) - exercise.withheld.exact - exercise.left_out.exact
     if rest > 0:  # of an exercise of which no check was run, or some not yet
         if exercise.state == "not_started":
             yield Item(exercise, "not_started", "Not started", "not_started", Kind.LOST, Score(0, rest), _untouched())
@@ -96,29 +96,23 @@ def _untouched() -> str:
     return "the starter is as it was given out, or no file was handed in"
 
 
-def _item(exercise: ReadExercise, row: GradedCheck, *, is_cause: bool) -> Item:
-    check, outcome, score = row.check, row.outcome, row.score
-    kind = Kind.OPEN if not outcome.verdict.decided else Kind.LOST
-    if outcome.verdict is Verdict.PASSED:
-        kind = Kind.PASSED
-    text = outcome.message
+def _item(exercise: ExerciseEntry, row: CheckEntry, *, is_cause: bool) -> Item:
+    verdict, score, text = row.verdict, row.graded.score, row.message
+    kind = Kind.PASSED if verdict is Verdict.PASSED else Kind.LOST if verdict.decided else Kind.OPEN
     if is_cause and exercise.diagnosis:
         text = f"{text}\nThis looks like: {exercise.diagnosis}".strip()
     if exercise.held and (is_cause or row.held_back):
         text = f"{text}\n{exercise.held}".strip()
     if kind is Kind.OPEN:
-        word = outcome.verdict.value.replace("_", " ")
+        word = verdict.value.replace("_", " ")
         text = f"{word}: {points_text(score.possible)} points are neither earned nor lost\n{text}".strip()
-    title = f"{check.contract} {check.title}".strip()
-    seconds, line = max(0.0, outcome.seconds), exercise.lines.get(check.id)
-    return Item(
-        exercise, check.id, title, outcome.verdict.value, kind, score, text, check.shown, seconds, line, is_cause
-    )
+    title, seconds = f"{row.contract} {row.title}".strip(), max(0.0, row.seconds or 0.0)
+    return Item(exercise, row.id, title, verdict.value, kind, score, text, row.shown, seconds, row.line, is_cause)
 
 
-def total_text(report: ReadReport) -> str:
+def total_text(report: ReportFile) -> str:
     """The points of a report in a line; what is undecided is told apart."""
-    total = report.score
+    total = report.score.exact
     text = f"{points_text(total.earned)} of {points_text(total.possible)} points"
     if total.undecided:
         text += f"; {points_text(total.undecided)} more are undecided, neither earned nor lost"

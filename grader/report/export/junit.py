@@ -12,8 +12,8 @@ from xml.etree import ElementTree
 from grader.model.score import points_text
 from grader.report.export.checked import Options, too_large
 from grader.report.export.items import Item, Kind, items_of
-from grader.report.from_json import ReadExercise, ReadReport
 from grader.report.safe import for_terminal
+from grader.report.schema import ExerciseEntry, ReportFile
 from grader.report.words import score_text
 
 _LARGEST = 30_000_000
@@ -21,7 +21,7 @@ _LARGEST = 30_000_000
 _ERRORS = ("crashed", "timed_out", "over_limit")
 
 
-def junit(report: ReadReport, options: Options) -> str:
+def junit(report: ReportFile, options: Options) -> str:
     """The report as JUnit XML."""
     items = items_of(report)
     root = ElementTree.Element("testsuites", {"name": _line(report.course), **_counts(items, totals=True)})
@@ -33,12 +33,12 @@ def junit(report: ReadReport, options: Options) -> str:
     return too_large("junit", f'<?xml version="1.0" encoding="utf-8"?>\n{text}\n', _LARGEST)
 
 
-def _suite(root: ElementTree.Element, exercise: ReadExercise, items: Sequence[Item]) -> None:
+def _suite(root: ElementTree.Element, exercise: ExerciseEntry, items: Sequence[Item]) -> None:
     suite = ElementTree.SubElement(root, "testsuite", {"name": _line(exercise.name), **_counts(items)})
     if exercise.file:
         suite.set("file", _line(exercise.file))
     properties = ElementTree.SubElement(suite, "properties")
-    score = exercise.score
+    score = exercise.score.exact
     facts = {"earned": score.earned, "possible": score.possible, "undecided": score.undecided}
     told = {name: points_text(points) for name, points in facts.items()} | {"state": exercise.state}
     if exercise.diagnosis:

@@ -11,8 +11,8 @@ from datetime import datetime
 from grader.model.score import counted
 from grader.report.export.checked import Options, cut
 from grader.report.export.items import Item, Kind, begun_or_not, items_of, total_text
-from grader.report.from_json import ReadExercise, ReadReport
 from grader.report.safe import for_terminal, for_workflow, for_workflow_message, for_workflow_property
+from grader.report.schema import ExerciseEntry, ReportFile
 from grader.report.words import hidden_text, score_text
 
 _MOST_TEXT = 4_000
@@ -22,12 +22,12 @@ _MOST_ANNOTATIONS = 10
 Fold = Callable[[str, str], tuple[str, str]]
 
 
-def plain_log(report: ReadReport, options: Options) -> str:
+def plain_log(report: ReportFile, options: Options) -> str:
     """Lines for any log."""
     return _log(report, options, lambda name, title: (title, ""))
 
 
-def gitlab_log(report: ReadReport, options: Options) -> str:
+def gitlab_log(report: ReportFile, options: Options) -> str:
     """The same, in GitLab's collapsed sections."""
     seconds = _seconds(report.graded_at)
 
@@ -38,7 +38,7 @@ def gitlab_log(report: ReadReport, options: Options) -> str:
     return _log(report, options, fold)
 
 
-def github_log(report: ReadReport, options: Options) -> str:
+def github_log(report: ReportFile, options: Options) -> str:
     """The same, in GitHub's groups, with annotations."""
     log = _log(report, options, lambda name, title: (f"::group::{for_workflow_message(title)}", "::endgroup::"))
     return "\n".join([log.rstrip("\n"), *_annotations(items_of(report), options), ""])
@@ -49,7 +49,7 @@ def log_line(text: str) -> str:
     return for_workflow(for_terminal(text, one_line=True))
 
 
-def _log(report: ReadReport, options: Options, fold: Fold) -> str:
+def _log(report: ReportFile, options: Options, fold: Fold) -> str:
     lines: list[str] = []
     items = items_of(report)
     begun, blank = begun_or_not(report)
@@ -64,8 +64,8 @@ def _log(report: ReadReport, options: Options, fold: Fold) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _title(exercise: ReadExercise, options: Options) -> str:
-    points = score_text(exercise.score)
+def _title(exercise: ExerciseEntry, options: Options) -> str:
+    points = score_text(exercise.score.exact)
     state = exercise.state.replace("_", " ")
     return f"{exercise.name}: {state}" + (f", {points} points" if options.points else "")
 

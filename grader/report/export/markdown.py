@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from grader.report.export.checked import Options, cut
 from grader.report.export.items import Item, Kind, begun_or_not, items_of, total_text
-from grader.report.from_json import ReadExercise, ReadReport
 from grader.report.safe import for_markdown, for_markdown_block
+from grader.report.schema import ExerciseEntry, ReportFile
 from grader.report.words import hidden_text, score_text
 
 _LARGEST = 900_000
@@ -15,7 +15,7 @@ _LARGEST = 900_000
 _MOST_TEXT = 6_000
 
 
-def markdown(report: ReadReport, options: Options) -> str:
+def markdown(report: ReportFile, options: Options) -> str:
     """The report as Markdown."""
     head = "\n".join(_table(report, options))
     parts = [part for item in items_of(report) if item.is_cause for part in [_mistake(item, options)]]
@@ -24,7 +24,7 @@ def markdown(report: ReadReport, options: Options) -> str:
     return head + "".join(parts) + _open(report, options)
 
 
-def _table(report: ReadReport, options: Options) -> Iterator[str]:
+def _table(report: ReportFile, options: Options) -> Iterator[str]:
     yield f"### {for_markdown(report.course)}"
     yield ""
     begun, blank = begun_or_not(report)
@@ -33,7 +33,7 @@ def _table(report: ReadReport, options: Options) -> Iterator[str]:
         yield "|---|---|" + ("---:|" if options.points else "")
     for exercise in begun:
         row = f"| {for_markdown(exercise.name)} | {_state(exercise)} |"
-        yield row + (f" {score_text(exercise.score)} |" if options.points else "")
+        yield row + (f" {score_text(exercise.score.exact)} |" if options.points else "")
     if begun:
         yield ""
     if blank:
@@ -43,7 +43,7 @@ def _table(report: ReadReport, options: Options) -> Iterator[str]:
     yield ""
 
 
-def _state(exercise: ReadExercise) -> str:
+def _state(exercise: ExerciseEntry) -> str:
     words = {"not_started": "not started", "started": "started", "done": "done"}
     return words.get(exercise.state, "")
 
@@ -63,7 +63,7 @@ def _mistake(item: Item, options: Options) -> str:
     return "\n".join(lines)
 
 
-def _open(report: ReadReport, options: Options) -> str:
+def _open(report: ReportFile, options: Options) -> str:
     """What is undecided, so that nobody takes it for lost."""
     items = [item for item in items_of(report) if item.kind is Kind.OPEN]
     if not items:

@@ -10,8 +10,8 @@ from pydantic import Field
 
 from grader.report.export.checked import Options, Shape, as_text, cut, number
 from grader.report.export.items import Item, Kind, items_of, total_text
-from grader.report.from_json import ReadReport
 from grader.report.safe import for_terminal
+from grader.report.schema import ReportFile
 
 _LARGEST = 1_000_000
 _MOST_TEXT, _MOST_ALL = 8_000, 400_000
@@ -33,10 +33,10 @@ class _Results(Shape):
     tests: tuple[_Test, ...]
 
 
-def prairielearn(report: ReadReport, options: Options) -> str:
+def prairielearn(report: ReportFile, options: Options) -> str:
     """The report as results.json."""
     items = items_of(report)
-    total = report.score
+    total = report.score.exact
     decided = total.possible - total.undecided
     faulty = any(item.verdict in ("broken", "inconclusive", "not_reached") for item in items)
     unread = _unread(items)
@@ -58,7 +58,7 @@ def prairielearn(report: ReadReport, options: Options) -> str:
 def _unread(items: list[Item]) -> tuple[str, ...]:
     """Why no file loads; nothing if one does."""
     graded = [item for item in items if item.kind is not Kind.OPEN and item.verdict != "not_started"]
-    causes = [check.outcome.cause for item in graded for check in item.exercise.checks if check.check.id == item.id]
+    causes = [row.cause for item in graded for row in item.exercise.checks if row.id == item.id]
     if not causes or any(cause != "load" for cause in causes):
         return ()
     return tuple(dict.fromkeys(cut(for_terminal(item.text), _MOST_TEXT) for item in graded))

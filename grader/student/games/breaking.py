@@ -16,13 +16,14 @@ from typing import Any
 
 from grader.course.kept import kept_folder
 from grader.course.layout import Places
-from grader.grading.grade import Sheet, grade_at_once
+from grader.grading.lanes import Engine
+from grader.grading.plan import RunPlan
+from grader.grading.submission import grade_submission
 from grader.intake.folder import read_submission
 from grader.model import Course, Exercise, GradedExercise, Report, Submission, Verdict
 from grader.model.errors import CourseError
 from grader.model.files import write_whole
 from grader.model.messages import Setup
-from grader.runner.lane import Lane
 from grader.student.games.faults import Fault, faults_of
 from grader.student.progress import ready_folder
 from grader.student.reset import free_name
@@ -66,13 +67,13 @@ def planted_in(course: Course, exercise: Exercise) -> Planted | None:
 _FIELDS: dict[str, Callable[[Any], Any]] = {"old": str, "told": str, "was": str, "now": str, "line": int, "digest": str}
 
 
-def graded(course: Course, exercise: Exercise, setup: Setup, lane: Lane) -> Report:
+def graded(course: Course, exercise: Exercise, setup: Setup, lanes: Engine) -> Report:
     """The student's file as it is now."""
     handed_in = _read(course, exercise)
-    return grade_at_once(Sheet(course, [exercise], setup, runs_untouched=True), handed_in, lane)
+    return grade_submission(RunPlan(course, [exercise], setup, runs_untouched=True), handed_in, lanes)
 
 
-def choose(course: Course, exercise: Exercise, setup: Setup, lane: Lane, chance: random.Random) -> Fault:
+def choose(course: Course, exercise: Exercise, setup: Setup, lanes: Engine, chance: random.Random) -> Fault:
     """A fault of the student's text that checks see, and that is no error of names; rather one that raises nothing.
 
     Raises:
@@ -88,8 +89,8 @@ def choose(course: Course, exercise: Exercise, setup: Setup, lane: Lane, chance:
     for fault in faults[:_MOST_TRIED]:
         files = {**handed_in.files[exercise.id], exercise.file_name: fault.source.encode()}
         broken = replace(handed_in, files={exercise.id: files})
-        sheet = Sheet(course, [exercise], setup, runs_untouched=True, stops=True)
-        seen = _seen(grade_at_once(sheet, broken, lane).exercises[0])
+        plan = RunPlan(course, [exercise], setup, runs_untouched=True, stops=True)
+        seen = _seen(grade_submission(plan, broken, lanes).exercises[0])
         if seen is Verdict.FAILED:
             return fault
         if seen is Verdict.CRASHED:

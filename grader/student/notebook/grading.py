@@ -14,21 +14,22 @@ from typing import Any
 
 import click
 
-from grader.course.kept import kept_mistakes
+from grader.course.kept import kept_results
 from grader.course.layout import course_for, find_course
 from grader.course.load import load_course
 from grader.course.names import one_exercise
-from grader.grading.diagnose import explainer
-from grader.grading.grade import Sheet, grade_at_once
 from grader.grading.known import Known
+from grader.grading.lanes import Lanes, open_lanes
+from grader.grading.plan import RunPlan
+from grader.grading.store import open_store
+from grader.grading.submission import grade_submission
 from grader.intake.cells import Cell, Module, module_of
 from grader.model import Course, Exercise, GradedExercise, Submission
 from grader.model.errors import GraderError
 from grader.model.messages import Setup
 from grader.report.html import fragment
 from grader.report.terminal import exercise_lines
-from grader.runner.lane import Lane
-from grader.runner.open import default_start, open_lane
+from grader.runner.open import default_start
 
 _QUICK_S = 1.0
 _TO_TRY = re.compile(r"^To see it in plain Python[^\n]*:$", re.MULTILINE)
@@ -85,12 +86,8 @@ class Desk:
         files, paths = {exercise.id: {name: source}}, {exercise.id: folder / name}
         handed_in = Submission(folder.name, files, paths, {}, hashlib.sha256(source).hexdigest())
         table = self._table_for(course, exercise, own=own)
-        sheet = Sheet(course, [exercise], self._setup, runs_untouched=True, has_folder=True)
-        explain = explainer(handed_in, self._setup, table.lane, table.known)
-        (graded,) = grade_at_once(sheet, handed_in, table.lane, explain=explain).exercises
-        if own:
-            with suppress(OSError):  # it can be found out again, in a second or two
-                table.known.write()
+        plan = RunPlan(course, [exercise], self._setup, runs_untouched=True, has_folder=True)
+        (graded,) = grade_submission(plan, handed_in, table.lanes).exercises
         return in_cells(graded, module)
 
     def _table_for(self, course: Course, exercise: Exercise, *, own: bool) -> _Table:
@@ -98,10 +95,11 @@ class Desk:
             self._opened.close()
             # A notebook has a module's exercises: the checks of all are read once, so that to go on costs nothing.
             (exercises,) = (module.exercises for module in course.modules if exercise in module.exercises)
-            lane = self._opened.enter_context(open_lane(exercises, self._setup))
-            lane.watch = self._running
             # Nothing is written into the folder of a course that belongs to no student.
-            self._table = _Table(exercises, lane, Known(self._setup, kept_mistakes(course) if own else None))
+            store = self._opened.enter_context(open_store(kept_results(course) if own else None))
+            known = Known(self._setup, store)
+            lanes = open_lanes(exercises, self._setup, known=known, watch=self._running)
+            self._table = _Table(exercises, self._opened.enter_context(lanes))
         return self._table
 
     def _running(self, what: str, seconds: float) -> None:
@@ -111,11 +109,10 @@ class Desk:
 
 @dataclass(frozen=True)
 class _Table:
-    """What is open for a module: its lane, and how known wrong answers behave."""
+    """What is open for a module: its lanes."""
 
     exercises: Sequence[Exercise]
-    lane: Lane
-    known: Known
+    lanes: Lanes
 
 
 def _asked(exercise: Exercise) -> list[str]:

@@ -1,25 +1,41 @@
-"""A worker in a fresh interpreter: for systems where fork is missing or unsafe once torch is imported.
+"""How a worker starts: forked by the worker server, or as a fresh interpreter. Then both are confined, and serve.
 
-Its channel is its standard input and output; its output goes where standard error goes. It warms up first and says so,
-so that one can be kept ready ahead of need.
+A fresh interpreter is for systems where fork is missing, or unsafe once torch is imported. Its channel is its standard
+input and output, and its output goes where standard error goes. It warms up first and says so, so that one can be ready
+ahead of need.
 """
 
 from __future__ import annotations
 
 import os
+import signal
 import socket
 import sys
 
-from grader.sandbox import trials
-from grader.sandbox.messages import Awake, Birth, Confined, Found, Launched, StartWorker, from_tree, to_tree
+from grader.sandbox import cgroup, kernel, trials
+from grader.sandbox.messages import (
+    Awake,
+    Birth,
+    Confined,
+    Found,
+    Launched,
+    Message,
+    StartWorker,
+    from_text,
+    from_tree,
+    to_tree,
+)
 from grader.sandbox.wall import Bare, Full, Reduced, Wall
 from grader.wire.frames import Channel
-from grader.wire.transport import PipeTransport
+from grader.wire.transport import PipeTransport, SocketTransport
 from grader.worker import device
 from grader.worker.serve import serve
 
+_MESSAGE_BYTES = 1 << 16
+_MOST_DESCRIPTORS = 8
 
-def run(launched: Launched) -> None:
+
+def spawned(launched: Launched) -> None:
     """Serve over the standard streams until they close.
 
     Args:
@@ -45,6 +61,48 @@ def run(launched: Launched) -> None:
     birth = from_tree(channel.receive().tree)
     assert isinstance(birth, Birth)
     live(channel, wall, birth)
+
+
+def forked(birth: socket.socket, wall: Wall) -> None:
+    """Wait for what this worker is for, then be it; does not come back.
+
+    Args:
+        birth: on which it is told, once.
+        wall: what confines it.
+    """
+    # Still the server's: a signal here would write into its socket, or into whatever has that number next.
+    signal.set_wakeup_fd(-1)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    if sys.platform == "linux":
+        # They make a fork cheaper. Under load one takes its time to be had, and that is student code's time.
+        kernel.take_small_pages()
+    # In this order: the wall still needs descriptors of the server's. From the next line on there is one left, so that
+    # no worker holds a lane's socket or another worker's.
+    wall.give_up_rights()
+    kernel.close_all_but(birth.fileno())
+    message, descriptors = receive(birth)
+    if not isinstance(message, StartWorker):  # the server is gone
+        os._exit(0)
+    channel_fd, output_fd, *doors = descriptors
+    cgroup.enter(doors)
+    null = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null, 0)
+    os.dup2(output_fd, 1)
+    os.dup2(output_fd, 2)
+    channel = socket.socket(fileno=os.dup2(channel_fd, 3) if channel_fd != 3 else 3)
+    kernel.close_all_but(3)
+    # Its descriptor is closed by now. Were the object collected later, it would close the number's next owner.
+    birth.detach()
+    live(Channel(SocketTransport(channel), trusts=True), wall, message)
+
+
+def receive(sock: socket.socket) -> tuple[Message | None, list[int]]:
+    """One message of the host's or a lane's, with its descriptors; None if the other end is closed."""
+    try:
+        data, descriptors, _, _ = socket.recv_fds(sock, _MESSAGE_BYTES, _MOST_DESCRIPTORS)
+    except ConnectionError:
+        data, descriptors = b"", []
+    return (from_text(data) if data else None), list(descriptors)
 
 
 def live(channel: Channel, wall: Wall, birth: Birth | StartWorker) -> None:

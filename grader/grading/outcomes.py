@@ -1,15 +1,68 @@
-"""Outcomes → GradedExercise: the rows of a report, with their points; and an exercise as it is written down."""
+"""Outcomes → GradedExercise: the rows of a report with their points. Outcomes are saved without points."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
 
 from grader.intake.origin import as_handed_in
 from grader.model import Check, Exercise, GradedExercise, Outcome, Score, Submission, Verdict
 from grader.model.score import hold_back, score
-from grader.sandbox.records import from_plain, to_plain
+
+
+@dataclass(frozen=True)
+class Outcomes:
+    """What one exercise of one submission came to, as it is saved: without points, which come from the course.
+
+    Attributes:
+        state: not_started, started or done.
+        checks: those that ran, in order.
+        outcomes: theirs.
+        output: what the student printed.
+        diagnosis: a sentence for a known mistake, or None.
+        behaviour: see `GradedExercise`.
+        handed_in: whether there was a file of the exercise.
+        notes: what staff should know of where the file came from.
+    """
+
+    state: str
+    checks: tuple[Check, ...] = ()
+    outcomes: tuple[Outcome, ...] = ()
+    output: str = ""
+    diagnosis: str | None = None
+    behaviour: str = ""
+    handed_in: bool = True
+    notes: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, graded: GradedExercise) -> Outcomes:
+        """Those of a graded exercise of which no check was left out."""
+        return cls(
+            graded.state,
+            tuple(row.check for row in graded.checks),
+            tuple(row.outcome for row in graded.checks),
+            graded.output,
+            graded.diagnosis,
+            graded.behaviour,
+            graded.handed_in,
+            graded.notes,
+        )
+
+    def graded(self, exercise: Exercise) -> GradedExercise:
+        """The graded exercise, with the points that the course gives now."""
+        graded = GradedExercise.untouched(exercise)
+        if self.checks:
+            graded = graded_from(exercise, self.checks, self.outcomes, self.output)
+        if self.state == "not_started":
+            graded = graded.not_started()
+        return replace(
+            graded,
+            state=self.state,
+            handed_in=self.handed_in,
+            notes=self.notes,
+            diagnosis=self.diagnosis,
+            behaviour=self.behaviour,
+        )
 
 
 def graded_from(
@@ -53,32 +106,16 @@ def lost(exercise: Exercise, why: str) -> GradedExercise:
     return graded_from(exercise, [check], [Outcome(check.id, Verdict.BROKEN, message, why)])
 
 
-def to_told(graded: GradedExercise) -> dict[str, Any]:
-    """An outcome as it is written down: no points, which come of the course."""
-    return {
-        "state": graded.state,
-        "handed_in": graded.handed_in,
-        "notes": list(graded.notes),
-        "output": graded.output,
-        "diagnosis": graded.diagnosis,
-        "behaviour": graded.behaviour,
-        "checks": [to_plain(row.check) for row in graded.checks],
-        "outcomes": [to_plain(row.outcome) for row in graded.checks],
-    }
+def is_inconclusive(graded: GradedExercise) -> bool:
+    """Whether a check was inconclusive, so that to repeat it may decide it."""
+    return any(row.outcome.verdict is Verdict.INCONCLUSIVE for row in graded.checks)
 
 
-def from_told(exercise: Exercise, told: dict[str, Any]) -> GradedExercise:
-    """The graded exercise that was written down."""
-    checks = [from_plain(Check, row) for row in told["checks"]]
-    outcomes = [from_plain(Outcome, row) for row in told["outcomes"]]
-    graded = graded_from(exercise, checks, outcomes, told["output"]) if checks else GradedExercise.untouched(exercise)
-    if told["state"] == "not_started":
-        graded = graded.not_started()
-    return replace(
-        graded,
-        state=told["state"],
-        handed_in=told["handed_in"],
-        notes=tuple(told["notes"]),
-        diagnosis=told["diagnosis"],
-        behaviour=told.get("behaviour", ""),  # what was written down of old has none
-    )
+def is_broken(graded: GradedExercise) -> bool:
+    """Whether a check is broken, which is not its author's fault."""
+    return any(row.outcome.verdict is Verdict.BROKEN for row in graded.checks)
+
+
+def lost_points(graded: GradedExercise) -> bool:
+    """Whether a check that ran lost points."""
+    return any(row.score.earned + row.score.undecided < row.score.possible for row in graded.checks)

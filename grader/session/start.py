@@ -1,36 +1,40 @@
-"""What a check process does once it knows its plan."""
+"""What a check process does once it knows its plan: it prepares itself, proves that workers work, and runs pytest."""
 
 from __future__ import annotations
 
+import contextlib
 import linecache
 import mmap
 import os
 import socket
 import sys
+import types
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from importlib.machinery import ModuleSpec
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 import torch
+from torch.utils.backend_registration import rename_privateuse1_backend
 
 from grader.check.declare import Accelerator
-from grader.connection.fork import ForkStarter
-from grader.connection.process import Starter
+from grader.connection.connection import Connection
 from grader.connection.record import waiting
-from grader.connection.spawn import SpawnStarter
-from grader.model import Device
+from grader.connection.starting import ForkStarter, SpawnStarter, Starter
+from grader.connection.student import Student
+from grader.model import Device, Limits
+from grader.model.endings import WorkerLost
 from grader.model.messages import PENDING, Plan, PlannedExercise, Spawned
 from grader.sandbox import cgroup
 from grader.sandbox.slow_imports import leave_slow_imports_out
 from grader.sandbox.sweep import sweep
 from grader.session.connections import Connections
-from grader.session.given import Fixtures
 from grader.session.host import Host
-from grader.session.named_device import name_the_device
 from grader.session.plugin import CheckSession
-from grader.session.self_test import self_test
-from grader.session.shared import share
 
 _INI = Path(__file__).with_name("pytest.ini")
 # Each of these would do something of its own between checks: capture output, write files, install handlers or hooks,
@@ -39,6 +43,8 @@ _PLUGINS_OFF = (
     *("cacheprovider", "capture", "doctest", "faulthandler", "junitxml", "logging", "pastebin", "setuponly"),
     *("setupplan", "stepwise", "terminal", "threadexception", "unraisableexception"),
 )
+
+_NONE_HERE = "there is no accelerator in the process of a check; `accelerator.put` makes a tensor for a worker's"
 
 
 def run(host: Host, plan: Plan, server: int | None, groups: cgroup.Groups | None = None) -> None:
@@ -120,16 +126,89 @@ def run_session(
     options += ["--timeout=1"]  # switches the timer on; how long it runs is the exercise's limit
     share(planned)
     top = os.path.commonpath([str(Path(path).parent) for path in paths]) if paths else "."
-    session = CheckSession(host, planned, connections, accelerator)
-    fixtures = Fixtures(session.current, accelerator, root)
+    session = CheckSession(host, planned, connections, accelerator, root)
     try:
         if paths:
             # One check file that cannot be read must not keep the others from being graded.
             options.append("--continue-on-collection-errors")
             # pytest lists no folder above the last one, and this process may not.
-            pytest.main([*options, f"--rootdir={top}", f"--confcutdir={top}", *paths], plugins=[session, fixtures])
+            pytest.main([*options, f"--rootdir={top}", f"--confcutdir={top}", *paths], plugins=[session])
         else:
             session.tell_checks()
             session.run_jobs()
     finally:
         connections.close()
+
+
+def self_test(starter: Starter) -> None:
+    """Prove that a worker loads a module and hands back what it is given; else every submission would look crashed.
+
+    Raises:
+        RuntimeError: it does not.
+    """
+    files = {"self_test.py": b"def same(*values):\n    return values\n"}
+    connection = Connection(starter, "self_test", files, Limits(load_s=60, call_s=60), owner="the self-test's")
+    # Unusual on purpose: a transposed tensor, an array with a negative stride, containers. The very same objects are
+    # to come back.
+    values = (torch.arange(6.0).view(2, 3).t(), np.arange(3)[::-1], [1, {"a": "b"}])
+    try:
+        back = Student(connection).same(*values)
+        if not all(given is got for given, got in zip(values, back, strict=True)):
+            raise RuntimeError("a worker does not hand back what it is given")
+    except WorkerLost as lost:
+        raise RuntimeError(f"a worker cannot be used: {lost.message}") from lost
+    finally:
+        connection.close()
+
+
+def share(planned: Sequence[PlannedExercise]) -> None:
+    """Make the shared code of a course importable by the name of its folder, and nothing else of the folder around it.
+
+    It is the check process that imports it, with all that a check may do. References get it as files of their worker.
+    """
+    found = {name: path for item in planned for name, path in item.shared.items()}
+    if not found:
+        return
+    name, path = next(iter(found.items()))
+    package = name.split("/", 1)[0]
+    folder = path.parents[name.count("/") - 1]
+    start = folder / "__init__.py"
+    spec: ModuleSpec | None
+    if start.is_file():
+        spec = spec_from_file_location(package, start, submodule_search_locations=[str(folder)])
+    else:
+        spec = ModuleSpec(package, None, is_package=True)
+        spec.submodule_search_locations = [str(folder)]
+    assert spec is not None
+    module = module_from_spec(spec)
+    sys.modules[package] = module
+    if spec.loader is not None:
+        spec.loader.exec_module(module)
+
+
+def name_the_device() -> None:
+    """Give the simulated accelerator its name in this process.
+
+    A name alone would break whatever of PyTorch's asks its accelerator something: optimizers, checkpointing, the random
+    state, `torch.accelerator`. So a module says that there are no such devices.
+    """
+    rename_privateuse1_backend("sim")
+    torch._register_device_module("sim", _module())
+
+
+def _module() -> types.ModuleType:
+    module = types.ModuleType("torch.sim")
+    answers: dict[str, Any] = {
+        **dict.fromkeys(("is_available", "is_initialized", "_is_in_bad_fork"), lambda: False),
+        **dict.fromkeys(("device_count", "current_device"), lambda: 0),
+        **dict.fromkeys(("manual_seed", "manual_seed_all", "synchronize"), lambda *_: None),
+        **dict.fromkeys(("_lazy_init", "set_device", "get_rng_state", "set_rng_state"), _refuse),
+        "get_amp_supported_dtype": lambda: [torch.float16, torch.bfloat16],
+        "device": lambda device: contextlib.nullcontext(),
+    }
+    vars(module).update(answers)
+    return module
+
+
+def _refuse(*_: Any, **__: Any) -> None:
+    raise RuntimeError(_NONE_HERE)

@@ -1,0 +1,111 @@
+"""One exercise of one submission, in a lane: run its checks, score them, explain what failed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from grader.grading.diagnose import diagnose
+from grader.grading.known import Known
+from grader.grading.outcomes import broken, graded_from, is_inconclusive
+from grader.grading.plan import is_untouched
+from grader.grading.work import Result, Work
+from grader.intake.origin import as_handed_in
+from grader.model import Check, Exercise, GradedExercise, Outcome, Verdict
+from grader.model.messages import Part
+from grader.runner.lane import Lane, Run
+
+Hear = Callable[[Exercise, Outcome, Sequence[Check]], None]
+"""Receives each outcome as it comes, with all checks of its exercise, and once more if it is repeated."""
+
+REPEATS = 2
+"""How often a check that was inconclusive is repeated."""
+
+
+def grade_exercise(
+    work: Work, lane: Lane, known: Known | None, hear: Hear = lambda exercise, outcome, checks: None
+) -> Result:
+    """Grade one exercise of one submission.
+
+    Args:
+        work: the exercise and the submission.
+        lane: has the exercise's checks.
+        known: how known wrong answers behave; None if nobody wants a diagnosis.
+        hear: receives each outcome as it comes.
+
+    Raises:
+        StartError: a process of ours cannot be started.
+        ConfinementError: student code cannot be confined as well as the set-up requires.
+    """
+    plan, exercise, submission = work.plan, work.exercise, work.submission
+    lane.was_late = False
+    if problem := lane.collected.problems.get(exercise.id):
+        graded = broken(exercise, problem)
+    elif exercise.id in submission.problems:
+        graded = _missing(work, lane)
+    else:
+        graded = _run_all(work, lane, hear) if work.before is None else _repeat(work, work.before, lane, hear)
+    if plan.runs_untouched and is_untouched(exercise, submission):
+        graded = graded.not_started()
+    # What is inconclusive at first is explained when it has been repeated.
+    if known is not None and (work.before is not None or not is_inconclusive(graded)):
+        graded = diagnose(graded, submission, plan.setup, lane, known)
+    confinement = lane.reached.level.word if submission.files.get(exercise.id) else None
+    return Result(as_handed_in(graded, submission), confinement, lane.was_late)
+
+
+def _missing(work: Work, lane: Lane) -> GradedExercise:
+    """There is no file of the exercise, or it cannot be read: no check can be run."""
+    exercise, submission = work.exercise, work.submission
+    why = submission.problems[exercise.id]
+    checks = lane.checks_of(exercise)
+    wanted = _wanted(work, checks)
+    outcomes = [Outcome(id, Verdict.SKIPPED, why, cause="load") for id in wanted]
+    there = exercise.id in submission.paths
+    graded = graded_from(exercise, checks, outcomes)
+    return replace(graded, state="started" if there else "not_started", handed_in=there)
+
+
+def _run_all(work: Work, lane: Lane, hear: Hear) -> GradedExercise:
+    """Run all checks that the plan wants."""
+    plan, checks = work.plan, lane.checks_of(work.exercise)
+    only = frozenset(_wanted(work, checks)) if plan.rules or plan.checks else None
+    run = _run(work, lane, Part(only, stops=plan.stops, told=plan.told), hear)
+    return graded_from(work.exercise, checks, run.outcomes, output=run.output)
+
+
+def _repeat(work: Work, before: GradedExercise, lane: Lane, hear: Hear) -> GradedExercise:
+    """Run what was inconclusive again, with the same inputs; everything else stays as it was."""
+    outcomes = [row.outcome for row in before.checks]
+    for _ in range(REPEATS):
+        undecided = {outcome.check for outcome in outcomes if outcome.verdict is Verdict.INCONCLUSIVE}
+        if not undecided:
+            break
+        run = _run(work, lane, Part(frozenset(undecided), again=True), hear)
+        again = {outcome.check: outcome for outcome in run.outcomes}
+        outcomes = [_later(outcome, again.get(outcome.check)) for outcome in outcomes]
+    return graded_from(work.exercise, lane.checks_of(work.exercise), outcomes, output=before.output)
+
+
+def _later(first: Outcome, second: Outcome | None) -> Outcome:
+    return first if second is None else replace(second, seconds=round(first.seconds + second.seconds, 4))
+
+
+def _run(work: Work, lane: Lane, part: Part, hear: Hear) -> Run:
+    """The one place where grading has student code run."""
+    exercise, submission = work.exercise, work.submission
+    folder = ""
+    if work.plan.has_folder:  # as the student types it from where they are
+        folder = Path(os.path.relpath(submission.paths[exercise.id].resolve().parent)).as_posix()
+    seed = work.plan.setup.seed_of(submission.author)
+    checks = lane.checks_of(exercise)
+    files = submission.files[exercise.id]
+    return lane.run(exercise, files, seed, folder, part, hear=lambda outcome: hear(exercise, outcome, checks))
+
+
+def _wanted(work: Work, checks: Sequence[Check]) -> list[str]:
+    """The ids of the checks that the plan names by themselves or by their rule; without names, of all."""
+    rules, ids = work.plan.rules, work.plan.checks
+    return [row.id for row in checks if (not rules or row.contract in rules) and (not ids or row.id in ids)]

@@ -1,0 +1,71 @@
+"""What is graded of each submission of a run, and how; and which exercises need not be run at all."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+
+from grader.course.starter import is_starter
+from grader.intake.origin import as_handed_in
+from grader.intake.source import not_python
+from grader.model import Check, Course, Exercise, GradedCheck, GradedExercise, Outcome, Score, Submission, Verdict
+from grader.model.messages import Setup
+
+
+@dataclass(frozen=True)
+class RunPlan:
+    """What is graded of each submission, and how. It is the same for all submissions of a run.
+
+    Attributes:
+        course: the course.
+        exercises: those of it that count, in order.
+        setup: how the run is set up.
+        handin: the hand-in whose exercises these are, or None.
+        runs_untouched: whether an untouched starter is run, for its messages. It earns 0 in any case.
+        has_folder: whether the reader of the report has the files in the folder that they were read from.
+        rules: the contract lines whose checks are run; none for all. The other checks are reported as left out.
+        checks: the ids of the checks that are run, in the same way.
+        stops: whether everything after the first check that loses points is left out, too.
+        compiles: whether a file that is not Python gets one row at once, and no check is run.
+        told: whether somebody reads the lines to try; to find them, code is run once more for each check that fails.
+    """
+
+    course: Course
+    exercises: Sequence[Exercise]
+    setup: Setup
+    handin: str | None = None
+    runs_untouched: bool = False
+    has_folder: bool = False
+    rules: Collection[str] = ()
+    checks: Collection[str] = ()
+    stops: bool = False
+    compiles: bool = False
+    told: bool = True
+
+    def to_run(self, submission: Submission) -> list[Exercise]:
+        """The exercises of which checks are run."""
+        return [exercise for exercise in self.exercises if not_run(self, exercise, submission) is None]
+
+
+def not_run(plan: RunPlan, exercise: Exercise, submission: Submission) -> GradedExercise | None:
+    """The exercise if no check of it is run, as its file is the untouched starter, or is not Python; else None."""
+    if not plan.runs_untouched and is_untouched(exercise, submission):
+        return as_handed_in(GradedExercise.untouched(exercise), submission)
+    if plan.compiles and (why := not_python(exercise, submission)):
+        blank = as_handed_in(GradedExercise.untouched(exercise), submission)
+        check = Check("load", exercise.id, "The file loads", category="error")
+        outcome = Outcome(check.id, Verdict.SKIPPED, why, cause="load")
+        row = GradedCheck(check, outcome, Score(0, exercise.points - exercise.withheld.points))
+        return replace(blank, state="started", checks=(row,))
+    return None
+
+
+def is_untouched(exercise: Exercise, submission: Submission) -> bool:
+    """Whether the submitted file is the starter."""
+    path = submission.paths.get(exercise.id)
+    files = submission.files.get(exercise.id)
+    if path is None or files is None:
+        return False
+    # In a course's own folder the file is the starter: only a digest can tell whether it was changed.
+    known = exercise.starter_digest or path != exercise.starter
+    return bool(known) and is_starter(exercise, files[exercise.file_name])

@@ -1,0 +1,164 @@
+"""The one scheduler: exercises of submissions go to lanes or to a cluster, and results come back as they arrive.
+
+The retry policy is here and nowhere else. Everything that must be repeated is repeated at the end, one at a time, while
+nothing else of ours runs:
+
+- late: the lane's deadline ended the work after it had waited for a core. It is graded again from the beginning.
+- inconclusive: a check could not judge speed. Only its inconclusive checks are repeated, twice at most.
+- broken: a check of ours failed. It is graded again once, until three works of its exercise in a row stayed broken:
+  then the checks are at fault, and no accident.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+
+from grader.grading.lanes import Engine
+from grader.grading.outcomes import is_broken, is_inconclusive
+from grader.grading.plan import not_run
+from grader.grading.store import Store
+from grader.grading.work import Finished, Result, Work
+from grader.model import GradedExercise
+
+_AHEAD = 2
+"""So many works wait for each slot, so that no slot is idle while the next submission is read."""
+
+_GIVEN_UP = 3
+_LOOK_S = 0.5
+
+
+def schedule(
+    works: Iterable[Work],
+    engine: Engine,
+    store: Store | None = None,
+    *,
+    again: Callable[[Work, GradedExercise], bool] = lambda work, graded: False,
+    on_wait: Callable[[], None] = lambda: None,
+) -> Iterator[Finished]:
+    """Grade works; report each as it is finished, and once more if it was repeated.
+
+    Args:
+        works: read one after another, only so far ahead that no slot is idle.
+        engine: lanes of this machine, or a cluster.
+        store: has the results of earlier runs, and gets the new ones.
+        again: whether a work is graded again although the store has its result.
+        on_wait: called every half second while there is nothing to report.
+
+    Raises:
+        StartError: a process of ours cannot be started.
+        ConfinementError: student code cannot be confined as well as the set-up requires.
+    """
+    run = _Run(engine, store, on_wait)
+    try:
+        for place, work in enumerate(works):
+            saved = store.find(work) if store is not None else None
+            if saved is not None and not again(work, saved.graded):
+                yield run.noted(place, saved)
+            elif (graded := not_run(work.plan, work.exercise, work.submission)) is not None:
+                yield run.noted(place, run.saved(work, Result(graded)))
+            else:
+                while run.is_full():
+                    yield from run.arrived()
+                run.give_out(place, work)
+        while run.away:
+            yield from run.arrived()
+        yield from run.repeated()
+    finally:
+        run.cancel()
+
+
+def in_order(works: Iterable[Work], finished: Iterable[Finished]) -> Iterator[Finished]:
+    """Final results in the order of their works; what was repeated comes when it is there, after the others."""
+    waiting, ready = list(works), {}
+    for one in finished:
+        if one.work not in waiting:
+            if one.final:
+                yield one
+            continue
+        ready[one.work] = one
+        while waiting and waiting[0] in ready:
+            if (first := ready.pop(waiting.pop(0))).final:
+                yield first
+
+
+class _Run:
+    """The state of one call of `schedule`."""
+
+    def __init__(self, engine: Engine, store: Store | None, on_wait: Callable[[], None]) -> None:
+        self.away: dict[Future[Result], tuple[int, Work]] = {}
+        self._engine = engine
+        self._store = store
+        self._on_wait = on_wait
+        self._later: list[tuple[int, Finished]] = []
+        self._stayed_broken: Counter[str] = Counter()
+
+    def is_full(self) -> bool:
+        """Whether enough work is under way."""
+        return len(self.away) >= _AHEAD * self._engine.slots
+
+    def give_out(self, place: int, work: Work) -> None:
+        """Have a work graded."""
+        self.away[self._engine.submit(work)] = place, work
+
+    def arrived(self) -> Iterator[Finished]:
+        """Wait a moment, and report what has arrived meanwhile, in the order in which it was given out."""
+        done, _ = wait(self.away, _LOOK_S, FIRST_COMPLETED)
+        self._on_wait()
+        for future in [future for future in self.away if future in done]:
+            place, work = self.away.pop(future)
+            yield self.noted(place, self.saved(work, future.result()))
+
+    def saved(self, work: Work, result: Result) -> Finished:
+        """A new result, written into the store. One that is late is no result yet."""
+        number = None
+        if self._store is not None and not self._is_late(result):
+            number = self._store.save(work, result)
+        return Finished(work, result, id=number)
+
+    def noted(self, place: int, one: Finished) -> Finished:
+        """The same, marked and remembered if it must be repeated at the end."""
+        broken = is_broken(one.graded) and not one.saved
+        final = not (self._is_late(one.result) or is_inconclusive(one.graded) or broken)
+        if not final:
+            one = Finished(one.work, one.result, final=False, saved=one.saved, id=one.id)
+            self._later.append((place, one))
+        return one
+
+    def repeated(self) -> Iterator[Finished]:
+        """Repeat what was late, inconclusive or broken, one after another: now nothing else of ours runs."""
+        for _, one in sorted(self._later, key=lambda row: row[0]):
+            work, result = one.work, one.result
+            if self._is_late(result):
+                result = self._alone(work)
+            elif is_broken(result.graded) and not is_inconclusive(result.graded):
+                yield self._once_more(one)
+                continue
+            if is_inconclusive(result.graded):
+                result = self._alone(Work(work.plan, work.exercise, work.submission, result.graded))
+            yield Finished(work, result, id=self._store.save(work, result) if self._store is not None else None)
+
+    def _once_more(self, one: Finished) -> Finished:
+        """What was broken, graded again, unless its checks are given up."""
+        id = one.work.exercise.id
+        if self._stayed_broken[id] >= _GIVEN_UP:
+            return Finished(one.work, one.result, id=one.id)
+        result = self._alone(one.work)
+        self._stayed_broken[id] = self._stayed_broken[id] + 1 if is_broken(result.graded) else 0
+        return Finished(one.work, result, id=self._store.save(one.work, result) if self._store is not None else None)
+
+    def _alone(self, work: Work) -> Result:
+        future = self._engine.submit(work)
+        while not wait([future], _LOOK_S).done:
+            self._on_wait()
+        return future.result()
+
+    def _is_late(self, result: Result) -> bool:
+        """A lane that worked alone had all the time that it is given."""
+        return result.late and self._engine.slots > 1
+
+    def cancel(self) -> None:
+        """Nobody waits for what is still under way."""
+        for future in self.away:
+            future.cancel()

@@ -1,0 +1,279 @@
+"""The report's JSON, version 1. These types are its only declaration: for writing, for reading, and for all exporters.
+
+Other programs rely on the names and the order of the keys: add keys, never rename them. The reader ignores keys that it
+does not know. Points are numbers with at most two decimals; `exact` gives them in hundredths.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Any, Self
+
+from pydantic import Field
+
+from grader.model import Check, GradedCheck, GradedExercise, Outcome, Picture, Report, Score, Speed, Verdict
+from grader.model.errors import CourseError, FormatError
+from grader.model.files import write_whole
+from grader.model.score import held_text, in_points
+from grader.model.typed import from_plain, parsed, to_json
+
+VERSION = 1
+
+Points = Annotated[float, Field(ge=-1e9, le=1e9, allow_inf_nan=False, strict=True)]
+Count = Annotated[int, Field(strict=True)]
+Flag = Annotated[bool, Field(strict=True)]
+
+_NAMED = re.compile(r"`(\w+)[`(]")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScoreEntry:
+    """What neither is earned nor undecided is lost."""
+
+    earned: Points
+    possible: Points
+    undecided: Points
+
+    @classmethod
+    def of(cls, score: Score) -> Self:
+        """The entry for this score."""
+        return cls(
+            earned=in_points(score.earned), possible=in_points(score.possible), undecided=in_points(score.undecided)
+        )
+
+    @property
+    def exact(self) -> Score:
+        """The score in hundredths of a point."""
+        return Score(*map(_exact, (self.earned, self.possible, self.undecided)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class PartEntry:
+    """Checks that did not run here: how many, and the points that they decide."""
+
+    checks: Count
+    points: Points
+
+    @property
+    def exact(self) -> int:
+        """The points in hundredths."""
+        return _exact(self.points)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckEntry:
+    """One check with its outcome. `message` is for the student, `detail` for staff."""
+
+    id: str
+    title: str
+    contract: str
+    category: str
+    shown: Flag
+    verdict: Verdict
+    earned: Points
+    possible: Points
+    held_back: Points = 0.0
+    message: str
+    detail: str = ""
+    seconds: Points | None = None
+    counters: Mapping[str, Count] = field(default_factory=dict)
+    speed: tuple[Speed, ...] = ()
+    device: str | None = None
+    cause: str = ""
+    picture: Picture | None = None
+    line: Count | None = None
+
+    @classmethod
+    def of(cls, row: GradedCheck, graded: GradedExercise, *, staff: bool) -> Self:
+        """The entry for a graded check."""
+        check, outcome = row.check, row.outcome
+        return cls(
+            id=check.id,
+            title=check.title,
+            contract=check.contract,
+            category=check.category,
+            shown=check.shown,
+            verdict=outcome.verdict,
+            earned=in_points(row.score.earned),
+            possible=in_points(row.score.possible),
+            held_back=in_points(row.held_back),
+            message=outcome.message,
+            detail=outcome.detail if staff or check.shown else "",
+            seconds=row.seconds,
+            counters=outcome.counters,
+            speed=tuple(row.speed),
+            device=outcome.device,
+            cause=outcome.cause,
+            picture=outcome.picture,
+            line=_line(row, graded),
+        )
+
+    @cached_property
+    def graded(self) -> GradedCheck:
+        """The check as grading made it, as far as the report says."""
+        possible = _exact(self.possible)
+        score = Score(_exact(self.earned), possible, 0 if self.verdict.decided else possible)
+        check = Check(self.id, "", self.title, self.contract, self.category, shown=self.shown)
+        outcome = Outcome(self.id, self.verdict, self.message, self.detail, self.seconds or 0.0, cause=self.cause)
+        return GradedCheck(check, outcome, score, _exact(self.held_back))
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExerciseEntry:
+    """One exercise. `file` is the path of its module from the submission's folder, or null if it has none."""
+
+    id: str
+    number: str = ""
+    title: str
+    module: str
+    file: str | None = None
+    state: str
+    handed_in: Flag = True
+    notes: tuple[str, ...] = ()
+    score: ScoreEntry
+    withheld: PartEntry
+    left_out: PartEntry = PartEntry(checks=0, points=0)
+    held_by: str | None = None
+    diagnosis: str | None = None
+    hints: tuple[str, ...] = ()
+    limits: Mapping[str, Points] = field(default_factory=dict)
+    output: str = ""
+    checks: tuple[CheckEntry, ...]
+
+    @classmethod
+    def of(cls, graded: GradedExercise, *, staff: bool) -> Self:
+        """The entry for a graded exercise."""
+        exercise = graded.exercise
+        return cls(
+            id=exercise.id,
+            number=exercise.number,
+            title=exercise.title,
+            module=exercise.module,
+            file=graded.place.file if graded.place else None,
+            state=graded.state,
+            handed_in=graded.handed_in,
+            notes=graded.notes,
+            score=ScoreEntry.of(graded.score),
+            withheld=PartEntry(checks=exercise.withheld.checks, points=in_points(graded.withheld_points)),
+            left_out=PartEntry(checks=len(graded.left_out), points=in_points(graded.left_out_score.possible)),
+            held_by=graded.held_by,
+            diagnosis=graded.diagnosis,
+            hints=exercise.hints,
+            limits=vars(exercise.limits),
+            output=graded.output,
+            checks=tuple(CheckEntry.of(row, graded, staff=staff) for row in graded.checks),
+        )
+
+    @property
+    def name(self) -> str:
+        """Number and title."""
+        return f"{self.number} {self.title}".strip()
+
+    @property
+    def held(self) -> str:
+        """Why points that checks earned do not count, in a sentence, or ""."""
+        return held_text(sum(_exact(row.held_back) for row in self.checks), self.held_by)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReportFile:
+    """One graded submission. Of a group, `author` is the name of the group, and `authors` are its members."""
+
+    version: Count
+    course: str
+    handin: str | None = None
+    author: str
+    authors: tuple[str, ...] = ()
+    digest: str
+    graded_at: str
+    score: ScoreEntry
+    policy: Mapping[str, Any] | None = None
+    exercises: tuple[ExerciseEntry, ...]
+    environment: Mapping[str, str | Count | Points | Flag | None]
+
+    @classmethod
+    def of(cls, report: Report, *, staff: bool = False) -> Self:
+        """The file of a report.
+
+        Args:
+            report: the report.
+            staff: whether only staff reads it. `detail` then says what hidden checks compare.
+        """
+        return cls(
+            version=VERSION,
+            course=report.course,
+            handin=report.handin,
+            author=report.author,
+            authors=report.authors or (report.author,),
+            digest=report.digest,
+            graded_at=report.graded_at,
+            score=ScoreEntry.of(report.score),
+            exercises=tuple(ExerciseEntry.of(graded, staff=staff) for graded in report.exercises),
+            environment=vars(report.environment),
+        )
+
+    @property
+    def members(self) -> tuple[str, ...]:
+        """Whose submission it is."""
+        return self.authors or (self.author,)
+
+
+def report_json(report: Report, *, staff: bool = False) -> bytes:
+    """A report as it is written; see `ReportFile.of`."""
+    return to_json(ReportFile.of(report, staff=staff), indent=1) + b"\n"
+
+
+def write_report(path: Path, report: Report, *, staff: bool = False) -> None:
+    """Write a report whole or not at all; see `ReportFile.of`."""
+    write_whole(path, report_json(report, staff=staff))
+
+
+def read_report(path: Path) -> ReportFile:
+    """Read a report of version 1.
+
+    Raises:
+        CourseError: the file cannot be read, or is not such a report; it lists every problem.
+    """
+    try:
+        return report_from(path.read_bytes(), path.as_posix())
+    except OSError as error:
+        raise CourseError(f"{path.as_posix()}: {error.strerror}; name a report that grade --json wrote") from None
+
+
+def report_from(text: bytes | str, name: str) -> ReportFile:
+    """Read a report from its text; errors begin with `name`.
+
+    Raises:
+        CourseError: it is not such a report; it lists every problem.
+    """
+    try:
+        plain = parsed(text, name)
+        if isinstance(plain, dict) and plain.get("version") not in (VERSION, None):
+            version = plain["version"]
+            raise CourseError(f"{name} is a report of version {version!r}; this grader reads {VERSION}: update it")
+        return from_plain(ReportFile, plain, name)
+    except FormatError as error:
+        raise CourseError(f"{name} is not a report that grade --json wrote", *error.problems) from None
+
+
+def _exact(points: float) -> int:
+    return round(100 * points)
+
+
+def _line(row: GradedCheck, graded: GradedExercise) -> int | None:
+    """The line of the student's file that a check is about: what raised, or the function that the rule is of."""
+    place, check = graded.place, row.check
+    if place is None:
+        return None
+    # The worker gives a module the exercise's file name, whatever the submitted file is called.
+    own = [graded.exercise.file_name] if Path(place.file).suffix == ".py" else []
+    file = "|".join(map(re.escape, [Path(place.file).name, *own]))
+    raised = re.findall(rf"^ {{4}}(?:.*/)?(?:{file}), line (\d{{1,9}})\b", row.outcome.message, re.MULTILINE)
+    if raised and 1 <= int(raised[-1]) <= place.lines:
+        return int(raised[-1])
+    named = _NAMED.findall(f"{row.outcome.message}\n{graded.exercise.contract.get(check.contract, '')}")
+    return next((place.names[name] for name in named if name in place.names), None)
