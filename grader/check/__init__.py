@@ -30,15 +30,7 @@ from grader.check.calls import (
     seeded,
     training_step,
 )
-from grader.check.costs import (
-    count,
-    count_ops,
-    no_loop,
-    no_new_storage,
-    poisoned,
-    stays_in_torch,
-    uses_at_most,
-)
+from grader.check.costs import count, count_ops, no_loop, no_new_storage, poisoned, stays_in_torch, uses_at_most
 from grader.check.declare import Rng, check
 from grader.check.gradient import gradcheck, gradients, keeps_graph, learns
 from grader.check.properties import (

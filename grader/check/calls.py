@@ -216,12 +216,7 @@ def training_step(
 
 
 def evaluation(
-    function: Proxy,
-    data: Sequence[torch.Tensor],
-    *,
-    model: str = "nn.Linear(3, 1)",
-    batch_size: int = 4,
-    seed: int = 0,
+    function: Proxy, data: Sequence[torch.Tensor], *, model: str = "nn.Linear(3, 1)", batch_size: int = 4, seed: int = 0
 ) -> Evaluated:
     """Call an evaluation, `evaluate(model, loader)`, beside student code.
 

@@ -37,6 +37,7 @@ _COLLECTIVES = re.compile(
 
 
 _TABLES = ("ops", "escapes", "collectives")
+_NUMBERS = ("bytes", "peak", "transfers", "transferred", "syncs", "sent", "versions")
 
 
 @dataclass(frozen=True)
@@ -97,31 +98,24 @@ def count(function: Proxy, *args: Any, allow: Collection[str] = (), **kwargs: An
 
 
 def _read(found: dict[Any, Any], result: Any) -> Counts | None:
-    """The counts, if they are counts at all. Names that a worker made up could carry a hidden input."""
-    names = Counts.__dataclass_fields__.keys() - {"spans", "result"}
-    numbers = {name: found.get(name) for name in names}
-    for name, value in numbers.items():
-        values = list(value.values()) if name in _TABLES and isinstance(value, dict) else [value]
-        if not all(_is_count(number) for number in values):
-            return None
-        if name in _TABLES:
-            assert isinstance(value, dict)
-            numbers[name] = _known(name, value)
-    spans, span_count = found.get("spans"), found.get("span_count")
-    read = read_spans(spans, span_count) if _is_count(span_count) else None  # type: ignore[arg-type]
-    return None if read is None else Counts(**numbers, spans=read, result=result)  # type: ignore[arg-type]
+    """The counts, if they are counts at all."""
+    numbers: dict[str, Any] = {name: found.get(name) for name in _NUMBERS}
+    tables: dict[str, Any] = {name: read_table(name, found.get(name)) for name in _TABLES}
+    span_count: Any = found.get("span_count")
+    spans = read_spans(found.get("spans"), span_count) if _is_count(span_count) else None
+    if spans is None or None in tables.values() or not all(map(_is_count, numbers.values())):
+        return None
+    return Counts(**numbers, **tables, spans=spans, result=result)
 
 
 def _is_count(number: object) -> bool:
     return type(number) is int and 0 <= number < _MOST  # `type` and not `isinstance`: True would pass for 1
 
 
-def known_collectives(called: dict[Any, Any]) -> Counter[str] | None:
-    """How often each collective was called, as a worker says; None if it says no such thing."""
-    return _known("collectives", called) if all(map(_is_count, called.values())) else None
-
-
-def _known(table: str, counts: dict[Any, int]) -> Counter[str]:
+def read_table(table: str, counts: Any) -> Counter[str] | None:
+    """A count by names, as a worker says; None if it is not one. Names that it made up could carry a hidden input."""
+    if not isinstance(counts, dict) or not all(map(_is_count, counts.values())):
+        return None
     found: Counter[str] = Counter()
     for name, number in counts.items():
         text = str(name)

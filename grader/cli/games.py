@@ -112,9 +112,8 @@ def catch(name: str, device: str, start: str | None) -> None:
     """Hold a check of your own against known wrong and right answers of an exercise that you have solved."""
     say = Say()
     with told_errors():
-        from grader.course.layout import own_check
         from grader.course.names import one_exercise
-        from grader.student.games.catching import caught_by, write_template
+        from grader.student.games.catching import caught_by, own_check, write_template
         from grader.student.pages import prose, typed
 
         course, _ = course_and_exercises(())
