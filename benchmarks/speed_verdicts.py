@@ -219,7 +219,7 @@ def verdict(mine: Any, reference: Any, limit: float, size: int) -> dict[str, Any
 def attempt(mine: Any, reference: Any, limit: float, size: int) -> str:
     import torch
 
-    from grader.check.speed import as_fast_as
+    from grader.check.ratios import as_fast_as
     from grader.model.endings import CheckFailed, Inconclusive
 
     try:

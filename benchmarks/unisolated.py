@@ -16,7 +16,7 @@ from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any, cast
 
-from grader.check.devices import Accelerator
+from grader.check.declare import Accelerator
 from grader.connection.connection import Connection, Proxy, is_proxy, place_of, what_of
 from grader.connection.raised import Raised
 from grader.connection.starting import Starter

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import weakref
 from dataclasses import dataclass, field
-from typing import Any
 
 import torch
 
-from grader.accelerator.clock import Queue
-from grader.accelerator.races import Access, Races
 from grader.accelerator.spec import GIB, KIB, MIB
 from grader.accelerator.statistics import Statistics
 
@@ -70,58 +66,6 @@ class Memory:
             "PYTORCH_ALLOC_CONF=expandable_segments:True to avoid fragmentation.  See documentation for Memory "
             "Management  (https://pytorch.org/docs/stable/notes/cuda.html#environment-variables)"
         )
-
-
-class Block:
-    """The memory of one storage on a device; all tensors that view the storage hold it, and the last one frees it."""
-
-    __slots__ = (
-        *("__weakref__", "_asked", "_races", "_taken", "blocks", "key", "memory", "storage"),
-        *("born", "home", "reads", "shared", "written"),
-    )
-
-    def __init__(
-        self, storage: Any, memory: Memory, blocks: dict[int, weakref.ref[Block]], races: Races, home: Queue
-    ) -> None:
-        self.storage = storage
-        self.key: int = storage._cdata
-        self.memory = memory
-        self.blocks = blocks
-        # Who uses it: the queue that asked for it, the last work that wrote to it, what read it since then, and the
-        # queues that `record_stream` named.
-        self._races = races
-        self.home = home
-        self.born = True
-        self.written: Access | None = None
-        self.reads: dict[Queue, Access] = {}
-        self.shared: set[Queue] = set()
-        # If there is no room, `take` raises and this block is deleted all the same; it must then give back nothing.
-        self._taken = 0
-        self._asked = storage.nbytes()
-        self._taken = memory.take(self._asked)
-        blocks[self.key] = weakref.ref(self)
-
-    @property
-    def nbytes(self) -> int:
-        """The bytes that it takes."""
-        return self._taken
-
-    def resized(self) -> None:
-        """The storage has another size now."""
-        # The old size is given back first: a storage that grows needs room for the new size only.
-        self.memory.give(self._taken, self._asked)
-        self._taken = 0
-        self._asked = self.storage.nbytes()
-        self._taken = self.memory.take(self._asked)
-
-    def __del__(self) -> None:
-        if self._races.several:
-            self._races.freed(self, self._taken)
-        self.memory.give(self._taken, self._asked)
-        # Where the garbage collector breaks a circle, the weak reference is dead before this runs. By then another
-        # block of the same storage may stand there, and must stay.
-        if self.blocks.get(self.key) is not None and self.blocks[self.key]() in (None, self):
-            del self.blocks[self.key]
 
 
 def size_text(nbytes: int) -> str:

@@ -6,33 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from grader.accelerator.spans import Span
+
 Queue = tuple[int, int]
 """A queue of work, that is a stream: the index of its device and its number there; 0 is the default stream."""
-
-
-@dataclass(frozen=True, slots=True)
-class Span:
-    """Something that took virtual time.
-
-    Attributes:
-        name: the operator, "host to device" and the like, or what the host waits for.
-        place: "host", or the index of the device.
-        start: in virtual seconds.
-        end: in virtual seconds.
-        stream: of a device: the number of the stream.
-        unit: of a device: the part of it that works, "kernels" or a direction in which bytes go.
-        nbytes: how many bytes are moved, through memory or over the bus.
-        shapes: of the tensors that an operator was given.
-    """
-
-    name: str
-    place: str
-    start: float
-    end: float
-    stream: int = 0
-    unit: str = ""
-    nbytes: int = 0
-    shapes: tuple[tuple[int, ...], ...] = ()
 
 
 NOTHING: tuple[int, tuple[tuple[int, ...], ...]] = (0, ())

@@ -15,10 +15,10 @@ from typing import Any
 import torch
 from torch.utils._python_dispatch import _disable_current_modes
 
-from grader.accelerator.allocation import Block
 from grader.accelerator.asserts import cuda_error
 from grader.accelerator.generators import SimGenerator
 from grader.accelerator.machine import Machine, the_machine
+from grader.accelerator.races import Block
 from grader.accelerator.recording import Capture, Replay
 
 _EARLY = "without a preceding successful capture."
@@ -69,7 +69,8 @@ class CUDAGraph:
         if machine.capture is not None:
             raise machine.capture.error("Unsupported")
         self._pool = pool or graph_pool_handle()
-        self._capture = machine.capture = Capture(machine, queue, self._generators)
+        generators = [*(place.generator for place in machine.devices), *self._generators]
+        self._capture = machine.capture = Capture(machine.races, queue, generators)
         SimGenerator.capturing = True
 
     def capture_end(self) -> None:
@@ -109,7 +110,7 @@ class CUDAGraph:
         with _disable_current_modes(), torch.inference_mode():
             for step in self._done.steps:
                 step()
-        replay = Replay(machine, self._done, place.queue)
+        replay = Replay(machine.clock, machine.spec.launch, self._done, place.queue)
         for tell in self._done.timed:
             tell(replay)
         if machine.blocking:

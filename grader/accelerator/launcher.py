@@ -18,12 +18,11 @@ from grader.accelerator.allocation import size_text
 from grader.accelerator.gpus import NAMES, spec_of
 from grader.accelerator.ledger import Ledger
 from grader.accelerator.machine import Machine
+from grader.accelerator.program_clocks import virtual_time
+from grader.accelerator.spans import time_text, write_trace
 from grader.accelerator.spec import Spec
 from grader.accelerator.tally import DEVICE_TO_DEVICE, DEVICE_TO_HOST, HOST_TO_DEVICE
-from grader.accelerator.timeline import time_text
-from grader.accelerator.trace import write_trace
 from grader.accelerator.turn_on import enable
-from grader.accelerator.virtual_time import virtual_time
 
 _MOST_TRACED = 300_000
 _LINES = 5

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import CodeType, FrameType
 
-from grader.accelerator.clock import Span
+from grader.accelerator.spans import Span
 
 _PACKAGE = str(Path(__file__).parent)
 

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 
-from grader.accelerator.allocation import Block, Memory
+from grader.accelerator.allocation import Memory
 from grader.accelerator.asserts import Fault, launches_block
 from grader.accelerator.clock import Clock, Queue
 from grader.accelerator.generators import SimGenerator
 from grader.accelerator.numbering import invalid_ordinal, visible_of
-from grader.accelerator.races import Races
+from grader.accelerator.races import Block, Races
+from grader.accelerator.recording import Capture
 from grader.accelerator.spec import Spec
 from grader.accelerator.tally import DEVICE_TO_DEVICE, DEVICE_TO_HOST, HOST_TO_DEVICE, Tally
 from grader.accelerator.waits import tell_of_wait
-
-if TYPE_CHECKING:
-    from grader.accelerator.recording import Capture
 
 INNER = "sim"
 """The name under which PyTorch knows the device. In mode cuda, Python code sees the other name."""

@@ -88,8 +88,8 @@ def _run(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     target = _target(machine, facts, named, place)
     if target is not None:
         find_room(facts, inner, named, shells, target)
-    if machine.capture is not None and (where := target or place) is not None:
-        keep_before(machine, facts, inner, named, where)
+    if (where := target or place) is not None and (capture := machine.capturing(where.index)):
+        keep_before(capture, facts, inner, named)
     # The numbers are made at once; only the clock pretends that the device gets to it later.
     failed = ""
     try:

@@ -18,9 +18,9 @@ from torch._C._autograd import DeviceType
 from torch._C._profiler import _RecordFunctionFast
 from torch.autograd.profiler_util import EventList, FunctionEvent, Interval, Kernel
 
-from grader.accelerator.clock import Clock, Span
+from grader.accelerator.clock import Clock
 from grader.accelerator.machine import INNER, Machine
-from grader.accelerator.trace import trace_events
+from grader.accelerator.spans import Span, trace_events
 
 _MARK, _INSIDE = "simulated#", "simulated inside"
 _AROUND = "PythonSubclass"

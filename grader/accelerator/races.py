@@ -1,4 +1,6 @@
-"""Streams that use the same memory without waiting for each other: told at the line that should have waited.
+"""The memory of a storage and who uses it; streams that use it without waiting for each other.
+
+Such a race is reported at the line that should have waited.
 
 Each queue counts the work it is given. A queue, and the host, knows up to which number others are done before what it
 does next: a wait for a stream, an event or the host passes that on. What uses memory after work that it does not know
@@ -8,17 +10,16 @@ to be done is a race. Numbers are right here all the same, as work is done at on
 from __future__ import annotations
 
 import importlib
+import weakref
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import Any
 
 import torch
 
+from grader.accelerator.allocation import Memory
 from grader.accelerator.clock import Queue
 from grader.accelerator.sites import Site, site_of_program, site_text
 from grader.accelerator.waits import warn_at_program
-
-if TYPE_CHECKING:
-    from grader.accelerator.allocation import Block
 
 Access = tuple[Queue, int, str, Site]
 """Work that uses memory: its queue, its number there, its name, and the program's line."""
@@ -32,6 +33,58 @@ _SMALL = 1 << 20
 _WRITES = "writes to what {name} on {queue} reads ({site}), without waiting for it"
 _OLD = "uses what {name} on {queue} writes ({site}), without waiting for it"
 _REUSED = "gets memory that {name} on {queue} still uses ({site}), as its tensor was dropped"
+
+
+class Block:
+    """The memory of one storage on a device; all tensors that view the storage hold it, and the last one frees it."""
+
+    __slots__ = (
+        *("__weakref__", "_asked", "_races", "_taken", "blocks", "key", "memory", "storage"),
+        *("born", "home", "reads", "shared", "written"),
+    )
+
+    def __init__(
+        self, storage: Any, memory: Memory, blocks: dict[int, weakref.ref[Block]], races: Races, home: Queue
+    ) -> None:
+        self.storage = storage
+        self.key: int = storage._cdata
+        self.memory = memory
+        self.blocks = blocks
+        # Who uses it: the queue that asked for it, the last work that wrote to it, what read it since then, and the
+        # queues that `record_stream` named.
+        self._races = races
+        self.home = home
+        self.born = True
+        self.written: Access | None = None
+        self.reads: dict[Queue, Access] = {}
+        self.shared: set[Queue] = set()
+        # If there is no room, `take` raises and this block is deleted all the same; it must then give back nothing.
+        self._taken = 0
+        self._asked = storage.nbytes()
+        self._taken = memory.take(self._asked)
+        blocks[self.key] = weakref.ref(self)
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes that it takes."""
+        return self._taken
+
+    def resized(self) -> None:
+        """The storage has another size now."""
+        # The old size is given back first: a storage that grows needs room for the new size only.
+        self.memory.give(self._taken, self._asked)
+        self._taken = 0
+        self._asked = self.storage.nbytes()
+        self._taken = self.memory.take(self._asked)
+
+    def __del__(self) -> None:
+        if self._races.several:
+            self._races.freed(self, self._taken)
+        self.memory.give(self._taken, self._asked)
+        # Where the garbage collector breaks a circle, the weak reference is dead before this runs. By then another
+        # block of the same storage may stand there, and must stay.
+        if self.blocks.get(self.key) is not None and self.blocks[self.key]() in (None, self):
+            del self.blocks[self.key]
 
 
 class Races:

@@ -8,12 +8,11 @@ from typing import Any
 
 import torch
 
-from grader.accelerator.allocation import Block
 from grader.accelerator.asserts import cuda_error
-from grader.accelerator.clock import Queue
+from grader.accelerator.clock import Clock, Queue
 from grader.accelerator.facts import Facts
 from grader.accelerator.generators import SimGenerator
-from grader.accelerator.machine import Device, Machine
+from grader.accelerator.races import Block, Races
 
 _NOT_PINNED = (
     "Cannot copy between CPU and CUDA tensors during CUDA graph capture unless the CPU tensor is pinned. Please use "
@@ -36,8 +35,8 @@ class Capture:
         queues: those that capture: the one it began on, and those that waited for it.
     """
 
-    def __init__(self, machine: Machine, queue: Queue, generators: Sequence[SimGenerator]) -> None:
-        self.machine = machine
+    def __init__(self, races: Races, queue: Queue, generators: Sequence[SimGenerator]) -> None:
+        self._races = races
         self.origin = queue
         self.queues = {queue}
         self.steps: list[Callable[[], None]] = []
@@ -45,13 +44,10 @@ class Capture:
         self.reads: list[weakref.ref[Block]] = []
         self.writes: list[weakref.ref[Block]] = []
         self.broken = False
-        self._given = generators
-        self._states = [generator.get_state() for generator in self._generators()]
+        self._generators = generators
+        self._states = [generator.get_state() for generator in generators]
         self._before: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}
         self._made: dict[int, torch.Tensor] = {}
-
-    def _generators(self) -> list[SimGenerator]:
-        return [*(place.generator for place in self.machine.devices), *self._given]
 
     def error(self, kind: str) -> Exception:
         """An error of capturing, which spoils the capture."""
@@ -98,7 +94,7 @@ class Capture:
         """A generator that was given by name; the graph must know it."""
         if all(
             generator._cdata != known._cdata  # type: ignore[attr-defined]
-            for known in self._generators()
+            for known in self._generators
         ):
             self.broken = True
             raise RuntimeError(_FOREIGN)
@@ -138,25 +134,24 @@ class Capture:
             whole.copy_(old)
         for whole in self._made.values():
             whole.zero_()
-        for generator, state in zip(self._generators(), self._states, strict=True):
+        for generator, state in zip(self._generators, self._states, strict=True):
             generator.set_state(state)
 
     def is_joined(self) -> bool:
         """Whether the stream it began on waited for all others."""
-        races = self.machine.races
-        seen = races.seen_by(self.origin)
-        return all(races.seen_by(queue)[queue] <= seen.get(queue, 0) for queue in self.queues)
+        seen = self._races.seen_by(self.origin)
+        return all(self._races.seen_by(queue)[queue] <= seen.get(queue, 0) for queue in self.queues)
 
 
 class Replay:
     """The times of a graph's work: its first queue is where it is launched, others keep their names."""
 
-    def __init__(self, machine: Machine, capture: Capture, queue: Queue) -> None:
-        self.clock = machine.clock
+    def __init__(self, clock: Clock, launch_s: float, capture: Capture, queue: Queue) -> None:
+        self.clock = clock
         self.names = {capture.origin: queue}
         self.moments: dict[int, float] = {}
-        machine.clock.pass_time(machine.spec.launch, "launch graph")
-        start = max(machine.clock.host, machine.clock.ready.get(queue, 0.0))
+        clock.pass_time(launch_s, "launch graph")
+        start = max(clock.host, clock.ready.get(queue, 0.0))
         for other in capture.queues - {capture.origin}:
             self.clock.ready[other] = max(start, self.clock.ready.get(other, 0.0))
 
@@ -183,19 +178,18 @@ def written_by(facts: Facts, inner: Any, named: Any) -> list[torch.Tensor]:
     return into
 
 
-def keep_before(machine: Machine, facts: Facts, inner: Any, named: Any, place: Device) -> None:
-    """If a graph is recorded of this operator: what it changes is taken back later, and nothing may wait for it."""
-    if capture := machine.capturing(place.index):
-        if facts.writes:
-            capture.before(written_by(facts, inner, named))
-        if facts.syncs_for:
-            raise capture.error("Unsupported")
-        name = facts.names[facts.generator] if facts.generator >= 0 else ""
-        given = named.get(name)
-        if given is None and name and name not in facts.keywords and len(inner) > facts.generator:
-            given = inner[facts.generator]
-        if given is not None:
-            capture.draws(given)
+def keep_before(capture: Capture, facts: Facts, inner: Any, named: Any) -> None:
+    """A graph is recorded of this operator: what it changes is taken back later, and nothing may wait for it."""
+    if facts.writes:
+        capture.before(written_by(facts, inner, named))
+    if facts.syncs_for:
+        raise capture.error("Unsupported")
+    name = facts.names[facts.generator] if facts.generator >= 0 else ""
+    given = named.get(name)
+    if given is None and name and name not in facts.keywords and len(inner) > facts.generator:
+        given = inner[facts.generator]
+    if given is not None:
+        capture.draws(given)
 
 
 def _bytes_of(tensor: torch.Tensor) -> torch.Tensor:

@@ -6,9 +6,9 @@ from typing import Any
 
 import torch
 
-from grader.accelerator.allocation import Block
 from grader.accelerator.facts import refuse_odd
 from grader.accelerator.machine import Device, Machine
+from grader.accelerator.races import Block
 from grader.accelerator.sparse import parts_of
 from grader.accelerator.tensor import SimTensor, hold_parts, refresh, wrap
 

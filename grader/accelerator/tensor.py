@@ -12,11 +12,11 @@ from typing import Any
 import torch
 from torch._C import DispatchKey, DispatchKeySet, TensorBase
 
-from grader.accelerator.allocation import Block
 from grader.accelerator.copying import deep_copy, reduced
 from grader.accelerator.indices import as_index
 from grader.accelerator.machine import Device, the_machine
 from grader.accelerator.printing import text_of
+from grader.accelerator.races import Block
 from grader.accelerator.sim_storage import as_storage
 from grader.accelerator.sparse import nbytes_of, parts_of, shell_options, text_of_sparse
 from grader.accelerator.tally import DEVICE_TO_HOST

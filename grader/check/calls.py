@@ -1,18 +1,23 @@
-"""What a call of the student's does as a whole: it raises or does not, it answers yes or no; its text for staff."""
+"""What a call does as a whole: whether it raises, what it prints and warns of, a step of training, an evaluation.
+
+The ready-made probes run beside student code, so what they return is untrusted, like every result.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+import torch
 
 from grader.check import show
-from grader.check.kinds import require
-from grader.connection.connection import Proxy, word_of
+from grader.check.costs import report
+from grader.check.properties import require
+from grader.connection.connection import Proxy, connection_of, word_of
 from grader.connection.raised import another_expected, raised_by_student
-from grader.connection.student import function_expected
+from grader.connection.student import function_expected, own_probe
 from grader.model.endings import CheckFailed
 from grader.model.public import say
 
@@ -91,3 +96,139 @@ def calling(function: Proxy, *args: Any) -> Iterator[Any]:
 
 def _text(function: Proxy, args: tuple[Any, ...]) -> str:
     return f"{word_of(function)}({', '.join(show.show(arg) for arg in args)})"
+
+
+_SILENCERS = (b"catch_warnings", b"simplefilter", b"filterwarnings", b"showwarning")
+
+
+class Heard(NamedTuple):
+    """What a call returned, printed and warned of.
+
+    Attributes:
+        result: what it returned.
+        out, err: what it printed on standard output and standard error.
+        warnings: category and text of each warning.
+    """
+
+    result: Any
+    out: str
+    err: str
+    warnings: list[tuple[str, str]]
+
+
+class Trained(NamedTuple):
+    """Steps of training.
+
+    Attributes:
+        result: what the student's function returned, called last.
+        before, after: the parameters of the model by name, before and after the steps.
+        gradients: their gradients afterwards; None where there is none.
+    """
+
+    result: Any
+    before: dict[str, torch.Tensor]
+    after: dict[str, torch.Tensor]
+    gradients: dict[str, torch.Tensor | None]
+
+
+class Evaluated(NamedTuple):
+    """An evaluation.
+
+    Attributes:
+        result: what the student's function returned.
+        training: whether the model is in training mode afterwards.
+        grad_enabled: whether a forward pass recorded gradients.
+        in_training: whether a forward pass ran in training mode.
+        unchanged: whether the model's state stayed as it was.
+    """
+
+    result: Any
+    training: bool
+    grad_enabled: bool
+    in_training: bool
+    unchanged: bool
+
+
+def seeded(seed: int, function: Proxy, *args: Any, **kwargs: Any) -> Any:
+    """The result of a call after seeding the generators of PyTorch, NumPy and Python that student code draws from."""
+    return own_probe(function, "seeded", [seed, list(args), kwargs], args, kwargs)
+
+
+def heard(function: Proxy, *args: Any, **kwargs: Any) -> Heard:
+    """What a call returns, prints and warns of."""
+    return _heard(function, args, kwargs)[0]
+
+
+def _heard(function: Proxy, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Heard, bool]:
+    # A worker may answer anything; an answer of another form fails.
+    match own_probe(function, "heard", [list(args), kwargs], args, kwargs):
+        case [result, str() as out, str() as err, list() as rows, bool() as still_show]:
+            if all(isinstance(row, list) and len(row) == 2 for row in rows):
+                return Heard(result, out, err, [(str(kind), str(text)) for kind, text in rows]), still_show
+    raise CheckFailed(say("what `{}` prints and warns of could not be read", function))
+
+
+def no_warning(function: Proxy, *args: Any, **kwargs: Any) -> Any:
+    """The call causes no warning, and silences none. Gives its result."""
+    found, still_show = _heard(function, args, kwargs)
+    report(function, "warnings", len(found.warnings))
+    text = "\n".join(f"{kind}: {text}" for kind, text in found.warnings)
+    public = say("`{}` causes a warning", function)
+    require(not found.warnings, public, f"{public}\n{text}")
+    files = connection_of(function).files.values()
+    silences = any(word in text for text in files for word in _SILENCERS)
+    require(still_show and not silences, say("`{}` silences warnings; fix their cause", function))
+    return found.result
+
+
+def training_step(
+    function: Proxy,
+    batch: Sequence[Any],
+    *,
+    model: str = "nn.Linear(3, 1)",
+    loss: str = "nn.MSELoss()",
+    optimizer: str = "torch.optim.SGD(model.parameters(), lr=0.1)",
+    steps: int = 2,
+    seed: int = 0,
+) -> Trained:
+    """Call a step of training, `step(model, loss, optimizer, *batch)`, beside student code.
+
+    Model, loss and optimizer cannot be made in a check, so they are expressions. With the same seed the reference gets
+    the same model: compare `result` and `after`.
+
+    Args:
+        function: the student's step, or the reference's.
+        batch: the arguments behind the optimizer, usually inputs and targets.
+        model: an expression that makes the model, with `torch` and `nn`.
+        loss: one that makes the loss.
+        optimizer: one that makes the optimizer, and knows `model`.
+        steps: how often it is called; the second call shows gradients that the first one left.
+        seed: with which the model is made.
+    """
+    args = tuple(batch)
+    answer = own_probe(function, "training_step", [list(args), model, loss, optimizer, steps, seed], args, {})
+    match answer:
+        case [result, dict() as before, dict() as after, dict() as gradients]:
+            named = [*before.values(), *after.values(), *(each for each in gradients.values() if each is not None)]
+            if all(isinstance(each, torch.Tensor) for each in named):
+                return Trained(result, before, after, gradients)
+    raise CheckFailed(say("what `{}` does to the model could not be read", function))
+
+
+def evaluation(
+    function: Proxy, data: Sequence[torch.Tensor], *, model: str = "nn.Linear(3, 1)", batch_size: int = 4, seed: int = 0
+) -> Evaluated:
+    """Call an evaluation, `evaluate(model, loader)`, beside student code.
+
+    Args:
+        function: the student's evaluation, or the reference's.
+        data: tensors with one row for each sample, such as inputs and targets; the loader goes over their rows.
+        model: an expression that makes the model, with `torch` and `nn`.
+        batch_size: of the loader; let the last batch be smaller.
+        seed: with which the model is made.
+    """
+    args = tuple(data)
+    match own_probe(function, "evaluation", [list(args), model, batch_size, seed], args, {}):
+        case [result, bool(), bool(), bool(), bool()] as answer:
+            return Evaluated(result, *answer[1:])
+    raise CheckFailed(say("what `{}` does to the model could not be read", function))

@@ -1,21 +1,204 @@
-"""How much a call may cost, in counts: at most so many, the same for more numbers, none at all."""
+"""What a call costs, by counts that do not depend on the machine: operators, memory, copies, waits, collectives.
+
+The counts come from a probe that runs beside student code (`grader.worker.counting`), so they are untrusted and explain
+a result. What decides about loops is the text of the submission, and CPU time that is measured from outside: a loop
+costs time in whatever way it is hidden.
+"""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
+from contextlib import closing
+from dataclasses import dataclass
 from typing import Any
 
-from grader.check import pictures
-from grader.check.counts import Counts, count
-from grader.check.evidence import same_of_reference, spends_no_time_on_loops
+import torch
+
+from grader.check import show
 from grader.check.gradient import keeps_graph
-from grader.check.kinds import require
-from grader.connection.connection import Proxy, connection_of, word_of
+from grader.check.properties import require
+from grader.check.text import reads_openly
+from grader.check.values import agrees
+from grader.connection.connection import Proxy, connection_of, named, place_of, word_of
+from grader.connection.spans import Spans, read_spans
 from grader.connection.student import own_probe
 from grader.model.endings import CheckFailed
 from grader.model.public import Limit, Public, say
 from grader.wire.decode import copies
+
+_MOST = 1 << 53
+ESCAPES = ("tolist", "numpy", "dlpack", "item", "float", "int", "complex", "storage", "data_ptr", "apply_", "map_")
+_COLLECTIVES = re.compile(
+    r"(all_?gather|all_?reduce|all_?to_?all|barrier|broadcast|gather|recv|reduce|reduce_scatter|scatter|send)"
+    r"(_base|_coalesced|_into_tensor|_into_tensor_coalesced|_single|_tensor|_tensor_coalesced)?"
+)
+
+
+_TABLES = ("ops", "escapes", "collectives")
+_NUMBERS = ("bytes", "peak", "transfers", "transferred", "syncs", "sent", "versions")
+
+
+@dataclass(frozen=True)
+class Counts:
+    """What one call cost, as the worker says.
+
+    Attributes:
+        ops: operators that PyTorch dispatched, by name, with gradients off.
+        escapes: how numbers left PyTorch: tolist, numpy, dlpack, item, float, int, complex, storage, data_ptr,
+            apply_, map_.
+        bytes: of new storages, all together.
+        peak: bytes of new storages that were alive at a time, after any operator.
+        transfers: copies between devices.
+        transferred: bytes copied between devices.
+        syncs: how often the program waited for a device.
+        collectives: by name.
+        sent: bytes handed to collectives.
+        versions: in-place changes of the arguments.
+        spans: what host and devices did in virtual time, if an accelerator is simulated.
+        result: what the call returned.
+    """
+
+    ops: Counter[str]
+    escapes: Counter[str]
+    bytes: int
+    peak: int
+    transfers: int
+    transferred: int
+    syncs: int
+    collectives: Counter[str]
+    sent: int
+    versions: int
+    spans: Spans
+    result: Any
+
+    def total(self, name: str) -> int:
+        """A count as one number."""
+        value = getattr(self, name)
+        return value.total() if isinstance(value, Counter) else int(value)
+
+
+def count(function: Proxy, *args: Any, allow: Collection[str] = (), **kwargs: Any) -> Counts:
+    """Everything that one call costs. `uses_at_most` says most of what checks need, and reports it.
+
+    Args:
+        function: a function of the student's.
+        *args: its arguments.
+        allow: see `reads_openly`.
+        **kwargs: its arguments by name.
+    """
+    reads_openly(function, allow)
+    match own_probe(function, "count", [list(args), kwargs], args, kwargs):
+        case [result, dict() as found]:
+            counts = _read(found, result)
+            if counts is not None:
+                return counts
+    raise CheckFailed(say("what `{}` costs could not be counted", function))
+
+
+def _read(found: dict[Any, Any], result: Any) -> Counts | None:
+    """The counts, if they are counts at all."""
+    numbers: dict[str, Any] = {name: found.get(name) for name in _NUMBERS}
+    tables: dict[str, Any] = {name: read_table(name, found.get(name)) for name in _TABLES}
+    span_count: Any = found.get("span_count")
+    spans = read_spans(found.get("spans"), span_count) if _is_count(span_count) else None
+    if spans is None or None in tables.values() or not all(map(_is_count, numbers.values())):
+        return None
+    return Counts(**numbers, **tables, spans=spans, result=result)
+
+
+def _is_count(number: object) -> bool:
+    return type(number) is int and 0 <= number < _MOST  # `type` and not `isinstance`: True would pass for 1
+
+
+def read_table(table: str, counts: Any) -> Counter[str] | None:
+    """A count by names, as a worker says; None if it is not one. Names that it made up could carry a hidden input."""
+    if not isinstance(counts, dict) or not all(map(_is_count, counts.values())):
+        return None
+    found: Counter[str] = Counter()
+    for name, number in counts.items():
+        text = str(name)
+        if table == "ops":
+            ours = text.isidentifier() and hasattr(torch.ops.aten, text)
+        else:
+            ours = text in ESCAPES if table == "escapes" else _COLLECTIVES.fullmatch(text) is not None
+        # An unknown name still counts, under a name of ours: a new operator of PyTorch's must not make a loop free.
+        found[text if ours else "other"] += number
+    return found
+
+
+_TIMES_CPU, _SPARE_S = 12, 0.005
+"""A call may take so many times the CPU time of the reference's, and so many seconds more.
+
+Of 77 right answers to 19 exercises none took more than half of that; a loop of operators over 10,000 elements takes at
+least three times as much. A right answer may take another route, such as an elimination by hand: 6 times.
+"""
+
+_WORKERS = 3
+_CLOSE = {"rtol": 1e-3, "atol": 1e-3}
+
+
+def same_of_reference(function: Proxy) -> Proxy | None:
+    """The function of the same name in the reference; None where there is none, as in the checks of students."""
+    child, reference = place_of(function).child, connection_of(function).reference
+    if reference is None or child[0] != "name" or child[2] not in reference.names():
+        return None
+    return named(reference, child[2])
+
+
+def spends_no_time_on_loops(function: Proxy, theirs: Proxy, small: tuple[Any, ...], large: tuple[Any, ...]) -> None:
+    """A large call takes no more CPU time than one without a loop, as seen from outside and beside the reference.
+
+    From 10,000 elements on this finds every loop of operators over the elements.
+
+    Args:
+        function: a function of the student's, by name.
+        theirs: that of the reference.
+        small: arguments for which the result is compared, to know whether that for large ones has to be right.
+        large: arguments of the call that is measured.
+
+    Raises:
+        CheckFailed: it takes far more, or its result is wrong.
+    """
+    is_right = agrees(_called(function, small)[0], _called(theirs, small)[0], **_CLOSE)
+    yours, took_s = _called(function, large)
+    right, limit_s = _called(theirs, large)
+    # Otherwise an answer could skip the work where it is large. One that is wrong for small arguments loses elsewhere.
+    if is_right and not agrees(yours, right, **_CLOSE):
+        raise CheckFailed(say("the result of `{}` for a large input is wrong", function), about="values")
+    if took_s is None or limit_s is None or took_s <= _TIMES_CPU * limit_s + _SPARE_S:
+        return
+    # A busy machine adds to a time and takes nothing away, so the least counts, and that of fresh workers decides.
+    for _ in range(_WORKERS):
+        took_s, limit_s = min(took_s, _fresh_s(function, small, large)), _fresh_s(theirs, small, large)
+        if took_s <= _TIMES_CPU * limit_s + _SPARE_S:
+            return
+    public = say("`{}` takes far more time for a large input than the reference: a loop in Python", function)
+    numbers = f"it takes {took_s * 1e3:.3g} ms of CPU time, the reference {limit_s * 1e3:.3g} ms"
+    raise CheckFailed(public, f"{public}\n{numbers}", about="performance")
+
+
+def _called(function: Proxy, args: tuple[Any, ...]) -> tuple[Any, float | None]:
+    """The result of a call with copies of arguments, and the CPU seconds of its worker meanwhile, if they are known."""
+    connection = connection_of(function)
+    connection.names()
+    worker = connection.live_worker()
+    before = worker.cpu_s()
+    result = connection.call(function, copies(*args), {}, function)
+    after = worker.cpu_s()
+    return result, None if before is None or after is None else after - before
+
+
+def _fresh_s(function: Proxy, small: tuple[Any, ...], large: tuple[Any, ...]) -> float:
+    """CPU seconds of a large call in a fresh worker."""
+    with closing(connection_of(function).fresh()) as fresh:
+        # How often this is called depends on times, and a check's later inputs must not. The worker learns nothing new.
+        fresh.record.renew = None
+        same = named(fresh, place_of(function).child[2])
+        _called(same, small)
+        return _called(same, large)[1] or 0.0
+
 
 _LEAVES = say("takes numbers out of PyTorch")
 _LIMITS: Mapping[str, tuple[Callable[[str], Public], Public]] = {
@@ -67,7 +250,7 @@ def uses_at_most(function: Proxy, args: tuple[Any, ...], **limits: int) -> Count
         if found > most:
             numbers, drawn = f"counted {found:,}, at most {most:,} is asked{inner}", _drawn(counts, name)
             said = "" if inner else numbers
-            picture = pictures.counted(name, {"yours": found, "at most": most}, said, counts.spans if drawn else None)
+            picture = show.counted(name, {"yours": found, "at most": most}, said, counts.spans if drawn else None)
             about = "memory" if name == "bytes" else "performance"
             raise CheckFailed(public, "\n".join(filter(None, (public, numbers, drawn))), about, picture)
     return counts
@@ -102,7 +285,7 @@ def no_loop(function: Proxy, small: tuple[Any, ...], large: tuple[Any, ...], *, 
         numbers = {"small input": few.total("ops"), "large input": many.total("ops")}
         lines = [f"{name}  {number} operations" for name, number in numbers.items()]
         story = "\n".join([public, *lines]) + f" ({top})"
-        raise CheckFailed(public, story, "performance", pictures.counted("ops", numbers))
+        raise CheckFailed(public, story, "performance", show.counted("ops", numbers))
     if (theirs := same_of_reference(function)) is not None:
         # Whoever runs useless operations where the input is small has as many for both.
         most = _TIMES_OPS * count(theirs, *copies(*large)).total("ops") + _SPARE_OPS

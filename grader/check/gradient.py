@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from grader.check import show
-from grader.check.kinds import is_tensor, require
+from grader.check.properties import is_instance, is_tensor, require
 from grader.connection.connection import Proxy
 from grader.connection.raised import raised_by_student
 from grader.connection.student import own_probe
@@ -93,3 +93,22 @@ def gradcheck(function: Proxy, *args: Any) -> None:
 
 def _of(function: Proxy) -> Public:
     return say("the result of `{}`", function)
+
+
+def learns(module: Any, *args: Any, what: str = "the module") -> None:
+    """Every parameter that is to be trained gets a gradient that is not all zeros, from the squares of the result.
+
+    Args:
+        module: the student's. Its gradients are those of this call afterwards.
+        args: what it is called with; best random numbers of several sizes.
+        what: its name in messages.
+    """
+    is_instance(module, torch.nn.Module, what)
+    match own_probe(module, "idle_parameters", [list(args)], args, {}):
+        case [int(count), bool(has_gradient), list() as idle] if all(isinstance(name, str) for name in idle):
+            require(count, say("{} has no parameter that can be trained", what))
+            require(has_gradient, say("the result of {} has no gradient", what))
+            public = say("a parameter of {} gets no gradient", what)
+            require(not idle, public, f"{public}: {', '.join(idle)}")
+            return
+    raise CheckFailed(say("the gradients of {} could not be read", what))

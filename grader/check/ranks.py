@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from grader.check.costs import report
-from grader.check.counts import known_collectives
+from grader.check.costs import read_table, report
 from grader.connection.connection import Proxy, connection_of, is_proxy, word_of
 from grader.connection.student import own_probe
 from grader.model.endings import CannotJudge, CheckFailed
@@ -87,7 +86,7 @@ def _read(function: Proxy, rank: int, size: int, row: object) -> Rank:
             )
         case {"ended": "returned", "result": result, "collectives": dict() as called, "sent": int() as sent,
               "changed": bool() as changed}:  # fmt: skip
-            collectives = known_collectives(called)
+            collectives = read_table("collectives", called)
             if collectives is not None and sent >= 0:
                 return Rank(result, collectives, sent, changed)
     raise CheckFailed(say("what the ranks of `{}` did could not be read", function))

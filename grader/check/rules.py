@@ -6,25 +6,38 @@ The text of the submission decides: all that the function leads to by name, with
 
 from __future__ import annotations
 
+import difflib
 import functools
+import re
 import sys
 import types
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import torch
 
-from grader.check.evidence import reads_openly
-from grader.check.text import Mention, text_of
-from grader.check.torch_names import FREE, Rule, canonical, is_of_torch, looked_up, names_of, shown_as
+from grader.check.text import Mention, looked_up, reads_openly, text_of, words_of
 from grader.connection.connection import Proxy, connection_of, named, place_of, word_of
 from grader.connection.student import Student, connection_behind
 from grader.model.endings import CheckFailed
-from grader.model.public import say
+from grader.model.public import Public, say
+
+_FREE = words_of(
+    """shape size dim ndim ndimension numel nelement len stride storage_offset dtype device layout itemsize element_size
+    nbytes requires_grad is_leaf grad_fn is_tensor is_contiguous is_floating_point is_complex is_signed is_sparse
+    is_cuda Tensor Size finfo iinfo result_type promote_types can_cast get_default_dtype broadcast_shapes no_grad
+    enable_grad inference_mode set_grad_enabled Module Parameter"""
+)
+"""What describes a tensor, and makes none: always allowed."""
 
 _OF_PYTHON = frozenset(
     name for kind in (str, bytes, list, tuple, dict, set, int, float, complex, slice, range) for name in dir(kind)
 )
 """Methods that Python's own values have as well: the text does not show whose is meant."""
+
+_PLACES = (torch, torch.Tensor, torch.nn.functional, torch.linalg, torch.special, torch.fft, torch.nn)
+_ALIAS = re.compile(r"\s*(?:\w+\([^\n]*\n\s*)?Alias (?:of|for) :\w+:`~?\.?(?:torch\.)?([\w.]+?)(?:\(\))?`")
+Rule = str | Callable[..., Any]
 
 
 def uses_only(function: Proxy, *allowed: Rule) -> None:
@@ -42,19 +55,14 @@ def uses_only(function: Proxy, *allowed: Rule) -> None:
         CheckFailed: it uses something else.
         ValueError: there is nothing of such a name.
     """
-    names = names_of(allowed)
-    listed = functools.reduce(lambda one, other: say("{}, {}", one, other), map(shown_as, allowed))
+    names = {_known(rule) for rule in allowed} | _FREE
+    listed = functools.reduce(lambda one, other: say("{}, {}", one, other), map(_shown, allowed))
     for name, mention in _uses(function):
-        if (
-            mention.name[1:] in _OF_PYTHON
-            or name in FREE
-            or name in names
-            or ("." in name and name.split(".")[0] in sys.stdlib_module_names)
-        ):
-            continue
-        public = say("`{}` uses more than the rule allows, which is only: {}", function, listed)
-        shown = mention.name.removeprefix("builtins.")
-        raise CheckFailed(public, _story(function, mention, f"{shown} is not among what the rule allows: {listed}"))
+        of_python = mention.name[1:] in _OF_PYTHON or ("." in name and name.split(".")[0] in sys.stdlib_module_names)
+        if name not in names and not of_python:
+            public = say("`{}` uses more than the rule allows, which is only: {}", function, listed)
+            used = mention.name.removeprefix("builtins.")
+            raise _failed(function, mention, public, f"{used} is not among what the rule allows: {listed}")
 
 
 def does_not_call(function: Proxy, *left_out: Rule) -> None:
@@ -69,17 +77,13 @@ def does_not_call(function: Proxy, *left_out: Rule) -> None:
         CheckFailed: it uses one.
         ValueError: there is nothing of such a name.
     """
-    rules = {name: shown_as(rule) for rule in left_out for name in names_of([rule])}
+    rules = {_known(rule): _shown(rule) for rule in left_out}
     for name, mention in _uses(function):
         if (rule := rules.get(name)) is not None:
             public = say("`{}` uses `{}`; the rule is to do without it", function, rule)
-            also = (
-                ""
-                if mention.name.removeprefix("torch.") == rule
-                else f" ({mention.name} is another name or form of it)"
-            )
-            why = f"it uses {rule}, and the rule is to do without it{also}"
-            raise CheckFailed(public, _story(function, mention, why))
+            same = mention.name.removeprefix("torch.") == rule
+            also = "" if same else f" ({mention.name} is another name or form of it)"
+            raise _failed(function, mention, public, f"it uses {rule}, and the rule is to do without it{also}")
 
 
 def imports_no(student: Student, *packages: str) -> None:
@@ -89,9 +93,10 @@ def imports_no(student: Student, *packages: str) -> None:
     """
     connection = connection_behind(student)
     reads_openly(named(connection, ""))
-    if (mention := text_of(connection.files, connection.module).imported(packages)) is not None:
-        text = say("your file imports {}; the rule needs no help from there", mention.name)
-        raise CheckFailed(text, f"{text} (line {mention.line})", from_text=True)
+    for mention in text_of(connection.files, connection.module).imports:
+        if mention.name in packages:
+            text = say("your file imports {}; the rule needs no help from there", mention.name)
+            raise CheckFailed(text, f"{text} (line {mention.line})", from_text=True)
 
 
 def _uses(function: Proxy) -> Iterator[tuple[str, Mention]]:
@@ -105,24 +110,72 @@ def _uses(function: Proxy) -> Iterator[tuple[str, Mention]]:
             yield name, mention
 
 
+def _failed(function: Proxy, mention: Mention, public: Public, why: str) -> CheckFailed:
+    connection = connection_of(function)
+    line = text_of(connection.files, connection.module).shown(mention, connection.folder)
+    return CheckFailed(public, f"`{word_of(function)}`: {why}{line}")
+
+
 def _name_of(mention: Mention, own: set[str]) -> str:
     """A mention by the name that rules have for it; "" if it is no function, or may be the method of something else."""
     name = mention.name
     if name.startswith("."):
-        doubtful = name[1:] in own or not is_of_torch(name[1:])
-        return canonical(name[1:]) if not doubtful or name == ".__matmul__" else ""
+        doubtful = name[1:] in own or not _is_of_torch(name[1:])
+        return _canonical(name[1:]) if not doubtful or name == ".__matmul__" else ""
     if name.split(".")[0] != "torch":
         return name.removesuffix(".__call__") if not name.startswith("builtins.") else ""
     found = looked_up(name)
     if not callable(found) or isinstance(found, (torch.dtype, types.ModuleType)):
         return ""
-    return canonical(next(part for part in reversed(name.split(".")) if not part.startswith("__")))
+    return _canonical(next(part for part in reversed(name.split(".")) if not part.startswith("__")))
 
 
-def _story(function: Proxy, mention: Mention, why: str) -> str:
-    """A failure in full, with the line."""
-    head = f"`{word_of(function)}`: {why}"
-    connection = connection_of(function)
-    line = text_of(connection.files, connection.module).line_of(mention)
-    folder = f"{connection.folder}/" if connection.folder not in ("", ".") else ""
-    return f"{head}\n    {folder}{mention.file}, line {mention.line}\n        {line}" if line else head
+def _known(rule: Rule) -> str:
+    """The name of a rule as uses have it.
+
+    Raises:
+        ValueError: there is nothing of that name.
+    """
+    if not isinstance(rule, str):
+        home = (getattr(rule, "__module__", None) or "torch").split(".")[0]
+        return _canonical(rule.__name__) if home == "torch" else f"{home}.{rule.__name__}"
+    last = rule.split(".")[-1]
+    if last != rule and not rule.startswith("torch."):
+        return rule
+    if _is_of_torch(last) or hasattr(torch.Tensor, last):
+        return _canonical(last)
+    near = difflib.get_close_matches(last, [known for place in _PLACES for known in dir(place)], n=1)
+    raise ValueError(f"PyTorch has no `{last}`" + (f"; did you mean {near[0]}?" if near else ""))
+
+
+def _shown(rule: Rule) -> str:
+    """A rule in messages, by words that stand in the check's file."""
+    return rule if isinstance(rule, str) else rule.__name__
+
+
+def _canonical(name: str) -> str:
+    """A name of PyTorch's as rules have it: `__rmatmul__` is matmul, `add_` is add, and an alias what it stands for."""
+    if name.startswith("__"):
+        name = name.strip("_")
+        name = name[1:] if name[:1] in ("r", "i") and hasattr(torch.Tensor, f"__{name[1:]}__") else name
+    elif not name.startswith("_"):
+        name = name.removesuffix("_")
+    return _aliases().get(name, name)
+
+
+@functools.cache
+def _aliases() -> dict[str, str]:
+    """What names are aliases of, as PyTorch's documentation says."""
+    found = {}
+    for place in (torch, torch.linalg, torch.special, torch.Tensor):
+        for name, value in vars(place).items():
+            alias = _ALIAS.match(str(getattr(value, "__doc__", None) or "")) if callable(value) else None
+            if alias and not name.startswith("_"):
+                found[name] = alias[1].split(".")[-1]
+    return found
+
+
+@functools.cache
+def _is_of_torch(name: str) -> bool:
+    """Whether a function, method, property or class of PyTorch's goes by a name."""
+    return any(name in vars(place) or name in vars(getattr(place, "__base__", place)) for place in _PLACES)

@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from grader.check import pictures, show
-from grader.check.kinds import has_shape, is_tensor, pair, require
-from grader.check.properties import facts, same_shape, strides_of
+from grader.check import show
+from grader.check.properties import facts, has_shape, is_tensor, pair, require, same_shape, strides_of
 from grader.check.values import agrees
 from grader.connection.record import watch
 from grader.model.endings import CheckFailed
@@ -34,7 +33,7 @@ def shares_memory(one: Any, other: Any) -> bool:
 def _require(condition: bool, public: str, yours: Any, base: Any, names: tuple[str, str]) -> None:
     """Fail unless a condition holds, with both values drawn in their storages."""
     if not condition:
-        raise CheckFailed(public, picture=pictures.windows({names[1]: base, names[0]: yours}))
+        raise CheckFailed(public, picture=show.windows({names[1]: base, names[0]: yours}))
 
 
 def shares(yours: Any, base: Any, what: str = "the result", base_name: str = "the argument") -> None:

@@ -1,6 +1,6 @@
 """What the text of a submission says: which names its functions mention, and what could hide what it does.
 
-The text is evidence that student code cannot forge: it is read as a syntax tree in the check process, and never run.
+The text is evidence that student code cannot forge: the check process reads it as a syntax tree, and never runs it.
 Checks that count or forbid rest on it (see docs/security.md). They reject code whose text does not show what it does:
 names built from strings, `exec`, the insides of PyTorch, frames, the garbage collector, other processes and threads.
 """
@@ -11,25 +11,32 @@ import ast
 import functools
 import re
 import sys
+import types
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 
+from grader.connection.connection import Proxy, connection_of
+from grader.model.endings import CheckFailed
+from grader.model.public import say
 
-def _words(text: str) -> frozenset[str]:
+
+def words_of(text: str) -> frozenset[str]:
+    """The words of a text."""
     return frozenset(text.split())
 
 
-_MODULES = _words(
+_MODULES = words_of(
     """__future__ abc array bisect cmath collections contextlib copy dataclasses datetime decimal enum fractions
     functools heapq itertools json math numbers numpy operator pprint random re statistics string sys textwrap time
     torch typing warnings"""
 )
 """Packages whose use the text shows. Others lead to files, processes, threads or the insides of Python."""
 
-_OF_SYS = _words("getsizeof maxsize float_info byteorder version_info exit argv stdout stderr")
-_INSIDE = _words(
+_OF_SYS = words_of("getsizeof maxsize float_info byteorder version_info exit argv stdout stderr")
+_INSIDE = words_of(
     """ast asyncio bltns builtins codecs concurrent contextvars copyreg ctypes difflib fnmatch gc glob gzip hashlib
     importlib inspect io keyword locale logging mmap mp multiprocessing os pathlib pickle platform
     python_multiprocessing queue shutil signal socket struct subprocess sys sysconfig tarfile tempfile threading
@@ -48,8 +55,8 @@ _INSIDE = _words(
 """Names that lead further: modules that others imported, parts of PyTorch and NumPy that run text, read files, start
 threads or switch hooks off, and ways into frames."""
 
-_BUILTINS = _words("exec eval compile globals locals vars open breakpoint input setattr delattr")
-_HARMLESS = _words(
+_BUILTINS = words_of("exec eval compile globals locals vars open breakpoint input setattr delattr")
+_HARMLESS = words_of(
     """__init__ __len__ __getitem__ __setitem__ __name__ __doc__ __main__ __call__ __iter__ __next__ __repr__ __str__
     __enter__ __exit__ __post_init__ __eq__ __hash__ __lt__ __add__ __radd__ __sub__ __mul__ __rmul__ __matmul__ __neg__
     __contains__ __sizeof__ __version__ __array__ __array_interface__ __all__ __slots__ _LinAlgError _version _base
@@ -58,7 +65,7 @@ _HARMLESS = _words(
 _NEVER = ("__name__ == '__main__'", "'__main__' == __name__", "TYPE_CHECKING", "typing.TYPE_CHECKING")
 """Conditions that do not hold while a submission is imported, as Python writes them."""
 
-_NOT_ONES_OWN = _words(
+_NOT_ONES_OWN = words_of(
     "__array_interface__ __array_struct__ __match_args__ __getstate__ __setstate__ __reduce__ __reduce_ex__"
 )
 """What a class of the student's must not define: it names attributes by strings, or memory by its address."""
@@ -81,7 +88,7 @@ class Mention:
 
 
 class Text:
-    """The text of a submission. A file that is no Python has none: code that imports it does not load.
+    """The text of a submission. A file that is not Python has none: code that imports it does not load.
 
     Args:
         files: by relative name.
@@ -90,71 +97,68 @@ class Text:
     Attributes:
         too_deep: the name of a file that nests too deeply to be read here, or "".
         own: names of attributes that the student's own classes and objects have.
+        imports: the packages that are imported.
     """
 
     def __init__(self, files: Mapping[str, bytes], module: str) -> None:
         self._contents = files
-        self._nodes: dict[str, list[ast.AST]] = {}
-        self._imports: dict[str, dict[str, str]] = {}
-        self._bound: dict[str, list[tuple[str, ast.AST]]] = {}
-        self.too_deep, self.own = "", set[str]()
         self._modules = {name.removesuffix(".py").split("/")[0] for name in files}
+        self._nodes: dict[str, list[ast.AST]] = {}
+        self._names: dict[str, dict[str, str]] = {}
+        self._bound: dict[str, list[tuple[str, ast.AST]]] = {}
+        self.too_deep, self.own, self.imports = "", set[str](), list[Mention]()
         todo = [f"{module}.py"]
         while todo:
-            name = todo.pop()
-            if name in self._nodes or name not in files:
-                continue
-            self._nodes[name] = []
-            try:
-                top = list(_top(ast.parse(files[name]).body))
-                self._nodes[name] = [node for statement in top for node in ast.walk(statement)]
-            except (SyntaxError, ValueError):
-                continue
-            except (RecursionError, MemoryError):
-                self.too_deep = name
-                continue
-            self._read(name, top)
-            todo += self._imports_of(name)
+            file = todo.pop()
+            if file in files and file not in self._nodes:
+                self._nodes[file] = []
+                try:
+                    top = list(_top(ast.parse(files[file]).body))
+                except (SyntaxError, ValueError):
+                    continue
+                except (RecursionError, MemoryError):
+                    self.too_deep = file
+                    continue
+                self._nodes[file] = [node for statement in top for node in ast.walk(statement)]
+                todo += self._read(file, top)
 
-    def _imports_of(self, file: str) -> Iterator[str]:
-        """The submission's own files that a file may import, with all of a package that it imports from."""
+    def _read(self, file: str, top: list[ast.stmt]) -> list[str]:
+        """Note what a file imports, and what its top gives each name. Gives the student's own files that it needs."""
+        names, packages = self._names.setdefault(file, {}), []
         for node in self._nodes[file]:
-            if isinstance(node, ast.Import):
-                yield from (each for alias in node.names for each in self._files_of(alias.name.split(".")[0]))
-            elif isinstance(node, ast.ImportFrom):
-                yield from self._files_of(file.split("/")[0] if node.level else (node.module or "").split(".")[0])
+            match node:
+                case ast.Import():
+                    for path, alias in ((each.name, each.asname) for each in node.names):
+                        root = path.split(".")[0]
+                        names[alias or root] = path if alias else root
+                        packages.append(Mention(root, file, node.lineno))
+                case ast.ImportFrom(module=module, level=level):
+                    names.update({each.asname or each.name: f"{module}.{each.name}" for each in node.names})
+                    root = file.split("/")[0] if level else (module or "").split(".")[0]
+                    packages.append(Mention(root, file, node.lineno))
+                case ast.ClassDef(body=body):
+                    self.own |= {each.name for each in body if isinstance(each, _DEFINITIONS)}
+                case ast.Attribute(attr=name, ctx=ast.Store()):
+                    self.own.add(name)
+        for statement in top:
+            for name in [statement.name] if isinstance(statement, _DEFINITIONS) else _names_in(statement):
+                self._bound.setdefault(name, []).append((file, statement))
+        self.imports += packages
+        roots = {mention.name for mention in packages}
+        return [name for name in self._contents if name.removesuffix(".py").split("/")[0] in roots]
 
-    def _files_of(self, first: str) -> list[str]:
-        return [name for name in self._contents if name == f"{first}.py" or name.startswith(f"{first}/")]
-
-    def _read(self, file: str, top: list[ast.stmt]) -> None:
-        """Note what a file imports, and what its top gives each name."""
-        imports = self._imports[file] = {}
-        for node in self._nodes[file]:
-            if isinstance(node, ast.Import):
-                for alias in node.names:
-                    root = alias.name.split(".")[0]
-                    imports[alias.asname or root] = alias.name if alias.asname else root
-            elif isinstance(node, ast.ImportFrom):
-                imports.update({alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names})
-            elif isinstance(node, ast.ClassDef):
-                self.own |= {each.name for each in node.body if isinstance(each, _DEFINITIONS)}
-            elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
-                self.own.add(node.attr)
-        for node in top:
-            names = [node.name] if isinstance(node, _DEFINITIONS) else _names_in(node)
-            for name in names:
-                self._bound.setdefault(name, []).append((file, node))
-
-    def line_of(self, mention: Mention) -> str:
-        """The text of the line of a mention; "" if there is none."""
+    def shown(self, mention: Mention, folder: str) -> str:
+        """The place of a mention with the text of its line, below a message; "" if it has no line."""
         lines = self._contents.get(mention.file, b"").decode("utf-8", "replace").splitlines()
-        return lines[mention.line - 1].strip()[:120] if 0 < mention.line <= len(lines) else ""
+        if not 0 < mention.line <= len(lines):
+            return ""
+        where = f"{folder}/{mention.file}" if folder not in ("", ".") else mention.file
+        return f"\n    {where}, line {mention.line}\n        {lines[mention.line - 1].strip()[:120]}"
 
     def hidden(self, allow: Collection[str] = ()) -> Mention | None:
         """The first thing in any file that could hide what the code does, apart from words that are allowed."""
         for file, nodes in self._nodes.items():
-            fine: set[int] = set()
+            fine: set[int] = set()  # ids of nodes that only begin an expression which hides nothing
             for node in nodes:
                 for name in self._hides(node, file, fine):
                     if name.split(".")[-1] not in allow and name not in allow:
@@ -162,29 +166,28 @@ class Text:
         return None
 
     def _hides(self, node: ast.AST, file: str, fine: set[int]) -> Iterator[str]:
-        """What a node does that could hide something.
-
-        Args:
-            node: of the file.
-            file: its name.
-            fine: ids of nodes that are no more than the beginning of an expression which hides nothing.
-        """
+        """What a node does that could hide something."""
         match node:
-            case ast.Import() | ast.ImportFrom():
-                yield from self._hides_by_import(node)
+            case ast.Import(names=names):
+                for path, alias in ((each.name, each.asname) for each in names):
+                    yield from [path] * (not self._may_import(path) or (path == "sys" and alias is not None))
+            case ast.ImportFrom(module=str(module), level=0) if module.split(".")[0] not in self._modules:
+                for name in (each.name for each in node.names):
+                    is_open = self._may_import(module) and not _is_inside(name) and (module != "sys" or name in _OF_SYS)
+                    yield from [f"{module}.{name}"] * (not is_open)
             case ast.Attribute():
                 yield from self._hides_by_attribute(node, file, fine)
-            case ast.Call(func=inner, args=args):
-                yield from _hides_by_call(inner, args, fine)
-            case ast.MatchClass(kwd_attrs=names):
-                yield from (f".{name}" for name in names if _is_inside(name) and not self._is_own(name))
+            case ast.Call(func=function, args=args):
+                yield from _hides_by_call(function, args, fine)
+            case ast.MatchClass(kwd_attrs=words):
+                yield from (f".{name}" for name in words if _is_inside(name) and not self._is_own(name))
             case ast.FunctionDef(name=name) | ast.Name(id=name, ctx=ast.Store()) if name in _NOT_ONES_OWN:
                 yield name
-            case ast.Name(id="sys") if id(node) not in fine and self._imports[file].get("sys") == "sys":
-                yield "sys"
-            case ast.Name(id="getattr") if id(node) not in fine:
-                yield "getattr"
+            case ast.Name(id="sys") if self._names[file].get("sys") != "sys":
+                pass
             case ast.Name(id=name) if name in _BUILTINS or (name[:2] == "__" and _is_inside(name)):
+                yield name
+            case ast.Name(id="sys" | "getattr" as name) if id(node) not in fine:
                 yield name
 
     def _hides_by_attribute(self, node: ast.Attribute, file: str, fine: set[int]) -> Iterator[str]:
@@ -198,19 +201,8 @@ class Text:
                 fine.add(id(inner))
             case ast.Attribute(attr="format" | "format_map") if id(node) not in fine:
                 yield "format with attributes, or of a text that is not written out"
-            case ast.Attribute(attr=name) if _is_inside(name) and id(node) not in fine:
-                yield from [f".{name}"] * (not self._is_own(name))
-
-    def _hides_by_import(self, node: ast.Import | ast.ImportFrom) -> Iterator[str]:
-        if isinstance(node, ast.Import):
-            for alias in node.names:
-                if not self._may_import(alias.name) or (alias.name == "sys" and alias.asname):
-                    yield alias.name
-        elif node.module and not node.level and node.module.split(".")[0] not in self._modules:
-            for name in (alias.name for alias in node.names):
-                of_sys = node.module == "sys" and name not in _OF_SYS
-                if of_sys or not self._may_import(node.module) or _is_inside(name):
-                    yield f"{node.module}.{name}"
+            case ast.Attribute(attr=name) if _is_inside(name) and id(node) not in fine and not self._is_own(name):
+                yield f".{name}"
 
     def _is_own(self, name: str) -> bool:
         """Whether a name with an underscore is the student's own, and not that of something in a library as well."""
@@ -218,38 +210,26 @@ class Text:
 
     def _changed(self, node: ast.Attribute, file: str) -> str:
         """The path of something imported that an assignment changes, or ""; switches of PyTorch's may be set."""
-        path = _attribute(node.value, node.attr, self._imports.get(file, {}), ())
+        path = _attribute(node.value, node.attr, self._names[file], ())
         return "" if path.startswith((".", "torch.backends.")) else path
 
     def _may_import(self, path: str) -> bool:
         first, *rest = path.split(".")
         return first in self._modules or (first in _MODULES and not any(map(_is_inside, rest)))
 
-    def imported(self, packages: Collection[str]) -> Mention | None:
-        """The first import of one of these packages."""
-        for file, nodes in self._nodes.items():
-            for node in nodes:
-                names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
-                names += [node.module] if isinstance(node, ast.ImportFrom) and node.module and not node.level else []
-                for name in (name.split(".")[0] for name in names):
-                    if name in packages:
-                        return Mention(name, file, getattr(node, "lineno", 0))
-        return None
-
     def mentions(self, function: str = "") -> list[Mention]:
         """What a function mentions, with all of the student's own that it leads to by name; of all files without one.
 
-        A name counts wherever it stands, whether that line runs or not. Annotations and docstrings are no code.
+        A name counts wherever it stands, whether that line runs or not.
         """
         todo = [function] if function else list(self._bound)
-        found: dict[Mention, None] = {}
-        for file, imports in self._imports.items():
-            if function in imports:  # `from torch import outer` is an answer to "write `outer`", too
-                found[Mention(imports[function], file, 0)] = None
+        # `from torch import outer` is an answer to "write `outer`", too.
+        imported = [(file, names[function]) for file, names in self._names.items() if function in names]
+        found = {Mention(path, file, 0): None for file, path in imported}
         seen = set(todo)
         while todo:
             for file, node in self._bound.get(todo.pop(), ()):
-                for path, line in _mentioned(node, self._imports[file]):
+                for path, line in _mentioned(node, self._names[file]):
                     found[Mention(path, file, line)] = None
                     # A name of the student's own leads on, in whichever of the files it is defined.
                     if (name := path.split(".")[-1]) in self._bound and name not in seen:
@@ -257,6 +237,26 @@ class Text:
                         todo.append(name)
         own = {f"builtins.{name}" for name in self._bound}
         return sorted((each for each in found if each.name not in own), key=lambda each: (each.file, each.line))
+
+
+def reads_openly(function: Proxy, allow: Collection[str] = ()) -> None:
+    """The submission's text contains nothing that could hide what its code does.
+
+    Args:
+        function: a function of the student's.
+        allow: words that are allowed besides, such as "Timer".
+
+    Raises:
+        CheckFailed: it contains such a thing.
+    """
+    connection = connection_of(function)
+    connection.names()  # a file that does not load is reported as that
+    text = text_of(connection.files, connection.module)
+    if text.too_deep:
+        raise CheckFailed(say("a file of yours nests too deeply to be read"), from_text=True)
+    if (mention := text.hidden(allow)) is not None:
+        what = f"`{mention.name}` could hide what your code does, so that this check cannot judge it; write it without"
+        raise CheckFailed(what + text.shown(mention, connection.folder), from_text=True)
 
 
 def text_of(files: Mapping[str, bytes], module: str) -> Text:
@@ -274,6 +274,15 @@ def _of_libraries() -> frozenset[str]:
     """Names of modules of PyTorch and NumPy, and of what `torch` and a tensor have."""
     parts = (name.split(".") for name in list(sys.modules) if name.startswith(("torch.", "numpy.")))
     return frozenset({part for names in parts for part in names} | set(vars(torch)) | set(dir(torch.Tensor)))
+
+
+def looked_up(path: str) -> Any:
+    """What a path names in the packages as they are loaded here, or None. Nothing is imported for it."""
+    first, *rest = path.split(".")
+    found: Any = sys.modules.get(first)
+    for part in rest:
+        found = vars(found).get(part) if isinstance(found, types.ModuleType) else getattr(found, part, None)
+    return found
 
 
 def _hides_by_call(function: ast.expr, args: list[ast.expr], fine: set[int]) -> Iterator[str]:
@@ -308,37 +317,49 @@ def _top(body: list[ast.stmt]) -> Iterator[ast.stmt]:
 
 def _names_in(statement: ast.stmt) -> list[str]:
     """Names that a statement at the top binds, or whose value it may change, such as `table["o"] = torch.outer`."""
-    nodes = list(ast.walk(statement))
-    names = [node.name for node in nodes if isinstance(node, _DEFINITIONS)]
-    names += [node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)]
-    changed = [node.value for node in nodes if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store)]
-    changed += [
-        node.func.value for node in nodes if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
-    ]
-    return list(dict.fromkeys([*names, *(node.id for node in changed if isinstance(node, ast.Name))]))
+    found: dict[str, None] = {}
+    for node in ast.walk(statement):
+        match node:
+            case (
+                ast.FunctionDef(name=name)
+                | ast.AsyncFunctionDef(name=name)
+                | ast.ClassDef(name=name)
+                | ast.Name(id=name, ctx=ast.Store())
+                | ast.Subscript(value=ast.Name(id=name), ctx=ast.Store())
+                | ast.Call(func=ast.Attribute(value=ast.Name(id=name)))
+            ):
+                found[name] = None
+    return list(found)
 
 
 def _mentioned(node: ast.AST, imports: Mapping[str, str]) -> Iterator[tuple[str, int]]:
-    """The names that a piece of code mentions, as paths, each with its line."""
-    nodes = list(_code(node))
+    """The names that code mentions, as paths, each with its line. A class in an annotation is no use of it."""
+    nodes = list(ast.walk(node))
     local = {each.arg for each in nodes if isinstance(each, ast.arg)}
     if isinstance(node, _DEFINITIONS):
         local |= {each.id for each in nodes if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}
     stars = [path.removesuffix("*") for path in imports.values() if path.endswith(".*")]
+    notes = [getattr(each, field, None) for each in nodes for field in ("annotation", "returns")]
+    of_types = {id(each) for note in notes if note is not None for each in ast.walk(note)}
+    roots: set[int] = set()  # ids of names of packages that begin a path
     for each in nodes:
-        line = getattr(each, "lineno", 0)
+        paths: list[str] = []
         match each:
-            case ast.Name(id=name, ctx=ast.Load()) if name not in local:
-                yield imports.get(name, f"builtins.{name}"), line
-                yield from ((star + name, line) for star in stars if name not in imports)
+            case ast.Name(id=name, ctx=ast.Load()) if name not in local and id(each) not in roots:
+                paths = [imports.get(name, f"builtins.{name}"), *(star + name for star in stars if name not in imports)]
             case ast.Attribute(value=value, attr=name):
-                yield _attribute(value, name, imports, local), line
+                paths = [_attribute(value, name, imports, local)]
+                if isinstance(value, ast.Name) and imports.get(value.id) in _MODULES:
+                    roots.add(id(value))
             case ast.Call(func=ast.Name(id="getattr"), args=[value, ast.Constant(value=str(name)), *_]):
-                yield _attribute(value, name, imports, local), line
+                paths = [_attribute(value, name, imports, local)]
             case ast.MatchClass(kwd_attrs=names):
-                yield from ((f".{name}", line) for name in names)
+                paths = [f".{name}" for name in names]
             case ast.BinOp(op=ast.MatMult()) | ast.AugAssign(op=ast.MatMult()):
-                yield ".__matmul__", line  # numbers have all operators but this one
+                paths = [".__matmul__"]  # numbers have all operators but this one
+        for path in paths:
+            if id(each) not in of_types or not isinstance(looked_up(path), type):
+                yield path, getattr(each, "lineno", 0)
 
 
 def _attribute(value: ast.expr, name: str, imports: Mapping[str, str], local: Collection[str]) -> str:
@@ -354,12 +375,3 @@ def _attribute(value: ast.expr, name: str, imports: Mapping[str, str], local: Co
         root = root.func if isinstance(root, ast.Call) else root.value
     library = imports.get(root.id, "torch") if isinstance(root, ast.Name) and root.id not in local else "torch"
     return f".{name}" if library.split(".")[0] == "torch" else f"{library}.{name}"
-
-
-def _code(node: ast.AST) -> Iterator[ast.AST]:
-    """All nodes of code, without annotations."""
-    yield node
-    skipped = {id(getattr(node, name, None)) for name in ("annotation", "returns")}
-    for child in ast.iter_child_nodes(node):
-        if id(child) not in skipped:
-            yield from _code(child)

@@ -10,9 +10,19 @@ from typing import Any
 import numpy as np
 import torch
 
-from grader.check import pictures, show
-from grader.check.kinds import is_array, is_instance, is_kind, is_tensor, pair, said_by
-from grader.check.properties import facts, on_device, same_dtype, same_shape
+from grader.check import show
+from grader.check.properties import (
+    facts,
+    is_array,
+    is_instance,
+    is_kind,
+    is_tensor,
+    on_device,
+    pair,
+    said_by,
+    same_dtype,
+    same_shape,
+)
 from grader.connection.connection import is_proxy
 from grader.connection.record import compare
 from grader.model.endings import CannotJudge, CheckFailed
@@ -174,7 +184,7 @@ def _same_numbers(yours: Any, asked: Any, what: str, rtol: float | None, atol: f
     if _shape(yours) != _shape(asked):
         text = say("{} cannot be compared: its shape is wrong", what)
         story = pair(text, _shape(asked), _shape(yours))
-        picture = pictures.two_shapes(_shape(asked), _shape(yours), said_by(story))
+        picture = show.two_shapes(_shape(asked), _shape(yours), said_by(story))
         raise CannotJudge(text, story, about="shape", picture=picture)
     # Compared as tensors of one kind, wherever they came from; kind and dtype have checks of their own.
     mine, wanted = _as_tensor(yours), _as_tensor(asked)
@@ -238,14 +248,14 @@ def _values_differ(
     head = f"{public}: {count} of {total} elements are wrong" if total > 1 else str(public)
     if total <= show.WHOLE:
         story = pair(head, show.show(asked), show.show(yours))
-        return CheckFailed(public, story, picture=pictures.grid(wanted, mine, wrong, said_by(story)))
+        return CheckFailed(public, story, picture=show.grid(wanted, mine, wrong, said_by(story)))
     first = tuple(int(i) for i in wrong.nonzero()[0])
     lines = [head, f"first at {list(first)}: asked {_number_text(wanted[first])}, yours {_number_text(mine[first])}"]
     finite = torch.where(wrong & error.isfinite(), error, -1.0)
     worst = np.unravel_index(int(finite.argmax()), tuple(wrong.shape))
     if float(finite.max()) >= 0:
         lines.append(f"worst at {[int(i) for i in worst]}: off by {float(finite.max()):.3g}")
-    return CheckFailed(public, "\n".join(lines), picture=pictures.grid(wanted, mine, wrong, ""))
+    return CheckFailed(public, "\n".join(lines), picture=show.grid(wanted, mine, wrong, ""))
 
 
 def _number_text(value: torch.Tensor) -> str:

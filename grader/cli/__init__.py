@@ -45,10 +45,10 @@ COMMANDS = {
     "show": "student:show_command",
     "hint": "student:hint_command",
     "reset": "student:reset_command",
-    "trace": "trace:command",
-    "draw": "draw:command",
-    "break": "break_it:command",
-    "catch": "catch:command",
+    "trace": "games:trace_command",
+    "draw": "games:draw_command",
+    "break": "games:break_command",
+    "catch": "games:catch_command",
 }
 """Each command, with its module here and the name of its function in it."""
 

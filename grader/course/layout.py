@@ -227,11 +227,6 @@ def is_given(root: Path) -> bool:
     return (root / GIVEN).is_file()
 
 
-def own_check(course: Course, exercise: Exercise) -> Path:
-    """The file of a student's own check of an exercise, for `grade catch`."""
-    return course.root / "my_checks" / f"{_CHECKS}{exercise.id}.py"
-
-
 def starter_copy(root: Path, places: Places) -> Path:
     """Where another copy of a starter is, if anywhere: in the bundled course, or where copies are kept."""
     staff = staff_root(root)

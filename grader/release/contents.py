@@ -1,4 +1,7 @@
-"""Which files a copy has, and what stands in them. A file that is not listed here is not copied."""
+"""Which files a copy has, and what they contain: starters, shown checks, YAML files, pages.
+
+A file that is not listed here is not copied.
+"""
 
 from __future__ import annotations
 
@@ -8,16 +11,31 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from grader.course.files import read_yaml
-from grader.course.layout import COURSE_FILE, TOPICS, Places, released_files
+from grader.course.layout import (
+    ASSISTANTS_PAGE,
+    COURSE_FILE,
+    STUDENTS_PAGE,
+    TOPICS,
+    Places,
+    notebook_of,
+    page_of,
+    released_files,
+)
 from grader.course.starter import starter_digest
 from grader.model import Course, Exercise, HandIn
 from grader.model.errors import CourseError
-from grader.model.score import in_points
-from grader.release.facts import Facts
+from grader.model.score import in_points, points_text
+from grader.release.answers import Facts
+from grader.release.notebooks import notebooks_of
 
+_TEMPLATES = Path(__file__).with_name("templates")
 _WIDTH = 110
+_IGNORED = ".grade/\n.ipynb_checkpoints/\n__pycache__/\n.venv/\n"
+"""What git is to leave out of a student's repository."""
+
 _STAFFS_KEYS = {"column", "weight"}
 """What a hand-in says to staff: where its points go, and what they weigh."""
 
@@ -63,7 +81,7 @@ def _starter_problems(exercise: Exercise) -> list[str]:
     if exercise.starter_digest and starter_digest(exercise.starter.read_bytes()) != exercise.starter_digest:
         return [
             f"{where}: this is not the starter whose digest stands in {Places.of(exercise).description.name}; restore "
-            f"it, or, if it was mended, run  grade verify --write-digests {exercise.id}"
+            f"it, or, if it was corrected, run  grade verify --write-digests {exercise.id}"
         ]
     return []
 
@@ -73,10 +91,10 @@ def yaml_files(part: Course, facts: Mapping[str, Facts]) -> Files:
     ids = [exercise.id for exercise in part.exercises]
     files = {COURSE_FILE: _dumped(_course_file(part))}
     if (part.root / TOPICS).is_file():
-        files[TOPICS.as_posix()] = _dumped(read_mapping(part.root, TOPICS))
+        files[TOPICS.as_posix()] = _dumped(_read_mapping(part.root, TOPICS))
     for exercise in part.exercises:
         path, found = Places.of(exercise).description, facts[exercise.id]
-        data = read_mapping(part.root, path)
+        data = _read_mapping(part.root, path)
         data["needs"] = [id for id in data.get("needs", []) if id in ids]
         data["starter"] = starter_digest(exercise.starter.read_bytes())
         if found.withheld.checks:
@@ -91,7 +109,7 @@ def yaml_files(part: Course, facts: Mapping[str, Facts]) -> Files:
 
 
 def _course_file(part: Course) -> dict[Any, Any]:
-    data = read_mapping(part.root, Path(COURSE_FILE))
+    data = _read_mapping(part.root, Path(COURSE_FILE))
     exercises = {module.id: [exercise.id for exercise in module.exercises] for module in part.modules}
     handins = {handin.id for handin in part.handins}
     data["modules"] = [
@@ -105,7 +123,43 @@ def _course_file(part: Course) -> dict[Any, Any]:
     return data
 
 
-def read_mapping(root: Path, path: Path) -> dict[Any, Any]:
+def page_files(part: Course, facts: Mapping[str, Facts], *, notebooks: bool) -> Files:
+    """The pages for students, and for programs that help them to write code; notebooks, if they are wanted."""
+    requires = _read_mapping(part.root, Path(COURSE_FILE)).get("requires") or "tensorgrade"
+    rows = [
+        (
+            exercise,
+            Places.of(exercise).starter.as_posix(),
+            points_text(exercise.points),
+            points_text(facts[exercise.id].withheld.points),
+        )
+        for exercise in part.exercises
+    ]
+    numbers = {
+        handin.id: ", ".join(exercise.number for exercise in part.exercises if exercise.id in handin.exercises)
+        for handin in part.handins
+    }
+    words = {
+        "part": part,
+        "requires": requires,
+        "hidden": any(found.withheld.checks for found in facts.values()),
+        "notebooks": notebooks,
+        "exercises": rows,
+        "numbers": numbers,
+        "pages": [module for module in part.modules if (part.root / page_of(module.id)).is_file()],
+        "page_of": page_of,
+        "notebook_of": notebook_of,
+    }
+    # Markdown, in which nothing is escaped; the author of the course wrote all words.
+    templates = Environment(  # noqa: S701
+        loader=FileSystemLoader(_TEMPLATES), undefined=StrictUndefined, trim_blocks=True, keep_trailing_newline=True
+    )
+    pages = [STUDENTS_PAGE.as_posix(), ASSISTANTS_PAGE.as_posix()]
+    files = {name: templates.get_template(name).render(words).encode() for name in pages}
+    return {**files, ".gitignore": _IGNORED.encode(), **(notebooks_of(part, requires) if notebooks else {})}
+
+
+def _read_mapping(root: Path, path: Path) -> dict[Any, Any]:
     """A YAML file of the course as it stands.
 
     Raises:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.course.layout import ASSISTANTS_PAGE, COURSE_FILE, STUDENTS_PAGE, Places
+from grader.course.layout import Places
 from grader.course.load import load_course
 from grader.course.suffixes import ZIP
 from grader.grading.sealed import as_file
@@ -17,13 +17,9 @@ from grader.intake.zipped import EPOCH_SECONDS, zip_bytes
 from grader.model import Course, Exercise, HandIn
 from grader.model.errors import CourseError
 from grader.model.messages import Setup
-from grader.release.contents import Files, chosen, copied_files, read_mapping, yaml_files
-from grader.release.facts import Facts, facts_of
-from grader.release.mistakes import mistakes_of
-from grader.release.notebooks import notebooks_of
-from grader.release.pages import ASSISTANTS, IGNORED, students_page
-from grader.release.proof import prove, prove_sentences, read_folder, read_zip
-from grader.release.secrets import Piece, pieces
+from grader.release.answers import Facts, facts_of, mistakes_of
+from grader.release.contents import Files, chosen, copied_files, page_files, yaml_files
+from grader.release.proof import Piece, pieces, prove, prove_sentences, read_folder, read_zip
 from grader.runner.lane import Lane
 from grader.runner.open import open_lane
 
@@ -92,7 +88,7 @@ def release(
             facts[exercise.id] = facts_of(exercise, lane, setup)
             files |= _mistakes(exercise, lane, secrets)
     files |= yaml_files(part, facts)
-    files |= _pages(part, facts, notebooks=notebooks)
+    files |= page_files(part, facts, notebooks=notebooks)
     _put(place, files, lambda found: prove(found, files, secrets), zipped=zipped)
     withheld = sum(found.withheld.checks for found in facts.values())
     hidden_points = sum(found.withheld.points for found in facts.values())
@@ -109,17 +105,6 @@ def _mistakes(exercise: Exercise, lane: Lane, secrets: Sequence[Piece]) -> Files
     # Once they are sealed nobody can search them.
     prove_sentences(path, sentences, secrets)
     return {path: as_file(sealed)}
-
-
-def _pages(part: Course, facts: dict[str, Facts], *, notebooks: bool) -> Files:
-    requires = read_mapping(part.root, Path(COURSE_FILE)).get("requires")
-    pages = {
-        STUDENTS_PAGE: students_page(part, facts, requires, notebooks=notebooks),
-        ASSISTANTS_PAGE: ASSISTANTS,
-        Path(".gitignore"): IGNORED,
-    }
-    written = {path.as_posix(): text.encode() for path, text in pages.items()}
-    return written | (notebooks_of(part, requires) if notebooks else {})
 
 
 def _refuse(course: Course, place: Path, *, zipped: bool) -> None:

@@ -22,12 +22,12 @@ _CODE = re.compile(r"(`[^`]*`)")
 Cell = dict[str, Any]
 
 
-def notebooks_of(part: Course, requires: str | None) -> dict[str, bytes]:
+def notebooks_of(part: Course, requires: str) -> dict[str, bytes]:
     """The notebooks of a course, by their paths."""
     return {notebook_of(module.id).as_posix(): _notebook(part, module, requires) for module in part.modules}
 
 
-def _notebook(part: Course, module: Module, requires: str | None) -> bytes:
+def _notebook(part: Course, module: Module, requires: str) -> bytes:
     cells = [*_beginning(part, module, requires), *(cell for item in module.exercises for cell in _exercise(item))]
     metadata = {
         "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
@@ -37,7 +37,7 @@ def _notebook(part: Course, module: Module, requires: str | None) -> bytes:
     return (json.dumps(data, indent=1, ensure_ascii=False) + "\n").encode()
 
 
-def _beginning(part: Course, module: Module, requires: str | None) -> Iterator[Cell]:
+def _beginning(part: Course, module: Module, requires: str) -> Iterator[Cell]:
     page = page_of(module.id)
     about = ""
     if (part.root / page).is_file():
@@ -54,7 +54,7 @@ def _beginning(part: Course, module: Module, requires: str | None) -> Iterator[C
     yield _code(
         "setup",
         f"# Where the grader is not installed yet, as on Colab, run this line without its #:\n"
-        f'# %pip install "{requires or "tensorgrade"}"\n'
+        f'# %pip install "{requires}"\n'
         "from grader.notebook import check",
     )
 

@@ -1,44 +1,243 @@
-"""The search of a copy, as it lies on the disk, for all that must not be in it."""
+"""The proof that a copy has nothing of staff's: an allow-list of its files, canaries, and a search for parts of theirs.
+
+A part ("piece") of staff's files is a text without its white space, so that the search finds it however it is indented
+or wrapped. Where it comes from decides where it is a leak: checks of both kinds call the same functions, and a hint may
+come close to the code.
+"""
 
 from __future__ import annotations
 
+import ast
+import contextlib
+import io
 import os
 import re
 import stat
+import tokenize
 import zipfile
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
 
 import yaml
 
-from grader.course.layout import MISTAKES, Places, is_description, is_ours, notebook_of, page_of
+from grader.course.layout import MISTAKES, Places, is_description, is_ours, is_probe, notebook_of, page_of, staff_files
+from grader.course.starter import code_of
 from grader.course.suffixes import NOTEBOOK
 from grader.grading.sealed import is_sealed
-from grader.intake.zipped import EPOCH, FILE_MODE
+from grader.intake.zipped import zip_bytes
+from grader.model import Course, Exercise
 from grader.model.errors import CourseError
-from grader.release.contents import Files
-from grader.release.secrets import SHORTEST, SHORTEST_ALONE, Kind, Piece, Source, squeezed
 
+_SHORTEST = 16
+"""Characters of a statement that is a piece. A shorter one is an idiom: `return x + 1` tells nothing by itself."""
+_SHORTEST_ALONE = 32
+"""The same of a wrong answer, of what opens a block, and in files of other exercises, which use the same idioms."""
+_SHORTEST_TEXT = 24
+"""Characters of a comment, a line of a docstring, or a function."""
 _WINDOW = 40
 """Characters of a long piece that are enough to know it by."""
+_EXCERPT = 48
+_CANARY = re.compile(rb"canary[\W_]{1,4}([0-9A-Za-z][\w-]{7,})", re.IGNORECASE)
+_OPENING = ("import", "from", "@", "def", "class", "async")
 _MARKS = re.compile(r"^[\s#>|*+-]+")
 """What stands before a line of code in a comment, a quotation, a list or a table."""
 _COMMENT = re.compile(r"#.*")
-_EXCERPT = 48
 
 
 class LeakError(CourseError):
     """A copy has what only staff may have."""
 
 
-def read_folder(folder: Path) -> Files:
-    """All that lies in a draft, links and special files refused.
+class Kind(Enum):
+    """What a piece is of."""
+
+    FUNCTION = "a function's body"
+    STATEMENT = "a statement"
+    INPUT = "an input"
+    TEXT = "a text for staff"
+    CANARY = "a canary"
+
+
+class Source(Enum):
+    """Where it comes from."""
+
+    CHECK = "a hidden check"
+    WRONG = "a wrong answer"
+    SOLUTION = "a solution"
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Something that must not be in a copy.
+
+    Attributes:
+        text: without white space; of a canary as it is.
+        kind: what it is.
+        source: where it comes from.
+        where: the file and line.
+        exercise: whose it is; None of a file that belongs to no exercise.
+        public: what of its words everybody knows, in the same way.
+    """
+
+    text: str
+    kind: Kind
+    source: Source
+    where: str
+    exercise: Exercise | None = None
+    public: str = ""
+
+    def is_near(self, path: Path) -> bool:
+        """Whether a file of the copy is of the same exercise, or the page of its module."""
+        if self.exercise is None:
+            return False
+        module = self.exercise.module
+        return path in (page_of(module), notebook_of(module)) or path.parent == Places.of(self.exercise).shown
+
+    def is_leak(self, path: Path) -> bool:
+        """Whether it may not stand in this file of the copy."""
+        if self.kind is Kind.FUNCTION:
+            return True
+        if self.kind is Kind.INPUT:
+            return self.is_near(path)
+        if is_description(path):  # the third hint is nearly the code
+            return False
+        if self.kind is Kind.TEXT:
+            return True
+        if is_ours(path.name) and self.source is not Source.SOLUTION:
+            return False  # checks of both kinds call the same functions
+        return self.is_near(path) or len(self.text) >= _SHORTEST_ALONE
+
+    def windows(self, starts: Collection[str], *, whole: bool = False) -> Iterator[str]:
+        """Its parts that are enough to know it by, and that may be where parts begin in these ways."""
+        size = len(self.text) if whole or self.kind is Kind.FUNCTION else min(_WINDOW, len(self.text))
+        for first in range(len(self.text) - size + 1):
+            window = self.text[first : first + size]
+            if window[:_SHORTEST] in starts and window not in self.public:
+                yield window
+
+
+# -- what must not be in a copy
+
+
+def pieces(course: Course) -> Iterator[Piece]:
+    """All that must not be in a copy: of all exercises, also of those that are not in it."""
+    owners = {course.root / Places.of(exercise).staff: exercise for exercise in course.exercises}
+    for path in staff_files(course):
+        exercise = next((owners[parent] for parent in path.parents if parent in owners), None)
+        yield from _of_file(course.root, path, exercise)
+
+
+def _of_file(root: Path, path: Path, exercise: Exercise | None) -> Iterator[Piece]:
+    data, shown_as, source = path.read_bytes(), path.relative_to(root).as_posix(), Source.SOLUTION
+    if exercise is not None and path == exercise.hidden_checks:
+        source = Source.CHECK
+    elif exercise is not None and path in exercise.wrong:
+        source = Source.WRONG
+    public = _public(exercise, source)
+    for mark in _CANARY.finditer(data):
+        line = data.count(b"\n", 0, mark.start()) + 1
+        yield Piece(mark[1].decode("ascii"), Kind.CANARY, source, f"{shown_as}:{line}")
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError:
+        return  # a picture; where it is copied to, it is not among the files of a release
+    if is_probe(path):
+        return  # it runs beside student code, which can read it: it holds no secret
+    for line, kind, part in _of_python(text) if path.suffix == ".py" else _of_prose(text):
+        of_code = _SHORTEST_ALONE if source is Source.WRONG or part.endswith(":") else _SHORTEST
+        least = {Kind.STATEMENT: of_code, Kind.INPUT: _SHORTEST}.get(kind, _SHORTEST_TEXT)
+        if len(part) >= least and part not in public and (kind is not Kind.INPUT or source is Source.CHECK):
+            yield Piece(part, kind, source, f"{shown_as}:{line}", exercise, public)
+
+
+def _public(exercise: Exercise | None, source: Source) -> str:
+    """What a starter's code says is said to everybody.
+
+    Comments do not count in its digest, which was compared before, and so are no excuse. What the task says may stand
+    in a hidden check or a wrong answer too, but no solution in it.
+    """
+    if exercise is None or not exercise.starter.is_file():
+        return ""
+    text, task = exercise.starter.read_bytes(), None
+    with contextlib.suppress(SyntaxError, ValueError):  # then its code is all of it; to fix that may be the exercise
+        task = ast.get_docstring(ast.parse(text)) if source is not Source.SOLUTION else None
+    return _squeezed(code_of(text) + (task or ""))
+
+
+def _of_prose(text: str, first: int = 1) -> Iterator[tuple[int, Kind, str]]:
+    for number, line in enumerate(text.splitlines(), first):
+        yield number, Kind.TEXT, _squeezed(line.strip("\"' #"))
+
+
+def _of_python(text: str) -> Iterator[tuple[int, Kind, str]]:
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError):
+        yield from _of_prose(text)
+        return
+    statements: list[tuple[int, str]] = []
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    # Students read the title of a check in their reports.
+    titles = {each.body[0].lineno for each in functions if each.decorator_list and ast.get_docstring(each) is not None}
+    for tokens in _logical_lines(text):
+        line, whole = tokens[0].start[0], "".join(token.string for token in tokens)
+        if tokens[0].type == tokenize.COMMENT:
+            yield line, Kind.TEXT, _squeezed(whole.lstrip("#"))
+        elif all(token.type == tokenize.STRING for token in tokens):
+            yield from () if line in titles else _of_prose(whole, line)
+        else:
+            statements.append((line, _squeezed(whole)))
+            if tokens[0].string not in _OPENING:  # how functions are called is in the task
+                yield line, Kind.STATEMENT, statements[-1][1]
+    for function in functions:
+        body, named = (
+            "".join(part for line, part in statements if first <= line <= (function.end_lineno or 0))
+            for first in (function.body[0].lineno, function.lineno)
+        )
+        # A short one with its name, since `return t[:n]` could be anywhere.
+        yield function.lineno, Kind.FUNCTION, body if len(body) >= _SHORTEST_TEXT else named
+    for node in ast.walk(tree):
+        if isinstance(node, ast.List | ast.Tuple) and _is_input(node):
+            yield node.lineno, Kind.INPUT, _squeezed(ast.get_source_segment(text, node) or "")
+
+
+def _is_input(node: ast.List | ast.Tuple) -> bool:
+    """Whether it is made of numbers, such as a tensor's; names in a list are met everywhere."""
+    leaves = [part for part in ast.walk(node) if not isinstance(part, ast.List | ast.Tuple | ast.expr_context)]
+    plain = all(isinstance(part, ast.Constant | ast.UnaryOp | ast.unaryop) for part in leaves)
+    return plain and any(isinstance(part, ast.Constant) and isinstance(part.value, int | float) for part in leaves)
+
+
+def _logical_lines(text: str) -> Iterator[list[tokenize.TokenInfo]]:
+    """The statements of a file as tokens, without comments, which come by themselves."""
+    tokens: list[tokenize.TokenInfo] = []
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type == tokenize.COMMENT:
+            yield [token]
+        elif token.type == tokenize.NEWLINE:
+            yield tokens
+            tokens = []
+        elif token.type not in (tokenize.NL, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER):
+            tokens.append(token)
+
+
+def _squeezed(text: str) -> str:
+    """A text without white space."""
+    return "".join(text.split())
+
+
+# -- what is in a copy
+
+
+def read_folder(folder: Path) -> dict[str, bytes]:
+    """All that lies in a draft.
 
     Raises:
-        LeakError: there is something that is neither a file nor a folder.
+        LeakError: there is something that is neither a file nor a folder with files.
     """
-    files: Files = {}
+    files: dict[str, bytes] = {}
     for at, folders, names in os.walk(folder):
         for name in (*folders, *names):
             path = Path(at, name)
@@ -52,30 +251,23 @@ def read_folder(folder: Path) -> Files:
     return files
 
 
-def read_zip(path: Path) -> Files:
+def read_zip(path: Path) -> dict[str, bytes]:
     """All that a zip has.
 
     Raises:
         LeakError: it says more than names and contents, or has bytes before, between or behind them.
     """
-    files: Files = {}
-    end = 0
     with zipfile.ZipFile(path) as archive:
-        for info in sorted(archive.infolist(), key=lambda info: info.header_offset):
-            plain = (info.date_time, info.extra, info.comment, info.external_attr >> 16, info.internal_attr)
-            if plain != (EPOCH, b"", b"", FILE_MODE, 0) or info.filename in files or info.header_offset != end:
-                raise LeakError(f"{info.filename}: the zip says more of this file than its name and contents")
-            files[info.filename] = archive.read(info)
-            end += _HEADER + len(info.filename.encode()) + info.compress_size
-        if archive.comment or archive.start_dir != end:
-            raise LeakError(f"{path.name}: the zip has more than its files")
+        files = {name: archive.read(name) for name in archive.namelist()}
+    if path.read_bytes() != zip_bytes(files):
+        raise LeakError(f"{path.name}: the zip says more of its files than their names and contents")
     return files
 
 
-_HEADER = 30  # bytes before the name of a file
+# -- the search
 
 
-def prove(files: Files, planned: Collection[str], secrets: Sequence[Piece]) -> None:
+def prove(files: Mapping[str, bytes], planned: Collection[str], secrets: Sequence[Piece]) -> None:
     """Search a copy.
 
     Args:
@@ -93,14 +285,7 @@ def prove(files: Files, planned: Collection[str], secrets: Sequence[Piece]) -> N
         for path in sorted(files)
         if Path(path).name == MISTAKES and not is_sealed(files[path])
     ]
-    problems += [found for path in sorted(files) for found in _canaries(path, files[path], secrets)]
-    targets = [_Target.of(path, files[path]) for path in sorted(files)]
-    there = frozenset[str]().union(*(target.starts for target in targets))
-    # Nearly no piece is anywhere: one look into a set tells that, and only the rest is searched for in each file.
-    suspects = [piece for piece in secrets if piece.kind is not Kind.CANARY and any(_windows(piece, there))]
-    for target in targets:
-        problems += target.problems(suspects)
-    if problems:
+    if problems := problems + _leaks(files, secrets):
         raise LeakError(*problems)
 
 
@@ -110,126 +295,58 @@ def prove_sentences(path: str, sentences: Sequence[str], secrets: Sequence[Piece
     Raises:
         LeakError: one of them has what only staff may have, besides being the text of a wrong answer.
     """
-    data = "\n".join(sentences).encode()
-    # They are texts of wrong answers themselves.
     others = [piece for piece in secrets if (piece.kind, piece.source) != (Kind.TEXT, Source.WRONG)]
-    problems = [*_canaries(path, data, others)]
-    target = _Target.of(path, data)
-    problems += target.problems([piece for piece in others if any(_windows(piece, target.starts))])
-    if problems:
+    if problems := _leaks({path: "\n".join(sentences).encode()}, others):
         raise LeakError(*(f"{problem}; it is to be sealed, and read by who makes that mistake" for problem in problems))
+
+
+def _leaks(files: Mapping[str, bytes], secrets: Sequence[Piece]) -> list[str]:
+    """Each line of the files that has a piece, with its place."""
+    problems = [found for path in sorted(files) for found in _canaries(path, files[path], secrets)]
+    targets = [(Path(path), _streams(path, files[path])) for path in sorted(files)]
+    starts = [{text[at : at + _SHORTEST] for text, _ in streams for at in range(len(text))} for _, streams in targets]
+    # Nearly no piece is anywhere: one look into a set tells that, and only the rest is searched for in each file.
+    there = set[str]().union(*starts)
+    suspects = [piece for piece in secrets if piece.kind is not Kind.CANARY and any(piece.windows(there))]
+    for (path, streams), mine in zip(targets, starts, strict=True):
+        found: dict[int, str] = {}
+        for piece in (piece for piece in suspects if piece.is_leak(path)):
+            windows = piece.windows(mine, whole=piece.kind is Kind.STATEMENT and not piece.is_near(path))
+            places = ((_line_of(window, streams), window) for window in windows)
+            line, window = next(((line, window) for line, window in places if line and line not in found), (0, ""))
+            if line:
+                what = f"{piece.kind.value} of {piece.source.value} stands here: {window[:_EXCERPT]} ({piece.where})"
+                found[line] = f"{path.as_posix()}:{line}: {what}; take it out here, or change it there"
+        problems += found.values()
+    return problems
 
 
 def _canaries(path: str, data: bytes, secrets: Sequence[Piece]) -> Iterator[str]:
     for piece in secrets:
-        if piece.kind is Kind.CANARY:
-            mark = piece.text.encode()
-            if piece.text in path:
-                yield f"{path}: its name has the canary of {piece.where}"
-            elif mark in data:
-                line = data.count(b"\n", 0, data.index(mark)) + 1
-                yield f"{path}:{line}: has the canary of {piece.where}"
+        if piece.kind is Kind.CANARY and piece.text in path:
+            yield f"{path}: its name has the canary of {piece.where}"
+        elif piece.kind is Kind.CANARY and (at := data.find(piece.text.encode())) >= 0:
+            line = data.count(b"\n", 0, at) + 1
+            yield f"{path}:{line}: has the canary of {piece.where}"
 
 
-def _windows(piece: Piece, starts: Collection[str], *, whole: bool = False) -> Iterator[str]:
-    """The parts of a piece that are enough to know it by, and that may be where parts begin in these ways."""
-    size = len(piece.text) if whole or piece.kind is Kind.FUNCTION else min(_WINDOW, len(piece.text))
-    for first in range(len(piece.text) - size + 1):
-        if piece.text[first : first + SHORTEST] in starts:
-            window = piece.text[first : first + size]
-            if window not in piece.public:
-                yield window
+_Stream = tuple[str, Sequence[int]]
+"""A text without white space, and the number of the line of each of its characters."""
 
 
-@dataclass(frozen=True)
-class _Target:
-    """A file of the copy, without white space.
-
-    Attributes:
-        path: its path.
-        streams: its text read in several ways, each with the line of every character.
-        starts: all that stands anywhere in it, as long as the shortest piece.
-    """
-
-    path: str
-    streams: tuple[tuple[str, Sequence[int]], ...]
-    starts: frozenset[str]
-
-    @classmethod
-    def of(cls, path: str, data: bytes) -> _Target:
-        """A file as one."""
-        lines = data.decode("utf-8", "replace").splitlines()
-        numbered = list(enumerate(lines, 1))
-        quoted = [(number, _MARKS.sub("", line)) for number, line in numbered]
-        readings = [numbered, quoted, [(number, _COMMENT.sub("", line)) for number, line in quoted]]
-        if path.endswith((".yaml", NOTEBOOK)):  # of JSON the same can be asked
-            readings.append(list(_scalars(data)))
-        streams = tuple(_stream(reading) for reading in readings)
-        starts = {text[at : at + SHORTEST] for text, _ in streams for at in range(len(text))}
-        return cls(path, streams, frozenset(starts))
-
-    def problems(self, suspects: Sequence[Piece]) -> Iterator[str]:
-        """One for each line that has a piece."""
-        told: set[int] = set()
-        for piece in suspects:
-            if not self._is_leak(piece):
-                continue
-            for window in _windows(piece, self.starts, whole=piece.kind is Kind.STATEMENT and not self._is_near(piece)):
-                line = self._line_of(window)
-                if line is not None and line not in told:
-                    told.add(line)
-                    yield (
-                        f"{self.path}:{line}: {piece.kind.value} of {piece.source.value} stands here: "
-                        f"{window[:_EXCERPT]} ({piece.where}); take it out here, or change it there"
-                    )
-                    break
-
-    def _is_leak(self, piece: Piece) -> bool:
-        """Whether a piece may not stand in this file; see `secrets`."""
-        path = Path(self.path)
-        if piece.kind is Kind.FUNCTION:
-            return True
-        if piece.kind is Kind.INPUT:
-            return self._is_near(piece)
-        if is_description(path):  # the third hint is nearly the code
-            return False
-        if piece.kind is Kind.TEXT:
-            return True
-        if is_ours(path.name) and piece.source is not Source.SOLUTION:
-            return False  # checks of both kinds call the same functions
-        return self._is_near(piece) or len(piece.text) >= SHORTEST_ALONE
-
-    def _is_near(self, piece: Piece) -> bool:
-        """Whether this file is of the exercise that the piece is of, or the page of its module."""
-        if piece.exercise is None:
-            return False
-        path = Path(self.path)
-        module = piece.exercise.module
-        return path in (page_of(module), notebook_of(module)) or path.parent == Places.of(piece.exercise).shown
-
-    def _line_of(self, window: str) -> int | None:
-        for text, lines in self.streams:
-            at = text.find(window)
-            if at >= 0:
-                return lines[at]
-        return None
+def _streams(path: str, data: bytes) -> list[_Stream]:
+    """A file's text, read in several ways."""
+    plain = list(enumerate(data.decode("utf-8", "replace").splitlines(), 1))
+    quoted = [(number, _MARKS.sub("", line)) for number, line in plain]
+    readings = [plain, quoted, [(number, _COMMENT.sub("", line)) for number, line in quoted]]
+    if path.endswith((".yaml", NOTEBOOK)):  # of JSON the same can be asked
+        # The texts as they are read: on the disk they may be wrapped, and signs escaped.
+        scalars = (each for each in yaml.scan(data, yaml.SafeLoader) if isinstance(each, yaml.ScalarToken))
+        readings.append([(scalar.start_mark.line + 1, scalar.value) for scalar in scalars])
+    lines = [[(number, _squeezed(line)) for number, line in reading] for reading in readings]
+    return [("".join(text for _, text in rows), [number for number, text in rows for _ in text]) for rows in lines]
 
 
-def _stream(lines: Sequence[tuple[int, str]]) -> tuple[str, Sequence[int]]:
-    squeezed_lines = [(number, squeezed(line)) for number, line in lines]
-    text = "".join(line for _, line in squeezed_lines)
-    return text, [number for number, line in squeezed_lines for _ in line]
-
-
-def _scalars(data: bytes) -> Iterator[tuple[int, str]]:
-    """The texts in a file of YAML or JSON as they are read: on the disk they may be wrapped, and signs escaped."""
-    waiting = [yaml.compose(data, yaml.SafeLoader)]
-    while waiting:
-        node = waiting.pop()
-        match node:
-            case yaml.ScalarNode():
-                yield node.start_mark.line + 1, str(node.value)
-            case yaml.SequenceNode():
-                waiting += node.value
-            case yaml.MappingNode():
-                waiting += [part for pair in node.value for part in pair]
+def _line_of(window: str, streams: Sequence[_Stream]) -> int:
+    """The line of a text; 0 if it is not there."""
+    return next((lines[text.find(window)] for text, lines in streams if window in text), 0)

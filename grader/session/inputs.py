@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from grader.check.generate import Rng
+from grader.check.declare import Rng
 from grader.model import Check
 
 _WORDS = 624

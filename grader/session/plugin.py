@@ -19,8 +19,7 @@ from typing import Any
 
 import pytest
 
-from grader.check.devices import Accelerator
-from grader.check.generate import Rng
+from grader.check.declare import Accelerator, Rng
 from grader.connection import record
 from grader.connection.connection import Connection
 from grader.connection.record import Record, waiting

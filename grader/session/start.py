@@ -21,7 +21,7 @@ import pytest
 import torch
 from torch.utils.backend_registration import rename_privateuse1_backend
 
-from grader.check.devices import Accelerator
+from grader.check.declare import Accelerator
 from grader.connection.connection import Connection
 from grader.connection.record import waiting
 from grader.connection.starting import ForkStarter, SpawnStarter, Starter

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from grader.check import show
-from grader.check.counts import ESCAPES
+from grader.check.costs import ESCAPES
 from grader.model import Limits
 from grader.model.public import Limit, Public
 from grader.wire.plain import DTYPES

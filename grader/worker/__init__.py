@@ -5,7 +5,7 @@ start              how a worker starts, forked or as a fresh interpreter, until 
 serve              loads a submission and answers requests: call this function, run this probe
 surroundings       seeds, and what uninitialized memory holds
 own_probes         the probes that are ready-made; a call on several ranks
-counting, hooks    what one call costs, by PyTorch's dispatch and by Python's functions
+counting           what one call costs, by hooks of PyTorch
 device             which accelerator student code sees
 
 A worker holds its channel, its output, an empty folder, and what the check process sent: no check, no reference, no

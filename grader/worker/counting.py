@@ -1,24 +1,52 @@
 """What one call costs, counted beside student code: operators, memory, copies and waits, collectives, escapes.
 
-Student code could change these counts. They explain a result; what decides points is in `check.evidence`.
+A dispatch mode sees each operator that runs, with the tensors that it takes and makes. A function mode sees each use of
+PyTorch in Python, also those that run no operator, such as `tolist`.
+
+Student code could switch either off, or change the counts: they explain a result. What decides points is the text of
+the submission (`check.text`), and time and memory that are measured from outside.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, TypeVar
 
+import numpy as np
 import torch
+from torch.multiprocessing.reductions import StorageWeakRef
+from torch.overrides import TorchFunctionMode
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from grader.accelerator.machine import machine_or_none
-from grader.worker.hooks import Operators, Uses, leaves
+from grader.wire.memory import place_of
 from grader.worker.surroundings import fill_memory
 
+_COLLECTIVES = ("c10d", "_c10d_functional", "_c10d_functional_autograd")
+_NO_COLLECTIVES = ("wait_tensor", "_wrap_tensor_autograd")
+_SENT = ("input_tensors", "input_tensor", "input", "inputs", "tensors", "tensor", "self")
+"""Names of the argument that holds what a rank sends, the best first."""
+
 _MOST_SPANS = 20
+_MOVES = ("_to_copy", "copy_", "_copy_from")
+_ESCAPES = {name: name for name in ("tolist", "numpy", "item", "data_ptr", "apply_", "map_")} | {
+    "__array__": "numpy",
+    "__dlpack__": "dlpack",
+    "__float__": "float",
+    "__int__": "int",
+    "__index__": "int",
+    "__complex__": "complex",
+    "untyped_storage": "storage",
+    "map2_": "map_",
+}
+"""Uses of a tensor after which its numbers are outside of PyTorch, or Python has been called for each of them."""
+
+Leaf = TypeVar("Leaf")
 
 
 def count(function: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
-    """Call with gradients off; give the result and what was counted, by the names of `check.counts.Counts`."""
+    """Call with gradients off; give the result and what was counted, by the names of `check.costs.Counts`."""
     machine = machine_or_none()
     before = machine.counters() if machine else {}
     first = len(machine.clock.spans) if machine else 0
@@ -79,3 +107,126 @@ def poisoned(function: Callable[..., Any], args: list[Any], kwargs: dict[str, An
         torch._C._set_deterministic_algorithms(was[0], warn_only=was[1])
         torch.utils.deterministic.fill_uninitialized_memory = filled  # type: ignore[attr-defined]
         fill_memory(True)
+
+
+class Uses(TorchFunctionMode):
+    """Sees each use of PyTorch in Python."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.escapes: Counter[str] = Counter()
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        del types
+        name = getattr(func, "__name__", "")
+        if name in _ESCAPES:
+            self.escapes[_ESCAPES[name]] += 1
+        return func(*args, **(kwargs or {}))
+
+
+class Operators(TorchDispatchMode):
+    """Sees each operator that PyTorch dispatches."""
+
+    def __init__(self, arguments: Any) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.counts: Counter[str] = Counter()
+        self.collectives: Counter[str] = Counter()
+        self.sent = 0
+        self.transfers = self.transferred = self.syncs = 0
+        self.memory = _Memory(arguments)
+
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        """Keep PyTorch from importing its compiler (820 modules, about a second) at the first operator."""
+        return False
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        del types
+        name = func.overloadpacket.__name__
+        self.counts[name] += 1
+        result = func(*args, **(kwargs or {}))
+        # Our own looking at tensors is no use of PyTorch by the student, and must not show in the other hook.
+        with torch._C.DisableTorchFunction():
+            self._account(func, name, args, kwargs or {}, result)
+        return result
+
+    def _account(self, func: Any, name: str, args: Any, kwargs: Mapping[str, Any], result: Any) -> None:
+        if func.namespace in _COLLECTIVES and name not in _NO_COLLECTIVES:
+            self.collectives[name.strip("_")] += 1
+            # Receiving is a collective as well, and hands nothing over.
+            self.sent += 0 if name == "recv_" else _sent(func, args, kwargs)
+        elif name in _MOVES:
+            self._move(args[0], args[1] if name != "_to_copy" else result, kwargs)
+        elif name == "_local_scalar_dense" and args[0].device.type != "cpu":
+            self.syncs += 1
+        self.memory.see(storages(result))
+
+    def _move(self, one: torch.Tensor, other: torch.Tensor, kwargs: Mapping[str, Any]) -> None:
+        if one.device != other.device:
+            self.transfers += 1
+            self.transferred += one.numel() * one.element_size()
+            if "cpu" in (one.device.type, other.device.type) and not kwargs.get("non_blocking"):
+                self.syncs += 1
+
+
+class _Memory:
+    """New storages: bytes in all, bytes alive, and the most that were alive after an operator.
+
+    Memory that an operator needs for itself and frees before it ends is not seen.
+    """
+
+    def __init__(self, arguments: Any) -> None:
+        self.total = self.peak = 0
+        self._old = {storage._cdata for storage in storages(arguments)}
+        self._arrays = [place_of(array) for array in leaves(arguments, np.ndarray)]
+        self._live: dict[int, tuple[StorageWeakRef, int]] = {}
+
+    def see(self, storages: Iterator[torch.UntypedStorage]) -> None:
+        """Take note of what an operator gave back."""
+        for storage in storages:
+            key, start = storage._cdata, storage.data_ptr()
+            # Memory of an argument is not new, nor is a tensor over an array that was given: it has a storage of its
+            # own, at the array's address.
+            if key in self._old or any(low <= start < high for low, high in self._arrays):
+                continue
+            reference, size = self._live.get(key, (None, 0))
+            # Weak, so that counting keeps nothing alive; and an address that was freed may come again as new memory.
+            if reference is None or reference.expired():
+                reference, size = StorageWeakRef(storage), 0
+            # A storage can grow in place; then only what was added is new.
+            self.total += max(0, storage.nbytes() - size)
+            self._live[key] = reference, storage.nbytes()
+        self.peak = max(self.peak, self.alive())
+
+    def alive(self) -> int:
+        """Bytes of new storages that are still there."""
+        self._live = {key: row for key, row in self._live.items() if not row[0].expired()}
+        return sum(size for _, size in self._live.values())
+
+
+def leaves(value: Any, kind: type[Leaf]) -> Iterator[Leaf]:
+    """Everything of a kind in lists, tuples and dicts."""
+    if isinstance(value, kind):
+        yield value
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            yield from leaves(item, kind)
+    elif isinstance(value, dict):
+        for item in value.values():
+            yield from leaves(item, kind)
+
+
+def storages(value: Any) -> Iterator[torch.UntypedStorage]:
+    """The storages of all plain tensors that have memory; that of a simulated one is counted by its machine."""
+    for tensor in leaves(value, torch.Tensor):
+        plain = type(tensor) in (torch.Tensor, torch.nn.Parameter) and tensor.layout is torch.strided
+        if plain and tensor.device.type != "meta":
+            yield tensor.untyped_storage()
+
+
+def _sent(func: Any, args: Any, kwargs: Mapping[str, Any]) -> int:
+    """Bytes of the tensors that this rank hands to a collective."""
+    given = dict(zip((argument.name for argument in func._schema.arguments), args, strict=False)) | dict(kwargs)
+    name = next((name for name in _SENT if name in given), None)
+    sent = leaves(given[name], torch.Tensor) if name else ()
+    return sum(int(tensor.numel() * tensor.element_size()) for tensor in sent)

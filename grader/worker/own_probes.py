@@ -23,8 +23,8 @@ import numpy as np
 import torch
 from torch.autograd.gradcheck import GradcheckError
 
-from grader.accelerator.clock import Span
 from grader.accelerator.machine import machine_or_none
+from grader.accelerator.spans import Span
 from grader.worker.counting import count as count
 from grader.worker.counting import poisoned as poisoned
 from grader.worker.surroundings import seed as seed_all

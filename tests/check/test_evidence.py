@@ -13,8 +13,7 @@ import torch
 from support import Function
 
 from grader.check.costs import no_loop, uses_at_most
-from grader.check.evidence import reads_openly
-from grader.check.text import _MODULES, _is_inside, text_of
+from grader.check.text import _MODULES, _is_inside, reads_openly, text_of
 from grader.connection.connection import Proxy, connection_of
 from grader.connection.record import Record
 from grader.model.endings import CheckFailed
@@ -93,7 +92,7 @@ HIDING = {
     "a frame": "import sys\ndef f(x): return sys._getframe()",
     "a frame of an exception": "def f(x):\n    try: 1 / 0\n    except Exception as e: return e.__traceback__.tb_frame",
     "the garbage collector": "import gc",
-    "the engine": "from grader.worker import hooks",
+    "the engine": "from grader.worker import counting",
     "a thread": "import threading",
     "a process": "import subprocess",
     "a file": "def f(x): return open('other.py')",

@@ -9,7 +9,7 @@ import pytest
 import torch
 from support import Function
 
-from grader.check.memory import as_lean_as
+from grader.check.ratios import as_lean_as
 from grader.connection.connection import connection_of
 from grader.model.endings import CheckFailed
 

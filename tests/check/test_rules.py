@@ -10,7 +10,7 @@ import torch
 from support import Function
 
 from grader.check import CheckFailed, does_not_call, uses_only
-from grader.check.torch_names import Rule
+from grader.check.rules import Rule
 
 A, B = torch.tensor([1.0, 2.0, 4.0]), torch.tensor([3.0, 5.0])
 
@@ -221,3 +221,11 @@ def test_a_name_that_is_not_there_is_the_authors_fault(function: Function) -> No
     outer = function("def outer(a, b): return a", "outer")
     with pytest.raises(ValueError, match="no `rehsape`; did you mean reshape"):
         does_not_call(outer, "rehsape")
+
+
+def test_modules_and_types_are_no_uses(function: Function) -> None:
+    """Of Python's library all may be used; a class in an annotation is no use of it, a function there is one."""
+    text = "import math\nimport numpy as np\ndef outer(a, b: np.ndarray | None): return a[:, None] * math.prod(a.shape)"
+    uses_only(function(text, "outer"), "where")
+    text = "def outer(a, b: (keep := torch.outer)): return keep(a, b)"
+    assert told(does_not_call, function(text, "outer"), "outer").public.startswith("`outer` uses `outer`")

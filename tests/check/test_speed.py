@@ -12,8 +12,8 @@ import pytest
 import torch
 from support import Function
 
-from grader.check.devices import Accelerator
-from grader.check.speed import as_fast_as
+from grader.check.declare import Accelerator
+from grader.check.ratios import as_fast_as
 from grader.connection.connection import Proxy, connection_of
 from grader.connection.measurement import Calls, Comparison, Measurement, NewInputs, PairedRun
 from grader.connection.ratio import Ratio

@@ -28,7 +28,7 @@ from grader.check import (
     shares_nothing,
     unchanged,
 )
-from grader.check.devices import Accelerator
+from grader.check.declare import Accelerator
 from grader.check.show import as_source, show
 from grader.connection.student import Student
 from grader.model import Device

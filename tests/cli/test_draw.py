@@ -37,9 +37,9 @@ def test_a_picture_for_a_page(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["(3, 1"], "is no shape"),
-        (["(3, -1)", "(3,)"], "is no shape"),
-        (["__import__('os')", "3"], "is no shape"),
+        (["(3, 1"], "is not a shape"),
+        (["(3, -1)", "(3,)"], "is not a shape"),
+        (["__import__('os')", "3"], "is not a shape"),
         (["(3, 1)"], "one shape alone"),
         (["(3, 1)", "--strides", "(1,)"], "--strides is for one shape"),
         (["(3, 1)", "(3, 1)", "--strides", "(1, 1)"], "--strides is for one shape"),

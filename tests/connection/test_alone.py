@@ -7,7 +7,7 @@ import time
 import torch
 from support import Function
 
-from grader.check.speed import as_fast_as
+from grader.check.ratios import as_fast_as
 from grader.connection.connection import Proxy, connection_of
 from grader.connection.process import WorkerProcess
 from grader.connection.starting import Starter

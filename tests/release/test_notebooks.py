@@ -12,8 +12,7 @@ from support import COURSES
 
 from grader.model import Course, Exercise, Module
 from grader.release.notebooks import notebooks_of
-from grader.release.proof import LeakError, prove
-from grader.release.secrets import pieces
+from grader.release.proof import LeakError, pieces, prove
 
 PATH = "notebooks/01_basics.ipynb"
 
@@ -45,7 +44,7 @@ def task(folder: Path, exercise: Exercise, text: str) -> str:
     starter.write_text(text)
     course = Course("A *starred* course", folder, (), ())
     module = Module("01_basics", "Basics", (replace(exercise, starter=starter),))
-    (made,) = notebooks_of(replace(course, modules=(module,)), None).values()
+    (made,) = notebooks_of(replace(course, modules=(module,)), "tensorgrade").values()
     return "".join("".join(cell["source"]) for cell in json.loads(made)["cells"][2:4])
 
 
@@ -65,7 +64,7 @@ def test_a_starter_without_a_task_is_code(text: str, tiny: Course, tmp_path: Pat
 
 def test_a_leak_is_found_in_a_notebook(tiny: Course) -> None:
     """Signs that JSON escapes hide nothing: a solution's text and a hidden input are found in a cell."""
-    (made,) = notebooks_of(tiny, None).values()
+    (made,) = notebooks_of(tiny, "tensorgrade").values()
     secrets = tuple(pieces(tiny))
     prove({PATH: made}, [PATH], secrets)
     hidden = (COURSES / "tiny/solutions/01_basics/double/check_double.py").read_text()

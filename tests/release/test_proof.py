@@ -13,8 +13,7 @@ from grader.course.load import load_course
 from grader.grading.sealed import as_file, seal
 from grader.intake.zipped import zip_bytes
 from grader.release.contents import Files, chosen
-from grader.release.proof import LeakError, prove, prove_sentences, read_folder, read_zip
-from grader.release.secrets import Piece, pieces
+from grader.release.proof import LeakError, Piece, pieces, prove, prove_sentences, read_folder, read_zip
 
 FOLDER = "exercises/01_basics/double"
 SOLUTION = "    return x.mul(2).to(x.dtype)\n"

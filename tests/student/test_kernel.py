@@ -35,7 +35,7 @@ def test_a_notebook_is_solved(tmp_path: Path) -> None:
     the kernel's memory.
     """
     root = Path(shutil.copytree(COURSES / "tiny", tmp_path / "course"))
-    ((path, data),) = notebooks_of(load_course(root), None).items()
+    ((path, data),) = notebooks_of(load_course(root), "tensorgrade").items()
     notebook = nbformat.reads(data.decode(), 4)
     new: Any = nbformat.v4.new_code_cell
     notebook.cells += [

@@ -1,6 +1,6 @@
 """Compare operators on the simulated device with the same on the CPU, over PyTorch's own database of samples.
 
-    python -m grader.accelerator.conformance [-k TEXT] [--samples N] [--resume FILE] [--list]
+    python tests/accelerator/conformance.py [-k TEXT] [--samples N] [--resume FILE] [--list]
 
 For each operator and a few dtypes, the samples run on both: as a function, in place, with `out=`, and backward. Sizes,
 strides, dtypes, numbers and what shares memory with what must be equal. Each operator runs in a process of its own
@@ -25,8 +25,9 @@ from typing import Any
 
 import torch
 
-from grader.accelerator.children import answer_of
-from grader.accelerator.comparison import Wrong, compare, first_line
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # as pytest does
+from accelerator.comparison import Wrong, compare, first_line
+
 from grader.accelerator.generators import SimGenerator
 from grader.accelerator.turn_on import enable, preload
 
@@ -117,6 +118,26 @@ def _try_sample(op: Any, sample: Any, dtype: torch.dtype) -> Iterator[tuple[str,
 # -- one process for each operator
 
 
+def answer_of(ask: Callable[[], Any]) -> tuple[Any, int]:
+    """What a function gives in a child, by way of JSON, and the child's exit code; None if it died or raised."""
+    read, write = os.pipe()
+    child = os.fork()
+    if not child:
+        try:
+            os.close(read)
+            with os.fdopen(write, "w", encoding="utf-8") as stream:
+                stream.write(json.dumps(ask()))
+            # Not `sys.exit`: the clean-up that is due at the end belongs to the parent.
+            os._exit(0)
+        finally:
+            os._exit(1)
+    os.close(write)
+    with os.fdopen(read, encoding="utf-8") as stream:
+        text = stream.read()
+    _, status = os.waitpid(child, 0)
+    return json.loads(text) if text else None, os.waitstatus_to_exitcode(status)
+
+
 def _enable() -> None:
     SimGenerator.salt = 0  # the same random numbers on both sides
     enable("sim")
@@ -140,7 +161,7 @@ def _isolated(op: Any, samples: int) -> tuple[str, str]:
 
 def main(arguments: list[str] | None = None) -> int:
     """Print the table; the exit status."""
-    parser = argparse.ArgumentParser(prog="python -m grader.accelerator.conformance", description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("-k", metavar="TEXT", default="", help="only operators whose name holds this text")
     parser.add_argument("--samples", type=int, default=4, help="the most samples of an operator and dtype")
     parser.add_argument("--resume", type=Path, help="a file to keep what is known; operators in it are not run again")
@@ -164,7 +185,7 @@ def main(arguments: list[str] | None = None) -> int:
             with chosen.resume.open("a", encoding="utf-8") as stream:
                 stream.write(json.dumps([name, *known[name]]) + "\n")
     table = {name_of(op): known[name_of(op)] for op in operators}
-    print(_table(table, chosen.list))  # noqa: T201
+    print(_table(table, chosen.list))
     return int(any(status == WRONG for status, _ in table.values()))
 
 

@@ -24,7 +24,7 @@ from grader.model import Course, Exercise, GradedExercise, Report, Submission, V
 from grader.model.errors import CourseError
 from grader.model.files import write_whole
 from grader.model.messages import Setup
-from grader.student.faults import Fault, faults_of
+from grader.student.games.faults import Fault, faults_of
 from grader.student.given import free_name
 from grader.student.progress import ready_folder
 

@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 
 from grader.course.answers import Answer, as_submitted, read_answer
-from grader.course.layout import own_check
+from grader.course.layout import Places
 from grader.model import Course, Exercise, Outcome, Verdict
 from grader.model.errors import CourseError
 from grader.model.files import write_whole
@@ -40,6 +40,11 @@ class Caught:
     missed: tuple[tuple[str, ...], ...]
     right: int
     refused: tuple[str, ...]
+
+
+def own_check(course: Course, exercise: Exercise) -> Path:
+    """The file of a student's own check of an exercise."""
+    return course.root / "my_checks" / Places.of(exercise).shown_checks.name
 
 
 def write_template(course: Course, exercise: Exercise) -> Path | None:
@@ -92,7 +97,7 @@ def _functions(exercise: Exercise) -> list[str]:
     return [name for name in names if not name.startswith("_")]
 
 
-def catch(course: Course, exercise: Exercise, setup: Setup) -> Caught:
+def caught_by(course: Course, exercise: Exercise, setup: Setup) -> Caught:
     """Run a student's check against all known answers.
 
     Raises:

@@ -3,16 +3,42 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
+from dataclasses import dataclass
 
+from grader.accelerator.spans import Span, shifted
 from grader.intake.folder import read_submission
 from grader.model import Check, Course, Device, Exercise
 from grader.model.errors import CourseError
 from grader.model.messages import Part, Setup
-from grader.report.pictures.timeline import Traced
+from grader.model.picture import Moment
 from grader.runner.open import open_lane
 
 MOST_DRAWN = 24
 """So many moments of a run are drawn in a terminal; the file has all."""
+
+
+_PAUSE_S = 1e-6
+
+
+@dataclass(frozen=True)
+class Traced:
+    """What ran, and what took virtual time meanwhile."""
+
+    title: str
+    moments: tuple[Moment, ...]
+
+
+def spans_of(runs: Sequence[Traced]) -> list[Span]:
+    """The runs one after another, from 0 on, each below a span with its title."""
+    spans: list[Span] = []
+    now = 0.0
+    for run in (run for run in runs if run.moments):
+        zero, end = min(one.start for one in run.moments), max(one.end for one in run.moments)
+        spans.append(Span(run.title, "run", now, now + end - zero))
+        spans += shifted(run.moments, now - zero)
+        now += end - zero + _PAUSE_S
+    return spans
 
 
 def traces(course: Course, exercise: Exercise, setup: Setup, lines: str | None) -> tuple[list[Traced], list[str]]:
@@ -26,11 +52,11 @@ def traces(course: Course, exercise: Exercise, setup: Setup, lines: str | None) 
             the examples of the hidden ones.
 
     Raises:
-        CourseError: it has no check of devices, the lines are no Python, or there is no file.
+        CourseError: it has no check of devices, the lines are not Python, or there is no file.
         GraderError: a process of ours cannot be had.
     """
     if lines is not None and not _is_python(lines):
-        raise CourseError("--code is no Python; write it as you would at a prompt, such as --code 'f(torch.ones(3))'")
+        raise CourseError("--code is not Python; write it as you would at a prompt, such as --code 'f(torch.ones(3))'")
     submission = read_submission(course.root, [exercise], author="you")
     if problem := submission.problems.get(exercise.id):
         raise CourseError(problem)

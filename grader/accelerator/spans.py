@@ -1,0 +1,207 @@
+"""What took virtual time, as a timeline of text and as a file in the Trace Event Format.
+
+ui.perfetto.dev and chrome://tracing show such a file. Standard library only: the host draws without PyTorch.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+COPIES = ("host to device", "device to host", "device to device")
+_HOST = "host"
+_RUNS = 1 << 10
+"""The process of what ran, in a trace: behind those of all devices."""
+
+_NAME, _TIME = 29, 10
+_NARROW, _NARROW_NAME = 64, 18
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Something that took virtual time.
+
+    Attributes:
+        name: the operator, "host to device" and the like, or what the host waits for.
+        place: "host", or the index of the device.
+        start: in virtual seconds.
+        end: in virtual seconds.
+        stream: of a device: the number of the stream.
+        unit: of a device: the part of it that works, "kernels" or a direction in which bytes go.
+        nbytes: how many bytes are moved, through memory or over the bus.
+        shapes: of the tensors that an operator was given.
+    """
+
+    name: str
+    place: str
+    start: float
+    end: float
+    stream: int = 0
+    unit: str = ""
+    nbytes: int = 0
+    shapes: tuple[tuple[int, ...], ...] = ()
+
+
+def shifted(rows: Iterable[Any], seconds: float) -> list[Span]:
+    """Spans, or what has the same attributes, that much later."""
+    return [
+        Span(row.name, row.place, row.start + seconds, row.end + seconds, row.stream, row.unit, row.nbytes, row.shapes)
+        for row in rows
+    ]
+
+
+def timeline(spans: Sequence[Span], *, rows: int = 20, width: int = 80, marks: str = "#=.", side: str = "|") -> str:
+    """Draw spans from left to right in the order of time.
+
+    Args:
+        spans: those of a clock.
+        rows: the most rows; the longest spans are kept, and the last line says how many are left out.
+        width: of a line, in characters.
+        marks: of work of a device, of work of the host, and of a wait of the host.
+        side: at both ends of a bar.
+
+    Returns:
+        A line for each span; "" where there are no spans.
+    """
+    if not spans:
+        return ""
+    start, end = min(span.start for span in spans), max(span.end for span in spans)
+    # The longest spans are kept, since they are what the time went to, and shown in the order of time again.
+    shown = sorted(spans, key=lambda span: span.start - span.end)[:rows]
+    shown.sort(key=lambda span: (span.start, span.end))
+    name = _NAME if width >= _NARROW else _NARROW_NAME
+    columns = width - name - _TIME - 2
+    scale = columns / (end - start or 1.0)
+    half = columns // 2
+    lines = [f"{'':{name}}{side}{time_text(start):<{half}}{time_text(end):>{columns - half}}{side}"]
+    for span in shown:
+        # Each span is seen, at least as one character, and none leaves the frame.
+        left = min(int((span.start - start) * scale), columns - 1)
+        length = max(1, min(round((span.end - span.start) * scale), columns - left))
+        mark = marks[0] if span.place != _HOST else marks[2] if span.name.startswith("wait") else marks[1]
+        who = _HOST if span.place == _HOST else f"dev{span.place}"
+        label = f"{who} {span.name}"[: name - 1]
+        bar = f"{label:{name}}{side}{' ' * left}{mark * length}".ljust(width - _TIME)
+        lines.append(f"{bar}{side}{time_text(span.end - span.start):>{_TIME - 1}}")
+    if len(spans) > rows:
+        lines.append(f"{len(spans) - rows} shorter ones are left out")
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def time_text(seconds: float) -> str:
+    """A time for people, with three digits."""
+    if seconds <= 0:
+        return "0 s"
+    for unit, name in ((1.0, "s"), (1e-3, "ms"), (1e-6, "us")):
+        if seconds >= unit:
+            return f"{_three(seconds / unit)} {name}"
+    return f"{_three(seconds / 1e-9)} ns"
+
+
+def _three(number: float) -> str:
+    # Not 1e+03, which `g` makes of 999.6.
+    return f"{number:.0f}" if number >= 99.95 else f"{number:.3g}"
+
+
+def write_trace(spans: Sequence[Span], path: str | os.PathLike[str]) -> None:
+    """Write spans of a clock to a file that Perfetto shows.
+
+    Host and devices are processes there, and each has a thread for what it does one after another: calls and waits,
+    kernels, copies of each direction. An arrow leads from a launch to its kernel.
+
+    Args:
+        spans: those of a clock, in its order.
+        path: of the file; it is written over.
+    """
+    text = json.dumps({"displayTimeUnit": "ns", "traceEvents": list(trace_events(spans))}, indent=0)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text + "\n")
+
+
+def trace_events(spans: Sequence[Span]) -> Iterator[dict[str, Any]]:
+    """The events of the format, as plain data: names of processes and threads, spans, arrows.
+
+    A span with another place than "host" or a number has a row above all others: what ran meanwhile.
+    """
+    tracks = _Tracks()
+    told: list[dict[str, Any]] = []
+    launch: tuple[Span, dict[str, int]] | None = None
+    for number, span in enumerate(spans):
+        at = tracks.of(span)
+        told.append(_complete(span, at))
+        # The clock notes a launch, and then the work that it hands over; of a copy between devices there are two.
+        if span.place == _HOST:
+            launch = (span, at) if span.name.startswith("launch ") else None
+        elif launch is not None and launch[0].name == f"launch {span.name}":
+            told += _arrow(number, launch, span, at)
+    yield from tracks.names()
+    yield from told
+
+
+class _Tracks:
+    """Where each span stands: spans of one thread must not overlap, so that streams get threads of their own."""
+
+    def __init__(self) -> None:
+        self.ends: dict[tuple[int, str], list[float]] = {}
+        self.threads: dict[tuple[int, str, int], int] = {}
+
+    def of(self, span: Span) -> dict[str, int]:
+        """The process and the thread of a span."""
+        process, kind = _process(span), _kind(span) + (f", stream {span.stream}" if span.stream else "")
+        ends = self.ends.setdefault((process, kind), [])
+        # Times are sums of floats: what ends when the next begins may end a trifle later.
+        row = next((i for i, end in enumerate(ends) if end <= span.start + 1e-12), len(ends))
+        ends[row : row + 1] = [span.end]
+        thread = self.threads.setdefault((process, kind, row), len(self.threads) + 1)
+        return {"pid": process, "tid": thread}
+
+    def names(self) -> Iterator[dict[str, Any]]:
+        """The events that name processes and threads."""
+        for process in sorted({process for process, _, _ in self.threads}):
+            name = {0: _HOST, _RUNS: "what ran"}.get(process, f"device {process - 1}")
+            yield {"ph": "M", "name": "process_name", "pid": process, "args": {"name": name}}
+            yield {"ph": "M", "name": "process_sort_index", "pid": process, "args": {"sort_index": process}}
+        for (process, kind, row), thread in self.threads.items():
+            name = f"{kind} {row + 1}" if row else kind
+            yield {"ph": "M", "name": "thread_name", "pid": process, "tid": thread, "args": {"name": name}}
+
+
+def _process(span: Span) -> int:
+    if span.place == _HOST:
+        return 0
+    return int(span.place) + 1 if span.place.isdecimal() else _RUNS
+
+
+def _kind(span: Span) -> str:
+    if span.place == _HOST:
+        first = span.name.partition(" ")[0]
+        return {"wait": "waits", "range": "ranges"}.get(first, "calls")
+    if not span.place.isdecimal():
+        return "run"
+    if span.name == "scalar to host":
+        return "device to host"
+    return span.name if span.name in COPIES else "kernels"
+
+
+def _complete(span: Span, at: dict[str, int]) -> dict[str, Any]:
+    event = {"ph": "X", "name": span.name, "cat": _kind(span), **at}
+    told = {"shapes": [list(shape) for shape in span.shapes], "bytes": span.nbytes}
+    told = {name: value for name, value in told.items() if value}
+    return event | {"ts": _micro(span.start), "dur": _micro(span.end - span.start)} | ({"args": told} if told else {})
+
+
+def _arrow(
+    number: int, launch: tuple[Span, dict[str, int]], work: Span, at: dict[str, int]
+) -> Iterable[dict[str, Any]]:
+    known = {"name": "launch", "cat": "launch", "id": number}
+    started, place = launch
+    yield {"ph": "s", **known, **place, "ts": _micro(started.start)}
+    yield {"ph": "f", "bp": "e", **known, **at, "ts": _micro(work.start)}
+
+
+def _micro(seconds: float) -> float:
+    # The format counts in microseconds; thousandths of a nanosecond are noise of the floats.
+    return round(seconds * 1e6, 6)

@@ -1,0 +1,6 @@
+"""Games for whoever studies: nothing else needs them, and they are imported when they are played.
+
+breaking, faults  `grade break`: a fault planted in the student's own solution
+catching          `grade catch`: the student's own check against known answers
+tracing           `grade trace`: what an exercise does on the simulated accelerator
+"""
