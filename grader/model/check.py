@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -144,7 +144,7 @@ class Outcome:
     detail: str = ""
     seconds: float = 0.0
     counters: Mapping[str, int] = field(default_factory=dict)
-    speed: Sequence[Speed] = ()
+    speed: tuple[Speed, ...] = ()
     device: Device | None = None
     cause: str = ""
     picture: Picture | None = None

@@ -2,6 +2,7 @@
 
 GraderError                 something stopped the grader; exit status 3 unless a subclass says otherwise
 ├── CourseError             the course or the command is wrong; lists every problem found; exit status 2
+│   └── FormatError         data are not of the type that they should have; lists every problem with its place
 ├── SubmissionError         a submission cannot be read at all; exit status 2
 ├── ConfinementError        workers cannot be confined as well as is asked; exit status 2
 └── StartError              a process of ours did not start, or cannot do its work on this machine; exit status 3
@@ -30,6 +31,10 @@ class CourseError(GraderError):
     def __init__(self, *problems: str) -> None:
         self.problems: Sequence[str] = problems
         super().__init__("\n".join(problems))
+
+
+class FormatError(CourseError):
+    """Data are not of the type that they should have."""
 
 
 class SubmissionError(GraderError):

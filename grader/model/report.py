@@ -32,10 +32,10 @@ class Submission:
     paths: Mapping[str, Path]
     problems: Mapping[str, str]
     digest: str
-    unread: Mapping[str, Sequence[Path]] = field(default_factory=dict)
+    unread: Mapping[str, tuple[Path, ...]] = field(default_factory=dict)
     root: Path | None = None
-    authors: Sequence[str] = ()
-    notes: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    authors: tuple[str, ...] = ()
+    notes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     cells: Mapping[str, Sequence[tuple[int, int]]] = field(default_factory=dict)
 
 

@@ -199,7 +199,7 @@ def test_stale_copy_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     """A second file of an exercise's name is said not to be read."""
     monkeypatch.chdir(tmp_path)
     paths = {"double": tmp_path / "exercises" / "double.py"}
-    submission = Submission("somebody", {}, paths, {}, "", {"double": [tmp_path / "double.py"]})
+    submission = Submission("somebody", {}, paths, {}, "", {"double": (tmp_path / "double.py",)})
     assert list(unread_lines(submission)) == ["exercises/double.py is graded; double.py is not read"]
 
 
