@@ -21,7 +21,7 @@ from grader.connection.spawn import SpawnStarter
 from grader.course.load import load_course
 from grader.course.names import find_exercises
 from grader.grading.grade import Sheet, grade_at_once
-from grader.intake.folder import read_submission
+from grader.intake.collect import read_submission
 from grader.model import Course, Device, Exercise, GradedExercise, Limits, Submission
 from grader.model.messages import Setup, Start
 from grader.runner.lane import Lane

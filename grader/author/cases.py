@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from grader.author.proof import Proof
-from grader.course.answers import UNWRITTEN, Answer, as_submitted, read_answer
+from grader.course.answers import UNWRITTEN, Answer, as_submitted, read_answer, submission_of
 from grader.course.layout import Places
 from grader.model import Check, Exercise, Submission
 from grader.model.errors import CourseError
@@ -45,9 +44,9 @@ class Case:
 
     def submission(self) -> Submission:
         """The file as if somebody had handed it in."""
-        id, source = self.exercise.id, self.answer.source
-        files = {id: as_submitted(self.exercise, source)}
-        return Submission(self.kind, files, {id: self.answer.path}, {}, hashlib.sha256(source).hexdigest())
+        return submission_of(
+            self.kind, self.exercise, self.answer.path, as_submitted(self.exercise, self.answer.source)
+        )
 
 
 def cases_of(proof: Proof, checks: Sequence[Check], seeds: int) -> Iterator[Case]:

@@ -158,8 +158,7 @@ def _sheet(
     from grader.course.names import split_rules
     from grader.grading.grade import Sheet
     from grader.grading.secret import read_secret
-    from grader.intake.collect import collect_one
-    from grader.intake.folder import read_submission
+    from grader.intake.collect import collect_one, read_submission
     from grader.report.like import exercises_like
 
     words, earlier = wanted

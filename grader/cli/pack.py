@@ -39,7 +39,7 @@ def command(
     details("Packing ...")
     with told_errors():
         from grader.grading.grade import Sheet
-        from grader.intake.folder import read_submission
+        from grader.intake.collect import read_submission
         from grader.intake.pack import packed_files
         from grader.intake.zipped import zip_bytes
         from grader.model.errors import CourseError

@@ -8,8 +8,8 @@ from concurrent.futures import Future
 from functools import partial
 
 from grader.grading.graded import lost, to_told
+from grader.grading.origin import as_handed_in
 from grader.grading.work import Answer, Work
-from grader.intake.origin import as_handed_in
 from grader.model import Exercise
 from grader.model.errors import GraderError, StartError
 

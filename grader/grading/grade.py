@@ -14,10 +14,8 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
-from grader.course.starter import is_starter
 from grader.grading.graded import broken, graded_from
-from grader.intake.origin import as_handed_in
-from grader.intake.source import not_python, place_of
+from grader.grading.origin import as_handed_in
 from grader.model import (
     Check,
     Course,
@@ -74,7 +72,7 @@ class Sheet:
     def to_run(self, submission: Submission) -> list[Exercise]:
         """The exercises of which checks are run: a lane needs their checks alone."""
         begun = (item for item in self.exercises if self.runs_untouched or not is_untouched(item, submission))
-        return [item for item in begun if not (self.compiles and not_python(item, submission))]
+        return [item for item in begun if not (self.compiles and item.id in submission.errors)]
 
 
 def grade_submission(
@@ -137,7 +135,7 @@ def report_so_far(sheet: Sheet, submission: Submission, lane: Lane | None, done:
         if exercise.id in ready:
             rows.append(ready[exercise.id])
         elif exercise.id in to_run:
-            waits, place = Score(0, exercise.points, exercise.points), place_of(exercise, submission)
+            waits, place = Score(0, exercise.points, exercise.points), submission.places.get(exercise.id)
             rows.append(GradedExercise(exercise, "started", (), waits, place=place))
         else:
             rows.append(_not_run(sheet, exercise, submission))
@@ -196,13 +194,7 @@ def is_open(graded: GradedExercise) -> bool:
 
 def is_untouched(exercise: Exercise, submission: Submission) -> bool:
     """Whether the submitted file is the starter."""
-    path = submission.paths.get(exercise.id)
-    files = submission.files.get(exercise.id)
-    if path is None or files is None:
-        return False
-    # In a course's own folder the file is the starter: without a digest, nobody knows whether it was touched.
-    known = exercise.starter_digest or path != exercise.starter
-    return bool(known) and is_starter(exercise, files[exercise.file_name])
+    return exercise.id in submission.untouched
 
 
 @dataclass(frozen=True)
@@ -226,8 +218,7 @@ class _Task:
         if missing := self.submission.problems.get(exercise.id):
             outcomes = [Outcome(check.id, Verdict.SKIPPED, missing, cause="load") for check in wanted]
             graded = graded_from(exercise, checks, outcomes)
-            there = exercise.id in self.submission.paths  # and could not be read
-            return replace(graded, state="started" if there else "not_started", handed_in=there)
+            return replace(graded, state="not_started", handed_in=False)  # or it could not be read
         files = self.submission.files[exercise.id]
         only = frozenset(check.id for check in wanted) if rules or ids else None
         part = Part(only, stops=self.sheet.stops, told=self.sheet.told)
@@ -279,7 +270,7 @@ def _not_run(sheet: Sheet, exercise: Exercise, submission: Submission) -> Graded
     """An exercise of which no check is run: nobody has touched it, or its file is not Python."""
     hidden = exercise.withheld.points
     blank = as_handed_in(GradedExercise.untouched(exercise), submission)
-    if not sheet.compiles or not (why := not_python(exercise, submission)):
+    if not sheet.compiles or not (why := submission.errors.get(exercise.id)):
         return blank
     check = Check("load", exercise.id, "The file loads", category="error")
     row = GradedCheck(check, Outcome(check.id, Verdict.SKIPPED, why, cause="load"), Score(0, exercise.points - hidden))

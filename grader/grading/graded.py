@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from grader.intake.origin import as_handed_in
+from grader.grading.origin import as_handed_in
 from grader.model import Check, Exercise, GradedExercise, Outcome, Score, Submission, Verdict
 from grader.model.score import hold_back, score
 from grader.sandbox.records import from_plain, to_plain

@@ -30,7 +30,7 @@ class Work:
         """The work of one exercise of a submission: nothing of the others travels with it."""
         own = {
             name: {exercise: part[exercise]} if exercise in (part := getattr(submission, name)) else {}
-            for name in ("files", "paths", "problems", "unread", "notes", "cells")
+            for name in ("files", "paths", "problems", "notes", "cells", "errors", "places")
         }
         one = Submission(**{**vars(submission), **own})
         return cls(exercise, one, "" if before is None else json.dumps(before))

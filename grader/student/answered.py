@@ -17,7 +17,7 @@ from grader.course.kept import kept_answers
 from grader.grading.grade import Sheet
 from grader.grading.graded import from_told, to_told
 from grader.grading.keys import Keys, digest_of
-from grader.intake.origin import as_handed_in
+from grader.grading.origin import as_handed_in
 from grader.model import Exercise, GradedExercise, Report, Submission, Verdict
 from grader.model.files import write_whole
 from grader.model.score import counted

@@ -17,7 +17,7 @@ from typing import Any
 from grader.course.kept import kept_folder
 from grader.course.layout import Places
 from grader.grading.grade import Sheet, grade_at_once
-from grader.intake.folder import read_submission
+from grader.intake.collect import read_submission
 from grader.model import Course, Exercise, GradedExercise, Report, Submission, Verdict
 from grader.model.errors import CourseError
 from grader.model.files import write_whole

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from grader.course.answers import as_submitted, public_text
 from grader.grading.grade import Sheet, grade_submission
-from grader.intake.folder import read_submission
+from grader.intake.collect import read_submission
 from grader.model import Check, Course, Exercise, Picture
 from grader.model.messages import Setup
 from grader.model.picture import Bar, Card

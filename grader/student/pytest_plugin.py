@@ -108,7 +108,7 @@ class Bench:
     def graded(self, exercise: Exercise, checks: Collection[str]) -> GradedExercise:
         """The outcomes of some checks of an exercise; they run together, once."""
         from grader.grading.grade import Sheet, grade_at_once
-        from grader.intake.folder import read_submission
+        from grader.intake.collect import read_submission
 
         if exercise.id not in self._graded:
             course, setup = self._course, _setup()

@@ -8,7 +8,7 @@ from pathlib import Path
 from grader.course.layout import Places, staff_root, starter_copy
 from grader.course.starter import starter_digest
 from grader.grading.grade import is_untouched
-from grader.intake.folder import read_submission
+from grader.intake.collect import read_submission
 from grader.model import Course, Exercise
 from grader.model.errors import CourseError
 from grader.model.files import write_whole

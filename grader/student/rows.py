@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from grader.course.names import find_exercises
 from grader.course.topics import read_topics
 from grader.grading.grade import is_untouched
-from grader.intake.folder import read_submission
+from grader.intake.collect import read_submission
 from grader.model import Course, Exercise
 from grader.model.errors import CourseError
 from grader.student.progress import STATES, Progress

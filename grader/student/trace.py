@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from grader.intake.folder import read_submission
+from grader.intake.collect import read_submission
 from grader.model import Check, Course, Device, Exercise
 from grader.model.errors import CourseError
 from grader.model.messages import Part, Setup

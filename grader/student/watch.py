@@ -19,7 +19,7 @@ from grader.course.saves import saves
 from grader.grading.diagnose import diagnose
 from grader.grading.grade import Sheet, grade_at_once
 from grader.grading.known import Known
-from grader.intake.folder import read_submission
+from grader.intake.collect import read_submission
 from grader.model import Course, Exercise, GradedExercise, Report, Submission, Verdict
 from grader.model.errors import GraderError
 from grader.model.messages import Setup

@@ -22,7 +22,7 @@ from grader.grading.grade import Sheet, grade_submission
 from grader.grading.graded import to_told
 from grader.grading.keys import Keys
 from grader.grading.known import Known
-from grader.intake.folder import read_submission
+from grader.intake.collect import read_submission
 from grader.model import Course, GradedExercise, Verdict
 from grader.model.messages import Setup
 from grader.runner.lane import Lane

@@ -20,7 +20,7 @@ from grader.ci.run import LatestWriter, grade_checkout
 from grader.cli.ci import command
 from grader.cli.export import command as export
 from grader.grading.grade import Sheet, grade_at_once, report_so_far
-from grader.intake.folder import read_submission
+from grader.intake.collect import read_submission
 from grader.model import Course, Report, Score
 from grader.model.errors import CourseError, GraderError
 from grader.model.messages import Setup, Start

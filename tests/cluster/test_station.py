@@ -20,7 +20,7 @@ from grader.grading.grade import Sheet, grade_at_once
 from grader.grading.graded import from_told
 from grader.grading.keys import Keys
 from grader.grading.work import Answer, Work
-from grader.intake.folder import read_submission
+from grader.intake.collect import read_submission
 from grader.model import Course, Submission
 from grader.model.errors import StartError
 from grader.runner.lane import Lane

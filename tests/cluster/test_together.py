@@ -16,7 +16,7 @@ from grader.grading.diagnose import explainer
 from grader.grading.grade import Sheet, grade_at_once
 from grader.grading.known import Known
 from grader.grading.together import grade_together, lanes_for
-from grader.intake.folder import read_submission
+from grader.intake.collect import read_submission
 from grader.model import Course, Exercise, GradedExercise, Report, Submission, Verdict
 from grader.model.errors import StartError
 from grader.runner.pool import Pool, Stopped, cores

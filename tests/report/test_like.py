@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from grader.grading.grade import Sheet, grade_at_once
-from grader.intake.folder import read_submission
+from grader.intake.collect import read_submission
 from grader.model import Course
 from grader.model.errors import CourseError
 from grader.model.messages import Setup, Start

@@ -11,7 +11,7 @@ from batch.pretend import PretendLane
 
 from grader import grading
 from grader.grading.grade import Sheet, grade_at_once
-from grader.intake.folder import read_submission
+from grader.intake.collect import read_submission
 from grader.model import Course, GradedExercise, Verdict
 from grader.model.messages import Setup, Start
 from grader.runner.lane import Run
