@@ -27,7 +27,7 @@ from grader.grading.plan import RunPlan
 from grader.grading.store import open_store
 from grader.grading.submission import grade_submission
 from grader.grading.work import Result, Work
-from grader.intake.folder import read_submission
+from grader.intake.collect import read_submission
 from grader.model import Course, Device, Exercise, GradedExercise, Limits, Submission
 from grader.model.messages import Setup, Start
 from grader.runner.lane import Lane, Watch

@@ -9,11 +9,10 @@ none may break a check, and none may get full marks but those of `MAY_BE_RIGHT`,
 from __future__ import annotations
 
 import ast
-import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from grader.course.answers import UNWRITTEN, Answer, as_submitted, read_answer
+from grader.course.answers import UNWRITTEN, Answer, as_submitted, read_answer, submission_of
 from grader.course.layout import Places
 from grader.grading.plan import RunPlan
 from grader.grading.work import Work
@@ -169,10 +168,9 @@ class Case:
 
     def submission(self) -> Submission:
         """The file as if somebody had handed it in."""
-        id, source = self.exercise.id, self.answer.source
-        files = {id: as_submitted(self.exercise, source)}
         author = f"{self.kind} while busy" if self.busy else self.kind
-        return Submission(author, files, {id: self.answer.path}, {}, hashlib.sha256(source).hexdigest())
+        files = as_submitted(self.exercise, self.answer.source)
+        return submission_of(author, self.exercise, self.answer.path, files)
 
     def work(self, course: Course, setup: Setup, *, told: bool = False) -> Work:
         """The same for the scheduler; `told` if somebody reads what a student would read."""

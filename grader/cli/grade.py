@@ -93,8 +93,7 @@ def _plan(
     from grader.course.names import split_rules
     from grader.grading.plan import RunPlan
     from grader.grading.secret import read_secret
-    from grader.intake.collect import collect_one
-    from grader.intake.folder import read_submission
+    from grader.intake.collect import collect_one, read_submission
     from grader.report.like import exercises_like
 
     names, rules = split_rules(words)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from grader.course.kept import kept_folder
 from grader.course.suffixes import NOTEBOOK
@@ -143,6 +143,11 @@ def shared_code(root: Path) -> dict[str, Path]:
 def is_ours(name: str) -> bool:
     """Whether a file of that name is a course's and not a student's: checks and probes."""
     return name.startswith((_CHECKS, _PROBES))
+
+
+def solutions_in(course: PurePosixPath) -> PurePosixPath:
+    """The folder of solutions in a copy of a course."""
+    return course / _STAFF
 
 
 def is_course(folder: Path) -> bool:

@@ -1,4 +1,4 @@
-"""How names of files end from which a submission is read: Python, notebooks and zips. All in lower case."""
+"""How names of files end from which a submission is read: Python, notebooks and archives. All in lower case."""
 
 from __future__ import annotations
 
@@ -7,5 +7,6 @@ PYTHON = (".py", ".py.txt")
 
 NOTEBOOK = ".ipynb"
 ZIP = ".zip"
+ARCHIVES = (ZIP, ".tar", ".tar.gz", ".tgz")
 
-HANDED_IN = (*PYTHON, NOTEBOOK, ZIP)
+HANDED_IN = (*PYTHON, NOTEBOOK, *ARCHIVES)

@@ -9,10 +9,9 @@ from pathlib import Path
 
 from grader.grading.diagnose import diagnose
 from grader.grading.known import Known
+from grader.grading.origin import as_handed_in
 from grader.grading.outcomes import broken, graded_from, is_inconclusive
-from grader.grading.plan import is_untouched
 from grader.grading.work import Result, Work
-from grader.intake.origin import as_handed_in
 from grader.model import Check, Exercise, GradedExercise, Outcome, Verdict
 from grader.model.messages import Part
 from grader.runner.lane import Lane, Run
@@ -47,7 +46,7 @@ def grade_exercise(
         graded = _missing(work, lane)
     else:
         graded = _run_all(work, lane, hear) if work.before is None else _repeat(work, work.before, lane, hear)
-    if plan.runs_untouched and is_untouched(exercise, submission):
+    if plan.runs_untouched and exercise.id in submission.untouched:
         graded = graded.not_started()
     # What is inconclusive at first is explained when it has been repeated.
     if known is not None and (work.before is not None or not is_inconclusive(graded)):
@@ -63,9 +62,7 @@ def _missing(work: Work, lane: Lane) -> GradedExercise:
     checks = lane.checks_of(exercise)
     wanted = _wanted(work, checks)
     outcomes = [Outcome(id, Verdict.SKIPPED, why, cause="load") for id in wanted]
-    there = exercise.id in submission.paths
-    graded = graded_from(exercise, checks, outcomes)
-    return replace(graded, state="started" if there else "not_started", handed_in=there)
+    return replace(graded_from(exercise, checks, outcomes), state="not_started", handed_in=False)
 
 
 def _run_all(work: Work, lane: Lane, hear: Hear) -> GradedExercise:

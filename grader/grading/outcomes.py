@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from grader.intake.origin import as_handed_in
+from grader.grading.origin import as_handed_in
 from grader.model import Check, Exercise, GradedExercise, Outcome, Score, Submission, Verdict
 from grader.model.score import hold_back, score
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
-from grader.course.starter import is_starter
-from grader.intake.origin import as_handed_in
-from grader.intake.source import not_python
+from grader.grading.origin import as_handed_in
 from grader.model import Check, Course, Exercise, GradedCheck, GradedExercise, Outcome, Score, Submission, Verdict
 from grader.model.messages import Setup
 
@@ -49,23 +47,12 @@ class RunPlan:
 
 def not_run(plan: RunPlan, exercise: Exercise, submission: Submission) -> GradedExercise | None:
     """The exercise if no check of it is run, as its file is the untouched starter, or is not Python; else None."""
-    if not plan.runs_untouched and is_untouched(exercise, submission):
+    if not plan.runs_untouched and exercise.id in submission.untouched:
         return as_handed_in(GradedExercise.untouched(exercise), submission)
-    if plan.compiles and (why := not_python(exercise, submission)):
+    if plan.compiles and (why := submission.errors.get(exercise.id)):
         blank = as_handed_in(GradedExercise.untouched(exercise), submission)
         check = Check("load", exercise.id, "The file loads", category="error")
         outcome = Outcome(check.id, Verdict.SKIPPED, why, cause="load")
         row = GradedCheck(check, outcome, Score(0, exercise.points - exercise.withheld.points))
         return replace(blank, state="started", checks=(row,))
     return None
-
-
-def is_untouched(exercise: Exercise, submission: Submission) -> bool:
-    """Whether the submitted file is the starter."""
-    path = submission.paths.get(exercise.id)
-    files = submission.files.get(exercise.id)
-    if path is None or files is None:
-        return False
-    # In a course's own folder the file is the starter: only a digest can tell whether it was changed.
-    known = exercise.starter_digest or path != exercise.starter
-    return bool(known) and is_starter(exercise, files[exercise.file_name])

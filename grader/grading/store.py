@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import Any
 
 from grader.grading.keys import Key, Keys
+from grader.grading.origin import as_handed_in
 from grader.grading.outcomes import Outcomes
 from grader.grading.traces import COSTS, Trace, Traces
 from grader.grading.work import Finished, Result, Work
-from grader.intake.origin import as_handed_in
 from grader.model import GradedExercise, Verdict
 from grader.model.typed import from_json, to_json
 from grader.sandbox.levels import Level

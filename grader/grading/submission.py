@@ -10,7 +10,6 @@ from grader.grading.plan import RunPlan, not_run
 from grader.grading.schedule import in_order, schedule
 from grader.grading.store import Store
 from grader.grading.work import Finished, Work
-from grader.intake.source import place_of
 from grader.model import GradedExercise, Report, Score, Submission
 from grader.runner.machine import describe_machine
 from grader.sandbox.levels import Level
@@ -60,7 +59,7 @@ def report_of(plan: RunPlan, submission: Submission, done: Iterable[Finished]) -
         elif (graded := not_run(plan, exercise, submission)) is not None:
             rows.append(graded)
         else:
-            waits, place = Score(0, exercise.points, exercise.points), place_of(exercise, submission)
+            waits, place = Score(0, exercise.points, exercise.points), submission.places.get(exercise.id)
             rows.append(GradedExercise(exercise, "started", (), waits, place=place))
     levels = [one.result.confinement for one in ready.values()]
     return Report(

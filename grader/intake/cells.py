@@ -1,7 +1,7 @@
-"""Cells that ran → the text of an exercise module. Nothing in them is run here.
+"""Cells of a notebook → the text of an exercise module, for notebooks in files and in running kernels. Nothing is run.
 
-A cell whose first line is `# exercise: NAME` belongs to that exercise. Where there is such a cell, those alone count;
-else all do that belong to no other exercise.
+What only a notebook can run is left out, and so is what only shows or tries something. Each line of the module knows
+the cell that it comes from.
 """
 
 from __future__ import annotations
@@ -9,37 +9,41 @@ from __future__ import annotations
 import ast
 import builtins
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-_MARK = re.compile(r"\s*#\s*exercise:\s*(.+)")
+from grader.intake.source import syntax_error
+
 _TIMED = ("time", "timeit", "capture")
 """Magics of a whole cell, whose body runs as it stands."""
 
 _OURS = "grader.notebook"
+_LARGEST = 1 << 16
+"""A longer cell counts as code, and is not looked at."""
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One run of a cell.
+    """One run of a cell, or a cell that was saved.
 
     Attributes:
-        number: of the run, as the notebook shows it.
-        source: as IPython runs it.
+        number: as the notebook shows it.
+        source: as IPython runs it, or as it was saved.
         failed: whether it raised.
         id: of the cell, where the notebook tells; the same for all its runs.
+        dropped: lines of it that are not Python, and that do nothing in the source.
     """
 
     number: int
     source: str
     failed: bool = False
     id: str | None = None
+    dropped: tuple[str, ...] = ()
 
     @property
     def exercises(self) -> tuple[str, ...]:
-        """The exercises that it says it belongs to."""
-        found = _MARK.match(self.source)
-        return tuple(re.split(r"[\s,]+", found[1].strip())) if found else ()
+        """The exercises that it says it belongs to: `# exercise: double, total`."""
+        return words_of_mark(self.source)
 
 
 @dataclass
@@ -47,30 +51,64 @@ class Module:
     """The text of an exercise module.
 
     Attributes:
+        label: how a cell is named by its number.
         lines: its lines.
         origins: of each line, the number of the cell and the line in it.
         notes: what was left out, for the student.
+        own: the source of those of its cells alone that say which exercise they are of.
     """
 
+    label: str = "In [{}]"
     lines: list[str] = field(default_factory=list)
     origins: list[tuple[int, int]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    own: bytes = b""
 
     @property
     def source(self) -> bytes:
         """The text."""
-        return "".join(f"{line}\n" for line in self.lines).encode("utf-8", "surrogatepass")
+        return "".join(f"{line}\n" for line in self.lines).encode("utf-8", "replace")
 
-    def place(self, line: int) -> str:
-        """Where a line stands in the notebook."""
-        number, inside = self.origins[min(line, len(self.origins)) - 1] if self.origins else (0, line)
-        return f"In [{number}], line {inside}"
+    def note(self, number: int, text: str) -> None:
+        """Say something of a cell."""
+        self.notes.append(f"{self.label.format(number)}{text}")
+
+    def add(self, number: int, lines: Sequence[str], first: int = 1) -> None:
+        """Take lines of a cell, of which the first is its line `first`."""
+        self.lines += lines
+        self.origins += [(number, first + at) for at in range(len(lines))]
+
+    def add_futures(self, cells: Mapping[str, int]) -> None:
+        """Put on top what cells import of `__future__`, as a file must have it there."""
+        if cells:
+            self.lines.insert(0, f"from __future__ import {', '.join(cells)}")
+            self.origins.insert(0, (min(cells.values()), 1))
+
+
+def words_of_mark(source: str) -> tuple[str, ...]:
+    """The words of a first line `# exercise: ONE, TWO`; none if it is another line."""
+    line = source.lstrip().split("\n", 1)[0]
+    mark, colon, words = line.partition(":")
+    is_mark = colon and mark.startswith("#") and mark[1:].strip() == "exercise"
+    return tuple(re.split(r"[\s,]+", words.strip())) if is_mark and words.strip() else ()
+
+
+def parsed(source: str) -> ast.Module | None:
+    """The syntax tree of a text; None if it is not Python, or too long."""
+    if len(source) > _LARGEST or syntax_error(source):
+        return None
+    try:
+        return ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
 
 
 def module_of(
     cells: Sequence[Cell], exercise: Sequence[str], needed: Collection[str], known: Collection[str]
 ) -> Module:
-    """The module that cells make.
+    """The module that cells which ran in a kernel make.
+
+    Where a cell is marked with the exercise, the marked cells alone count; else all that belong to no other exercise.
 
     Args:
         cells: in the order in which they ran.
@@ -78,35 +116,53 @@ def module_of(
         needed: names that it asks for.
         known: names in the kernel's memory.
     """
-    module = Module()
     latest = [cell for cell in _latest(cells) if cell.source.strip()]
     marked = [cell for cell in latest if set(cell.exercises) & set(exercise)]
     chosen = marked or [cell for cell in latest if not cell.exercises]
-    checkers = set().union(*(_checkers(cell.source) for cell in latest))
-    futures: list[str] = []
-    without_magics, unread = [], []
-    for cell in chosen:
-        if cell.failed:
-            continue
-        tree = _parsed(body := _body(cell.source))
-        if tree is None:
-            unread.append(cell.number)
-            continue
-        plain = _Plain.of(body, tree, checkers)
-        futures += plain.futures
-        without_magics += [cell.number] * plain.has_magics
-        first = 2 if body != cell.source else 1
-        module.lines += plain.lines
-        module.origins += [(cell.number, first + at) for at in range(len(plain.lines))]
-    if futures:
-        module.lines.insert(0, f"from __future__ import {', '.join(dict.fromkeys(futures))}")
-        module.origins.insert(0, (chosen[0].number, 1))
-    if without_magics:
-        module.notes.append(f"Magics and shell lines are left out: {_named(without_magics)}")
-    if unread:
-        module.notes.append(f"{_named(unread)} cannot stand in a file, such as an `await` by itself, and is left out")
+    module = joined([cell for cell in chosen if not cell.failed], checkers_in(latest))
     module.notes += _memory_notes(module, chosen, cells, needed, known, exercise)
     return module
+
+
+def joined(cells: Sequence[Cell], checkers: Collection[str], needed: Collection[str] = (), label: str = "") -> Module:
+    """The module that cells make.
+
+    Args:
+        cells: in order.
+        checkers: the ways in which they may call our `check`.
+        needed: names that the exercise asks for. A cell that is not Python stays if it defines one of them, so that
+            its author reads what is wrong with it; any other such cell may be a sketch.
+        label: how a cell is named by its number, if not as in a kernel.
+    """
+    module = Module(label) if label else Module()
+    futures: dict[str, int] = {}
+    for cell in cells:
+        body = _body(cell.source)
+        tree = parsed(body)
+        if cell.dropped:
+            module.note(cell.number, f": left out {_listed(cell.dropped)}")
+        if tree is not None:
+            plain = _Plain.of(body, tree, checkers)
+            futures = {**dict.fromkeys(plain.futures, cell.number), **futures}
+            if plain.has_magics:
+                module.note(cell.number, ": left out magics and shell lines")
+            module.add(cell.number, plain.lines, 2 if body != cell.source else 1)
+        elif (error := syntax_error(body) if len(body) <= _LARGEST else None) and not defines(body, needed):
+            module.note(cell.number, f" was left out: {type(error).__name__}: {error.msg}, line {error.lineno}")
+        else:
+            module.add(cell.number, body.split("\n"))
+    module.add_futures(futures)
+    return module
+
+
+def _listed(dropped: Sequence[str]) -> str:
+    shown = ", ".join(line.strip()[:40] for line in dropped[:3])
+    return shown if len(dropped) <= 3 else f"{shown} and {len(dropped) - 3} more"
+
+
+def defines(source: str, names: Collection[str]) -> bool:
+    """Whether one of these functions or classes begins a line."""
+    return any(re.search(rf"^(?:async[ \t]+)?(?:def|class)[ \t]+{name}\b", source, re.MULTILINE) for name in names)
 
 
 def _latest(cells: Sequence[Cell]) -> list[Cell]:
@@ -115,21 +171,11 @@ def _latest(cells: Sequence[Cell]) -> list[Cell]:
     return [cell for cell in cells if last[cell.id or cell.source] is cell]
 
 
-def _named(numbers: Sequence[int]) -> str:
-    return ", ".join(f"In [{number}]" for number in dict.fromkeys(numbers))
-
-
-def _parsed(source: str) -> ast.Module | None:
-    try:
-        compile(source, "cell", "exec", dont_inherit=True)
-        return ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
-
-
 def _body(source: str) -> str:
     """What of a cell is Python: of a timed cell its body."""
-    tree = _parsed(source)
+    if "run_cell_magic" not in source:
+        return source
+    tree = parsed(source)
     if tree is None or len(tree.body) != 1:
         return source
     match tree.body[0]:
@@ -140,17 +186,18 @@ def _body(source: str) -> str:
     return source
 
 
-def _checkers(source: str) -> set[str]:
-    """The ways in which a cell may call our `check`, after what it imports."""
-    tree = _parsed(source)
+def checkers_in(cells: Sequence[Cell]) -> set[str]:
+    """The ways in which cells may call our `check`, after what they import."""
     found = set()
-    for node in ast.walk(tree) if tree else ():
-        match node:
-            case ast.ImportFrom(module=module, names=names) if module == _OURS:
-                found |= {alias.asname or alias.name for alias in names}
-            case ast.ImportFrom(module="grader", names=names) | ast.Import(names=names):
-                ours = [alias for alias in names if alias.name in (_OURS, "notebook")]
-                found |= {f"{alias.asname or alias.name}.check" for alias in ours}
+    for cell in cells:
+        tree = parsed(cell.source) if "grader" in cell.source else None
+        for node in ast.walk(tree) if tree else ():
+            match node:
+                case ast.ImportFrom(module=module, names=names) if module == _OURS:
+                    found |= {alias.asname or alias.name for alias in names}
+                case ast.ImportFrom(module="grader", names=names) | ast.Import(names=names):
+                    ours = [alias for alias in names if alias.name in (_OURS, "notebook")]
+                    found |= {f"{alias.asname or alias.name}.check" for alias in ours}
     return found
 
 
@@ -174,7 +221,7 @@ class _Plain:
         futures = [node for node in tree.body if isinstance(node, ast.ImportFrom) and node.module == "__future__"]
         ours = [node for node in tree.body if _is_ours(node, checkers) or _shows(node)]
         simple = [node for node in ast.walk(tree) if isinstance(node, ast.stmt) and not hasattr(node, "body")]
-        magics = [node for node in simple if _calls(node, "get_ipython") and node not in ours]
+        magics = [node for node in simple if node not in ours and _calls(node, "get_ipython")]
         cut = [*futures, *ours, *magics]
         rest = [node for node in tree.body if node not in cut]
         names = [alias.name for node in futures for alias in node.names]
@@ -210,7 +257,7 @@ def _is_ours(node: ast.stmt, checkers: Collection[str]) -> bool:
             return module == _OURS or (module == "grader" and any(alias.name == "notebook" for alias in names))
         case ast.Import(names=names):
             return any(alias.name == _OURS for alias in names)
-    return not hasattr(node, "body") and _calls(node, *checkers)
+    return not hasattr(node, "body") and bool(checkers) and _calls(node, *checkers)
 
 
 def _shows(node: ast.stmt) -> bool:
@@ -232,16 +279,16 @@ def _memory_notes(
     exercise: Sequence[str],
 ) -> Iterator[str]:
     """One for each name that the kernel knows, and that no cell which counts defines."""
-    tree = _parsed("\n".join(module.lines))
+    tree = parsed("\n".join(module.lines))
     bound = _bound(tree)
     used = set[str]() if "*" in bound else _loaded(tree)  # what a star brings along cannot be known here
-    asked = {*needed, *used} & set(known) - bound - set(dir(builtins))
-    for name in sorted(asked):
-        where = [cell for cell in cells if name in _bound(_parsed(cell.source))]
+    missing = {*needed, *used} & set(known) - bound - set(dir(builtins))
+    for name in sorted(missing):
+        where = [cell for cell in cells if name in _bound(parsed(cell.source))]
         if not where:
             yield f"`{name}` is in the kernel's memory, and in no cell: write it into one, and run that"
         elif where[-1] in chosen:
-            yield f"`{name}` stands in In [{where[-1].number}], which failed: mend that cell, and run it again"
+            yield f"`{name}` stands in In [{where[-1].number}], which failed: fix that cell, and run it again"
         elif where[-1] in _latest(cells):
             mark = f"# exercise: {exercise[0]}"
             yield f"`{name}` stands in In [{where[-1].number}], which is not of this exercise: begin it with  {mark}"

@@ -9,6 +9,12 @@ from pathlib import Path, PurePosixPath
 from grader.model import Exercise
 from grader.model.score import counted
 
+METADATA = ("submission_metadata.yml", "submission_metadata.yaml")
+"""The file of Gradescope's export that says whose each submission is."""
+
+SUBMITTED = "submitted"
+"""The folder of nbgrader in which the authors' folders lie."""
+
 ALL_OF_IT = PurePosixPath()
 """The name of a folder that is all that somebody handed in."""
 

@@ -9,15 +9,11 @@ from pathlib import Path
 
 from grader.course.files import suggestion
 from grader.course.suffixes import ZIP
-from grader.intake.archive import is_junk, unpack
-from grader.intake.canvas import CANVAS
-from grader.intake.clones import CLONES
-from grader.intake.gradescope import GRADESCOPE
-from grader.intake.handed import Handed, Intake, Item, Layout, Unmatched
+from grader.intake.archive import is_archive, is_junk
+from grader.intake.collect import unpack_class
+from grader.intake.handed import SUBMITTED, Handed, Intake, Item, Layout, Unmatched
 from grader.intake.match import named
-from grader.intake.moodle import MOODLE
-from grader.intake.nbgrader import NBGRADER, SUBMITTED
-from grader.intake.plain import PLAIN
+from grader.intake.platforms import CANVAS, CLONES, GRADESCOPE, MOODLE, NBGRADER, PLAIN
 from grader.intake.unpacked import private_folder
 from grader.model import Exercise
 from grader.model.errors import SubmissionError
@@ -47,21 +43,22 @@ def taken_in(
         SubmissionError: nothing can be read there, or nobody's submission is.
     """
     chosen = None if name is None else _layout(name)
-    with ExitStack() as kept:
-        root, source = path, path
+    with ExitStack() as opened:
+        root, source, left = path, path, list[Unmatched]()
         if path.is_file() and path.suffix.lower() == ZIP:
-            root = folder = kept.enter_context(private_folder())
-            unpack(path, folder)
+            root = opened.enter_context(private_folder())
+            left = unpack_class(path, root)
         elif not path.is_dir():
             raise SubmissionError(f"{path} is neither a folder with submissions nor a zip of one")
         elif only := _only_zip(path, out):
-            folder = kept.enter_context(private_folder())
-            unpack(only, folder)
+            folder = opened.enter_context(private_folder())
+            within = unpack_class(only, folder)
             # A class's download in a folder of its own, or the one author whose zip it is.
             inner, items = _inner(folder, exercises, out)
             if (chosen or _recognized(items)) is not PLAIN or _is_class(items, exercises):
-                root, source = inner, only
-        yield _taken(root, source, exercises, chosen, out)
+                root, source, left = inner, only, within
+        intake = _taken(root, source, exercises, chosen, out)
+        yield replace(intake, unmatched=(*intake.unmatched, *left))
 
 
 def _layout(name: str) -> Layout:
@@ -134,7 +131,7 @@ def _is_class(items: Sequence[Item], exercises: Sequence[Exercise]) -> bool:
     seen: set[str] = set()
     zips = 0
     for item in items:
-        zips += item.path.suffix.lower() == ZIP and not item.is_folder
+        zips += is_archive(item.name) and not item.is_folder
         if item.is_folder:
             own = {found.exercise for path in item.path.rglob("*.*") if (found := named(path.name, exercises))}
             if own & seen:

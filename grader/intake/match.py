@@ -1,7 +1,7 @@
-"""Which exercise a file is of: by its name, by its name as somebody or something changed it, and last by its contents.
+"""Which exercise a file is of, which version of it, and which files come along with it.
 
-The one place where this is decided, for every platform's download. Nothing is run or parsed here: the files are a
-stranger's.
+A name decides, also one that somebody or something changed; where it says nothing, the contents do. This is decided
+here for every platform's download. Nothing is run or parsed: strangers wrote the files.
 """
 
 from __future__ import annotations
@@ -9,9 +9,10 @@ from __future__ import annotations
 import functools
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+from typing import NamedTuple
 
 from grader.course.layout import is_ours
 from grader.course.suffixes import NOTEBOOK, PYTHON
@@ -19,13 +20,39 @@ from grader.model import Exercise
 
 CODE = (".py", NOTEBOOK)
 _LONGEST_NAME = 255
+_MOST_MARKS = 4
 
-_NUMBERED = re.compile(r"(.+?)(?:\s*\((\d{1,3})\)|[-_ ](\d{1,3}))")
-"""What browsers and platforms add to a file that is there already: `a (1).py`, `a-2.py`."""
-_COPY = re.compile(r"(?:copy[ _]of[ _])?(.+?)(?:[ _-]+(?:copy|kopie|copie|copia))?", re.IGNORECASE)
+_DOWNLOADED = re.compile(r"\s*\((\d{1,3})\)$")
+"""What browsers add to a file that is there already: `a (1).py`."""
+_NUMBERED = re.compile(r"(.+?)[-_ ](\d{1,3})")
+"""What platforms add: `a-2.py`. The number may also be a group's: `a_group_2.py`."""
+_VERSION = re.compile(r"(.+?)[-_ ]*(?:v|ver|version|rev|attempt|try)[-_ .]?(\d{1,3})", re.IGNORECASE)
+_FINAL = re.compile(r"(.+?)[-_ ]+(?:final|finished|finale|latest|newest)[-_ ]?(\d{0,3})", re.IGNORECASE)
+_OLD = re.compile(r"(.+?)[-_ ]+(?:old|draft|backup|bak|orig|original)", re.IGNORECASE)
+_COPY = re.compile(r"(.+?)[ _-]+(?:copy|kopie|copie|copia)", re.IGNORECASE)
+_COPY_OF = re.compile(r"copy[ _]of[ _](.+)", re.IGNORECASE)
 _ATTEMPT = re.compile(r"(?:attempt|submission|version|try|v)?[ _-]*(\d{1,9})", re.IGNORECASE)
 _TITLE = re.compile(rb"""\A(?:\s|#[^\n]*\n)*[rRuU]?(?:\"\"\"|''')\s*([^\n]+)""")
 _DEFINED = re.compile(rb"^(?:async[ \t]+)?(?:def|class)[ \t]+([A-Za-z]\w*)", re.MULTILINE)
+_IMPORTED = re.compile(rb"^[ \t]*(?:from[ \t]+\.*|import[ \t]+)([^#\n]+)", re.MULTILINE)
+_WORD = re.compile(rb"[A-Za-z_]\w*")
+
+
+class Version(NamedTuple):
+    """Which of several files of one exercise a file is, as its name says; a greater one takes precedence.
+
+    Attributes:
+        final: 1 or more for `final`, -1 for `old`, else 0.
+        number: of `v2` or `attempt 2`.
+        copy: of `(2)`, `-2` or `copy`.
+    """
+
+    final: int = 0
+    number: int = 0
+    copy: int = 0
+
+
+_PLAIN = Version()
 
 
 @dataclass(frozen=True)
@@ -33,35 +60,33 @@ class Name:
     """What a file's name says of it.
 
     Attributes:
-        exercise: the id of the exercise, or "".
-        number: how often it was downloaded or handed in before, as the name says; 0 for the first.
-        exact: whether it is the very name that was asked for.
+        exercise: the id of the exercise.
+        version: which of several files of it this is.
+        exact: whether it is the file name that the course gives.
     """
 
-    exercise: str = ""
-    number: int = 0
+    exercise: str
+    version: Version = _PLAIN
     exact: bool = False
 
 
 def named(name: str, exercises: Sequence[Exercise]) -> Name | None:
-    """What the name of a file says; None if it is no exercise's."""
+    """What the name of a file says; None if it is not that of an exercise."""
     suffix = next((end for end in (*PYTHON, NOTEBOOK) if name.lower().endswith(end)), "")
     if not suffix or is_ours(name) or len(name) > _LONGEST_NAME:
         return None
-    stem = name[: -len(suffix)]
-    number = 0
-    for _ in range(3):  # double (1)-2
-        if id := called(stem, exercises):
-            return Name(id, number, exact=name == f"{id}.py")
-        bare = _COPY.fullmatch(stem)
-        if bare and (id := called(bare[1], exercises)):
-            return Name(id, number + 1)
-        found = _NUMBERED.fullmatch(stem)
-        if found is None:
-            break
-        stem, number = found[1], max(number, int(found[2] or found[3]))
-    id, _ = _inside(_fold(stem), exercises)
-    return Name(id, number) if id else None
+    id, version, _ = _parts(name[: -len(suffix)], exercises)
+    return Name(id, version, exact=name == f"{id}.py") if id else None
+
+
+def owner_in(stem: str, exercises: Sequence[Exercise]) -> str:
+    """Whose a file is whose name holds an exercise's id and something else: `ada_double` is ada's; "" if it is not."""
+    return _parts(stem, exercises)[2]
+
+
+def without_downloads(stem: str) -> str:
+    """A name without what a browser adds; a number without brackets may be a group's."""
+    return _DOWNLOADED.sub("", stem)
 
 
 def called(word: str, exercises: Sequence[Exercise]) -> str:
@@ -70,32 +95,54 @@ def called(word: str, exercises: Sequence[Exercise]) -> str:
     return next((item.id for item in exercises if folded in (_fold(item.id), _fold(item.number))), "")
 
 
-def owner_in(stem: str, exercises: Sequence[Exercise]) -> str:
-    """Whose a file is whose name holds an exercise's id and something else: `ada_double` is ada's; "" if it is not."""
-    stem = without_downloads(stem)
-    numbered = _NUMBERED.fullmatch(stem)
-    if called(stem, exercises) or (numbered and called(numbered[1], exercises)):
-        return ""
-    owner = _inside(_fold(stem), exercises)[1]
-    return owner or (_inside(_fold(numbered[1]), exercises)[1] if numbered else "")  # ada_double-2
-
-
-def without_downloads(stem: str) -> str:
-    """A name without what a browser adds; a number without brackets may be a group's."""
-    return re.sub(r"\s*\(\d{1,3}\)$", "", stem)
-
-
-def _inside(folded: str, exercises: Sequence[Exercise]) -> tuple[str, str]:
-    """The exercise whose id a name begins or ends with, the longest one, and the rest of the name."""
+def _parts(stem: str, exercises: Sequence[Exercise], marks: int = _MOST_MARKS) -> tuple[str, Version, str]:
+    """The exercise, the version and the author that a name without its suffix tells of; the first is "" for none."""
+    if id := called(stem, exercises):
+        return id, _PLAIN, ""
+    if marks and (found := _COPY_OF.fullmatch(stem)):
+        id, version, owner = _parts(found[1], exercises, marks - 1)
+        return id, version._replace(copy=version.copy + 1), owner
+    folded = _fold(stem)
     if folded.startswith("test_"):  # a student's own tests
-        return "", ""
-    for id in sorted((exercise.id for exercise in exercises), key=len, reverse=True):
-        spelt = _fold(id)
-        if folded.endswith(f"_{spelt}"):
-            return id, folded[: -len(spelt) - 1]
-        if folded.startswith(f"{spelt}_"):
-            return id, folded[len(spelt) + 1 :]
-    return "", ""
+        return "", _PLAIN, ""
+    ids = sorted((exercise.id for exercise in exercises), key=len, reverse=True)
+    for id in ids:
+        if folded.endswith(f"_{_fold(id)}"):
+            return id, _PLAIN, folded[: -len(_fold(id)) - 1]
+    if marks and (marked := _mark(stem)):
+        rest, mark = marked
+        id, version, owner = _parts(rest, exercises, marks - 1)
+        if id:
+            return id, Version(*map(_stronger, version, mark)), owner
+    numbered = _NUMBERED.fullmatch(stem)
+    if marks and numbered:
+        id, version, owner = _parts(numbered[1], exercises, marks - 1)
+        if id and (not owner or _fold(numbered[1]).endswith(f"_{_fold(id)}")):
+            return id, version._replace(copy=max(version.copy, int(numbered[2]))), owner
+    for id in ids:
+        if folded.startswith(f"{_fold(id)}_"):
+            number = int(numbered[2]) if numbered else 0  # double_group_3 is group_3's, or somebody's third
+            return id, Version(copy=number), folded[len(_fold(id)) + 1 :]
+    return "", _PLAIN, ""
+
+
+def _mark(stem: str) -> tuple[str, Version] | None:
+    """A name without the last word that says which version it is, and that version; None if there is no such word."""
+    if found := _DOWNLOADED.search(stem):
+        return stem[: found.start()], Version(copy=int(found[1]))
+    if found := _COPY.fullmatch(stem):
+        return found[1], Version(copy=1)
+    if found := _FINAL.fullmatch(stem):
+        return found[1], Version(final=1 + int(found[2] or 0))
+    if found := _OLD.fullmatch(stem):
+        return found[1], Version(final=-1)
+    if found := _VERSION.fullmatch(stem):
+        return found[1], Version(number=int(found[2]))
+    return None
+
+
+def _stronger(one: int, other: int) -> int:
+    return one if abs(one) >= abs(other) else other
 
 
 @functools.lru_cache(maxsize=4096)
@@ -148,3 +195,28 @@ def attempt_of(path: PurePosixPath) -> int:
     """Which attempt a file is of, as a folder on the way to it says: `attempt_2/double.py`; 0 if none says it."""
     found = [_ATTEMPT.fullmatch(part) for part in path.parts[:-1]]
     return max((int(number[1]) for number in found if number), default=0)
+
+
+def with_packages(main: bytes, around: Mapping[PurePosixPath, bytes]) -> dict[str, bytes]:
+    """The files beside one, and those of the folders beside it that it, or what comes along, imports by their names.
+
+    Folders that no file imports stay: in a hand-in they may be other exercises.
+
+    Args:
+        main: the text of the file that counts.
+        around: Python files beside and below it, by their paths from its folder.
+
+    Returns:
+        those that come along, by name, in the order in which they were given.
+    """
+    taken = {path for path in around if len(path.parts) == 1}
+    folders = {path.parts[0] for path in around if len(path.parts) > 1}
+    texts = [main, *(around[path] for path in taken)]
+    while texts and folders:
+        words = {word for line in _IMPORTED.findall(texts.pop()) for word in _WORD.findall(line)}
+        imported = {folder for folder in folders if folder.encode("utf-8", "surrogateescape") in words}
+        folders -= imported
+        new = [path for path in around if path.parts[0] in imported and len(path.parts) > 1]
+        taken.update(new)
+        texts += [around[path] for path in new]
+    return {path.as_posix(): data for path, data in around.items() if path in taken}

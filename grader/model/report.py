@@ -11,35 +11,6 @@ from grader.model.course import Exercise
 
 
 @dataclass(frozen=True)
-class Submission:
-    """The files of one author.
-
-    Attributes:
-        author: who handed it in.
-        files: by exercise id, the bytes of its module and of the files beside it, by name.
-        paths: where each exercise's module was read from.
-        problems: by exercise id, why it has no files here.
-        digest: of all files.
-        unread: by exercise id, further files of its module's name, which do not count.
-        root: the folder that it was read from, or None.
-        authors: whose it is, where that is a group or has another name than its report; none for `author` alone.
-        notes: by exercise id, what staff should know of where its files came from.
-        cells: by exercise id, of a module from a notebook, the code cell of each line and the line in that.
-    """
-
-    author: str
-    files: Mapping[str, Mapping[str, bytes]]
-    paths: Mapping[str, Path]
-    problems: Mapping[str, str]
-    digest: str
-    unread: Mapping[str, tuple[Path, ...]] = field(default_factory=dict)
-    root: Path | None = None
-    authors: tuple[str, ...] = ()
-    notes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    cells: Mapping[str, Sequence[tuple[int, int]]] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
 class Place:
     """Where a submission has the module of an exercise, for whoever points at a line of it.
 
@@ -52,6 +23,39 @@ class Place:
     file: str
     lines: int
     names: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class Submission:
+    """The files of one author.
+
+    Attributes:
+        author: who handed it in.
+        files: by exercise id, the bytes of its module and of the files beside it, by name.
+        paths: where each exercise's module was read from.
+        problems: by exercise id, why it has no files here.
+        digest: of all files.
+        root: the folder that it was read from, or None.
+        authors: whose it is, where that is a group or has another name than its report; none for `author` alone.
+        notes: by exercise id, what staff should know of where its files came from.
+        cells: by exercise id, of a module from a notebook, the code cell of each line and the line in that.
+        untouched: the ids of exercises whose file is the starter.
+        errors: by exercise id, why its module is not Python.
+        places: by exercise id, where in `root` its module has what.
+    """
+
+    author: str
+    files: Mapping[str, Mapping[str, bytes]]
+    paths: Mapping[str, Path]
+    problems: Mapping[str, str]
+    digest: str
+    root: Path | None = None
+    authors: tuple[str, ...] = ()
+    notes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    cells: Mapping[str, Sequence[tuple[int, int]]] = field(default_factory=dict)
+    untouched: frozenset[str] = frozenset()
+    errors: Mapping[str, str] = field(default_factory=dict)
+    places: Mapping[str, Place] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -90,9 +90,6 @@ def message_lines(row: GradedCheck, width: int = WIDTH) -> Iterator[str]:
 
 def unread_lines(submission: Submission, width: int = WIDTH) -> Iterator[str]:
     """Files that look as if they were handed in and are not read, so that nobody mends the wrong one; and odd ones."""
-    for id, others in submission.unread.items():
-        names = " and ".join(_typed(path) for path in others)
-        yield from _Page(width).wrapped(f"{_typed(submission.paths[id])} is graded; {names} is not read", "")
     for id, notes in submission.notes.items():
         yield from _Page(width).wrapped(f"{id}: {'; '.join(notes)}", "")
 

@@ -10,7 +10,7 @@ from grader.course.answers import as_submitted, public_text
 from grader.grading.lanes import open_lanes
 from grader.grading.plan import RunPlan
 from grader.grading.submission import grade_submission
-from grader.intake.folder import read_submission
+from grader.intake.collect import read_submission
 from grader.model import Check, Course, Exercise, Picture
 from grader.model.messages import Setup
 from grader.model.picture import Bar, Card

@@ -16,8 +16,7 @@ from pathlib import Path
 from grader.course.layout import GIVEN, Places, bundled_course, given_files, is_course, staff_root, starter_copy
 from grader.course.load import load_course
 from grader.course.starter import starter_digest
-from grader.grading.plan import is_untouched
-from grader.intake.folder import read_submission
+from grader.intake.collect import read_submission
 from grader.model import Course, Exercise
 from grader.model.errors import CourseError
 from grader.model.files import write_whole
@@ -208,7 +207,7 @@ def keep_starters(course: Course) -> None:
     missing = [item for item in course.exercises if not starter_copy(course.root, Places.of(item)).exists()]
     files = read_submission(course.root, missing, author="") if missing else None
     for exercise in missing:
-        if files is not None and is_untouched(exercise, files):
+        if files is not None and exercise.id in files.untouched:
             copy = starter_copy(course.root, Places.of(exercise))
             ready_folder(course.root)
             copy.parent.mkdir(exist_ok=True)

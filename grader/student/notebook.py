@@ -7,7 +7,6 @@ JSON, and gets a report as HTML and as text. A request is untrusted.
 from __future__ import annotations
 
 import ast
-import hashlib
 import json
 import os
 import re
@@ -21,17 +20,19 @@ from typing import Any
 
 import click
 
+from grader.course.answers import submission_of
 from grader.course.kept import kept_results
 from grader.course.layout import course_for, find_course
 from grader.course.load import load_course
 from grader.course.names import one_exercise
 from grader.grading.known import Known
 from grader.grading.lanes import Lanes, open_lanes
+from grader.grading.origin import in_cells as lines_in_cells
 from grader.grading.plan import RunPlan
 from grader.grading.store import open_store
 from grader.grading.submission import grade_submission
 from grader.intake.cells import Cell, Module, module_of
-from grader.model import Course, Exercise, GradedExercise, Submission
+from grader.model import Course, Exercise, GradedExercise
 from grader.model.errors import GraderError
 from grader.model.messages import Setup
 from grader.report.html import fragment
@@ -88,10 +89,9 @@ class NotebookGrader:
         return {"html": fragment([graded], module.notes), "text": "\n".join(map(click.unstyle, lines))}
 
     def _graded(self, course: Course, exercise: Exercise, module: Module, folder: Path, *, own: bool) -> GradedExercise:
-        source, name = module.source, exercise.file_name
-        # As if it were a file in that folder; nobody need have saved one.
-        files, paths = {exercise.id: {name: source}}, {exercise.id: folder / name}
-        handed_in = Submission(folder.name, files, paths, {}, hashlib.sha256(source).hexdigest())
+        # As if it were a file in that folder, whether there is one or not.
+        name = exercise.file_name
+        handed_in = submission_of(folder.name, exercise, folder / name, {name: module.source})
         table = self._table_for(course, exercise, own=own)
         plan = RunPlan(course, [exercise], self._setup, runs_untouched=True, has_folder=True)
         (graded,) = grade_submission(plan, handed_in, table.lanes).exercises
@@ -140,9 +140,8 @@ def in_cells(graded: GradedExercise, module: Module) -> GradedExercise:
 
 
 def _in_cells(message: str, exercise: Exercise, module: Module) -> str:
-    file = re.escape(exercise.file_name)
-    told = re.sub(rf"(?m)^(\s+)(?:\S*/)?{file}, line (\d+)", lambda at: at[1] + module.place(int(at[2])), message)
-    told = re.sub(rf"\byour {file}", "your notebook", told)
+    told = lines_in_cells(message, exercise.file_name, module.origins, module.label)
+    told = re.sub(rf"\byour {re.escape(exercise.file_name)}", "your notebook", told)
     # Its functions are at hand in the kernel.
     told = re.sub(rf"(?m)^    from {exercise.id} import .*\n", "", told)
     return _TO_TRY.sub("To see it, in a cell of its own:", told)

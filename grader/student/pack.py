@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from grader.grading.lanes import open_lanes
-from grader.grading.plan import RunPlan, is_untouched
+from grader.grading.plan import RunPlan
 from grader.grading.submission import grade_submission
-from grader.intake.folder import read_submission
+from grader.intake.collect import read_submission
 from grader.intake.pack import packed_files
 from grader.intake.zipped import zip_bytes
 from grader.model import Course, HandIn, Report, Submission
@@ -72,7 +72,7 @@ def _problems(submission: Submission, report: Report) -> Iterator[str]:
         at_load = [row.outcome.message for row in graded.checks if row.outcome.cause == "load"]
         if missing := submission.problems.get(exercise.id):
             text = missing
-        elif is_untouched(exercise, submission):
+        elif exercise.id in submission.untouched:
             text = "nobody has changed it yet; it earns 0"
         elif at_load:
             text = at_load[0]

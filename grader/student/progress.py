@@ -15,8 +15,7 @@ from typing import Any
 from grader.course.kept import kept_folder, kept_progress
 from grader.course.names import find_exercises, one_exercise
 from grader.course.topics import read_topics
-from grader.grading.plan import is_untouched
-from grader.intake.folder import read_submission
+from grader.intake.collect import read_submission
 from grader.model import Course, Exercise, GradedExercise, Report
 from grader.model.errors import CourseError
 from grader.model.files import write_whole
@@ -180,7 +179,7 @@ def rows_of(course: Course, progress: Progress) -> list[Row]:
         found = []
         for exercise in module.exercises:
             standing, fast = progress.of(exercise.id), exercise is module.exercises[-1]
-            if exercise.id not in files.files or is_untouched(exercise, files):
+            if exercise.id not in files.files or exercise.id in files.untouched:
                 found.append(Row(exercise, "not_started", 0, fast))
             else:
                 begun = standing.state if standing.state != "not_started" else "started"

@@ -22,7 +22,7 @@ from grader.grading.plan import RunPlan
 from grader.grading.store import open_store
 from grader.grading.submission import grade_submission
 from grader.grading.work import Work
-from grader.intake.folder import read_submission
+from grader.intake.collect import read_submission
 from grader.model import Course, Exercise, GradedExercise, Report, Submission, Verdict
 from grader.model.errors import GraderError
 from grader.model.messages import Setup

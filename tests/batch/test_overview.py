@@ -19,7 +19,7 @@ from grader.grading.known import Known
 from grader.grading.plan import RunPlan
 from grader.grading.schedule import schedule
 from grader.grading.work import Work
-from grader.intake.folder import read_submission
+from grader.intake.collect import read_submission
 from grader.model import Course, GradedExercise, Verdict
 from grader.model.messages import Setup
 from grader.runner.lane import Lane

@@ -163,7 +163,7 @@ def test_a_group_has_a_row_for_each_of_its_authors(pretend: PretendClass, monkey
     """It is graded once, and one report names them all."""
     group = Handed("x+y", ("x", "y"), (Part(pretend.folder / "ada"),))
     real = pretend.folder
-    monkeypatch.setattr("grader.intake.plain.grouped", lambda found, others=(): [group])
+    monkeypatch.setattr("grader.intake.platforms.grouped", lambda found, others=(): [group])
     pretend.grade()
     assert real.is_dir()
     assert pretend.rows()["x"] == pretend.rows()["y"]

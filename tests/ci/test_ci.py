@@ -23,7 +23,7 @@ from grader.grading import schedule
 from grader.grading.plan import RunPlan
 from grader.grading.submission import grade_submission, report_of
 from grader.grading.work import Finished
-from grader.intake.folder import read_submission
+from grader.intake.collect import read_submission
 from grader.model import Course, Report, Score
 from grader.model.errors import CourseError, GraderError
 from grader.model.messages import Setup, Start

@@ -34,7 +34,7 @@ from grader.grading.known import Known
 from grader.grading.outcomes import Outcomes, is_broken
 from grader.grading.plan import RunPlan
 from grader.grading.work import Result, Work
-from grader.intake.folder import read_submission
+from grader.intake.collect import read_submission
 from grader.model import Course, Exercise, Submission
 from grader.model.errors import CourseError, StartError
 from grader.runner.lane import Lane

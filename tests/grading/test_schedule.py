@@ -22,7 +22,7 @@ from grader.grading.plan import RunPlan
 from grader.grading.schedule import schedule
 from grader.grading.submission import grade_submission
 from grader.grading.work import Finished, Work
-from grader.intake.folder import read_submission
+from grader.intake.collect import read_submission
 from grader.model import Check, Course, Outcome, Report, Submission, Verdict
 from grader.model.errors import StartError
 from grader.model.messages import ALL, Collected, Part

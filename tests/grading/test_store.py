@@ -14,7 +14,7 @@ from grader.course.kept import kept_results
 from grader.grading.plan import RunPlan
 from grader.grading.store import open_store
 from grader.grading.submission import grade_submission
-from grader.intake.folder import read_submission
+from grader.intake.collect import read_submission
 from grader.model import Course, GradedExercise, Verdict
 from grader.model.messages import Setup
 from grader.runner.lane import Run

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-import random
+import tarfile
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
@@ -13,7 +13,7 @@ from support import COURSES
 
 from grader.course.load import load_course
 from grader.intake.collect import collect
-from grader.intake.handed import ALL_OF_IT, Handed, Part
+from grader.intake.handed import ALL_OF_IT, Handed, Part, Unmatched
 from grader.model import Submission
 
 COURSE = load_course(COURSES / "tiny")
@@ -33,10 +33,28 @@ def zipped(
     return target.getvalue()
 
 
-def submission(path: Path) -> Submission:
+def tarred(files: Mapping[str, bytes], others: Mapping[str, bytes] | None = None, method: str = "") -> bytes:
+    target = io.BytesIO()
+    with tarfile.open(fileobj=target, mode="w:gz" if method else "w") as archive:
+        for name, data in files.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(data)
+            archive.addfile(info, io.BytesIO(data))
+        for name, kind in (others or {}).items():
+            info = tarfile.TarInfo(name)
+            info.type, info.linkname = kind, "/etc/passwd"
+            archive.addfile(info)
+    return target.getvalue()
+
+
+def collected(path: Path) -> tuple[Submission, list[Unmatched]]:
     part = Part(path, ALL_OF_IT if path.is_dir() else PurePosixPath(path.name))
-    (found,), _ = collect(Handed("ada", ("ada",), (part,)), COURSE.exercises, COURSE.exercises)
-    return found
+    (found,), unmatched = collect(Handed("ada", ("ada",), (part,)), COURSE.exercises, COURSE.exercises)
+    return found, unmatched
+
+
+def submission(path: Path) -> Submission:
+    return collected(path)[0]
 
 
 def read(path: Path) -> Mapping[str, Mapping[str, bytes]]:
@@ -72,25 +90,95 @@ def test_nothing_leads_out_of_a_zip(tmp_path: Path) -> None:
     assert [item.name for item in tmp_path.rglob("*.py")] == []
 
 
-@pytest.mark.parametrize(
-    ("data", "told"),
-    [
-        (b"no zip", "ada.zip cannot be read as a zip: File is not a zip file"),
-        (zipped({PLACE: b"x = 1\n" * 99})[:-60], "File is not a zip file"),
-        (zipped({PLACE: b"x = 1\n" * 99}).replace(b"\x78", b"\x79"), "ada.zip cannot be read as a zip: "),
-        (zipped({PLACE: bytes(3 << 20)}), "a file of more than 1 MiB"),
-        (zipped({f"{i}.ipynb": random.randbytes(7 << 20) for i in range(10)}, zipfile.ZIP_STORED), "or too many"),
-        (zipped({"double.ipynb": bytes(3 << 20)}), "200 times as large as what is packed of it"),
-        (zipped({f"{i}.py": b"" for i in range(501)}), "or too many"),
-        (zipped({f"{i}.txt": b"" for i in range(5001)}, zipfile.ZIP_STORED), "more than 5000 entries"),
-    ],
-)
-def test_zip_that_cannot_be_read_says_so(tmp_path: Path, data: bytes, told: str) -> None:
-    """Of a broken, cut, or much too large zip its author reads what is wrong; it is not as if nothing had come."""
+@pytest.mark.parametrize("data", [b"no zip", zipped({PLACE: b"x = 1\n" * 99})[:-60]])
+def test_zip_that_cannot_be_read_says_so(tmp_path: Path, data: bytes) -> None:
+    """Of a broken or cut zip its author reads what is wrong; it is not as if nothing had come."""
     (tmp_path / "ada.zip").write_bytes(data)
     found = submission(tmp_path / "ada.zip")
-    assert {id for id in found.problems if told in found.problems[id]} == {"double", "total"}
+    why = "ada.zip cannot be read as a zip: File is not a zip file"
+    assert found.problems == {"double": why, "total": why}
     assert set(found.paths) == {"double", "total"}
+
+
+TOO_MUCH = "too much was handed in, more than 500 files or 64 MiB: "
+GOOD = {PLACE: b"x = 1\n"}
+
+
+@pytest.mark.parametrize(
+    ("files", "row", "why"),
+    [
+        ({"total.py": bytes(3 << 20)}, "total.py", "it is larger than 1024 KiB"),
+        ({"data.txt": bytes(50 << 20)}, "", ""),
+        ({"big.ipynb": bytes(50 << 20)}, "big.ipynb", "it is larger than 8192 KiB"),
+        (
+            {f"old/{i:03}.py": b"x" for i in range(600)},
+            "old/499.py",
+            f"{TOO_MUCH}101 files not read",
+        ),
+        ({f"{i}.txt": b"" for i in range(5001)}, "", ""),
+        (
+            {f"old/{i}.ipynb": bytes(8 << 20) for i in range(9)},
+            "old/8.ipynb",
+            f"{TOO_MUCH}1 file not read",
+        ),
+        (
+            {"env/pyvenv.cfg": b"", "env/lib/python3/site-packages/x/double.py": b"", "env/bin/y.py": b""},
+            "env/pyvenv.cfg",
+            "a virtual environment, whose files are not read",
+        ),
+        ({"pyvenv.cfg": b"", "Scripts/y.py": b""}, "pyvenv.cfg", "a virtual environment, whose files are not read"),
+        ({"e/site-packages/double.py": b""}, "e/site-packages", "installed packages, which are not read"),
+    ],
+)
+@pytest.mark.parametrize("kind", ["zip", "folder", "tar"])
+def test_a_large_part_costs_no_other(tmp_path: Path, files: dict[str, bytes], row: str, why: str, kind: str) -> None:
+    """A large file, too many of them, a virtual environment: that part is left out, and one row says so."""
+    path, above = tmp_path / f"ada.{kind}", f"ada.{kind}/"
+    if kind == "zip":
+        path.write_bytes(zipped({**files, **GOOD}))
+    elif kind == "tar":
+        path.write_bytes(tarred({**GOOD, **files}))
+    else:
+        above = ""
+        for name, data in {**files, **GOOD}.items():
+            (path / name).parent.mkdir(parents=True, exist_ok=True)
+            (path / name).write_bytes(data)
+    found, unmatched = collected(path)
+    assert found.files["double"]["double.py"] == b"x = 1\n"
+    told = {one.file: one.why for one in unmatched if not one.why.startswith(("no exercise", "it cannot be read as"))}
+    assert list(told) == ([f"{above}{row}"] if row else [])
+    assert all(text.startswith(why) for text in told.values())
+
+
+def test_what_is_damaged_or_locked_is_one_files_matter(tmp_path: Path) -> None:
+    """A file of a zip that cannot be unpacked is told of by name, and the others count."""
+    data = zipped({"double.py": b"x = 1\n", "total.py": b"y = 2\n"}, zipfile.ZIP_STORED)
+    (tmp_path / "ada.zip").write_bytes(data.replace(b"y = 2", b"y = 3"))
+    found = submission(tmp_path / "ada.zip")
+    assert set(found.files) == {"double"}
+    assert found.problems["total"].startswith("total.py cannot be read: it is damaged: Bad CRC-32")
+    locked = bytearray(data)
+    for start in (locked.index(b"PK\1\2"), locked.index(b"PK\3\4")):
+        locked[start + (8 if locked[start + 2] == 1 else 6)] |= 1
+    (tmp_path / "ada.zip").write_bytes(locked)
+    found = submission(tmp_path / "ada.zip")
+    why = "double.py cannot be read: it is protected by a password; hand it in without one"
+    assert (found.problems["double"], set(found.files)) == (why, {"total"})
+
+
+@pytest.mark.parametrize("name", ["ada.tar.gz", "ada.TGZ", "ada.tar"])
+def test_a_tar_is_opened_safely(tmp_path: Path, name: str) -> None:
+    """Regular files inside it count; links, devices, and paths that lead out of it do not."""
+    outside = tmp_path / "out.py"
+    files = {"../out.py": b"1", str(outside): b"2", "week1/double.py": b"x = 1\n"}
+    others = {"total.py": tarfile.SYMTYPE, "a/total.py": tarfile.LNKTYPE, "b/total.py": tarfile.CHRTYPE}
+    path = tmp_path / "in" / name
+    path.parent.mkdir()
+    path.write_bytes(tarred(files, others, "" if name.endswith("tar") else "gz"))
+    assert read(path) == {"double": {"double.py": b"x = 1\n"}}
+    assert list(tmp_path.rglob("*.py")) == []
+    path.write_bytes(path.read_bytes()[:60])
+    assert "cannot be read as a tar" in submission(path).problems["double"]
 
 
 def test_zips_in_zips(tmp_path: Path) -> None:

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from grader.grading.plan import is_untouched
 from grader.intake.collect import collect, collect_one
 from grader.intake.handed import Handed, Part, Unmatched
 from grader.model import Course, Submission
@@ -89,10 +88,10 @@ def test_a_notebook_as_it_was_given_out(tiny: Course, tmp_path: Path) -> None:
     cells = ["import torch", "# 01-1", f"# double\n{code}"]
     notebook = {"cells": [{"cell_type": "code", "source": cell} for cell in cells]}
     submissions, _ = collected(tiny, tmp_path, {"hw.ipynb": json.dumps(notebook).encode()})
-    assert is_untouched(tiny.exercises[0], submissions[0])
+    assert submissions[0].untouched == {"double"}
     notebook["cells"][2]["source"] += "\n# done\nx = 1"
     submissions, _ = collected(tiny, tmp_path, {"hw.ipynb": json.dumps(notebook).encode()})
-    assert not is_untouched(tiny.exercises[0], submissions[0])
+    assert not submissions[0].untouched
 
 
 def test_a_folder_by_the_name_of_a_file(tiny: Course, tmp_path: Path) -> None:
@@ -104,7 +103,7 @@ def test_a_folder_by_the_name_of_a_file(tiny: Course, tmp_path: Path) -> None:
 
 
 def test_one_authors_folder_zip_or_file(tiny: Course, tmp_path: Path) -> None:
-    """A file of the asked name counts as it lies there; where it is missing, what else is there, in a zip as well."""
+    """The file that counts is found as in a class: the latest by its name, also in a zip."""
     folder = tmp_path / "ada"
     folder.mkdir()
     (folder / "Double (1).py").write_bytes(b"x = 1")
@@ -122,7 +121,7 @@ def test_one_authors_folder_zip_or_file(tiny: Course, tmp_path: Path) -> None:
 
     (folder / "double.py").write_bytes(b"x = 3")
     named = collect_one(folder, tiny.exercises, asked, "ada")
-    assert named.files["double"]["double.py"] == b"x = 3"
-    assert named.paths["double"] == folder / "double.py"
+    assert named.files["double"]["double.py"] == b"x = 1"
+    assert named.notes["double"] == ("taken from Double (1).py, by its name; not read: double.py",)
     with pytest.raises(SubmissionError, match="neither a folder with a submission nor a file"):
         collect_one(tmp_path / "nowhere", tiny.exercises, asked, "ada")

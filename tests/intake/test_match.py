@@ -6,33 +6,46 @@ from pathlib import PurePosixPath
 
 import pytest
 
-from grader.intake.match import Name, attempt_of, by_contents, named, owner_in
+from grader.intake.match import Name, Version, attempt_of, by_contents, named, owner_in
 from grader.model import Course
 
 
 @pytest.mark.parametrize(
-    ("name", "number"),
+    ("name", "version"),
     [
-        ("Double.py", 0),
-        ("DOUBLE.PY", 0),
-        ("double (1).py", 1),
-        ("double(2).py", 2),
-        ("double-3.py", 3),
-        ("Double (1)-2.py", 2),
-        ("double - Copy.py", 1),
-        ("Copy of double.py", 1),
-        ("double_copy.py", 1),
-        ("double.py.txt", 0),
-        ("double.ipynb", 0),
-        ("01-1.py", 0),
-        ("week1_double.py", 0),
-        ("double_ada.py", 0),
+        ("Double.py", (0, 0, 0)),
+        ("DOUBLE.PY", (0, 0, 0)),
+        ("double (1).py", (0, 0, 1)),
+        ("double(2).py", (0, 0, 2)),
+        ("double-3.py", (0, 0, 3)),
+        ("Double (1)-2.py", (0, 0, 2)),
+        ("double - Copy.py", (0, 0, 1)),
+        ("Copy of double.py", (0, 0, 1)),
+        ("double_copy.py", (0, 0, 1)),
+        ("double.py.txt", (0, 0, 0)),
+        ("double.ipynb", (0, 0, 0)),
+        ("01-1.py", (0, 0, 0)),
+        ("week1_double.py", (0, 0, 0)),
+        ("double_ada.py", (0, 0, 0)),
+        ("double_v2.py", (0, 2, 0)),
+        ("DoubleV12.py", (0, 12, 0)),
+        ("double version 3 (1).py", (0, 3, 1)),
+        ("ada_double_v2.py", (0, 2, 0)),
+        ("double_final.py", (1, 0, 0)),
+        ("double_final2.py", (3, 0, 0)),
+        ("double_v2_final.py", (1, 2, 0)),
+        ("double_old.py", (-1, 0, 0)),
     ],
 )
-def test_changed_names(tiny: Course, name: str, number: int) -> None:
-    """Case, download numbers, copies, a name before or behind: all of them are the exercise's, and none is exact."""
-    assert named(name, tiny.exercises) == Name("double", number)
-    assert named("double.py", tiny.exercises) == Name("double", 0, exact=True)
+def test_changed_names(tiny: Course, name: str, version: tuple[int, int, int]) -> None:
+    """Case, versions, copies, a name before or behind: all of them are the exercise's, and none is exact."""
+    assert named(name, tiny.exercises) == Name("double", Version(*version))
+    assert named("double.py", tiny.exercises) == Name("double", exact=True)
+
+
+def test_a_name_of_many_marks_is_read_quickly(tiny: Course) -> None:
+    """Not all of them are taken off: a name may be made of nothing else."""
+    assert named("v-1" * 80 + ".py", tiny.exercises) is None
 
 
 @pytest.mark.parametrize("name", ["doubles.py", "test_double.py", "check_double.py", "double.txt", "helper.py", ".py"])
@@ -42,7 +55,18 @@ def test_other_names(tiny: Course, name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("stem", "owner"), [("ada_double", "ada"), ("double-ada (1)", "ada"), ("double", ""), ("ada", ""), ("Double-2", "")]
+    ("stem", "owner"),
+    [
+        ("ada_double", "ada"),
+        ("double-ada (1)", "ada"),
+        ("double", ""),
+        ("ada", ""),
+        ("Double-2", ""),
+        ("double_v2", ""),
+        ("ada_double_v2", "ada"),
+        ("double_final", ""),
+        ("double_group_3", "group_3"),
+    ],
 )
 def test_whose_a_single_file_is(tiny: Course, stem: str, owner: str) -> None:
     """What stands beside the exercise's name is the author's; a download number is nobody's."""

@@ -6,7 +6,8 @@ import json
 
 import pytest
 
-from grader.intake.notebook import in_cells, modules_of
+from grader.grading.origin import in_cells
+from grader.intake.notebook import modules_of
 from grader.model import Course
 
 DOUBLE = "def double(x):\n    return 2 * x"
@@ -86,13 +87,13 @@ def test_what_is_no_python_is_left_out(tiny: Course) -> None:
     assert "%not a magic" in lines
     assert [line for line in lines if "echo" in line or "check" in line or "sketch" in line] == []
     assert "y = 2" in lines
-    assert module.notes == (
+    assert module.notes == [
         "code cell 1: left out %matplotlib inline, !pip install torch, files = !ls and 2 more",
         "code cell 3: left out %%bash",
         "code cell 4: left out %%time",
         "code cell 6 was left out: SyntaxError: invalid syntax, line 1",
         "code cell 7: left out !ls",
-    )
+    ]
 
 
 def test_lines_are_told_as_cells(tiny: Course) -> None:
@@ -103,7 +104,7 @@ def test_lines_are_told_as_cells(tiny: Course) -> None:
     number = module.source.decode().split("\n").index("def total(x)") + 1
     told = f'raised\n    a b/total.py, line {number}\n  File "/x/total.py", line 1; other.py, line 2, total.py, line 99'
     asked = "raised\n    a code cell 2, line 2\n  File code cell 1, line 1; other.py, line 2, total.py, line 99"
-    assert in_cells(told, "total.py", module.places) == asked
+    assert in_cells(told, "total.py", module.origins) == asked
 
 
 @pytest.mark.parametrize("data", [b"", b"[]", b"{}", b'{"cells": 1}', b'{"cells": [1]}', b"[" * 100_000, b"\xff"])

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from grader.intake.collect import collect
-from grader.intake.folder import read_submission
+from grader.intake.collect import collect, read_submission
 from grader.intake.handed import Handed, Part
 from grader.intake.pack import packed_files
 from grader.model import Course

@@ -13,8 +13,7 @@ from support import FORK
 
 from grader.grading.plan import RunPlan
 from grader.grading.submission import grade_submission
-from grader.intake.folder import read_submission
-from grader.intake.source import not_python
+from grader.intake.collect import read_submission
 from grader.model import Course, GradedExercise, Score, Submission
 
 
@@ -41,7 +40,7 @@ def handed_in(course: Course, folder: Path, source: bytes) -> Submission:
 )
 def test_why_it_is_no_python(tiny: Course, tmp_path: Path, source: bytes, words: str) -> None:
     """The error, the line, and its text, with the path as it is typed from here."""
-    told = not_python(tiny.exercises[0], handed_in(tiny, tmp_path, source))
+    told = handed_in(tiny, tmp_path, source).errors["double"]
     asked = words.format(Path(os.path.relpath(tmp_path / "double.py")).as_posix())
     assert told.startswith(f"your double.py does not load: {asked}")
 
@@ -49,7 +48,59 @@ def test_why_it_is_no_python(tiny: Course, tmp_path: Path, source: bytes, words:
 @pytest.mark.parametrize("source", [b"def double(x):\n    return x\n", b"1 / 0\n", b"x = '\\d'\n"])
 def test_what_else_is_wrong_is_for_a_worker(tiny: Course, tmp_path: Path, source: bytes) -> None:
     """Nothing is run here, and no warning is told."""
-    assert not_python(tiny.exercises[0], handed_in(tiny, tmp_path, source)) == ""
+    assert handed_in(tiny, tmp_path, source).errors == {}
+
+
+def nested(depth: int, block: str) -> str:
+    """`finally` blocks inside one another, each of which `compile` copies for every way out of its `try`."""
+    lines = [f"{'    ' * at}try:\n{'    ' * (at + 1)}{block}\n{'    ' * at}finally:\n" for at in range(depth)]
+    return "".join(lines) + "    " * depth + "pass\n"
+
+
+@pytest.mark.timeout(20)
+def test_nested_finally_is_looked_at_quickly() -> None:
+    """Nineteen of them took 13 s and 1.5 GB."""
+    assert syntax_error(nested(19, "x = 1")) is None
+
+
+@pytest.mark.parametrize(
+    ("source", "why"),
+    [
+        ("try:\n    x = 1\nfinally:\n    await y", "'await' outside function"),
+        ("try:\n    return 1\nexcept* ValueError:\n    pass\nfinally:\n    pass", "'return' outside function"),
+        ("def f(x, x): pass", "duplicate argument 'x'"),
+        (
+            "for x in y:\n    try:\n        pass\n    finally:\n        x = 1\n    continue\nbreak",
+            "'break' outside loop",
+        ),
+    ],
+)
+def test_what_the_parser_does_not_see(source: str, why: str) -> None:
+    """What the compiler alone refuses is found as well."""
+    error = syntax_error(source)
+    assert error is not None
+    assert why in str(error.msg)
+
+
+@pytest.mark.parametrize(
+    ("source", "note"),
+    [
+        (b"# \xe9\nx = 1\n", "double.py is not saved as UTF-8 (line 1), so plain Python refuses it; save it as UTF-8"),
+        (b"x = 1\n# coding: no\n", ""),
+        (b"# coding: nope\nx = 1\n", "plain Python refuses double.py: unknown encoding: nope; save it as UTF-8"),
+        (b"# coding: latin-1\n# \xe9\n", ""),
+    ],
+)
+def test_a_file_that_plain_python_refuses(tiny: Course, tmp_path: Path, source: bytes, note: str) -> None:
+    """It is said what is wrong with how it was saved."""
+    assert handed_in(tiny, tmp_path, source).notes.get("double", ()) == ((note,) if note else ())
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+def test_a_file_that_is_saved_as_utf_16(tiny: Course, tmp_path: Path, encoding: str) -> None:
+    """It is read by nothing, and its author reads what to do."""
+    found = handed_in(tiny, tmp_path, "def double(x):\n    return x\n".encode(encoding))
+    assert found.problems["double"] == "double.py cannot be read: it is saved as UTF-16; save it as UTF-8"
 
 
 def test_no_lane_is_needed(tiny: Course, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from support import InLane
 
 from grader.grading.plan import RunPlan
 from grader.grading.submission import grade_submission
-from grader.intake.folder import read_submission
+from grader.intake.collect import read_submission
 from grader.model import Course
 from grader.model.errors import CourseError
 from grader.model.messages import Setup, Start

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import click
 import pytest
@@ -11,9 +10,9 @@ from support import COURSES
 
 from grader.course.load import load_course
 from grader.grading.causes import Told
-from grader.model import Check, Environment, GradedCheck, GradedExercise, Outcome, Report, Score, Submission, Verdict
+from grader.model import Check, Environment, GradedCheck, GradedExercise, Outcome, Report, Score, Verdict
 from grader.report.safe import columns
-from grader.report.terminal import exercise_lines, message_lines, summary_lines, unread_lines
+from grader.report.terminal import exercise_lines, message_lines, summary_lines
 
 ATTRIBUTE = "your `double` raised AttributeError"
 NONE = "the result is None (is a `return` missing?)"
@@ -193,14 +192,6 @@ def test_lines_fit_the_terminal(width: int) -> None:
     shown = lines(*rows, width=width)
     assert [line for line in shown if columns(line) > width] == []
     assert any("0 / 0.5" in line for line in shown)
-
-
-def test_stale_copy_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A second file of an exercise's name is said not to be read."""
-    monkeypatch.chdir(tmp_path)
-    paths = {"double": tmp_path / "exercises" / "double.py"}
-    submission = Submission("somebody", {}, paths, {}, "", {"double": (tmp_path / "double.py",)})
-    assert list(unread_lines(submission)) == ["exercises/double.py is graded; double.py is not read"]
 
 
 @pytest.mark.parametrize("width", [40, 60, 80])

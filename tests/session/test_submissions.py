@@ -188,7 +188,7 @@ def test_prints_of_a_megabyte(grade_text: Grade) -> None:
 
 def test_missing_file(tiny: Course, fork_lane: Lane, tmp_path: Path) -> None:
     """A file that was not handed in is told by name."""
-    from grader.intake.folder import read_submission
+    from grader.intake.collect import read_submission
 
     exercise = tiny.exercises[0]
     graded = grade_one(exercise, read_submission(tmp_path, [exercise], "x"), fork_lane, 0)

@@ -62,7 +62,7 @@ def test_magics_are_left_out_with_a_note(source: str, left: str) -> None:
     """What IPython alone can run goes, and all other lines stay where they are; of a timed cell the body counts."""
     module = made(source)
     assert module.source.decode() == left
-    told = ["Magics and shell lines are left out: In [1]"] if "time" not in source else []
+    told = ["In [1]: left out magics and shell lines"] if "time" not in source else []
     assert module.notes == told
 
 
@@ -90,14 +90,13 @@ def test_imports_of_the_future_stand_on_top() -> None:
     """In a notebook each cell may have some; a file has them in its first line. Other lines know where they were."""
     module = made("a = 1", "from __future__ import annotations\nb = 2")
     assert module.lines == ["from __future__ import annotations", "a = 1", "", "b = 2"]
-    assert [module.place(line) for line in (2, 4, 99)] == ["In [1], line 1", "In [2], line 2", "In [2], line 2"]
+    assert module.origins == [(2, 1), (1, 1), (2, 1), (2, 2)]
 
 
 def test_what_cannot_stand_in_a_file_is_told() -> None:
     """An `await` at top level runs in a notebook only."""
-    assert made("await thing()", "a = 1").notes == [
-        "In [1] cannot stand in a file, such as an `await` by itself, and is left out"
-    ]
+    why = "SyntaxError: 'await' outside function, line 1"
+    assert made("await thing()", "a = 1").notes == [f"In [1] was left out: {why}"]
 
 
 def test_names_in_memory_alone_are_told() -> None:
@@ -113,7 +112,7 @@ def test_names_in_memory_alone_are_told() -> None:
     notes = made(*cells, known=("one", "two", "three", "four", "five", "double", "len")).notes
     assert notes == [
         "`four` is in the kernel's memory, and in no cell: write it into one, and run that",
-        "`one` stands in In [2], which failed: mend that cell, and run it again",
+        "`one` stands in In [2], which failed: fix that cell, and run it again",
         "`three` is in the kernel's memory alone: the cell that defined it was changed since",
         "`two` stands in In [3], which is not of this exercise: begin it with  # exercise: double",
     ]

@@ -19,7 +19,7 @@ from grader.course.layout import Places
 from grader.grading.lanes import Engine
 from grader.grading.plan import RunPlan
 from grader.grading.submission import grade_submission
-from grader.intake.folder import read_submission
+from grader.intake.collect import read_submission
 from grader.model import Course, Exercise, GradedExercise, Report, Submission, Verdict
 from grader.model.errors import CourseError
 from grader.model.files import write_whole

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from grader.accelerator.spans import Span, shifted
-from grader.intake.folder import read_submission
+from grader.intake.collect import read_submission
 from grader.model import Check, Course, Device, Exercise
 from grader.model.errors import CourseError
 from grader.model.messages import Part, Setup

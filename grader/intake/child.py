@@ -1,0 +1,83 @@
+"""The process that reads submissions: a line of JSON in, a line of JSON out, under limits on CPU time and memory.
+
+It runs no student code. It opens archives, notebooks and source texts that strangers made, and may be killed at any
+time. It ends when its input does.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+from grader.intake.choice import submissions_of
+from grader.intake.messages import CPU_CLASS_S, CPU_S, MEMORY_MB, OUT_OF_MEMORY, Reply, Request
+from grader.intake.unpacked import unpack
+from grader.model import Exercise
+from grader.model.errors import SubmissionError
+from grader.model.typed import from_json, to_json
+
+if sys.platform != "win32":
+    import resource
+
+
+def answer(request: Request, course: Sequence[Exercise]) -> Reply:
+    """Do what is requested."""
+    try:
+        if request.handed is not None:
+            wanted = [exercise for exercise in course if exercise.id in request.wanted]
+            found, unmatched = submissions_of(request.handed, course, wanted, every=request.every, root=request.root)
+            return Reply(tuple(found), tuple(unmatched))
+        assert request.archive is not None
+        assert request.folder is not None
+        return Reply(unmatched=tuple(unpack(request.archive, request.folder)))
+    except SubmissionError as error:
+        return Reply(problem=str(error))
+    except MemoryError:
+        raise
+    except Exception as error:  # a fault of ours must not keep others from their marks
+        return Reply(fault=f"{type(error).__name__}: {error}")
+
+
+def main() -> None:
+    """Answer requests until there are no more."""
+    _limit_memory()
+    course: Sequence[Exercise] = ()
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    for line in sys.stdin.buffer:
+        request = from_json(Request, line)
+        course = request.course or course
+        _limit_time(CPU_S if request.archive is None else CPU_CLASS_S)
+        try:
+            sent = to_json(answer(request, course))
+        except MemoryError:
+            os._exit(OUT_OF_MEMORY)
+        answers.write(sent + b"\n")
+        answers.flush()
+
+
+def _limit_memory() -> None:
+    if sys.platform != "win32":
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        _, hard = resource.getrlimit(resource.RLIMIT_AS)
+        most = MEMORY_MB << 20
+        if hard == resource.RLIM_INFINITY or most <= hard:
+            try:
+                resource.setrlimit(resource.RLIMIT_AS, (most, hard))
+            except (OSError, ValueError):  # macOS has no such limit; the host's limit on time is still there
+                return
+
+
+def _limit_time(seconds: int) -> None:
+    """Have this process killed if it uses so many CPU seconds more."""
+    if sys.platform != "win32":
+        used = resource.getrusage(resource.RUSAGE_SELF)
+        soft = int(used.ru_utime + used.ru_stime) + 1 + seconds
+        _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+        if hard == resource.RLIM_INFINITY or soft <= hard:
+            resource.setrlimit(resource.RLIMIT_CPU, (soft, hard))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,306 @@
+"""The files of one author → Submission: for each exercise that is graded, the one file that counts."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from grader.course.layout import Places, is_ours
+from grader.course.starter import is_starter, is_untouched
+from grader.course.suffixes import NOTEBOOK
+from grader.intake.cells import Module
+from grader.intake.contents import Contents, is_packed
+from grader.intake.handed import Handed, Unmatched
+from grader.intake.match import Version, attempt_of, by_contents, named, with_packages
+from grader.intake.notebook import modules_of
+from grader.intake.source import encoding_note, load_error, place_in
+from grader.model import Exercise, Place, Submission
+
+_MOST_SIBLINGS = 50
+_MOST_SIBLING_BYTES = 1 << 20  # all together
+_MOST_ATTEMPTS = 5
+_UNNAMED = Version()
+
+
+@dataclass(frozen=True)
+class _Candidate:
+    """A file that an exercise could be graded by.
+
+    Attributes:
+        path: as it was handed in.
+        source: of the module.
+        how: in words, where its name alone does not say it; "" where it does.
+        version: as its name says.
+        by_name: whether its name says what it is.
+        module: of a notebook, what is known of its lines.
+    """
+
+    path: PurePosixPath
+    source: bytes
+    how: str = ""
+    version: Version = _UNNAMED
+    by_name: bool = True
+    module: Module | None = None
+
+
+def contents_of(handed: Handed, course: Sequence[Exercise]) -> Contents:
+    """The files of what one author handed in."""
+    contents = Contents(lambda name: named(name, course) is not None)
+    for part in handed.parts:
+        contents.add(part)
+    return contents
+
+
+def submissions_of(
+    handed: Handed,
+    course: Sequence[Exercise],
+    wanted: Sequence[Exercise],
+    *,
+    every: bool = False,
+    root: Path | None = None,
+) -> tuple[list[Submission], list[Unmatched]]:
+    """Read what an author handed in.
+
+    Args:
+        handed: what it is.
+        course: all exercises of the course: a file of one that is not wanted is of that one, and of no other.
+        wanted: those that are graded.
+        every: whether earlier attempts are wanted too.
+        root: the folder that it is, where that is known.
+
+    Returns:
+        the submission that counts, then those of earlier attempts, each with the exercises that have so many; and what
+        could not be matched.
+    """
+    contents = contents_of(handed, course)
+    found, unmatched = _candidates(handed, contents, course)
+    ordered = {exercise.id: _ordered(exercise, found.get(exercise.id, [])) for exercise in wanted}
+    most = max(1, *map(len, ordered.values())) if every and ordered else 1
+    choice = _Choice(handed, contents, wanted, ordered, root)
+    submissions = [choice.submission(place) for place in range(min(most, _MOST_ATTEMPTS))]
+    unmatched += _left(handed, contents, nothing=not any(found.values()))
+    return submissions, unmatched
+
+
+def _candidates(
+    handed: Handed, contents: Contents, course: Sequence[Exercise]
+) -> tuple[dict[str, list[_Candidate]], list[Unmatched]]:
+    """The files of each exercise, and those of none."""
+    found: dict[str, list[_Candidate]] = {}
+    rest: list[PurePosixPath] = []
+    unmatched: list[Unmatched] = []
+    for path, data in contents.files.items():
+        if path.suffix.lower() == NOTEBOOK:
+            try:
+                own = _in_notebook(path, data, course)
+            except ValueError as error:
+                contents.left[path] = str(error)
+                continue
+            if not own:
+                unmatched.append(Unmatched(str(path), handed.key, "no cell in it says which exercise it is of"))
+            for id, one in own.items():
+                found.setdefault(id, []).append(one)
+        elif is_ours(path.name):
+            continue
+        elif name := named(path.name, course):
+            how = "" if name.exact else "by its name"
+            found.setdefault(name.exercise, []).append(_Candidate(path, data, how, name.version))
+        else:
+            rest.append(path)
+    # A file beside one that counts is a module of the student's own, and comes along; or one of a package.
+    along = {
+        one.path.parent / name
+        for own in found.values()
+        for one in own
+        for name in _siblings(contents, one.path, one.source)
+    }
+    for path in rest:
+        id, how = by_contents(contents.files[path], course)
+        if id and not found.get(id, [_Candidate(path, b"", by_name=False)])[0].by_name:
+            found.setdefault(id, []).append(_Candidate(path, contents.files[path], how, by_name=False))
+        elif path not in along:
+            unmatched.append(Unmatched(str(path), handed.key, how if not id else f"{id} has a file of its own name"))
+    return found, unmatched
+
+
+def _in_notebook(path: PurePosixPath, data: bytes, course: Sequence[Exercise]) -> dict[str, _Candidate]:
+    """What a notebook has of each exercise.
+
+    Raises:
+        ValueError: it is not a notebook.
+    """
+    known = {exercise.id: exercise for exercise in course}
+    name = named(path.name, course)
+    version = name.version if name else _UNNAMED
+    found = {}
+    for id, module in modules_of(data, path.name, course).items():
+        # Cells that were not touched are the starter, whatever stands in those that are of all exercises.
+        source = module.own if is_starter(known[id], module.own) else module.source
+        found[id] = _Candidate(path, source, "a notebook", version, True, module)
+    return found
+
+
+def _ordered(exercise: Exercise, candidates: Sequence[_Candidate]) -> list[_Candidate]:
+    """The file that counts first: one that was touched, the latest by its name, then the one at the course's place.
+
+    Files come before notebooks and before what is in archives. Else the one that lies highest counts; of names that
+    differ in case alone, the one that the course gives.
+    """
+    home = Places.of(exercise).starter.parts
+
+    def place(one: _Candidate) -> tuple[object, ...]:
+        untouched = is_starter(exercise, one.source)
+        later = [-number for number in (*one.version, attempt_of(one.path))]
+        packed = any(is_packed(above.name) for above in one.path.parents)
+        elsewhere = one.path.parts[-len(home) :] != home
+        return (
+            untouched,
+            *later,
+            *(one.module is not None, packed, elsewhere, len(one.path.parts), bool(one.how), str(one.path)),
+        )
+
+    different = {one.source: one for one in sorted(candidates, key=place, reverse=True)}
+    return sorted(different.values(), key=place)
+
+
+@dataclass(frozen=True)
+class _Choice:
+    """What one author handed in, with the candidates of each exercise in order."""
+
+    handed: Handed
+    contents: Contents
+    wanted: Sequence[Exercise]
+    ordered: Mapping[str, Sequence[_Candidate]]
+    root: Path | None
+
+    def submission(self, attempt: int) -> Submission:
+        """The submission of the attempts at one place of their order."""
+        files: dict[str, dict[str, bytes]] = {}
+        paths: dict[str, Path] = {}
+        problems: dict[str, str] = {}
+        notes: dict[str, tuple[str, ...]] = {}
+        cells: dict[str, tuple[tuple[int, int], ...]] = {}
+        errors: dict[str, str] = {}
+        places: dict[str, Place] = {}
+        untouched: set[str] = set()
+        for exercise in self.wanted:
+            id, own = exercise.id, self.ordered[exercise.id]
+            if attempt >= len(own):
+                if attempt == 0:
+                    problems[id], unread = _problem(exercise, self.contents, self.wanted)
+                    if unread is not None:
+                        paths[id] = self.contents.disk[unread]
+                continue
+            one = own[attempt]
+            path = paths[id] = self.contents.disk[one.path]
+            siblings = _siblings(self.contents, one.path, one.source, {other.path for other in own})
+            files[id] = {exercise.file_name: one.source, **siblings}
+            if found := tuple(self._notes(exercise, one)):
+                notes[id] = found
+            if one.module:
+                cells[id] = tuple(one.module.origins)
+            elif self.root is not None:
+                places[id] = place_in(one.source, Path(os.path.relpath(path, self.root)).as_posix())
+            if is_untouched(exercise, one.source, path):
+                untouched.add(id)
+                continue
+            typed = exercise.file_name if one.module else Path(os.path.relpath(path)).as_posix()
+            if error := load_error(one.source, exercise.file_name, typed):
+                errors[id] = error
+        return Submission(
+            *(self.handed.key, files, paths, problems, digest_of(files)),
+            root=self.root,
+            authors=self.handed.authors,
+            notes=notes,
+            cells=cells,
+            untouched=frozenset(untouched),
+            errors=errors,
+            places=places,
+        )
+
+    def _notes(self, exercise: Exercise, one: _Candidate) -> Iterator[str]:
+        """What staff should know of where a file came from."""
+        # The starter is in every copy of the course, beside a notebook that was worked on, and the other way round.
+        others = [
+            str(other.path)
+            for other in self.ordered[exercise.id]
+            if other is not one and not (is_starter(exercise, other.source) and (other.module or not other.how))
+        ]
+        if one.how or others:
+            how = f", {one.how}" if one.how else ""
+            yield f"taken from {one.path}{how}" + (f"; not read: {', '.join(others)}" if others else "")
+        if one.module:
+            yield from one.module.notes
+        elif note := encoding_note(one.source, exercise.file_name):
+            yield note
+        for name in _changed_checks(exercise, self.contents):
+            yield f"{name} is not the course's (changed, or of another version): the course's own is used"
+        if self.handed.note:
+            yield self.handed.note
+
+
+def _changed_checks(exercise: Exercise, contents: Contents) -> Iterator[str]:
+    """The names of checks and probes in a submission that are not as in the course."""
+    shown = [path for path in (exercise.shown_checks, *exercise.probes) if path and path.parent == exercise.folder]
+    ours = {path.name: path for path in shown}
+    for path, data in contents.files.items():
+        if path.name in ours and _text(data) != _text(ours[path.name].read_bytes()):
+            yield path.name
+
+
+def _text(data: bytes) -> bytes:
+    """A file without the line ends that git may have changed."""
+    return data.replace(b"\r\n", b"\n").rstrip()
+
+
+def _siblings(
+    contents: Contents, path: PurePosixPath, source: bytes, candidates: Collection[PurePosixPath] = ()
+) -> dict[str, bytes]:
+    """The Python files beside one, and packages that it imports, so that a student's own modules can be imported."""
+    found: dict[PurePosixPath, bytes] = {}
+    room = _MOST_SIBLING_BYTES
+    # Those beside it first: below it there may be all that its author ever wrote.
+    for other, data in sorted(contents.files.items(), key=lambda row: (len(row[0].parts), row[0])):
+        below = path.parent in other.parents and other.suffix == ".py" and other not in {path, *candidates}
+        if not below or is_ours(other.name) or len(data) > room or len(found) >= _MOST_SIBLINGS:
+            continue
+        found[other.relative_to(path.parent)] = data
+        room -= len(data)
+    return with_packages(source, found)
+
+
+def _problem(exercise: Exercise, contents: Contents, course: Sequence[Exercise]) -> tuple[str, PurePosixPath | None]:
+    """Why there is no file of an exercise, and what was handed in that could not be read."""
+    for path, why in contents.left.items():
+        name = named(path.name, course)
+        if name and name.exercise == exercise.id:
+            return f"{exercise.file_name} cannot be read: {why}", path
+    # What its author wants to know of a broken archive.
+    missing = f"{exercise.file_name} is not among the submitted files"
+    broken = next((path for path in contents.left if is_packed(path.name)), None)
+    if broken is None:
+        return missing, None
+    why = contents.left[broken] if broken.name in contents.left[broken] else f"{broken}: {contents.left[broken]}"
+    return (why if not contents.files else f"{missing}; {why}"), broken
+
+
+def _left(handed: Handed, contents: Contents, *, nothing: bool) -> Iterator[Unmatched]:
+    """What was not read: of an author with no file at all everything, else what may have been meant as an answer."""
+    for path, why in {**contents.left, **(contents.others if nothing else {})}.items():
+        yield Unmatched(str(path), handed.key, why)
+    if handed.parts and nothing and not contents.left and not contents.others and not contents.files:
+        yield Unmatched("", handed.key, "nothing is in it")
+
+
+def digest_of(files: Mapping[str, Mapping[str, bytes]]) -> str:
+    """A digest of all files of a submission."""
+    digest = hashlib.sha256()
+    for exercise in sorted(files):
+        for name in sorted(files[exercise]):
+            content = files[exercise][name]
+            digest.update(f"{exercise}/{name}:{len(content)}:".encode("utf-8", "surrogateescape"))
+            digest.update(content)
+    return digest.hexdigest()
