@@ -156,6 +156,7 @@ class CheckSession:
             self._tries.close()
             self._connections.part()
             self._student = None
+            record.begin(Record())
         self._host.tell(Done(printed.text, waiting.no_core_s))
 
     def _has_device(self, check: Check) -> bool:
