@@ -1,8 +1,9 @@
 """What a check says about speed: a ratio to another solution, measured side by side.
 
 Nobody fails under way: a function that seems too slow is compared once more when the rest is done, and only what is
-found then counts. What cannot be decided in time is `inconclusive` and goes the same road. Where the CPU clock of
-another process cannot be read (macOS, Windows), the ratio is told as advice and nothing is decided.
+found then counts; but one that sleeps for seconds fails at once. What cannot be decided in time is `inconclusive` and
+goes the same road. Where the CPU clock of another process cannot be read (macOS, Windows), the ratio is told as advice
+and nothing is decided.
 """
 
 from __future__ import annotations
@@ -80,6 +81,8 @@ def as_fast_as(
         raise Inconclusive(busy, f"{busy}: {span} was seen")
     if found.below:
         return found
+    # Nobody waits for a core in sleep, so it is the same when nothing else runs. Other processes may wait for one.
+    final = final or (found.sleeps and connection.limits.processes == 1)
     raise _too_slow(function, found, limit, at_most, named, f"{span}; {found.samples} samples", final=final)
 
 
