@@ -1,8 +1,9 @@
 """What a check says about speed and memory: a ratio to another solution, measured side by side.
 
 Speed: no check fails at first. A function that seems too slow is compared once more when the rest is done, and only
-what is seen then counts. What cannot be decided in time is `inconclusive`, and is repeated in the same way. Where the
-CPU clock of another process cannot be read (macOS, Windows), the ratio is shown as advice and decides nothing.
+what is seen then counts; one that sleeps for seconds fails at once. What cannot be decided in time is `inconclusive`,
+and is repeated in the same way. Where the CPU clock of another process cannot be read (macOS, Windows), the ratio is
+shown as advice and decides nothing.
 
 Memory: the count of new storages (`costs`) is exact and untrusted: it explains. The memory of a worker's process is
 rough, and nothing that the worker says: it is read from outside, in fresh workers, where the system shows it (Linux).
@@ -87,6 +88,8 @@ def as_fast_as(
         raise Inconclusive(busy, f"{busy}: {span} was seen")
     if found.below:
         return found
+    # Nobody waits for a core in sleep, so it is the same when nothing else runs. Other processes may wait for one.
+    final = final or (found.sleeps and connection.limits.processes == 1)
     raise _too_slow(function, found, limit, at_most, named, f"{span}; {found.samples} samples", final=final)
 
 

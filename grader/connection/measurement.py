@@ -267,7 +267,8 @@ class PairedRun:
         self._other.add_late_work()
         self._other_s = theirs.cpu_s / calls.other
         if mine is None:
-            return Sample(Sides(stop_s / calls.mine, self._other_s), stopped=True)
+            slept = Sides(self._mine.slept_s / calls.mine, theirs.away_s / calls.other)
+            return Sample(Sides(stop_s / calls.mine, self._other_s), slept, stopped=True)
         # Every sample: an answer that is right in the first call and made up in later ones is fast, too.
         found = dict(zip(picked[0], mine.results, strict=True))
         for place, result in zip(picked[1], theirs.results, strict=True):

@@ -227,6 +227,10 @@ class WorkerProcess:
             self._waited = waited
         return waited
 
+    def last_seen(self) -> tuple[float, float, float] | None:
+        """When it was last looked at while it worked, and its CPU seconds and its seconds without a core by then."""
+        return None if self._last_look is None else (*self._last_look, self._waited)
+
     def _used_its_cpu(self) -> bool:
         # Its clock is gone with it. Whoever reaped it was told; else the last look counts, and what may have come.
         used = self.life.cpu_at_end()

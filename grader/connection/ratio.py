@@ -17,7 +17,8 @@ and that even the ratio with the asking left in lies on that side. So a clearly 
 slow one two (a failing verdict is always confirmed in a fresh pair), and one that is close takes three or more.
 
 While other things go on, a verdict that fails is *provisional*: two votes are enough, as it is thrown away, and the
-whole comparison is made again when the rest is done.
+whole comparison is made again when the rest is done. That of code which sleeps is not: the kernel says for how long a
+process was not ready to run, however busy the machine is, and to repeat it would keep all lanes waiting.
 """
 
 from __future__ import annotations
@@ -49,6 +50,9 @@ _SAMPLES_PER_DISSENT = 4
 
 _WAITING = 3.0, 2.0
 """Sleep counts where it makes three times the CPU time, and twice the limit: loosely, as a busy machine adds to it."""
+
+_SLEEP_S = 1.0
+"""Who sleeps so long in a call sleeps as long when nothing else runs."""
 
 
 _HOPELESS = 10.0
@@ -130,6 +134,7 @@ class Ratio:
         other_s: the same of the other side.
         at_least: whether the ratio is larger than `value`, as a call was stopped.
         waits: whether it is sleep that exceeds the limit, or work in other processes.
+        away_s: seconds in which one call neither ran nor was ready to run, beyond those of the other side.
     """
 
     value: float
@@ -143,6 +148,12 @@ class Ratio:
     other_s: float
     at_least: bool = False
     waits: bool = False
+    away_s: float = 0.0
+
+    @property
+    def sleeps(self) -> bool:
+        """Whether the kernel says that it slept, for so long that this hangs on nothing else that runs."""
+        return self.waits and self.away_s >= _SLEEP_S
 
 
 @dataclass
@@ -174,8 +185,7 @@ class _Run:
         """Whether the judged side sleeps much longer than it works, beyond what the other side does too."""
         mine, other = _net(self.samples, self.idle or NOTHING)
         # A busy machine keeps both sides waiting. What the other side waits too is not held against the student.
-        away = _lowest([each.away.mine for each in self.samples]) - _lowest([each.away.other for each in self.samples])
-        whole = mine + away
+        whole = mine + _away_s(self.samples)
         return whole > _WAITING[0] * mine and whole > _WAITING[1] * limit * other
 
     def vote(self, limit: float) -> int:
@@ -212,7 +222,8 @@ def decide(limit: float, new_pair: NewPair, out_of_time: Callable[[], bool], *, 
         votes = sum(pair.vote(limit) for pair in pairs)
         found = _summary(limit, pairs, below=votes < 0)
         # Sleep apart, the votes must agree with the median that is told, or a message would contradict its verdict.
-        if (votes <= -LEAD or votes >= lead) and (found.waits or (found.value < limit) == found.below):
+        enough = LEAD if found.sleeps else lead
+        if (votes <= -LEAD or votes >= enough) and (found.waits or (found.value < limit) == found.below):
             return found
     return _summary(limit, pairs, below=None)
 
@@ -265,7 +276,13 @@ def _summary(limit: float, pairs: Sequence[_Run], *, below: bool | None) -> Rati
         other_s=other_s,
         at_least=value > max((pair.cpu() for pair in pairs if not pair.samples[-1].stopped), default=-math.inf),
         waits=below is False and sum(pair.waits(limit) for pair in pairs) * 2 > len(pairs),
+        away_s=_away_s(samples),
     )
+
+
+def _away_s(samples: Sequence[Sample]) -> float:
+    """Seconds in which the judged side neither ran nor was ready to run, beyond those of the other side."""
+    return _lowest([each.away.mine for each in samples]) - _lowest([each.away.other for each in samples])
 
 
 def _log_ratio(samples: Sequence[Sample], idle: Sides) -> float:

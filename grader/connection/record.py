@@ -21,6 +21,9 @@ from grader.wire.memory import place_of
 MAX_RECEIVED = 512 << 20
 """Bytes that the replies to one check may hold together."""
 
+_MUCH = MAX_RECEIVED // 2
+"""Replies that hold more bytes can cost the check process its memory later too, when the check works with them."""
+
 
 class Waiting:
     """The time that this process waits for workers; it is not the check's own. `with waiting(...)` counts it."""
@@ -31,7 +34,7 @@ class Waiting:
         self._depth = 0
         self._total = 0.0
         self._student = False
-        self.mark: bytearray | mmap = bytearray(1)  # seen by the host: whether a student's reply is being taken in
+        self.mark: bytearray | mmap = bytearray(1)  # the host sees it: whether a loss now is due to a student's replies
 
     def __call__(self, *, student: bool) -> Self:
         """`with waiting(student=True):` the reply is the student's."""
@@ -41,14 +44,14 @@ class Waiting:
     def __enter__(self) -> None:
         if self._depth == 0:
             self._since = time.monotonic()
-            self.mark[0] = self._student
+            self.mark[0] = self._student or _holds_much()
         self._depth += 1
 
     def __exit__(self, *_: object) -> None:
         self._depth -= 1
         if self._depth == 0:
             self._total += time.monotonic() - self._since
-            self.mark[0] = 0
+            self.mark[0] = _holds_much()
 
     @property
     def is_on(self) -> bool:
@@ -140,6 +143,11 @@ _current = [Record()]  # a check process runs one check at a time
 def begin(record: Record) -> None:
     """A check begins: this is the student's record."""
     _current[0] = record
+    waiting.mark[0] = 0
+
+
+def _holds_much() -> bool:
+    return _current[0].budget.left < MAX_RECEIVED - _MUCH
 
 
 def watch() -> None:

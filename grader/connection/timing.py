@@ -103,6 +103,7 @@ class TimedWorker:
 
     Attributes:
         left_out_s: wall seconds in which the module loaded, or a call slept: the machine is not to blame for them.
+        slept_s: seconds for which a call that was stopped neither ran nor was ready to run; 0 if that is not known.
     """
 
     def __init__(self, function: Proxy) -> None:
@@ -114,7 +115,7 @@ class TimedWorker:
         self._child = list(place.child)
         self._what = what_of(function)
         self.connection = connection_of(function).fresh()
-        self.left_out_s = 0.0
+        self.left_out_s = self.slept_s = 0.0
         self._mapped: int | None = None
         self._last: Timing | None = None
         self._reply_cpu = 0.0
@@ -206,6 +207,8 @@ class TimedWorker:
         except WorkerLost:
             # Its clocks are gone with it. What it took beyond its CPU seconds, it slept, or waited for a core.
             self.left_out_s += max(0.0, time.monotonic() - started - seconds)
+            if (seen := worker.last_seen()) is not None:
+                self.slept_s = max(0.0, _look(*seen).away - before.away)
             raise
         now, away_s = clock.disturbances(worker.life.pid), max(0.0, after.away - before.away)
         self.left_out_s += away_s
@@ -246,10 +249,8 @@ class TimedWorker:
 
     def _look(self) -> _Look:
         """What the clocks say now; away from work means neither running, nor waiting for a core or for us."""
-        worker, wall, cpu = self.connection.worker, time.perf_counter(), self._cpu()
-        waited = None if worker is None else worker.waited_s()
-        ours = clock.waited_s(os.getpid())
-        return _Look(cpu, 0.0 if waited is None or ours is None else wall - cpu - waited - ours)
+        worker, wall, cpu = self.connection.worker, time.monotonic(), self._cpu()
+        return _look(wall, cpu, None if worker is None else worker.waited_s())
 
     def _cpu(self) -> float:
         worker = self.connection.worker
@@ -259,6 +260,11 @@ class TimedWorker:
     def close(self) -> None:
         """End the worker."""
         self.connection.close()
+
+
+def _look(wall: float, cpu: float, waited: float | None) -> _Look:
+    ours = clock.waited_s(os.getpid())
+    return _Look(cpu, 0.0 if waited is None or ours is None else wall - cpu - waited - ours)
 
 
 def _refuse(value: Any) -> list[Any]:

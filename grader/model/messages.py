@@ -19,7 +19,11 @@ from grader.model.typed import from_json, to_json
 from grader.sandbox.levels import Level
 
 PENDING, NOT_PENDING = "pending", b"\0"
-"""A file of one byte in the folder of a plan, and the byte while no reply of a student's worker is taken in."""
+"""A file of one byte in the folder of a plan, and the byte while no reply of a student's worker is pending.
+
+A reply is pending while the check process takes it in. If the replies to one check hold very much, they stay pending
+until that check has ended.
+"""
 
 
 class Start(StrEnum):

@@ -152,7 +152,7 @@ class Lane:
         self._plan()
 
     def _mark(self) -> Path:
-        """The file in which the check process says whether it is taking in what a student's worker replied."""
+        """The file in which the check process says whether a reply of a student's worker is pending."""
         return Path(self._root, PENDING)
 
     def _plan(self) -> None:

@@ -161,6 +161,7 @@ class CheckSession:
             # Also if the job ends by an error of ours: the next author must not meet this one's workers.
             self._tries.close()
             printed = self._connections.part(planned.limits.shown_output_kb * 1024)
+            record.begin(Record())
         self._host.tell(Done(printed, waiting.no_core_s))
 
     def _has_device(self, check: Check) -> bool:

@@ -16,7 +16,7 @@ from attacking import judge, keeper, unconfined
 from attacking.corpus import LEVELS, Attack
 from attacking.host import changes, look_at_host
 from attacking.listeners import listening
-from attacking.school import plant_honest_school, plant_school
+from attacking.school import can_make_devices, plant_honest_school, plant_school
 from attacking.secrets import Secrets
 
 COURSE = Path(__file__).resolve().parents[1] / "courses" / "wall"
@@ -90,7 +90,7 @@ def run_corpus(
     if findings.level not in LEVELS or not alone.reports:
         findings.general.append(f"no report, or an unknown level of confinement: {findings.level!r}")
         return findings
-    chosen = [attack for attack in attacks if _is_run(attack, findings)]
+    chosen = [attack for attack in attacks if _is_run(attack, findings, work)]
 
     def grade_classes(names: Sequence[str], taught: Sequence[Attack], number: int) -> None:
         """Grade a part of the attacks in each of some classes, all at the same time, and judge."""
@@ -147,10 +147,12 @@ def _judge(
             findings.attacks[attack.name] += judge.problems_with_attack(attack, beside.reports.get(author))
 
 
-def _is_run(attack: Attack, findings: Findings) -> bool:
+def _is_run(attack: Attack, findings: Findings, work: Path) -> bool:
     here = "root" if os.getuid() == 0 else "unprivileged"
     if attack.unless == here:
         findings.not_run[attack.name] = f"not possible for {here}"
+    elif "device" in attack.odd.values() and not can_make_devices(work):
+        findings.not_run[attack.name] = "no device can be made here"
     elif not attack.holds_at(findings.level):
         findings.not_run[attack.name] = f"needs the level {attack.level!r}, here is {findings.level!r}"
     else:

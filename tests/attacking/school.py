@@ -99,6 +99,17 @@ def _unreadable(path: Path) -> None:
     path.chmod(0)
 
 
+def can_make_devices(folder: Path) -> bool:
+    """Whether this process may make device files, which root in a user namespace may not."""
+    path = folder / "device"
+    try:
+        _ODD["device"](path)
+    except PermissionError:
+        return False
+    path.unlink()
+    return True
+
+
 _ODD: Mapping[str, Callable[[Path], object]] = {
     "missing": lambda path: None,
     "fifo": os.mkfifo,

@@ -2,7 +2,7 @@ r"""Keeps results by shape and address: other numbers in the same place get an o
 
 ---
 exercise: total
-verdicts: {fresh: failed, speed: failed}
+verdicts: {fresh: failed, counts: failed, speed: failed}
 message: the result has the wrong value
 """
 

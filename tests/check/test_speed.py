@@ -16,6 +16,7 @@ from grader.check.declare import Accelerator
 from grader.check.ratios import as_fast_as
 from grader.connection.connection import Proxy, connection_of
 from grader.connection.measurement import Calls, Comparison, Measurement, NewInputs, PairedRun
+from grader.connection.process import WorkerProcess
 from grader.connection.ratio import Ratio
 from grader.connection.timing import Inputs, TimedWorker, Timing, _Look
 from grader.model.endings import CannotRun, CheckFailed, Inconclusive, WorkerLost
@@ -45,6 +46,7 @@ def written_time(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(TimedWorker, "_cpu", cpu)
     monkeypatch.setattr(TimedWorker, "_look", lambda timed: _Look(cpu(timed), 0.0))
+    monkeypatch.setattr(WorkerProcess, "last_seen", lambda worker: None)
     monkeypatch.setattr(PairedRun, "have_cpu_clock", lambda pair: True)
 
 
@@ -214,6 +216,20 @@ def test_sleep_is_not_the_machines_time(function: Function, monkeypatch: pytest.
     assert measurement.budget.left_out_s >= found.samples
 
 
+@pytest.mark.parametrize(("processes", "raised"), [(1, CheckFailed), (2, Inconclusive)])
+def test_long_sleep_is_not_measured_again(
+    function: Function, monkeypatch: pytest.MonkeyPatch, processes: int, raised: type[Exception]
+) -> None:
+    """Who sleeps for seconds while other things go on has failed, unless its own processes may wait for a core."""
+    away = itertools.count()
+    seen = {"your `total`": away, "the reference's `total`": itertools.repeat(0)}
+    monkeypatch.setattr(TimedWorker, "_look", lambda timed: _Look(timed._cpu(), float(next(seen[timed._what]))))
+    mine = function(writing(10), processes=processes)
+    connection_of(mine).record.unconfirmed = True
+    with pytest.raises(raised, match="`total` sleeps"):
+        judge(mine, function)
+
+
 def call(mine: Proxy, *args: Any, wait_s: float = 0.0) -> Timing:
     timed = TimedWorker(mine)
     timing = timed.call(Inputs(args))
@@ -309,6 +325,7 @@ def test_a_lost_reference_is_our_fault(function: Function) -> None:
 
 def test_advice_without_a_clock(function: Function, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where no CPU clock can be read, the ratio is told and nothing is decided."""
+    monkeypatch.setattr(WorkerProcess, "last_seen", lambda worker: None)
     monkeypatch.setattr(PairedRun, "have_cpu_clock", lambda pair: False)
     with pytest.raises(CannotRun, match="by the clock on the wall: 71 times as long as the reference"):
         judge(function(writing(71_000)), function)

@@ -207,6 +207,20 @@ def test_a_busy_machine_is_no_sleep() -> None:
     assert decide(2.0, taking_turns(sleeping(0.5, 10.0), steady(0.5)), never).below is True
 
 
+def stopped_asleep() -> Generator[Sample, None, None]:
+    yield Sample(Sides(0.5, 0.001), Sides(2.0, 0.0), stopped=True)
+
+
+@pytest.mark.parametrize(
+    ("pair", "sleeps", "pairs"),
+    [(sleeping(0.5, 10.0), False, 2), (sleeping(0.5, 5000.0), True, 3), (stopped_asleep, True, 2)],
+)
+def test_under_way_long_sleep_is_found_as_at_last(pair: NewPair, sleeps: bool, pairs: int) -> None:
+    """Sleep for seconds takes as many votes as when nothing else runs, since it is not measured again."""
+    found = decide(2.0, pair, never, final=False)
+    assert (found.below, found.sleeps, found.pairs) == (False, sleeps, pairs)
+
+
 def test_pairs_are_closed() -> None:
     """Each pair's workers are ended, also when a check fails inside."""
     closed = []

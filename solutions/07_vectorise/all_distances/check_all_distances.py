@@ -105,8 +105,9 @@ def check_far(student, rng, name):
 def check_no_loop_at_scale(student, rng, name):
     """No loop over points, and no list"""
     function = getattr(student, name)
-    no_loop(function, points(rng, 7, 6, 3), points(rng, 130, 110, 3))
-    no_loop(function, points(rng, 7, 4, 3), points(rng, 10_000, 4, 3))
+    # PyTorch itself may take another way for more than 25 points, with some operations more.
+    no_loop(function, points(rng, 7, 6, 3), points(rng, 130, 110, 3), slack=8)
+    no_loop(function, points(rng, 7, 4, 3), points(rng, 10_000, 4, 3), slack=8)
     uses_at_most(function, points(rng, 5, 4, 3), escapes=0)
 
 
@@ -116,9 +117,9 @@ def check_faster_than_the_loop(student, reference, rng):
     a, b = points(rng, 4, 5, 3)
     asked = exact(a, b)
     if agrees(student.pairwise(a, b), asked, **CLOSE):  # a wrong value is for other checks
-        loop, stations = reference.given, lambda n: points(rng, n, 50, 3)
-        # A loop over rows is about 15 times as fast, one table 900.
-        as_fast_as(student.pairwise, loop, stations, size=60, at_most=1 / 60, named="the loop", **CLOSE)
+        loop, stations = reference.given, lambda n: points(rng, n, 20, 3)
+        # A loop over rows is about 30 times as fast, a mapped function 475, one table 700 and more.
+        as_fast_as(student.pairwise, loop, stations, size=60, at_most=1 / 120, named="the loop", **CLOSE)
 
 
 @check("C5", category="memory", share=2, try_this="for n = m = 100 and d = 50, which line makes n * m * d numbers?")
