@@ -36,13 +36,11 @@ from grader.course.answers import Answer, read_answer
 from grader.course.layout import find_course
 from grader.course.load import load_course
 from grader.course.names import find_exercises
-from grader.grading.diagnose import diagnose
+from grader.grading.behaviour import COSTS, Traces, failures_of, traces_of
+from grader.grading.diagnosis import Known, diagnose
 from grader.grading.exercise import grade_exercise
-from grader.grading.known import Known
 from grader.grading.outcomes import is_inconclusive
-from grader.grading.plan import RunPlan
-from grader.grading.traces import COSTS, Traces, failures_of, traces_of
-from grader.grading.work import Work
+from grader.grading.plan import RunPlan, Work
 from grader.model import Course, Exercise, GradedExercise
 from grader.model.messages import Setup
 from grader.runner.lane import Lane
@@ -75,7 +73,9 @@ class Bench:
 
     def graded(self, answer: Answer, seed: int) -> GradedExercise:
         """An answer as a submission, graded without a diagnosis."""
-        plan = RunPlan(self.course, [self.exercise], replace(self.setup, seed=seed), runs_untouched=True, told=False)
+        plan = RunPlan(
+            self.course, [self.exercise], replace(self.setup, seed=seed), runs_untouched=True, with_tries=False
+        )
         submission = Case(self.exercise, "mutant", answer, seed).submission()
         graded = grade_exercise(Work(plan, self.exercise, submission), self.lane, None).graded
         if is_inconclusive(graded):

@@ -32,9 +32,8 @@ from grader.course.load import load_course
 from grader.course.names import find_exercises
 from grader.grading.lanes import Lanes, open_lanes
 from grader.grading.outcomes import lost_points
-from grader.grading.plan import RunPlan
+from grader.grading.plan import RunPlan, Work
 from grader.grading.schedule import schedule
-from grader.grading.work import Work
 from grader.model import Course, Exercise
 from grader.model.messages import Setup, Start
 

@@ -21,12 +21,11 @@ from grader.connection.starting import ForkStarter, SpawnStarter, Starter
 from grader.course.load import load_course
 from grader.course.names import find_exercises
 from grader.grading import lanes as lanes_module
+from grader.grading.diagnosis import Known
 from grader.grading.exercise import grade_exercise
-from grader.grading.known import Known
-from grader.grading.plan import RunPlan
+from grader.grading.plan import Result, RunPlan, Work
 from grader.grading.store import open_store
 from grader.grading.submission import grade_submission
-from grader.grading.work import Result, Work
 from grader.intake.collect import read_submission
 from grader.model import Course, Device, Exercise, GradedExercise, Limits, Submission
 from grader.model.messages import Setup, Start

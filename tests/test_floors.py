@@ -175,7 +175,7 @@ def test_check_files_need_one_package_of_ours() -> None:
         ("grader.cli.grade", ["torch", "pytest", "numpy", "pydantic", "yaml"]),
         ("grader.batch.run", ["torch", "pytest", "numpy"]),
         ("grader.ci.job", ["torch", "pytest", "numpy"]),
-        ("grader.grading.diagnose", ["torch", "pytest", "numpy"]),
+        ("grader.grading.diagnosis", ["torch", "pytest", "numpy"]),
         ("grader.author.verify", ["torch", "pytest", "numpy"]),
         ("grader.notebook", ["torch", "pytest", "numpy", "pydantic", "yaml", "jinja2", "grader.course"]),
         ("grader.student.notebook", ["torch", "pytest", "numpy"]),

@@ -14,8 +14,7 @@ from dataclasses import dataclass, replace
 
 from grader.course.answers import UNWRITTEN, Answer, as_submitted, read_answer, submission_of
 from grader.course.layout import Places
-from grader.grading.plan import RunPlan
-from grader.grading.work import Work
+from grader.grading.plan import RunPlan, Work
 from grader.model import Check, Course, Exercise, Submission
 from grader.model.errors import CourseError
 from grader.model.messages import Setup
@@ -172,9 +171,11 @@ class Case:
         files = as_submitted(self.exercise, self.answer.source)
         return submission_of(author, self.exercise, self.answer.path, files)
 
-    def work(self, course: Course, setup: Setup, *, told: bool = False) -> Work:
-        """The same for the scheduler; `told` if somebody reads what a student would read."""
-        plan = RunPlan(course, [self.exercise], replace(setup, seed=self.seed), runs_untouched=True, told=told)
+    def work(self, course: Course, setup: Setup, *, with_tries: bool = False) -> Work:
+        """The same for the scheduler; `with_tries` if somebody reads what a student would read."""
+        plan = RunPlan(
+            course, [self.exercise], replace(setup, seed=self.seed), runs_untouched=True, with_tries=with_tries
+        )
         return Work(plan, self.exercise, self.submission())
 
     @property

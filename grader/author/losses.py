@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 from grader.author.cases import Case
 from grader.course.layout import Places
-from grader.grading.diagnose import MOST
-from grader.grading.traces import Trace, traces_of
+from grader.grading.behaviour import Trace, traces_of
+from grader.grading.diagnosis import MOST
 from grader.model import Exercise, GradedExercise, Verdict
 from grader.model.score import points_text
 

@@ -63,7 +63,7 @@ def messages_page(course: Course, exercises: Sequence[Exercise], setup: Setup, l
         lanes: that have the exercises.
     """
     cases = [Case(item, "wrong", read_answer(item, path), 0) for item in exercises for path in item.wrong]
-    works = {case.work(course, setup, told=True): case for case in cases}
+    works = {case.work(course, setup, with_tries=True): case for case in cases}
     results = {
         works[finished.work]: finished.graded for finished in schedule(works, lanes)
     }  # the last of each is final

@@ -20,9 +20,9 @@ from grader.course.answers import read_answer
 from grader.course.topics import Coverage
 from grader.grading.keys import judge_of
 from grader.grading.lanes import Lanes, open_lanes
+from grader.grading.plan import Work
 from grader.grading.schedule import schedule
 from grader.grading.store import Store
-from grader.grading.work import Work
 from grader.model import Check, Course, Exercise, GradedExercise, Verdict
 from grader.model.errors import CourseError
 from grader.model.messages import Collected, Setup

@@ -12,11 +12,10 @@ from urllib.parse import quote
 from grader.batch.book import reports
 from grader.batch.files import UNMATCHED, page_of
 from grader.batch.journal import Journal
-from grader.grading.diagnose import BOTH
-from grader.grading.draft import draft_text, plain_code
-from grader.grading.groups import Group, Unexplained, grouped, is_unexplained, lost_rows
+from grader.grading.diagnosis import BOTH
 from grader.grading.plan import RunPlan
 from grader.grading.store import Saved
+from grader.grading.unexplained import Group, Unexplained, draft_text, grouped, is_unexplained, lost_rows, plain_code
 from grader.model import Check, Course, Exercise, GradedExercise, Report, Score, Verdict
 from grader.model.messages import Setup, Start
 from grader.report.gradebook import cell_text

@@ -11,12 +11,11 @@ from grader.batch.book import report_of, reports
 from grader.batch.files import Out, no_room_reported
 from grader.batch.journal import Journal, open_run
 from grader.batch.order import Order, Summary
-from grader.grading.known import Known
+from grader.grading.diagnosis import Known
 from grader.grading.lanes import Engine, open_lanes
 from grader.grading.outcomes import is_broken
-from grader.grading.plan import RunPlan
+from grader.grading.plan import Finished, RunPlan, Work
 from grader.grading.schedule import schedule
-from grader.grading.work import Finished, Work
 from grader.intake.collect import collect
 from grader.intake.handed import Handed, Intake, Unmatched
 from grader.model import Exercise, GradedExercise, Report, Submission

@@ -14,12 +14,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.grading.known import Known
+from grader.grading.diagnosis import Known
 from grader.grading.lanes import open_lanes
 from grader.grading.outcomes import graded_so_far
-from grader.grading.plan import RunPlan
+from grader.grading.plan import Finished, Result, RunPlan, Work
 from grader.grading.submission import grade_submission, report_of
-from grader.grading.work import Finished, Result, Work
 from grader.model import Check, Exercise, GradedExercise, Outcome, Report, Submission
 from grader.model.errors import CourseError, GraderError
 from grader.report.export.formats import write_format

@@ -20,8 +20,7 @@ from grader.model.errors import CourseError
 from grader.model.files import write_whole
 
 if TYPE_CHECKING:
-    from grader.grading.plan import RunPlan
-    from grader.grading.work import Finished
+    from grader.grading.plan import Finished, RunPlan
     from grader.model import Exercise, GradedExercise, Report, Submission
     from grader.model.messages import Setup
     from grader.report.schema import ReportFile
@@ -127,7 +126,7 @@ def _graded(
 ) -> Report:
     """Grade, and print the report with the first of `says`; exercises and advice with the second."""
     from grader.course.kept import kept_results
-    from grader.grading.known import Known
+    from grader.grading.diagnosis import Known
     from grader.grading.lanes import lanes_for, open_lanes
     from grader.grading.store import open_store
     from grader.grading.submission import grade_submission

@@ -19,7 +19,7 @@ from grader.model.score import counted
 if TYPE_CHECKING:
     from grader.batch.journal import Journal
     from grader.batch.overview import Class
-    from grader.grading.groups import Group
+    from grader.grading.unexplained import Group
     from grader.model import Course
     from grader.report.export.items import Visibility
 

@@ -20,10 +20,8 @@ from distributed import Client, KilledWorker, LocalCluster
 from distributed.scheduler import NoValidWorkerError, NoWorkerError
 
 from grader.cluster.node import BatchPlugin, NodePlugin, facts, grade_here, pack
-from grader.grading.origin import as_handed_in
-from grader.grading.outcomes import Outcomes, lost
-from grader.grading.plan import RunPlan
-from grader.grading.work import Result, Work
+from grader.grading.outcomes import Outcomes, as_handed_in, lost
+from grader.grading.plan import Result, RunPlan, Work
 from grader.model.errors import CourseError, StartError
 from grader.sandbox.levels import Level
 

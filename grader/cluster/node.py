@@ -17,12 +17,11 @@ from typing import Any
 from distributed import Reschedule, Scheduler, SchedulerPlugin, Status, Worker, WorkerPlugin, get_worker
 
 from grader.course.layout import closed_folders, staff_root
+from grader.grading.diagnosis import Known
 from grader.grading.keys import package_digest
-from grader.grading.known import Known
 from grader.grading.lanes import open_lanes
 from grader.grading.outcomes import Outcomes
-from grader.grading.plan import RunPlan
-from grader.grading.work import Work
+from grader.grading.plan import RunPlan, Work
 from grader.model import Submission
 from grader.model.errors import GraderError, StartError
 from grader.model.messages import Setup

@@ -7,11 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from grader.grading.diagnose import diagnose
-from grader.grading.known import Known
-from grader.grading.origin import as_handed_in
-from grader.grading.outcomes import broken, graded_from, is_inconclusive
-from grader.grading.work import Result, Work
+from grader.grading.diagnosis import Known, diagnose
+from grader.grading.outcomes import as_handed_in, broken, graded_from, is_inconclusive
+from grader.grading.plan import Result, Work
 from grader.model import Check, Exercise, GradedExercise, Outcome, Verdict
 from grader.model.messages import Part
 from grader.runner.lane import Lane, Run
@@ -69,7 +67,7 @@ def _run_all(work: Work, lane: Lane, hear: Hear) -> GradedExercise:
     """Run all checks that the plan wants."""
     plan, checks = work.plan, lane.checks_of(work.exercise)
     only = frozenset(_wanted(work, checks)) if plan.rules or plan.checks else None
-    run = _run(work, lane, Part(only, stops=plan.stops, told=plan.told), hear)
+    run = _run(work, lane, Part(only, stops=plan.stops, with_tries=plan.with_tries), hear)
     return graded_from(work.exercise, checks, run.outcomes, output=run.output)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from grader.course.layout import BUNDLED
 from grader.course.starter import starter_digest
-from grader.grading.work import Work
+from grader.grading.plan import Work
 from grader.model import Exercise
 from grader.model.messages import PlannedExercise, Setup
 from grader.runner.machine import describe_machine
@@ -75,7 +75,7 @@ class Keys:
         machine = digest_of(machine_of(plan.setup).encode(), repr((*beside, plan.runs_untouched)).encode())
         judge, mistakes = self._of_course(exercise)
         # An author's answers get no diagnosis, so that one may be edited without the others being run again.
-        return Key(handed_in, judge, seed, machine, mistakes if plan.told else "")
+        return Key(handed_in, judge, seed, machine, mistakes if plan.with_tries else "")
 
     def judge(self, exercise: Exercise) -> str:
         """The part that is the course's."""

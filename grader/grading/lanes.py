@@ -10,12 +10,10 @@ from functools import partial
 from pathlib import Path
 from typing import Protocol
 
-from grader.grading.diagnose import diagnose
+from grader.grading.diagnosis import Known, diagnose
 from grader.grading.exercise import Hear, grade_exercise
-from grader.grading.known import Known
 from grader.grading.outcomes import graded_from, lost_points
-from grader.grading.plan import RunPlan
-from grader.grading.work import Result, Work
+from grader.grading.plan import Result, RunPlan, Work
 from grader.model import Exercise, GradedExercise, Submission
 from grader.model.messages import Collected, Setup
 from grader.runner.lane import Lane, Watch

@@ -1,11 +1,11 @@
-"""What is graded of each submission of a run, and how; and which exercises need not be run at all."""
+"""What is graded of each submission, and how; one exercise of one submission as work, and what comes back of it."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
-from grader.grading.origin import as_handed_in
+from grader.grading.outcomes import as_handed_in
 from grader.model import Check, Course, Exercise, GradedCheck, GradedExercise, Outcome, Score, Submission, Verdict
 from grader.model.messages import Setup
 
@@ -25,7 +25,7 @@ class RunPlan:
         checks: the ids of the checks that are run, in the same way.
         stops: whether everything after the first check that loses points is left out, too.
         compiles: whether a file that is not Python gets one row at once, and no check is run.
-        told: whether somebody reads the lines to try; to find them, code is run once more for each check that fails.
+        with_tries: whether somebody reads the lines to try: for these, code runs once more for each check that fails.
     """
 
     course: Course
@@ -38,7 +38,7 @@ class RunPlan:
     checks: Collection[str] = ()
     stops: bool = False
     compiles: bool = False
-    told: bool = True
+    with_tries: bool = True
 
     def to_run(self, submission: Submission) -> list[Exercise]:
         """The exercises of which checks are run."""
@@ -56,3 +56,59 @@ def not_run(plan: RunPlan, exercise: Exercise, submission: Submission) -> Graded
         row = GradedCheck(check, outcome, Score(0, exercise.points - exercise.withheld.points))
         return replace(blank, state="started", checks=(row,))
     return None
+
+
+@dataclass(frozen=True, eq=False)
+class Work:
+    """One exercise of one submission that is to be graded.
+
+    Attributes:
+        plan: of the run; a cluster takes works of one plan only.
+        exercise: the exercise.
+        submission: whose files are graded.
+        before: the exercise as it was graded before, if only its inconclusive checks are to be repeated.
+    """
+
+    plan: RunPlan
+    exercise: Exercise
+    submission: Submission
+    before: GradedExercise | None = None
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a lane found.
+
+    Attributes:
+        graded: the exercise.
+        confinement: the level that was reached, in a word; None if no student code was run.
+        late: whether the lane's deadline ended it, and the kernel says that it waited for a core before.
+    """
+
+    graded: GradedExercise
+    confinement: str | None = None
+    late: bool = False
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A result as the scheduler reports it.
+
+    Attributes:
+        work: what was to be graded.
+        result: what was found.
+        final: whether nothing of it is repeated later.
+        saved: whether an earlier run found it, and nothing was run now.
+        id: its number in the store, if it is there.
+    """
+
+    work: Work
+    result: Result
+    final: bool = True
+    saved: bool = False
+    id: int | None = None
+
+    @property
+    def graded(self) -> GradedExercise:
+        """The exercise."""
+        return self.result.graded

@@ -17,9 +17,8 @@ from concurrent.futures import FIRST_COMPLETED, Future, wait
 
 from grader.grading.lanes import Engine
 from grader.grading.outcomes import is_broken, is_inconclusive
-from grader.grading.plan import not_run
+from grader.grading.plan import Finished, Result, Work, not_run
 from grader.grading.store import Store
-from grader.grading.work import Finished, Result, Work
 from grader.model import GradedExercise
 
 _AHEAD = 2

@@ -16,11 +16,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from grader.grading.behaviour import COSTS, Trace, Traces
 from grader.grading.keys import Key, Keys
-from grader.grading.origin import as_handed_in
-from grader.grading.outcomes import Outcomes
-from grader.grading.traces import COSTS, Trace, Traces
-from grader.grading.work import Finished, Result, Work
+from grader.grading.outcomes import Outcomes, as_handed_in
+from grader.grading.plan import Finished, Result, Work
 from grader.model import GradedExercise, Verdict
 from grader.model.typed import from_json, to_json
 from grader.sandbox.levels import Level

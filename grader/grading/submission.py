@@ -6,10 +6,9 @@ from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 
 from grader.grading.lanes import Engine
-from grader.grading.plan import RunPlan, not_run
+from grader.grading.plan import Finished, RunPlan, Work, not_run
 from grader.grading.schedule import in_order, schedule
 from grader.grading.store import Store
-from grader.grading.work import Finished, Work
 from grader.model import GradedExercise, Report, Score, Submission
 from grader.runner.machine import describe_machine
 from grader.sandbox.levels import Level

@@ -151,7 +151,7 @@ class Part:
         again: whether they were inconclusive, and all else is done. What a check of speed finds against the student
             counts only then; before, it is inconclusive.
         stops: whether the first that loses points is the last to run.
-        told: whether somebody reads what to try; to find that out, code is run once more for each check that fails.
+        with_tries: whether somebody reads the lines to try: for these, code runs once more for each check that fails.
         retyped: whether arguments are made anew from their text, as a student would type them.
         traced: by id, checks of which it is told what took virtual time: of the check itself, or, where there are
             lines, of these lines in its place.
@@ -160,7 +160,7 @@ class Part:
     only: frozenset[str] | None = None
     again: bool = False
     stops: bool = False
-    told: bool = True
+    with_tries: bool = True
     retyped: bool = False
     traced: Mapping[str, str] = field(default_factory=dict)
 

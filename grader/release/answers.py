@@ -11,11 +11,9 @@ from dataclasses import dataclass
 
 from grader.course.answers import Answer, as_submitted, read_answer
 from grader.course.layout import Places
-from grader.grading.diagnose import MOST, must_name, sentences_of, told_answers
-from grader.grading.known import traces_in
+from grader.grading.behaviour import COSTS, SEALED_SEEDS, Sealed, Trace, Traces, failures_of, name_of, seal, traces_of
+from grader.grading.diagnosis import MOST, must_name, sentences_of, told_answers, traces_in
 from grader.grading.outcomes import graded_from
-from grader.grading.sealed import SEALED_SEEDS, Sealed, name_of, seal
-from grader.grading.traces import COSTS, Trace, Traces, failures_of, traces_of
 from grader.model import Exercise, Outcome, Verdict, Withheld
 from grader.model.errors import CourseError
 from grader.model.messages import Part, Setup
@@ -64,7 +62,7 @@ def facts_of(exercise: Exercise, lane: Lane, setup: Setup) -> Facts:
             )
     counters = {outcome.check: dict(outcome.counters) for outcome in passed if outcome.counters}
     typed = frozenset(check.id for check in shown if check.category != "performance")
-    retyped = _outcomes(exercise, lane, setup, Part(typed, told=False, retyped=True))
+    retyped = _outcomes(exercise, lane, setup, Part(typed, with_tries=False, retyped=True))
     return Facts(withheld, counters, tuple(row.check for row in retyped if row.verdict is Verdict.PASSED))
 
 
@@ -115,7 +113,7 @@ def _behaviours(exercise: Exercise, lane: Lane, answer: Answer) -> list[_Behavio
     """What an answer does in the shown checks that fail, by function, with each of the seeds."""
     shown = {check.id: check for check in lane.checks_of(exercise) if check.shown}
     files: Mapping[str, bytes] = as_submitted(exercise, answer.source)
-    part = Part(frozenset(shown), again=True, told=False)
+    part = Part(frozenset(shown), again=True, with_tries=False)
     run = lane.run(exercise, files, SEALED_SEEDS[0], part=part)
     rows = graded_from(exercise, list(shown.values()), run.outcomes).checks
     first = traces_of(rows)

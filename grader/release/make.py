@@ -12,7 +12,7 @@ from pathlib import Path
 from grader.course.layout import Places
 from grader.course.load import load_course
 from grader.course.suffixes import ZIP
-from grader.grading.sealed import as_file
+from grader.grading.behaviour import as_file
 from grader.intake.zipped import EPOCH_SECONDS, zip_bytes
 from grader.model import Course, Exercise, HandIn
 from grader.model.errors import CourseError

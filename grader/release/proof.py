@@ -25,7 +25,7 @@ import yaml
 from grader.course.layout import MISTAKES, Places, is_description, is_ours, is_probe, notebook_of, page_of, staff_files
 from grader.course.starter import code_of
 from grader.course.suffixes import NOTEBOOK
-from grader.grading.sealed import is_sealed
+from grader.grading.behaviour import is_sealed
 from grader.intake.zipped import zip_bytes
 from grader.model import Course, Exercise
 from grader.model.errors import CourseError

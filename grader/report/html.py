@@ -15,8 +15,8 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from grader.grading.causes import Told
 from grader.model import GradedCheck, GradedExercise, Report
+from grader.model.causes import Told
 from grader.report.pictures import svgs_of
 from grader.report.safe import for_html
 from grader.report.words import (

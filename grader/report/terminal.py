@@ -9,8 +9,8 @@ from pathlib import Path
 
 import click
 
-from grader.grading.causes import Told
 from grader.model import GradedCheck, GradedExercise, Report, Score, Submission, Verdict
+from grader.model.causes import Told
 from grader.model.score import points_text
 from grader.report.lines import WIDTH, cut, filled
 from grader.report.pictures import lines_of

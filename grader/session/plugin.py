@@ -178,7 +178,7 @@ class CheckSession:
         judge = Judge(check, attempt, stand_in, self._telling(row.item), self._known, job.seed, retyped)
         run = judge.judge(student)
         outcome = _outcome(check, run, student, time.monotonic() - started)
-        return self._tries.explained(outcome, judge, student) if job.part.told else outcome
+        return self._tries.explained(outcome, judge, student) if job.part.with_tries else outcome
 
     def _attempt(
         self,

@@ -25,9 +25,9 @@ from grader.course.kept import kept_results
 from grader.course.layout import course_for, find_course
 from grader.course.load import load_course
 from grader.course.names import one_exercise
-from grader.grading.known import Known
+from grader.grading.diagnosis import Known
 from grader.grading.lanes import Lanes, open_lanes
-from grader.grading.origin import in_cells as lines_in_cells
+from grader.grading.outcomes import in_cells as lines_in_cells
 from grader.grading.plan import RunPlan
 from grader.grading.store import open_store
 from grader.grading.submission import grade_submission

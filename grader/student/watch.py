@@ -16,12 +16,11 @@ import click
 
 from grader.course.kept import kept_results
 from grader.course.saves import saves
-from grader.grading.known import Known
+from grader.grading.diagnosis import Known
 from grader.grading.lanes import Lanes, open_lanes
-from grader.grading.plan import RunPlan
+from grader.grading.plan import RunPlan, Work
 from grader.grading.store import open_store
 from grader.grading.submission import grade_submission
-from grader.grading.work import Work
 from grader.intake.collect import read_submission
 from grader.model import Course, Exercise, GradedExercise, Report, Submission, Verdict
 from grader.model.errors import GraderError

@@ -15,10 +15,9 @@ from grader.author.judge import judge
 from grader.batch.journal import open_journal
 from grader.batch.overview import Class
 from grader.course.load import load_course
-from grader.grading.known import Known
-from grader.grading.plan import RunPlan
+from grader.grading.diagnosis import Known
+from grader.grading.plan import RunPlan, Work
 from grader.grading.schedule import schedule
-from grader.grading.work import Work
 from grader.intake.collect import read_submission
 from grader.model import Course, GradedExercise, Verdict
 from grader.model.messages import Setup

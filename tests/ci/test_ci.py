@@ -20,9 +20,8 @@ from grader.cli import main
 from grader.cli.grade import exit_status
 from grader.grading import lanes as lanes_module
 from grader.grading import schedule
-from grader.grading.plan import RunPlan
+from grader.grading.plan import Finished, RunPlan
 from grader.grading.submission import grade_submission, report_of
-from grader.grading.work import Finished
 from grader.intake.collect import read_submission
 from grader.model import Course, Report, Score
 from grader.model.errors import CourseError, GraderError

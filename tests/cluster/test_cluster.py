@@ -28,12 +28,11 @@ from grader.cli import main
 from grader.cluster import cluster
 from grader.cluster.cluster import Cluster, open_cluster
 from grader.cluster.node import Came, NodePlugin, facts, pack, unpack
+from grader.grading.diagnosis import Known
 from grader.grading.exercise import grade_exercise
 from grader.grading.keys import Keys
-from grader.grading.known import Known
 from grader.grading.outcomes import Outcomes, is_broken
-from grader.grading.plan import RunPlan
-from grader.grading.work import Result, Work
+from grader.grading.plan import Result, RunPlan, Work
 from grader.intake.collect import read_submission
 from grader.model import Course, Exercise, Submission
 from grader.model.errors import CourseError, StartError

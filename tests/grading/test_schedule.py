@@ -16,12 +16,11 @@ from support import COURSES, FORK, InLane
 
 from grader.course.load import load_course
 from grader.course.names import find_exercises
-from grader.grading.known import Known
+from grader.grading.diagnosis import Known
 from grader.grading.lanes import Lanes, lanes_for
-from grader.grading.plan import RunPlan
+from grader.grading.plan import Finished, RunPlan, Work
 from grader.grading.schedule import schedule
 from grader.grading.submission import grade_submission
-from grader.grading.work import Finished, Work
 from grader.intake.collect import read_submission
 from grader.model import Check, Course, Outcome, Report, Submission, Verdict
 from grader.model.errors import StartError

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.grading.sealed import as_file, is_sealed, name_of, read_sealed, seal, unsealed
-from grader.grading.traces import Trace
+from grader.grading.behaviour import Trace, as_file, is_sealed, name_of, read_sealed, seal, unsealed
 from grader.model import Verdict
 
 FIRST = {"small": Trace(Verdict.FAILED, "0123"), "other": Trace(Verdict.PASSED)}

@@ -124,7 +124,7 @@ def caught_by(course: Course, exercise: Exercise, setup: Setup) -> Caught:
 
 def _said(exercise: Exercise, own: Exercise, lane: Lane, setup: Setup, where: str, answer: Answer) -> str | None:
     """What the check says against an answer; None if it lets it through."""
-    run = lane.run(own, as_submitted(exercise, answer.source), setup.seed, part=Part(told=False))
+    run = lane.run(own, as_submitted(exercise, answer.source), setup.seed, part=Part(with_tries=False))
     for outcome in run.outcomes:
         if outcome.verdict is Verdict.BROKEN:
             raise CourseError(f"{where}: check_{outcome.check} fails by itself: {_first(outcome)}")

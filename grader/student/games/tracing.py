@@ -62,7 +62,7 @@ def traces(course: Course, exercise: Exercise, setup: Setup, lines: str | None) 
         raise CourseError(problem)
     with open_lane([exercise], setup, hidden=(course.root,)) as lane:
         wanted = _wanted(exercise, lane.checks_of(exercise), lines)
-        part = Part(frozenset(wanted), told=False, traced={id: text for id, (_, text) in wanted.items()})
+        part = Part(frozenset(wanted), with_tries=False, traced={id: text for id, (_, text) in wanted.items()})
         run = lane.run(exercise, submission.files[exercise.id], setup.seed, part=part)
     by_id = {outcome.check: outcome for outcome in run.outcomes}
     found = [Traced(title, by_id[id].moments) for id, (title, _) in wanted.items()]

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from grader.grading.draft import draft_text, plain_code
+from grader.grading.unexplained import draft_text, plain_code
 from grader.model import Check, Course, Exercise, GradedCheck, GradedExercise, Outcome, Score, Verdict
 
 HEAD = '"""TODO: say what the mistake is, and what holds instead: one sentence, which students are told.\n\n'

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from grader.grading.traces import Trace, failures_of, traces_of
+from grader.grading.behaviour import Trace, failures_of, traces_of
 from grader.model import Check, GradedCheck, Outcome, Score, Speed, Verdict
 
 FAILED = Verdict.FAILED

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 from support import FORK, Grade, grade_one
 
-from grader.grading.diagnose import diagnose
-from grader.grading.known import Known
+from grader.grading.diagnosis import Known, diagnose
 from grader.grading.store import open_store
 from grader.model import Check, Course, Exercise, GradedExercise, Submission
 from grader.model.messages import Part

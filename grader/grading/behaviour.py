@@ -1,0 +1,256 @@
+"""How an answer behaves: what became of each check, the names in its code, and sentences that its behaviour opens.
+
+Two answers that fail the same checks in the same way, with the same wrong numbers, kinds, dtypes and errors for inputs
+that were drawn, have the same mistake. What depends on how code is written, on its words or on the machine is taken out
+before: places, names of files, texts of the student's own errors, and measured times. Of a count its power of two is
+left.
+
+A copy without wrong answers has their sentences, each sealed with what the wrong answer does in the shown checks: who
+makes the mistake reads it, and who looks into the file does not. It is no secret that lasts, since anybody can write
+wrong code on purpose; it keeps a list of mistakes from being read before they are made. Nothing of hidden checks, of
+inputs or of an answer's text is in it.
+"""
+
+from __future__ import annotations
+
+import ast
+import base64
+import hashlib
+import json
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from grader.course.answers import Answer
+from grader.model import WITHHELD, GradedCheck, Outcome, Verdict
+
+_PLACE = re.compile(r"^ {4}\S.*\.py, line \d+.*(?:\n {8}.*)?\n?", re.MULTILINE)
+_COUNTED = re.compile(rf"^(?:counted: |{re.escape(WITHHELD)}).*\n?", re.MULTILINE)
+_ADDRESS = re.compile(r"\b0x[0-9a-f]+")
+_PATH = re.compile(r"(?<![\w.])(?:/[\w.+-]+){2,}")
+_FRACTION = re.compile(r"\d+\.\d+(?:e[+-]?\d+)?|\d+e[+-]?\d+")
+_COUNT = re.compile(r"\b\d[\d,]*\b")
+_OPERATIONS = re.compile(r": \{.*| \(\w+ \d[\d,]* times.*\)")
+_OWN_ERROR = re.compile(r"\n {8}(?:raise|assert)\b[^\n]*\s*$")
+_ERROR = re.compile(r"( raised \w+): .*", re.DOTALL)
+_NUMBER = re.compile(r"(?<![\w.])\d")
+_DIGITS = 3
+
+_LOST = (Verdict.FAILED, Verdict.CRASHED, Verdict.SKIPPED)
+_WEAK = ("load", "name", "signature")
+"""Causes before which nothing of the submission's behaviour was seen."""
+
+COSTS = "performance"
+"""The category of the checks that count or measure: they are run once, as what they say does not hang on inputs."""
+
+
+@dataclass(frozen=True)
+class Trace:
+    """How one check ended.
+
+    Attributes:
+        verdict: what became of it.
+        story: a digest of what staff read of it, as far as that does not hang on how the code is written.
+        has_value: whether a wrong number is in it.
+    """
+
+    verdict: Verdict
+    story: str = ""
+    has_value: bool = False
+
+    @classmethod
+    def of(cls, outcome: Outcome, category: str = "") -> Trace:
+        """That of an outcome of a check of this category."""
+        if outcome.verdict is Verdict.PASSED:
+            return cls(outcome.verdict)
+        text = outcome.detail
+        if _OWN_ERROR.search(text):  # its words are the student's own
+            text = _ERROR.sub(r"\1", text)
+        text = _ADDRESS.sub("", _PATH.sub("", _COUNTED.sub("", _PLACE.sub("", text))))
+        if outcome.speed:  # that it was too slow, and nothing of how it was measured
+            text = ""
+        elif category == COSTS:
+            text = _COUNT.sub(_power, _OPERATIONS.sub("", text))
+        # The last digits of a sum hang on the order in which it was made, and that is no mistake.
+        text = _FRACTION.sub(lambda found: f"{float(found[0]):.{_DIGITS}g}", text).strip()
+        digest = hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:16]
+        return cls(outcome.verdict, digest, category != COSTS and bool(_NUMBER.search(text)))
+
+    @property
+    def passed(self) -> bool:
+        """Whether the check passed, or could not run here."""
+        return self.verdict in (Verdict.PASSED, Verdict.NOT_RUN)
+
+    @property
+    def lost(self) -> bool:
+        """Whether the check lost its points in a way that can be compared."""
+        return self.verdict in _LOST
+
+
+Traces = Mapping[str, Trace]
+"""By the check's id."""
+
+
+def is_comparable(outcome: Outcome) -> bool:
+    """Whether the outcome says something about the code that is there.
+
+    A function that is not written, that is missing or takes other arguments says nothing; nor does a worker that used
+    up its time or memory: that may be any endless loop.
+    """
+    unwritten = outcome.verdict is Verdict.SKIPPED and outcome.cause == "raised"
+    seen = outcome.verdict in (Verdict.PASSED, *_LOST)
+    return seen and not unwritten and outcome.cause not in _WEAK
+
+
+def traces_of(rows: Iterable[GradedCheck]) -> dict[str, Trace]:
+    """How the checks ended that can be compared."""
+    return {row.check.id: Trace.of(row.outcome, row.check.category) for row in rows if is_comparable(row.outcome)}
+
+
+def failures_of(rows: Sequence[GradedCheck]) -> list[frozenset[str]]:
+    """The failing checks that can be compared, in groups: two are of one group that call one function.
+
+    So each function is diagnosed by itself, however many others fail or are not written yet.
+    """
+    groups: list[tuple[set[str], set[str]]] = []
+    for row in rows:
+        if not (is_comparable(row.outcome) and Trace.of(row.outcome).lost):
+            continue
+        ids, called = {row.check.id}, {name.split(".")[0] for name in row.outcome.called}
+        for group in [group for group in groups if group[1] & called]:
+            groups.remove(group)
+            ids, called = ids | group[0], called | group[1]
+        groups.append((ids, called))
+    return [frozenset(ids) for ids, _ in groups]
+
+
+def behaviour_of(traces: Traces) -> str:
+    """A digest of how an answer loses its points; "" if it loses none. Equal ones did the same."""
+    lost = sorted((id, trace.verdict.value, trace.story) for id, trace in traces.items() if trace.lost)
+    return hashlib.sha256(repr(lost).encode()).hexdigest()[:16] if lost else ""
+
+
+def _power(found: re.Match[str]) -> str:
+    return f"2^{int(found[0].replace(',', '')).bit_length()}"
+
+
+# -- names in code -----------------------------------------------------------------------------------------------------
+# What the sentence of a wrong answer names must stand in the code, where no wrong value shows the mistake. That a
+# result has another dtype, or that a function loops, can come about in many ways. A sentence which names one of them in
+# backticks, such as `torch.Tensor`, is printed only to whoever wrote that.
+
+_QUOTED = re.compile(r"`([^`]+)`")
+_NAME = re.compile(r"[A-Za-z_]\w*")
+
+
+def names_in(files: Mapping[str, bytes]) -> frozenset[str]:
+    """The names that the code of a submission uses, also of attributes, of arguments by name and of modules."""
+    return frozenset(name for text in files.values() for name in _names(text))
+
+
+def named_by(answer: Answer, reference: Path | None) -> frozenset[str]:
+    """What a wrong answer's sentence names of its own code, and what the reference does not use."""
+    quoted = {name for text in _QUOTED.findall(answer.sentence) for name in _NAME.findall(text)}
+    own = frozenset(quoted.intersection(_names(answer.source)))
+    return own.difference(_names(reference.read_bytes()) if own and reference is not None else ())
+
+
+def _names(source: bytes) -> Iterable[str]:
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError):
+        return
+    for node in ast.walk(tree):
+        match node:
+            case ast.Name(id=name) | ast.Attribute(attr=name) | ast.keyword(arg=str() as name):
+                yield name
+            case ast.FunctionDef(name=name) | ast.ClassDef(name=name) | ast.arg(arg=name):
+                yield name
+            case ast.alias(name=name):
+                yield from name.split(".")
+            case ast.ImportFrom(module=str() as name):
+                yield from name.split(".")
+
+
+# -- sealed sentences --------------------------------------------------------------------------------------------------
+
+SEALED_SEEDS = (0, 1)
+"""Those with which an answer must do the same: the first is that of a student's own copy."""
+
+_VERSION = 2
+_ENTRY = re.compile(r"[0-9a-f]{32}")
+_SEALED = re.compile(r"[0-9A-Za-z+/]+={0,2}")
+_MARK = 8
+
+Sealed = Mapping[str, Sequence[str]]
+"""By a name that the first behaviour gives, what is sealed with all of them."""
+
+
+def name_of(exercise: str, first: Traces) -> str:
+    """Under which name the mistakes stand that do this with the first of the seeds."""
+    return _digest("name", exercise, [first]).hex()[:32]
+
+
+def seal(exercise: str, behaviour: Sequence[Traces], sentences: Mapping[str, Iterable[str]]) -> str:
+    """Sentences that only this behaviour opens: what is done with each of the seeds.
+
+    Args:
+        exercise: its id.
+        behaviour: what opens them.
+        sentences: each with the names that must stand in the code.
+    """
+    text = json.dumps({sentence: sorted(names) for sentence, names in sentences.items()}, ensure_ascii=False).encode()
+    # No behaviour seals twice: answers that behave alike are sealed together.
+    return base64.b64encode(_veiled(_mark(text) + text, _digest("seal", exercise, behaviour))).decode()
+
+
+def unsealed(exercise: str, behaviour: Sequence[Traces], sealed: Iterable[str], names: Collection[str]) -> list[str]:
+    """The sentences that this behaviour opens, for code with these names; none if it opens nothing."""
+    key = _digest("seal", exercise, behaviour)
+    for text in sealed:
+        plain = _veiled(base64.b64decode(text), key)
+        if plain[:_MARK] == _mark(plain[_MARK:]):
+            return [sentence for sentence, needed in json.loads(plain[_MARK:]).items() if set(needed) <= set(names)]
+    return []
+
+
+def as_file(mistakes: Sealed) -> bytes:
+    """The file of an exercise's mistakes."""
+    rows = {name: sorted(mistakes[name]) for name in sorted(mistakes)}
+    return (json.dumps({"version": _VERSION, "mistakes": rows}, indent=1) + "\n").encode()
+
+
+def is_sealed(data: bytes) -> bool:
+    """Whether a file is one of mistakes and says nothing else, in no other way."""
+    try:
+        rows = json.loads(data)["mistakes"]
+        texts = [text for sealed in rows.values() for text in sealed]
+        opaque = all(map(_ENTRY.fullmatch, rows)) and all(map(_SEALED.fullmatch, texts))
+        return bool(data == as_file(rows)) and opaque and all(len(text) % 4 == 0 for text in texts)
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return False
+
+
+def read_sealed(path: Path) -> Sealed:
+    """The mistakes in a file; none of one that is damaged, or of another version: nobody is told anything then."""
+    try:
+        data = path.read_bytes()
+    except OSError:
+        return {}
+    return json.loads(data)["mistakes"] if is_sealed(data) else {}
+
+
+def _digest(use: str, exercise: str, behaviour: Sequence[Traces]) -> bytes:
+    rows = [sorted((id, trace.verdict.value, trace.story) for id, trace in traces.items()) for traces in behaviour]
+    return hashlib.sha256(repr((use, exercise, rows)).encode()).digest()
+
+
+def _mark(text: bytes) -> bytes:
+    return hashlib.sha256(text).digest()[:_MARK]
+
+
+def _veiled(data: bytes, key: bytes) -> bytes:
+    """Data made unreadable by a key, or readable again."""
+    veil = hashlib.shake_256(key).digest(len(data))
+    return bytes(one ^ other for one, other in zip(data, veil, strict=True))

@@ -1,0 +1,315 @@
+"""A graded exercise with the sentence of the known wrong answer that it behaves like.
+
+Only a submission that lost points is diagnosed, and each function by itself: the failing checks that call one function
+are explained together, whatever becomes of the others. What explains them is a wrong answer that does in each of them
+what the submission does, with several seeds of our own: the same verdicts, values, kinds, dtypes, errors and counts.
+Wherever else it fails, the submission must fail in the same way. Wrong answers are sorted out by what their files say,
+then by the check that must catch them, so that few are run in full, and each once for all students. The seeds are the
+same for everybody, and so are the sentences.
+
+What no wrong answer explains alone may be two mistakes at once in one function, each of which explains some of its
+failing checks. What none explains gets a digest of what it does with the first of the seeds, by which `unexplained`
+groups those that behave alike. A copy without wrong answers has them sealed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from itertools import combinations
+
+from grader.course.answers import Answer, as_submitted, read_answer
+from grader.grading.behaviour import (
+    COSTS,
+    SEALED_SEEDS,
+    Sealed,
+    Trace,
+    Traces,
+    behaviour_of,
+    failures_of,
+    name_of,
+    named_by,
+    names_in,
+    read_sealed,
+    traces_of,
+    unsealed,
+)
+from grader.grading.keys import Keys, digest_of, machine_of
+from grader.grading.store import Store
+from grader.model import Exercise, GradedExercise, Submission, Verdict
+from grader.model.causes import Told
+from grader.model.errors import CourseError
+from grader.model.messages import Part, Setup
+from grader.runner.lane import Lane
+
+SEEDS = (0, 1, 2, 3)
+"""Those with which answers are compared: two, and the others where more than one wrong answer is left. The first is
+that of a student's own copy, which need not be run again then."""
+
+MOST = 2
+"""So many sentences are printed: of wrong answers that behave alike, more would be a guess."""
+
+EITHER = " Or: "
+"""Between the sentences of two mistakes that behave alike."""
+
+BOTH = " And: "
+"""Between the sentences of two mistakes that were made at once."""
+
+MOST_ON_OTHERS = 0.2
+"""Of an exercise's points, what may be lost on rules that a wrong answer keeps; `grade verify` allows it half."""
+
+_WHAT = "Comparing with known mistakes"
+_HOLDS = (Verdict.PASSED, Verdict.FAILED, Verdict.CRASHED, Verdict.SKIPPED)
+"""The next run would show the same; the others may be due to the machine."""
+
+_Ids = Collection[str]
+"""Of checks."""
+
+_Parts = Mapping[Answer, frozenset[str]]
+"""Of wrong answers the failing checks in which they do what the submission does."""
+
+
+class Known:
+    """How wrong answers behave, saved in the store. Lanes that work at once may share it.
+
+    A wrong answer runs when it is first needed, check by check, and like any submission: confined, in the same lane.
+    Its inputs come from seeds of our own, so that one run serves for all students. What is saved are digests, from
+    which nobody learns inputs and expected values.
+
+    Args:
+        setup: of the run.
+        store: where it is saved; None for nowhere.
+    """
+
+    def __init__(self, setup: Setup, store: Store | None = None) -> None:
+        self._store = store
+        self._keys = Keys()
+        self._machine = machine_of(setup)
+        self._traces: dict[str, dict[str, Trace]] = {}
+
+    def traces(self, lane: Lane, answer: Answer, exercise: Exercise, seed: int, checks: _Ids) -> Traces:
+        """The traces of a wrong answer in these checks; those that are not known yet are run now."""
+        costs = {check.id for check in lane.checks_of(exercise) if check.category == COSTS}
+        traces: dict[str, Trace] = {}
+        # Costs hardly depend on the inputs: they are run with one seed, for all.
+        for wanted, inputs in ((set(checks) - costs, seed), (costs.intersection(checks), SEEDS[0])):
+            parts = (self._keys.judge(exercise), self._machine, str(inputs))
+            key = digest_of(answer.source, *(part.encode() for part in parts))
+            if key not in self._traces:
+                self._traces.setdefault(key, self._store.traces(key) if self._store is not None else {})
+            mine = self._traces[key]
+            # Two lanes may run the same at once: they get equal traces, and neither need wait.
+            if missing := wanted.difference(mine):
+                new = traces_in(lane, exercise, as_submitted(exercise, answer.source), inputs, missing)
+                mine.update(new)
+                if self._store is not None:
+                    self._store.save_traces(key, {id: row for id, row in new.items() if row.verdict in _HOLDS})
+            traces |= {id: mine[id] for id in wanted}
+        return traces
+
+
+def traces_in(lane: Lane, exercise: Exercise, files: Mapping[str, bytes], seed: int, checks: _Ids) -> dict[str, Trace]:
+    """How these checks end for a submission: in a grading run, of a wrong answer, and for a released copy."""
+    if not checks:
+        return {}
+    categories = {check.id: check.category for check in lane.checks_of(exercise)}
+    # What is too slow decides at once: it costs nobody a point.
+    run = lane.run(exercise, files, seed, part=Part(frozenset(checks), again=True, with_tries=False))
+    return {outcome.check: Trace.of(outcome, categories[outcome.check]) for outcome in run.outcomes}
+
+
+def diagnose(graded: GradedExercise, submission: Submission, setup: Setup, lane: Lane, known: Known) -> GradedExercise:
+    """The exercise, with a sentence if it behaves like a known wrong answer, or like two: alike, or both at once.
+
+    Without a sentence it gets its behaviour.
+
+    Args:
+        graded: the exercise, as it ends.
+        submission: whose it is.
+        setup: of the run.
+        lane: in which it was graded.
+        known: how wrong answers behave.
+
+    Raises:
+        StartError: a process of ours cannot be had.
+        ConfinementError: student code cannot be confined as well as is asked for.
+    """
+    if not can_diagnose(graded):
+        return graded
+    task = _Task(graded, submission, setup, lane, known)
+    watch = lane.watch
+    # The titles of checks would look as if the exercise was graded again.
+    lane.watch = lambda what, seconds: watch(_WHAT, seconds)
+    try:
+        if diagnosis := _joined(task.sentences()):
+            return replace(graded, diagnosis=diagnosis)
+        return replace(graded, behaviour=behaviour_of(task.run(SEEDS[0])))
+    finally:
+        lane.watch = watch
+
+
+def can_diagnose(graded: GradedExercise) -> bool:
+    """Whether all checks ran, and one of them lost points in a way that can be compared."""
+    return graded.state == "started" and not graded.left_out and bool(failures_of(graded.checks))
+
+
+class _Task:
+    """One exercise of one submission, and how wrong answers behave."""
+
+    def __init__(self, graded: GradedExercise, submission: Submission, setup: Setup, lane: Lane, known: Known) -> None:
+        self._graded = graded
+        self._exercise = graded.exercise
+        self._files = submission.files[graded.exercise.id]
+        self._lane = lane
+        self._known = known
+        self._rows = {row.check.id: row for row in graded.checks}
+        traces = traces_of(graded.checks)
+        self._passing = {id for id, trace in traces.items() if not trace.lost}
+        self._failing = {id: trace for id, trace in traces.items() if trace.lost}
+        self._ran: dict[int, Traces] = {}
+        if setup.seed_of(submission.author) == SEEDS[0]:
+            self._ran[SEEDS[0]] = self._failing
+        told = Told.of(graded.checks)
+        self._order = [row.check.id for row in (*filter(None, [told.cause]), *told.same, *told.lost)]
+
+    def sentences(self) -> Iterator[tuple[str, list[str]]]:
+        """For each function the sentences that explain its failing checks, with what stands between them."""
+        groups = sorted(failures_of(self._graded.checks), key=self._place)
+        if self._exercise.wrong:
+            yield from self._explained(groups)
+        elif self._exercise.mistakes is not None and (sealed := read_sealed(self._exercise.mistakes)):
+            yield from ((EITHER, self._unsealed(sealed, group)) for group in groups)
+
+    def _explained(self, groups: Sequence[frozenset[str]]) -> Iterator[tuple[str, list[str]]]:
+        """The sentences of wrong answers, in a copy that has them."""
+        parts = self._parts(groups)
+        done: set[Answer] = set()
+        for group in groups:
+            alone = [answer for answer, part in parts.items() if group <= part and self._keeps_to([answer], group)]
+            # Who explains other functions as well is the likelier one.
+            most = max((len(parts[answer]) for answer in alone), default=0)
+            alone = [answer for answer in alone if len(parts[answer]) == most]
+            both = [] if alone else self._two_at_once(parts, group)
+            if not done.intersection(alone):
+                yield (BOTH if both else EITHER), sentences_of(alone or both)
+            done.update(alone)
+
+    def _unsealed(self, mistakes: Sealed, group: _Ids) -> list[str]:
+        """The sentences that what it does opens, in a copy that has them sealed."""
+        id, first = self._exercise.id, _only(self.run(SEALED_SEEDS[0]), group)
+        if (sealed := mistakes.get(name_of(id, first))) is None:
+            return []
+        further = (_only(self.run(seed), group) for seed in SEALED_SEEDS[1:])
+        return unsealed(id, [first, *further], sealed, names_in(self._files))
+
+    def _parts(self, groups: Collection[frozenset[str]]) -> _Parts:
+        """The wrong answers that do nothing wrong but what the submission does, and which failing checks are theirs."""
+        answers = [answer for answer in told_answers(self._exercise) if any(answer.caught_by in g for g in groups)]
+        answers = [answer for answer in answers if any(self._may_explain(answer, group, answers) for group in groups)]
+        if not answers:
+            return {}
+        mine = self.run(SEEDS[0])
+        # One check, and most differ in it.
+        answers = [answer for answer in answers if self._part(answer, SEEDS[0], _only(mine, [answer.caught_by]))]
+        # Which costs pass is not compared: to run all these checks for each wrong answer takes long.
+        passing = {id for id in self._passing if self._rows[id].check.category != COSTS}
+        parts = {answer: self._part(answer, SEEDS[0], mine, passing) for answer in answers}
+        for number, seed in enumerate(SEEDS[1:]):
+            parts = {answer: part for answer, part in parts.items() if part}
+            # The last seeds are for answers that explain the same.
+            if not parts or (number > 0 and len(set(parts.values())) == len(parts)):
+                break
+            mine = self.run(seed)
+            parts = {answer: part & self._part(answer, seed, mine) for answer, part in parts.items()}
+        names = names_in(self._files)
+        return {
+            answer: part
+            for answer, part in parts.items()
+            if part and must_name(self._exercise, answer, _only(mine, part)) <= names
+        }
+
+    def _part(self, answer: Answer, seed: int, mine: Traces, passing: _Ids = ()) -> frozenset[str]:
+        """The failing checks in which a wrong answer does the same; none if it does anything else wrong."""
+        theirs = self._known.traces(self._lane, answer, self._exercise, seed, {*mine, *passing})
+        same = frozenset(id for id, trace in mine.items() if theirs[id] == trace)
+        return same if all(id in same or trace.passed for id, trace in theirs.items()) else frozenset()
+
+    def _two_at_once(self, parts: _Parts, group: frozenset[str]) -> list[Answer]:
+        """Two wrong answers that do together what it does, that which explains what is printed in full first.
+
+        They explain all failing checks, each of the two some that the other does not. Where several pairs do, the
+        answers whose sentences all of these have.
+        """
+        mine = {answer: part & group for answer, part in parts.items() if answer.caught_by in group}
+        pairs = [
+            (one, other)
+            for one, other in combinations(mine, 2)
+            if mine[one] | mine[other] == group
+            and mine[one] - mine[other]
+            and mine[other] - mine[one]
+            and self._keeps_to([one, other], group)
+        ]
+        sentences = [{answer.sentence for answer in pair} for pair in pairs]
+        certain = [answer for pair in pairs[:1] for answer in pair if all(answer.sentence in row for row in sentences)]
+        return sorted(certain, key=lambda answer: self._place(mine[answer]))
+
+    def _may_explain(self, answer: Answer, group: frozenset[str], answers: Collection[Answer]) -> bool:
+        """Whether an answer may explain these checks by what its file says, alone or with another one."""
+        others = [other for other in answers if other.caught_by in group]
+        return answer.caught_by in group and any(self._keeps_to([answer, other], group) for other in others)
+
+    def _keeps_to(self, answers: Collection[Answer], group: _Ids) -> bool:
+        """Whether these checks lost little on rules that all of these wrong answers keep."""
+        rules = {self._rows[answer.caught_by].check.contract for answer in answers}
+        broken = rules.union(*(answer.breaks for answer in answers))
+        others = [self._rows[id].score for id in group if self._rows[id].check.contract not in broken]
+        return sum(score.possible - score.earned for score in others) <= MOST_ON_OTHERS * self._exercise.points
+
+    def _place(self, ids: _Ids) -> int:
+        """The place of the first of these checks, in the order in which a reader meets them."""
+        return next((place for place, id in enumerate(self._order) if id in ids), len(self._order))
+
+    def run(self, seed: int) -> Traces:
+        """What becomes of the failing checks with a seed; those of costs are run with the first alone."""
+        if seed not in self._ran:
+            costs = {id for id in self._failing if self._rows[id].check.category == COSTS and seed != SEEDS[0]}
+            same = _only(self.run(SEEDS[0]), costs) if costs else {}
+            again = self._failing.keys() - costs
+            self._ran[seed] = {**same, **traces_in(self._lane, self._exercise, self._files, seed, again)}
+        return self._ran[seed]
+
+
+def must_name(exercise: Exercise, answer: Answer, traces: Traces) -> frozenset[str]:
+    """What must stand in code that does this, for the sentence of a wrong answer: nothing where a value shows it."""
+    has_value = any(trace.lost and trace.has_value for trace in traces.values())
+    return frozenset() if has_value else named_by(answer, exercise.reference)
+
+
+def _only(traces: Traces, ids: Iterable[str]) -> Traces:
+    return {id: traces[id] for id in ids}
+
+
+def _joined(rows: Iterable[tuple[str, list[str]]]) -> str:
+    """The sentences of each function, as long as there are not too many of them."""
+    texts: list[str] = []
+    left = MOST
+    for word, sentences in rows:
+        if sentences and len(sentences) <= left:
+            texts.append(word.join(sentences))
+            left -= len(sentences)
+    return BOTH.join(texts)
+
+
+def sentences_of(answers: Collection[Answer]) -> list[str]:
+    """What wrong answers say, each sentence once and in one line."""
+    return list(dict.fromkeys(" ".join(answer.sentence.split()) for answer in answers))
+
+
+def told_answers(exercise: Exercise) -> Iterator[Answer]:
+    """The wrong answers of an exercise that have a sentence."""
+    for path in exercise.wrong:
+        # One that cannot be read is its author's to fix, and `grade verify` says so; here the others still serve.
+        with suppress(CourseError, OSError):
+            if (answer := read_answer(exercise, path)).sentence:
+                yield answer
