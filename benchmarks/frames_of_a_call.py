@@ -26,7 +26,7 @@ from grader.connection.process import Life, WorkerProcess
 from grader.connection.record import Record
 from grader.connection.starting import Starter
 from grader.model import Check, Limits
-from grader.session.inputs import InputStream
+from grader.session.checks import InputStream
 from grader.wire.frames import Channel
 from grader.wire.transport import SocketTransport
 from grader.worker import serve

@@ -83,7 +83,7 @@ def _files(draft: Draft, places: Places) -> dict[Path, str]:
 
 
 def _left_to_do(draft: Draft, written: Sequence[Path]) -> Iterator[str]:
-    from grader.author.port.todo import todos_of
+    from grader.author.port.draft import todos_of
 
     shown, hidden, beside = draft.counts
     yield f"ported {counted(shown + hidden, 'test')}: {shown} shown, {hidden} hidden, {beside} by a probe"

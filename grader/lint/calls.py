@@ -6,8 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from grader.lint.scope import Kind, Scope, arguments, scopes
-from grader.lint.source import HEARD, PROBE, Finding, Source
+from grader.lint.scope import HEARD, PROBE, Finding, Kind, Scope, Source, arguments, scopes
 
 _MODES = re.compile(
     r"torch\.(autograd\.(grad_mode\.)?)?(no_grad|enable_grad|inference_mode|set_grad_enabled)|torch\.device"

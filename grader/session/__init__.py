@@ -3,9 +3,8 @@
 __main__, start  the entry; what is done with a run plan; a proof that workers work, before anything is graded
 host             the channel to the host
 plugin           the pytest plugin: collects and runs checks, and gives them their fixtures
-checks           checks as they were collected, and the values of their files, which each run gets anew
+checks           checks as they were collected, and what each run gets anew: values of their files, a stream of inputs
 connections      the connections to the student and to the references, by accelerator; what the student printed
-inputs           a check's inputs: a keyed stream
 judge            runs a check, and once more where that leaves something open
 decide           how a check ended -> its verdict and messages
 words            what a student may read of a hidden check

@@ -28,11 +28,10 @@ from grader.lint import findings
 from grader.model import Check, Device, Outcome, Verdict
 from grader.model.endings import CheckTimeout
 from grader.model.messages import Collected, Done, Job, PlannedExercise
-from grader.session.checks import CollectedCheck, Values, collected_check
+from grader.session.checks import CollectedCheck, InputStream, Values, collected_check
 from grader.session.connections import Connections
 from grader.session.decide import Comparison, Telling, cause_of, decide, ended_of
 from grader.session.host import Host
-from grader.session.inputs import InputStream
 from grader.session.judge import Judge, Known, Run
 from grader.session.picturing import picture_of
 from grader.session.reproduce import Tries, remade

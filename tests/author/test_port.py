@@ -11,8 +11,7 @@ from textwrap import dedent
 import pytest
 from support import COURSES, FORK, WarmGrade, run_grade, verified
 
-from grader.author.port.draft import Draft, Port
-from grader.author.port.todo import todos_of
+from grader.author.port.draft import Draft, Port, todos_of
 from grader.course.load import load_course
 from grader.model import Course
 from grader.model.errors import CourseError

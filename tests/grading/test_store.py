@@ -71,7 +71,7 @@ def test_only_what_changed_is_run(home: Home) -> None:
 
 def test_a_starter_earns_nothing_the_second_time_either(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     """What an untouched starter passes is saved as it was: for no points."""
-    monkeypatch.setattr("grader.grading.exercise.is_untouched", lambda *_: True)
+    monkeypatch.setattr("grader.intake.choice.is_untouched", lambda *_: True)
     first = home.grade(runs_untouched=True)
     assert (first[0].state, first[0].score.earned) == ("not_started", 0)
     assert home.grade(runs_untouched=True) == first

@@ -16,7 +16,7 @@ from grader.model import Check, Course
 from grader.model.messages import Part
 from grader.runner.lane import Lane
 from grader.runner.open import open_lane
-from grader.session.inputs import InputStream, twister_state
+from grader.session.checks import InputStream, twister_state
 
 CHECK = Check("small", "double", "T")
 

@@ -1,4 +1,4 @@
-"""All files of an exercise from a plain pytest file."""
+"""All files of an exercise from a plain pytest file, and what is left to do, as comments at each place."""
 
 from __future__ import annotations
 
@@ -6,17 +6,14 @@ import ast
 import json
 import re
 import textwrap
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from grader.author.port.asserts import WORDS, with_helpers, without_no_grad
-from grader.author.port.plain import read_plain
-from grader.author.port.rewrite import CHECK, Rewriter
-from grader.author.port.stubs import DOCSTRING, stubs_of
-from grader.author.port.text import Item, assembled, closure, first_line, items_of
-from grader.author.port.todo import parametrized, with_todos
+from grader.author.port.plain import Plain, read_plain
+from grader.author.port.rewrite import CHECK, WORDS, Rewriter, with_helpers, without_no_grad
+from grader.author.port.text import Edits, Item, assembled, closure, first_line, imports_of, items_of
 from grader.lint import findings
-from grader.lint.source import Function, parameters
+from grader.lint.scope import Function, Source, parameters
 
 _GRADIENTS = {"backward", "grad"}
 """Attributes that show that a test looks at gradients, which do not cross."""
@@ -173,3 +170,153 @@ def _is_written_out(values: Iterable[ast.expr]) -> bool:
     names = {node.id for node in nodes if isinstance(node, ast.Name)}
     functions = {getattr(node.func, "attr", "") for node in nodes if isinstance(node, ast.Call)}
     return names <= {"torch"} and functions <= _LITERALS
+
+
+DOCSTRING = "@docstring@"
+"""Stands in the place of the docstring of the stubs."""
+_TODO = "raise NotImplementedError  # TODO"
+
+
+def stubs_of(plain: Plain, names: Sequence[str], reference: str) -> tuple[dict[str, str], str]:
+    """What a student is to write.
+
+    Args:
+        plain: the test file.
+        names: the functions and classes that it uses.
+        reference: the text of the reference, or "".
+
+    Returns:
+        For each name how it is called, such as "f(x, y)", and the code of all stubs with their imports.
+    """
+    known = items_of(reference) if reference else []
+    written = {item.name: item for item in known if item.name in names}
+    code = [_emptied(written[name]) if name in written else _guessed(plain, name) for name in names]
+    items = items_of("\n\n".join(code))
+    calls = {item.name: _call(item.node) for item in items}
+    return calls, assembled(DOCSTRING, items, imports_of(known))
+
+
+def _call(node: ast.stmt) -> str:
+    """How a function or a class is called."""
+    inits = [one for one in getattr(node, "body", ()) if isinstance(one, Function) and one.name == "__init__"]
+    words = parameters(node) if isinstance(node, Function) else parameters(inits[0])[1:] if inits else []
+    return f"{getattr(node, 'name', '')}({', '.join(words)})"
+
+
+def _emptied(item: Item) -> str:
+    """A function or class of the reference without its code."""
+    node = ast.parse(item.text).body[0]
+    for one in ast.walk(node):
+        if isinstance(one, (Function, ast.ClassDef)):
+            text = ast.get_docstring(one)
+            first = [ast.Expr(ast.Constant(text.splitlines()[0]))] if text else []
+            public = [part for part in one.body if isinstance(part, Function) and not re.match("_(?!_)", part.name)]
+            one.body = [*first, *(public if isinstance(one, ast.ClassDef) else [ast.Expr(ast.Name("TODO"))])]
+    code = re.sub(r"\bTODO$", _TODO, ast.unparse(node), flags=re.MULTILINE)
+    # As ruff formats it.
+    code = re.sub(r"""'([^'"\\]*)'""", r'"\1"', code)
+    return re.sub(r":\n\n(    +(?:@|def ))", r":\n\1", code) + "\n"
+
+
+def _guessed(plain: Plain, name: str) -> str:
+    """A stub, by how tests call the function or class."""
+    calls = [
+        node
+        for item in plain.items
+        for node in ast.walk(item.node)
+        if isinstance(node, ast.Call) and name in {task for one, task in plain.students(item.node) if one is node.func}
+    ]
+    if not name[:1].isupper():
+        return f"def {name}({_parameters(calls)}):\n    {_TODO}\n"
+    words = ", ".join(filter(None, ["self", _parameters(calls)]))
+    return f"class {name}:\n    def __init__({words}):\n        {_TODO}\n"
+
+
+def _parameters(calls: Sequence[ast.Call]) -> str:
+    """Parameters that all of these calls fit."""
+    most = max((len(call.args) for call in calls), default=0)
+    words = dict.fromkeys(word.arg for call in calls for word in call.keywords if word.arg)
+    names: list[str] = []
+    for place in range(most):
+        given = [call.args[place] for call in calls if len(call.args) > place]
+        named = [
+            one.id.lower() for one in given if isinstance(one, ast.Name) and one.id.lower() not in {*names, *words}
+        ]
+        names.append(named[0] if named else next(one for one in ("x", "y", "z", f"arg{place}") if one not in names))
+    always = [name for place, name in enumerate(names) if all(len(call.args) > place for call in calls)]
+    required = [word for word in words if all(word in {one.arg for one in call.keywords} for call in calls)]
+    optional = [name for name in (*names, *words) if name not in (*always, *required)]
+    return ", ".join([*always, *required, *(f"{name}=None" for name in optional)])
+
+
+_FIXTURES = {"student", "reference", "rng", "probe", "files", "accelerator", "request", "tmp_path"}
+_FILES = re.compile(r"(torch|numpy)\.load|pandas\.read_\w+|open|open_code")
+_DRAWS = re.compile(r"(numpy\.)?random\.\w+|torch\.(rand(n|int|perm)?(_like)?|normal)")
+_ELSEWHERE = "numbers from a file: compare with `reference.f(...)`, or list the file under `files:` in exercise.yaml"
+
+
+def with_todos(text: str, plain: Plain, *, of_checks: bool) -> str:
+    """The text with a comment at each place where something is left to do.
+
+    Args:
+        text: of a ported file.
+        plain: what it was ported from.
+        of_checks: whether it is a check file, and not the probe file.
+    """
+    tree, edits = ast.parse(text), Edits(text)
+    ranges = [(first_line(node), node.end_lineno or 0) for node in ast.walk(tree) if isinstance(node, ast.stmt)]
+    todos = [*_by_name(tree, plain, of_checks=of_checks), *_too_early(tree, plain)]
+    if of_checks:
+        todos += [(finding.line, str(finding)) for finding in findings(text)]
+    # Above the innermost statement; a function begins with its decorators.
+    above = {line: max((first for first, last in ranges if first <= line <= last), default=line) for line, _ in todos}
+    for place, todo in dict.fromkeys((above[line], todo) for line, todo in todos):
+        edits.comment(place, f"TODO: {todo}")
+    return edits.result()
+
+
+def todos_of(text: str) -> Iterator[tuple[int, str]]:
+    """The line and the text of each comment that says what is left to do."""
+    for match in re.finditer(r"^ *# TODO: (.+(?:\n *#   .+)*)|\bTODO: (write .+?)[.\"]*$", text, re.MULTILINE):
+        words = re.sub(r"\n *#  +", " ", match[1] or match[2])
+        yield text.count("\n", 0, match.start()) + 1, words
+
+
+def _by_name(tree: ast.Module, plain: Plain, *, of_checks: bool) -> Iterator[tuple[int, str]]:
+    source = Source(tree)
+    fixtures = {node.name for node in source.functions if source.is_fixture(node)}
+    for function in filter(source.is_pytests, source.functions):
+        known = {*_FIXTURES, *fixtures, *parametrized(function)}
+        if unknown := [f"`{name}`" for name in parameters(function) if name not in known]:
+            yield function.lineno, f"no fixture {', '.join(unknown)} is here: write it in this file; for {_ELSEWHERE}"
+    for node in source.nodes:
+        if isinstance(node, ast.Name) and node.id == "self":
+            yield node.lineno, "`self` is gone: checks are functions; make what it held in a fixture"
+        elif isinstance(node, ast.Name) and node.id in plain.missing:
+            module = plain.missing[node.id]
+            yield node.lineno, f"`{node.id}` comes from {module}, which is not here: copy it to this file"
+        elif isinstance(node, ast.Call):
+            path = source.path(node) or ast.unparse(node.func)
+            if _FILES.fullmatch(path):
+                yield node.lineno, _ELSEWHERE
+            elif of_checks and _DRAWS.fullmatch(path) and "generator=" not in ast.unparse(node):
+                yield node.lineno, "draw this from `rng`, so that all inputs hang on the seed of the run"
+
+
+def _too_early(tree: ast.Module, plain: Plain) -> Iterator[tuple[int, str]]:
+    """Student code where a file is read: in constants, and in decorators."""
+    read = [node for node in tree.body if not isinstance(node, (Function, ast.ClassDef))]
+    read += [ast.Expr(one) for node in tree.body if isinstance(node, Function) for one in node.decorator_list]
+    for node in (node for part in read for node in ast.walk(part) if isinstance(node, ast.Name)):
+        if node.id in {*plain.names, *plain.modules}:
+            yield node.lineno, f"student code is not there when this is read: name `{node.id}` inside the check"
+
+
+def parametrized(function: ast.AST) -> set[str]:
+    """The parameters that `pytest.mark.parametrize` gives a function."""
+    names = set[str]()
+    for one in getattr(function, "decorator_list", ()):
+        if isinstance(one, ast.Call) and ast.unparse(one.func).endswith("parametrize") and one.args:
+            for text in (part.value for part in ast.walk(one.args[0]) if isinstance(part, ast.Constant)):
+                names |= set(re.findall(r"\w+", str(text)))
+    return names

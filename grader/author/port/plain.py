@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 from grader.author.port.text import Edits, Item, first_line, imports_of, items_of
-from grader.lint.source import Function
+from grader.lint.scope import Function
 from grader.model.errors import CourseError
 
 _LIBRARIES = sys.stdlib_module_names | {

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 
-from grader.lint.source import Function
+from grader.lint.scope import Function
 
 _Node = ast.expr | ast.stmt | ast.arg
 _WIDTH = 120
