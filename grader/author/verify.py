@@ -12,6 +12,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
 
 from grader.author.cases import Case, about_how_many, cases_of
 from grader.author.judge import Proof, judge
@@ -19,7 +20,7 @@ from grader.author.text import collecting_problem, course_problems, source_probl
 from grader.course.answers import read_answer
 from grader.course.topics import Coverage
 from grader.grading.keys import judge_of
-from grader.grading.lanes import Lanes, open_lanes
+from grader.grading.lanes import Lanes, most_lanes, open_lanes
 from grader.grading.plan import Work
 from grader.grading.schedule import schedule
 from grader.grading.store import Store
@@ -27,7 +28,6 @@ from grader.model import Check, Course, Exercise, GradedExercise, Verdict
 from grader.model.errors import CourseError
 from grader.model.messages import Collected, Setup
 from grader.model.score import counted
-from grader.runner.pool import cores
 
 _RUNS_FOR_A_LANE = 40
 _SETTLED = {Verdict.PASSED, Verdict.FAILED, Verdict.CRASHED, Verdict.SKIPPED, Verdict.NOT_RUN}
@@ -64,7 +64,7 @@ def verify(
         # A lane costs as much as many short runs: it has PyTorch to import.
         saved = sum(store.saved_count(item.id, store.keys.judge(item)) for item in ready)
         runs = max(0, sum(about_how_many(item, seeds) for item in ready) - saved)
-        with open_lanes(ready, setup, slots or min(len(cores()), 1 + runs // _RUNS_FOR_A_LANE)) as lanes:
+        with open_lanes(ready, setup, slots or min(most_lanes(), 1 + runs // _RUNS_FOR_A_LANE)) as lanes:
             proofs += Prover(course, setup, store, seeds, say, ran).prove(lanes, ready)
     return sorted(proofs, key=lambda proof: exercises.index(proof.exercise))
 
@@ -86,28 +86,25 @@ def read_checks(exercises: Sequence[Exercise]) -> tuple[list[Exercise], list[Pro
     return ready, refused
 
 
+@dataclass
 class Prover:
     """Proves exercises in lanes that are open; see `verify`.
 
     Attributes:
         course: the whole course, as its files are now.
+        setup: how exercises are run; the seeds are our own.
+        store: has what earlier commands ran, and gets what is run now.
+        seeds: how many seeds a right answer must pass with.
+        say: prints what goes on, a line at a time.
+        ran: called with how many submissions ran, of how many that run now.
     """
 
-    def __init__(
-        self,
-        course: Course,
-        setup: Setup,
-        store: Store,
-        seeds: int,
-        say: Callable[[str], None] = lambda line: None,
-        ran: Callable[[int, int], None] = lambda count, of: None,
-    ) -> None:
-        self.course = course
-        self._setup = setup
-        self._store = store
-        self._seeds = seeds
-        self._say = say
-        self._ran = ran
+    course: Course
+    setup: Setup
+    store: Store
+    seeds: int
+    say: Callable[[str], None] = lambda line: None
+    ran: Callable[[int, int], None] = lambda count, of: None
 
     def prove(
         self,
@@ -126,8 +123,8 @@ class Prover:
             stops: called before each run; True ends it early, and then the proofs rest on a part of the runs.
         """
         problems, cases = self._read(exercises, self._collected(lanes, exercises))
-        works = {case: case.work(self.course, self._setup) for case in cases}
-        results = {case: saved.graded for case, work in works.items() if (saved := self._store.find(work))}
+        works = {case: case.work(self.course, self.setup) for case in cases}
+        results = {case: saved.graded for case, work in works.items() if (saved := self.store.find(work))}
         earlier = Counter(case.exercise.id for case in results)
         new = {work: case for case, work in works.items() if case not in results}
         known = {work: case for work, case in new.items() if case.is_known and not case.busy}
@@ -140,18 +137,18 @@ class Prover:
                     for item in exercises]  # fmt: skip
 
         if count := len(known) + len(others):
-            self._say(f"running {counted(count, 'submission')} on {counted(lanes.slots, 'lane')}")
+            self.say(f"running {counted(count, 'submission')} on {counted(lanes.slots, 'lane')}")
         results |= self._run(lanes, known, stops)
         if (others or busy) and not stops():
             first(proofs())
         results |= self._run(lanes, others, stops)
         if busy:
-            self._say(f"running {counted(len(busy), 'submission')} while all cores are busy")
-        results |= self._run(lanes, busy, stops, spinning=len(cores()))
+            self.say(f"running {counted(len(busy), 'submission')} while all cores are busy")
+        results |= self._run(lanes, busy, stops, spinning=most_lanes())
         for exercise in exercises:
             # Its checks were changed meanwhile, and it is unknown which of the two ran.
-            if (as_read := self._store.keys.judge(exercise)) != judge_of(exercise):
-                self._store.forget(exercise.id, as_read)
+            if (as_read := self.store.keys.judge(exercise)) != judge_of(exercise):
+                self.store.forget(exercise.id, as_read)
         return proofs()
 
     def _collected(self, lanes: Lanes, exercises: Sequence[Exercise]) -> Collected:
@@ -162,7 +159,7 @@ class Prover:
             if exercise.reference is not None:
                 with suppress(CourseError, OSError):  # reported where all files are read
                     case = Case(exercise, "reference", read_answer(exercise, exercise.reference), 0)
-                    saved = self._store.find(case.work(self.course, self._setup))
+                    saved = self.store.find(case.work(self.course, self.setup))
             if saved is None:
                 return lanes.collected()
             checks += [row.check for row in saved.graded.checks]
@@ -179,7 +176,7 @@ class Prover:
             if problem := collected.problems.get(exercise.id):
                 own.append(collecting_problem(exercise, problem))
             else:
-                cases += cases_of(exercise, checks, self._seeds, own)
+                cases += cases_of(exercise, checks, self.seeds, own)
         return problems, cases
 
     def _run(
@@ -196,9 +193,9 @@ class Prover:
         arrived, results = set[Work](), dict[Case, GradedExercise]()
         with ExitStack() as load:
             load.enter_context(_busy_cores(spinning if works else 0))
-            for finished in schedule(until_it_stops(), lanes, self._store):
+            for finished in schedule(until_it_stops(), lanes, self.store):
                 arrived.add(finished.work)
-                self._ran(len(arrived), len(works))
+                self.ran(len(arrived), len(works))
                 # What is inconclusive is repeated on a quiet machine, as for any submission.
                 if len(arrived) == len(works):
                     load.close()
@@ -207,7 +204,7 @@ class Prover:
                     results[case] = finished.graded
                     if finished.id is None and _stays_slow(case, finished.graded):
                         with suppress(sqlite3.Error):  # it can be run again
-                            self._store.add(finished.work, finished.result)
+                            self.store.add(finished.work, finished.result)
                 elif stops():
                     break
         return results

@@ -18,13 +18,12 @@ from grader.author.verify import Prover, read_checks
 from grader.course.load import load_course
 from grader.course.saves import saves
 from grader.grading.keys import Keys
-from grader.grading.lanes import Lanes, open_lanes
+from grader.grading.lanes import Lanes, most_lanes, open_lanes
 from grader.grading.store import Store
 from grader.model import Course
 from grader.model.errors import CourseError
 from grader.model.messages import Setup
 from grader.model.score import counted
-from grader.runner.pool import cores
 
 SEEDS = 2
 """How many seeds are tried on each save, if nothing is said: one in quiet, one while all cores are busy."""
@@ -53,11 +52,8 @@ class Watch:
         say: Callable[..., None],
         store: Store,
     ) -> None:
-        self._course = course
         self._named = named
         self._say = say
-        self._setup = setup
-        self._store = store
         self._prover = Prover(course, setup, store, seeds)
         self._saved: queue.Queue[set[Path]] = queue.Queue()
         self._warning = [f"With {counted(seeds, 'seed')}; before you give it out, run  grade verify  without --watch."]
@@ -68,10 +64,10 @@ class Watch:
         Raises:
             GraderError: no process of ours can be had, or the folder cannot be watched.
         """
-        exercises = [item for item in self._course.exercises if not self._named or item.id in self._named]
+        exercises = [item for item in self._prover.course.exercises if not self._named or item.id in self._named]
         with (
-            saves(self._course.root, self._saved.put, poll=poll, kinds=_KINDS),
-            open_lanes(exercises, self._setup, min(2, len(cores()))) as lanes,
+            saves(self._prover.course.root, self._saved.put, poll=poll, kinds=_KINDS),
+            open_lanes(exercises, self._prover.setup, min(2, most_lanes())) as lanes,
         ):
             # At once, so that PyTorch is imported while the first line is typed.
             lanes.warm_up()
@@ -88,9 +84,9 @@ class Watch:
 
     def _touched(self, paths: set[Path]) -> list[str]:
         """The exercises that saved files are of; those that are watched, where a file is of all of them."""
-        root = self._course.root.resolve()
+        root = self._prover.course.root.resolve()
         inside = [path.resolve().relative_to(root) for path in paths if path.resolve().is_relative_to(root)]
-        known = [item.id for item in self._course.exercises] + [item.id for item in self._course.broken]
+        known = [item.id for item in self._prover.course.exercises] + [item.id for item in self._prover.course.broken]
         saved = {part for path in inside for part in path.parts}
         if any(len(path.parts) == 1 and path.suffix == ".yaml" for path in inside):
             saved |= set(self._named)
@@ -101,13 +97,13 @@ class Watch:
         started = time.monotonic()
         self._say("", f"{time.strftime('%H:%M:%S')}  verifying {', '.join(ids)} ...")
         try:
-            self._course = self._prover.course = load_course(self._course.root, whole=False)
+            self._prover.course = load_course(self._prover.course.root, whole=False)
         except CourseError as error:
             self._say(*error.problems)
             return
-        broken = [problem for item in self._course.broken if item.id in ids for problem in item.problems]
-        exercises = [item for item in self._course.exercises if item.id in ids]
-        self._store.keys = Keys()
+        broken = [problem for item in self._prover.course.broken if item.id in ids for problem in item.problems]
+        exercises = [item for item in self._prover.course.exercises if item.id in ids]
+        self._prover.store.keys = Keys()
         lanes.files_changed(exercises)
         before: list[Proof] | None = None
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from grader.batch.journal import Journal
 from grader.grading.plan import RunPlan
-from grader.grading.submission import least_level
 from grader.model import Course, GradedExercise, Report
+from grader.model.messages import least_level
 from grader.runner.machine import describe_machine
 
 

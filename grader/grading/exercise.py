@@ -40,10 +40,8 @@ def grade_exercise(
     lane.was_late = False
     if problem := lane.collected.problems.get(exercise.id):
         graded = broken(exercise, problem)
-    elif exercise.id in submission.problems:
-        graded = _missing(work, lane)
     else:
-        graded = _run_all(work, lane, hear) if work.before is None else _repeat(work, work.before, lane, hear)
+        graded = _run_checks(work, lane, hear)
     if plan.runs_untouched and exercise.id in submission.untouched:
         graded = graded.not_started()
     # What is inconclusive at first is explained when it has been repeated.
@@ -53,39 +51,36 @@ def grade_exercise(
     return Result(as_handed_in(graded, submission), confinement, lane.was_late)
 
 
-def _missing(work: Work, lane: Lane) -> GradedExercise:
-    """There is no file of the exercise, or it cannot be read: no check can be run."""
-    exercise, submission = work.exercise, work.submission
-    why = submission.problems[exercise.id]
+def _run_checks(work: Work, lane: Lane, hear: Hear) -> GradedExercise:
+    """Run the checks that the plan names by themselves or by their rule; without names, all; or repeat some of them."""
+    plan, exercise, before = work.plan, work.exercise, work.before
     checks = lane.checks_of(exercise)
-    wanted = _wanted(work, checks)
-    outcomes = [Outcome(id, Verdict.SKIPPED, why, cause="load") for id in wanted]
-    return replace(graded_from(exercise, checks, outcomes), state="not_started", handed_in=False)
-
-
-def _run_all(work: Work, lane: Lane, hear: Hear) -> GradedExercise:
-    """Run all checks that the plan wants."""
-    plan, checks = work.plan, lane.checks_of(work.exercise)
-    only = frozenset(_wanted(work, checks)) if plan.rules or plan.checks else None
+    if before is not None:
+        return graded_from(exercise, checks, _repeated(work, before, lane, hear), output=before.output)
+    wanted = [
+        check.id
+        for check in checks
+        if (not plan.rules or check.contract in plan.rules) and (not plan.checks or check.id in plan.checks)
+    ]
+    if why := work.submission.problems.get(exercise.id):  # there is no file of the exercise, or it cannot be read
+        outcomes = [Outcome(id, Verdict.SKIPPED, why, cause="load") for id in wanted]
+        return replace(graded_from(exercise, checks, outcomes), state="not_started", handed_in=False)
+    only = frozenset(wanted) if plan.rules or plan.checks else None
     run = _run(work, lane, Part(only, stops=plan.stops, with_tries=plan.with_tries), hear)
-    return graded_from(work.exercise, checks, run.outcomes, output=run.output)
+    return graded_from(exercise, checks, run.outcomes, output=run.output)
 
 
-def _repeat(work: Work, before: GradedExercise, lane: Lane, hear: Hear) -> GradedExercise:
-    """Run what was inconclusive again, with the same inputs; everything else stays as it was."""
-    outcomes = [row.outcome for row in before.checks]
+def _repeated(work: Work, before: GradedExercise, lane: Lane, hear: Hear) -> list[Outcome]:
+    """The outcomes after what was inconclusive ran again, with the same inputs; all others stay as they were."""
+    outcomes = {row.check.id: row.outcome for row in before.checks}
     for _ in range(REPEATS):
-        undecided = {outcome.check for outcome in outcomes if outcome.verdict is Verdict.INCONCLUSIVE}
+        undecided = frozenset(id for id, outcome in outcomes.items() if outcome.verdict is Verdict.INCONCLUSIVE)
         if not undecided:
             break
-        run = _run(work, lane, Part(frozenset(undecided), again=True), hear)
-        again = {outcome.check: outcome for outcome in run.outcomes}
-        outcomes = [_later(outcome, again.get(outcome.check)) for outcome in outcomes]
-    return graded_from(work.exercise, lane.checks_of(work.exercise), outcomes, output=before.output)
-
-
-def _later(first: Outcome, second: Outcome | None) -> Outcome:
-    return first if second is None else replace(second, seconds=round(first.seconds + second.seconds, 4))
+        for again in _run(work, lane, Part(undecided, again=True), hear).outcomes:
+            seconds = outcomes[again.check].seconds + again.seconds
+            outcomes[again.check] = replace(again, seconds=round(seconds, 4))
+    return list(outcomes.values())
 
 
 def _run(work: Work, lane: Lane, part: Part, hear: Hear) -> Run:
@@ -95,12 +90,5 @@ def _run(work: Work, lane: Lane, part: Part, hear: Hear) -> Run:
     if work.plan.has_folder:  # as the student types it from where they are
         folder = Path(os.path.relpath(submission.paths[exercise.id].resolve().parent)).as_posix()
     seed = work.plan.setup.seed_of(submission.author)
-    checks = lane.checks_of(exercise)
-    files = submission.files[exercise.id]
+    checks, files = lane.checks_of(exercise), submission.files[exercise.id]
     return lane.run(exercise, files, seed, folder, part, hear=lambda outcome: hear(exercise, outcome, checks))
-
-
-def _wanted(work: Work, checks: Sequence[Check]) -> list[str]:
-    """The ids of the checks that the plan names by themselves or by their rule; without names, of all."""
-    rules, ids = work.plan.rules, work.plan.checks
-    return [row.id for row in checks if (not rules or row.contract in rules) and (not ids or row.id in ids)]

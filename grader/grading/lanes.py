@@ -116,6 +116,11 @@ def open_lanes(
         yield Lanes(pool, known)
 
 
+def most_lanes() -> int:
+    """How many lanes may work at once: one for each core."""
+    return len(cores())
+
+
 def lanes_for(plan: RunPlan, submission: Submission) -> int:
     """How many lanes are worth their start for one submission."""
-    return 1 if plan.stops else max(1, min(len(cores()), len(plan.to_run(submission)) // _FOR_A_LANE))
+    return 1 if plan.stops else max(1, min(most_lanes(), len(plan.to_run(submission)) // _FOR_A_LANE))

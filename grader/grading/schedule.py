@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
+from dataclasses import replace
 
 from grader.grading.lanes import Engine
 from grader.grading.outcomes import is_broken, is_inconclusive
@@ -107,45 +108,39 @@ class _Run:
         self._on_wait()
         for future in [future for future in self.away if future in done]:
             place, work = self.away.pop(future)
-            yield self.noted(place, self.saved(work, future.result()))
+            result = future.result()
+            # One that is late is no result yet.
+            one = Finished(work, result) if self._is_late(result) else self.saved(work, result)
+            yield self.noted(place, one)
 
     def saved(self, work: Work, result: Result) -> Finished:
-        """A new result, written into the store. One that is late is no result yet."""
-        number = None
-        if self._store is not None and not self._is_late(result):
-            number = self._store.save(work, result)
-        return Finished(work, result, id=number)
+        """A new result, written into the store."""
+        return Finished(work, result, id=self._store.save(work, result) if self._store is not None else None)
 
     def noted(self, place: int, one: Finished) -> Finished:
         """The same, marked and remembered if it must be repeated at the end."""
         broken = is_broken(one.graded) and not one.saved
-        final = not (self._is_late(one.result) or is_inconclusive(one.graded) or broken)
-        if not final:
-            one = Finished(one.work, one.result, final=False, saved=one.saved, id=one.id)
+        if self._is_late(one.result) or is_inconclusive(one.graded) or broken:
+            one = replace(one, final=False)
             self._later.append((place, one))
         return one
 
     def repeated(self) -> Iterator[Finished]:
         """Repeat what was late, inconclusive or broken, one after another: now nothing else of ours runs."""
         for _, one in sorted(self._later, key=lambda row: row[0]):
-            work, result = one.work, one.result
-            if self._is_late(result):
-                result = self._alone(work)
-            elif is_broken(result.graded) and not is_inconclusive(result.graded):
-                yield self._once_more(one)
+            work, result, id = one.work, one.result, one.work.exercise.id
+            late = self._is_late(result)
+            broken = is_broken(result.graded) and not (late or is_inconclusive(result.graded))
+            if broken and self._stayed_broken[id] >= _GIVEN_UP:
+                yield replace(one, final=True)
                 continue
+            if late or broken:
+                result = self._alone(work)
+            if broken:
+                self._stayed_broken[id] = self._stayed_broken[id] + 1 if is_broken(result.graded) else 0
             if is_inconclusive(result.graded):
-                result = self._alone(Work(work.plan, work.exercise, work.submission, result.graded))
-            yield Finished(work, result, id=self._store.save(work, result) if self._store is not None else None)
-
-    def _once_more(self, one: Finished) -> Finished:
-        """What was broken, graded again, unless its checks are given up."""
-        id = one.work.exercise.id
-        if self._stayed_broken[id] >= _GIVEN_UP:
-            return Finished(one.work, one.result, id=one.id)
-        result = self._alone(one.work)
-        self._stayed_broken[id] = self._stayed_broken[id] + 1 if is_broken(result.graded) else 0
-        return Finished(one.work, result, id=self._store.save(one.work, result) if self._store is not None else None)
+                result = self._alone(replace(work, before=result.graded))
+            yield self.saved(work, result)
 
     def _alone(self, work: Work) -> Result:
         future = self._engine.submit(work)

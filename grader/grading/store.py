@@ -22,7 +22,6 @@ from grader.grading.outcomes import Outcomes, as_handed_in
 from grader.grading.plan import Finished, Result, Work
 from grader.model import GradedExercise, Verdict
 from grader.model.typed import from_json, to_json
-from grader.sandbox.levels import Level
 
 VERSION = 2
 _MOST_RESULTS, _MOST_TRACES = 10_000, 40_000
@@ -86,11 +85,12 @@ class Store:
     def find(self, work: Work) -> Finished | None:
         """What an earlier run found of the same files, checks, inputs and machine: the latest."""
         key = self.keys.of(work)
-        for saved in self.saved_of(work.submission.author, work.exercise.id, key):
+        where = "author = CAST(? AS TEXT) AND exercise = ? AND files = ? AND seed = ? ORDER BY id DESC"
+        author = as_bytes(work.submission.author)
+        for saved in self._saved(where, author, work.exercise.id, key.files, key.seed):
             # Only a diagnosis depends on the known mistakes.
             same = replace(saved.key, mistakes=key.mistakes) if saved.outcomes.state != "started" else saved.key
-            confined = not saved.confinement or Level.of(saved.confinement) >= work.plan.setup.least
-            if same == key and confined:
+            if same == key and work.plan.setup.allows(saved.confinement):
                 # Where its file lies may have changed.
                 graded = as_handed_in(saved.outcomes.graded(work.exercise), work.submission)
                 return Finished(work, Result(graded, saved.confinement), saved=True, id=saved.id)
@@ -119,19 +119,20 @@ class Store:
             (*values, to_json(saved.outcomes).decode("ascii"), saved.path, saved.text),
         )
 
-    def saved_of(self, author: str, exercise: str | None = None, key: Key | None = None) -> list[Saved]:
-        """All results of an author, or of one exercise, or of the same files and inputs: the latest first."""
-        where, values = "author = CAST(? AS TEXT)", [as_bytes(author)]
-        if exercise is not None:
-            where, values = f"{where} AND exercise = ?", [*values, exercise]  # type: ignore[list-item]
-        if key is not None:
-            where, values = f"{where} AND files = ? AND seed = ?", [*values, key.files, key.seed]  # type: ignore[list-item]
-        found = self.execute(f"SELECT {_COLUMNS} FROM results WHERE {where} ORDER BY id DESC", values)  # noqa: S608
-        return [_saved(row) for row in found]
+    def saved_of(self, author: str) -> list[Saved]:
+        """All results of an author: the latest first."""
+        return self._saved("author = CAST(? AS TEXT) ORDER BY id DESC", as_bytes(author))
 
     def result(self, number: int) -> Saved:
         """The result of a number."""
-        return _saved(self.execute(f"SELECT {_COLUMNS} FROM results WHERE id = ?", (number,))[0])  # noqa: S608
+        return self._saved("id = ?", number)[0]
+
+    def _saved(self, where: str, *values: Any) -> list[Saved]:
+        rows = self.execute(f"SELECT {_COLUMNS} FROM results WHERE {where}", values)  # noqa: S608
+        return [
+            Saved(id, author, exercise, Key(*key), at, confinement, from_json(Outcomes, outcomes), path, text)
+            for id, author, exercise, *key, at, confinement, outcomes, path, text in rows
+        ]
 
     def saved_count(self, exercise: str, judge: str) -> int:
         """How many results of an exercise with these checks are saved."""
@@ -183,39 +184,24 @@ def open_store(path: Path | None, keys: Keys | None = None) -> Iterator[Store]:
 
 
 def _opened(path: Path | None) -> sqlite3.Connection:
-    if path is not None:
-        with suppress(sqlite3.Error, OSError):
-            if usable := _in_file(path):
-                return usable
+    for _ in range(2 if path is not None else 0):
+        assert path is not None
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            connection = connect(path, _WAIT_S)
+            if prepare(connection):
+                return connection
+            connection.close()
+        except (sqlite3.OperationalError, OSError):  # another process writes it, or nobody can
+            break
+        except sqlite3.DatabaseError:
+            pass
         # Damaged, or of another version: it can all be found again.
-        with suppress(sqlite3.Error, OSError):
-            if not _is_in_use(path):
-                path.unlink()
-                if usable := _in_file(path):
-                    return usable
+        with suppress(OSError):
+            path.unlink()
     connection = connect(":memory:", _WAIT_S)
     prepare(connection)
     return connection
-
-
-def _in_file(path: Path) -> sqlite3.Connection | None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    connection = connect(path, _WAIT_S)
-    if prepare(connection):
-        return connection
-    connection.close()
-    return None
-
-
-def _is_in_use(path: Path) -> bool:
-    try:
-        with closing(connect(path, 0)) as connection:
-            connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-    except sqlite3.OperationalError as error:
-        return "locked" in str(error)
-    except sqlite3.Error:
-        return False
-    return False
 
 
 def connect(path: Path | str, wait_s: float) -> sqlite3.Connection:
@@ -244,11 +230,6 @@ def _will_hold(graded: GradedExercise) -> bool:
             for row in graded.checks
         )
     )
-
-
-def _saved(row: tuple[Any, ...]) -> Saved:
-    id, author, exercise, *key, at, confinement, outcomes, path, text = row
-    return Saved(id, author, exercise, Key(*key), at, confinement, from_json(Outcomes, outcomes), path, text)
 
 
 def as_bytes(author: str) -> bytes:

@@ -10,8 +10,8 @@ from grader.grading.plan import Finished, RunPlan, Work, not_run
 from grader.grading.schedule import in_order, schedule
 from grader.grading.store import Store
 from grader.model import GradedExercise, Report, Score, Submission
+from grader.model.messages import least_level
 from grader.runner.machine import describe_machine
-from grader.sandbox.levels import Level
 
 
 def grade_submission(
@@ -71,8 +71,3 @@ def report_of(plan: RunPlan, submission: Submission, done: Iterable[Finished]) -
         environment=describe_machine(plan.setup, least_level(levels)),
         authors=tuple(submission.authors),
     )
-
-
-def least_level(words: Iterable[str | None]) -> Level | None:
-    """The lowest of the levels of confinement in these words; None where no student code was run."""
-    return min((Level.of(word) for word in words if word), default=None)

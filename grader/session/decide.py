@@ -37,7 +37,7 @@ _NOT_CALLABLE = re.compile(r"'\w+' object is not callable")
 _COSTS = ("performance", "gradient", "memory", "device")
 _ASKS_FOR_RETURN = " (is a `return` missing?)"
 _MAX_MESSAGE = 6000
-_PYTESTS = {"_pytest", "pluggy"}
+_PYTESTS = re.compile(r"[/\\](_pytest|pluggy)[/\\]")
 _FALLBACKS: Mapping[Verdict, Public] = {
     Verdict.SKIPPED: say("there is nothing to judge by"),
     Verdict.CRASHED: say("your code raised, or ended its process"),
@@ -90,26 +90,16 @@ def ended_of(caught: pytest.ExceptionInfo[BaseException] | None, path: Path, com
     # The innermost line of the check file itself: what a helper of ours looks like is no help to a student. It is
     # looked for in the whole file, and explains only what Python itself raised.
     entries = [(frame.f_code, line) for frame, line in traceback.walk_tb(caught.tb)]
-    line = next((line for code, line in reversed(entries) if _is_same_path(code.co_filename, path)), 0)
+    line = next((line for code, line in reversed(entries) if code.co_filename == str(path)), 0)
     plain = isinstance(error, (AssertionError, TypeError)) and not isinstance(error, CheckFailed)
     statement = _statement(linecache.getlines(str(path)), line) if line and plain else ""
     # What pytest and its plugins do on the way is nobody's fault; where it all ends in them there is no more to tell.
     trace = "\n".join(
         f"{code.co_filename}:{line}: {code.co_name}: {linecache.getline(code.co_filename, line).strip()}"
         for code, line in entries
-        if not _is_pytests(code.co_filename)
+        if not _PYTESTS.search(code.co_filename)
     )
     return Ended(error, statement, comparison if isinstance(error, AssertionError) else None, trace, line)
-
-
-@lru_cache(maxsize=1000)
-def _is_same_path(name: str, path: Path) -> bool:
-    return Path(name) == path
-
-
-@lru_cache(maxsize=1000)
-def _is_pytests(name: str) -> bool:
-    return not _PYTESTS.isdisjoint(Path(name).parts)
 
 
 def _statement(lines: Sequence[str], line: int) -> str:
@@ -301,7 +291,8 @@ def _failed_by_pytest(text: str) -> _Ground:
 def _student_raised(raised: Raised, student: Connection) -> _Ground:
     lines = shown_lines(raised.lines, student.folder)
     # A stub as it was given out. It loses the points, but is no crash. PyTorch raises such errors, too.
-    if raised.type == "NotImplementedError" and raised.lines and _is_stub(raised.lines[-1], student.files):
+    last = raised.lines[-1] if raised.type == "NotImplementedError" and raised.lines else None
+    if last is not None and is_stub(student.files.get(last[0], b""), last[1]):
         public = say("{} is not written yet (it raises NotImplementedError)", raised.what)
         return _Ground(Verdict.SKIPPED, public, "\n".join([public, *lines]))
     if (public_left := left_over(raised, raised.what)) is not None:
@@ -325,26 +316,21 @@ def _student_raised(raised: Raised, student: Connection) -> _Ground:
     return _Ground(Verdict.CRASHED, public, "\n".join([story, *lines]))
 
 
-def _is_stub(frame: Line, files: Mapping[str, bytes]) -> bool:
-    file, line, *_ = frame
-    return is_stub(files.get(file, b""), line)
-
-
 def _existing(claimed: Iterable[Line], files: Mapping[str, bytes]) -> tuple[Line, ...]:
     """The lines that exist in the submitted files, with their text taken from there."""
     frames, rows = [], list(claimed)
     # A worker names its lines by number; their text comes from what was handed in, so that none can be made up.
     named = {(file, name) for file, _, name, _ in rows}
-    known = {(file, name) for file, name in named if _has_word(text_of(files.get(file, b"")), name)}
+    known = {
+        (file, name)
+        for file, name in named
+        if name and re.search(rf"\b{re.escape(name)}\b", text_of(files.get(file, b"")))
+    }
     for file, line, function, _ in rows:
         lines = lines_of(files.get(file, b""))
         if 0 < line <= len(lines):
             frames.append(Line(file, line, function if (file, function) in known else "", lines[line - 1]))
     return tuple(frames)
-
-
-def _has_word(text: str, word: str) -> bool:
-    return bool(word) and re.search(rf"\b{re.escape(word)}\b", text) is not None
 
 
 def _plain_assert(ended: Ended) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from typing import Any
 
 from grader.connection.connection import Connection
 from grader.model import Check, Picture, Verdict
@@ -41,18 +42,8 @@ Attempt = Callable[..., Run]
 With `copying` its code gets copies of all arguments, with `rewrite` what that makes of them.
 """
 
-
-@dataclass(frozen=True)
-class Known:
-    """What was found out with the reference in the student's place, while checks and references stay as they are.
-
-    Attributes:
-        needs_changes: by exercise and check, whether it fails if changes of arguments do not arrive.
-        passes: exercise, check and seed of inputs with which it passes.
-    """
-
-    needs_changes: dict[tuple[str, str], bool] = field(default_factory=dict)
-    passes: set[tuple[str, str, int]] = field(default_factory=set)
+Verdicts = dict[tuple[object, ...], Verdict]
+"""How checks end with the reference in the student's place, while checks and references stay as they are."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +55,7 @@ class Judge:
         attempt: runs it.
         stand_in: gives the reference in the student's place; None if there is no reference.
         telling: what the student reads besides.
-        known: what was found out about checks with the reference in the student's place.
+        verdicts: those with the reference in the student's place, of this check and others.
         seed: of the inputs.
         retyped: without a reference, whether it passes the check with arguments made anew from their text.
     """
@@ -73,7 +64,7 @@ class Judge:
     attempt: Attempt
     stand_in: Callable[[], AbstractContextManager[Connection]] | None
     telling: Telling
-    known: Known
+    verdicts: Verdicts
     seed: int
     retyped: bool
 
@@ -81,55 +72,42 @@ class Judge:
         """The run that counts for this student."""
         run = self.attempt(student)
         # What student code makes of an argument is no part of what is expected, unless the check examines that: else
-        # `x.zero_(); return x` would make `2 * x` right.
-        if _may_rest_on_changes(student, run) and not self._needs_changes():
+        # `x.zero_(); return x` would make `2 * x` right. Whether it does is seen by the reference that gets copies.
+        rests = self.stand_in is not None and _may_rest_on_changes(student, run)
+        if rests and self.of_reference(copying=True) in (Verdict.PASSED, Verdict.INCONCLUSIVE):
             copied = self.attempt(student, copying=True)
             # A check that fails, and compares an argument itself, examines whether student code changes it.
             if run.decision.verdict is Verdict.PASSED or not student.record.watched:
                 verdict, message, detail = copied.decision
                 note = f"\n{AS_THEY_WERE}"
                 run = replace(copied, decision=Decision(verdict, message and message + note, detail and detail + note))
-        return self._blamed(student, run)
+        if run.decision.verdict is Verdict.BROKEN and self._is_students_fault(student, run):
+            return replace(run, decision=blame(self.check, run.ended, run.decision.detail, self.telling))
+        return run
 
-    def _needs_changes(self) -> bool:
-        """Whether the check fails, for the reference too, if student code gets copies."""
-        if self.stand_in is None:
-            return True
-        key = self.check.exercise, self.check.id
-        if key not in self.known.needs_changes:
-            with self.stand_in() as stand_in:
-                verdict = self.attempt(stand_in, copying=True).decision.verdict
-            self.known.needs_changes[key] = verdict not in (Verdict.PASSED, Verdict.INCONCLUSIVE)
-        return self.known.needs_changes[key]
-
-    def _blamed(self, student: Connection, run: Run) -> Run:
-        """A check that breaks by what student code returned is that answer's fault, not ours.
-
-        Nobody can choose to be undecided. The same check with the reference in the student's place tells the two apart.
-        """
-        if run.decision.verdict is not Verdict.BROKEN:
-            return run
-        if self.stand_in is None:
-            # A student's copy has no reference. Its checks were proved with one, so that an answer which a check cannot
-            # take is the likelier fault.
-            theirs = bool(student.record.called) and isinstance(run.ended.error, _BY_VALUES)
-        else:
-            theirs = self._passes_for_reference()
-        if not theirs:
-            return run
-        return replace(run, decision=blame(self.check, run.ended, run.decision.detail, self.telling))
-
-    def _passes_for_reference(self) -> bool:
-        """Whether the check passes with the reference in the student's place, and the same inputs."""
+    def of_reference(self, **how: Any) -> Verdict:
+        """How the check ends with the reference in the student's place, attempted in this way."""
         assert self.stand_in is not None
-        key = self.check.exercise, self.check.id, self.seed
-        if key in self.known.passes:
-            return True
+        # A change of arguments does not depend on the inputs.
+        key = self.check.exercise, self.check.id, *(how or [self.seed])
+        if key in self.verdicts:
+            return self.verdicts[key]
         with self.stand_in() as stand_in:
-            passes = self.attempt(stand_in).decision.verdict is Verdict.PASSED
-        if passes:  # a failure may have been the machine's fault
-            self.known.passes.add(key)
-        return passes
+            verdict = self.attempt(stand_in, **how).decision.verdict
+        if how or verdict is Verdict.PASSED:  # any other may have been the machine's fault
+            self.verdicts[key] = verdict
+        return verdict
+
+    def _is_students_fault(self, student: Connection, run: Run) -> bool:
+        """Whether a check breaks by what student code returned: nobody can choose to be undecided.
+
+        The same check with the reference in the student's place, and the same inputs, tells the two apart.
+        """
+        if self.stand_in is not None:
+            return self.of_reference() is Verdict.PASSED
+        # A student's copy has no reference. Its checks were proved with one, so that an answer which a check cannot
+        # take is the likelier fault.
+        return bool(student.record.called) and isinstance(run.ended.error, _BY_VALUES)
 
 
 def _may_rest_on_changes(student: Connection, run: Run) -> bool:

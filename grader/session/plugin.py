@@ -32,7 +32,7 @@ from grader.session.checks import CollectedCheck, InputStream, Values, collected
 from grader.session.connections import Connections
 from grader.session.decide import Comparison, Telling, cause_of, decide, ended_of
 from grader.session.host import Host
-from grader.session.judge import Judge, Known, Run
+from grader.session.judge import Judge, Run, Verdicts
 from grader.session.picturing import picture_of
 from grader.session.reproduce import Tries, remade
 from grader.session.tracing import traced
@@ -75,7 +75,7 @@ class CheckSession:
         self._comparison: Comparison | None = None
         self._words: dict[Path, Words] = {}
         self._values: dict[Path, Values] = {}
-        self._known = Known()
+        self._verdicts: Verdicts = {}
         self._tries = Tries()
         self._timer = Timer()
 
@@ -174,7 +174,7 @@ class CheckSession:
             return traced(check, student, job.part.traced[check.id], attempt)
         started = time.monotonic()
         retyped = check.id in self._exercise.retyped
-        judge = Judge(check, attempt, stand_in, self._telling(row.item), self._known, job.seed, retyped)
+        judge = Judge(check, attempt, stand_in, self._telling(row.item), self._verdicts, job.seed, retyped)
         run = judge.judge(student)
         outcome = _outcome(check, run, student, time.monotonic() - started)
         return self._tries.explained(outcome, judge, student) if job.part.with_tries else outcome

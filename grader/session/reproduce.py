@@ -44,21 +44,12 @@ _VARIES = re.compile(r" at 0x[0-9a-f]+|\w+Backward\w*")
 _DIGITS = re.compile(r"(\d\.\d{5})\d+")
 
 
-@dataclass(frozen=True)
-class Written:
-    """Values as Python text.
+def written(values: Sequence[Any]) -> tuple[list[str], list[str]] | None:
+    """Text that makes these values again, with their memory; None if it would not.
 
-    Attributes:
-        setup: lines that come first, for memory that several values share.
-        texts: of the values.
+    Returns:
+        Lines that come first, for memory that several values share, and the texts of the values.
     """
-
-    setup: list[str]
-    texts: list[str]
-
-
-def written(values: Sequence[Any]) -> Written | None:
-    """Text that makes these values again, with their memory; None if it would not."""
     leaves = list(_leaves(values))
     places = [place_of(leaf) for leaf in leaves]
     setup: list[str] = []
@@ -82,18 +73,19 @@ def written(values: Sequence[Any]) -> Written | None:
         return None if name is None else _window_source(tensor, name)
 
     texts = [as_source(value, window) for value in values]
-    return Written(setup, [str(text) for text in texts]) if None not in texts else None
+    return (setup, [str(text) for text in texts]) if None not in texts else None
 
 
 def remade(*values: Any) -> tuple[Any, ...]:
     """The values made anew from their text, as a student makes them; those without text are copied, proxies stay."""
-    text = written([value for value in values if not is_proxy(value)])
-    if text is None:
+    found = written([value for value in values if not is_proxy(value)])
+    if found is None:
         return copies(*values)
+    setup, texts = found
     names: dict[str, Any] = {"torch": torch, "np": np}
     # Text of a check's values, none of a worker's.
-    exec("\n".join(text.setup), names)  # noqa: S102
-    made = (eval(each, names) for each in text.texts)  # noqa: S307
+    exec("\n".join(setup), names)  # noqa: S102
+    made = (eval(each, names) for each in texts)  # noqa: S307
     return tuple(value if is_proxy(value) else next(made) for value in values)
 
 
@@ -170,11 +162,12 @@ def reproduce(module: str, calls: Sequence[Call], folder: str, device: Device = 
     # The last calls: a check ends at the first thing that does not hold, so the culprit is likely among them.
     body = []
     for call in calls[-_MOST_CALLS:]:
-        text = written([*call.args, *call.kwargs.values()])
-        if text is None:
+        found = written([*call.args, *call.kwargs.values()])
+        if found is None:
             return None
-        named = [f"{key}={value}" for key, value in zip(call.kwargs, text.texts[len(call.args) :], strict=True)]
-        body += [*text.setup, f"print({call.name}({', '.join([*text.texts[: len(call.args)], *named])}))"]
+        setup, texts = found
+        words = [*([""] * len(call.args)), *(f"{key}=" for key in call.kwargs)]
+        body += [*setup, f"print({call.name}({', '.join(map(''.join, zip(words, texts, strict=True)))}))"]
     if not body:
         return None
     imports = ["import numpy as np"] if any("np." in line for line in body) else []
@@ -190,7 +183,6 @@ class Tries:
 
     def __init__(self) -> None:
         self._references: dict[tuple[str, str], str] = {}
-        self._passes_anew: dict[tuple[str, str], bool] = {}
         self._fresh: dict[int, Connection] = {}
 
     def explained(self, outcome: Outcome, judge: Judge, student: Connection) -> Outcome:
@@ -215,7 +207,10 @@ class Tries:
             # No line of plain Python makes a call on several ranks: it needs a process for each.
             return replace(outcome, message=f"{outcome.message}\n{_ON_RANKS.format(ranks)}")
         lines = reproduce(student.module, calls, student.folder, student.device)
-        if lines is None or not self._reference_passes(judge):
+        if lines is None:
+            return outcome
+        # With arguments that are made anew the check must pass for the reference; a copy without one says so.
+        if not (judge.retyped if judge.stand_in is None else judge.of_reference(rewrite=remade) is Verdict.PASSED):
             return outcome
         with closing(student.fresh()) as fresh:
             again = judge.attempt(fresh, rewrite=remade).decision
@@ -225,17 +220,6 @@ class Tries:
         if student.reference is not None and not self._show(lines, outcome, student):
             return outcome
         return replace(outcome, message=f"{outcome.message}\n\n{lines}")
-
-    def _reference_passes(self, judge: Judge) -> bool:
-        """Whether the check passes for the reference with arguments that are made anew; a copy without one says so."""
-        if judge.stand_in is None:
-            return judge.retyped
-        key = judge.check.exercise, judge.check.id
-        if key not in self._passes_anew:
-            with judge.stand_in() as stand_in:
-                verdict = judge.attempt(stand_in, rewrite=remade).decision.verdict
-            self._passes_anew[key] = verdict is Verdict.PASSED
-        return self._passes_anew[key]
 
     def _show(self, lines: Lines, outcome: Outcome, student: Connection) -> bool:
         """Whether the lines print something else for the student than for the reference, which they suit."""

@@ -170,16 +170,12 @@ def share(planned: Sequence[PlannedExercise]) -> None:
     if not found:
         return
     name, path = next(iter(found.items()))
-    package = name.split("/", 1)[0]
-    folder = path.parents[name.count("/") - 1]
-    start = folder / "__init__.py"
-    spec: ModuleSpec | None
-    if start.is_file():
-        spec = spec_from_file_location(package, start, submodule_search_locations=[str(folder)])
-    else:
-        spec = ModuleSpec(package, None, is_package=True)
-        spec.submodule_search_locations = [str(folder)]
+    package, folder = name.split("/", 1)[0], path.parents[name.count("/") - 1]
+    spec: ModuleSpec | None = ModuleSpec(package, None, is_package=True)
+    if (start := folder / "__init__.py").is_file():
+        spec = spec_from_file_location(package, start)
     assert spec is not None
+    spec.submodule_search_locations = [str(folder)]
     module = module_from_spec(spec)
     sys.modules[package] = module
     if spec.loader is not None:

@@ -11,8 +11,7 @@ from grader.author.port.text import Edits, Item
 from grader.lint.scope import Function, Kind, Scope, Source, parameters, scopes
 
 _SEEDS = re.compile(r"torch\.(cuda\.)?manual_seed(_all)?|(numpy\.)?random\.seed")
-_DRAWS = {"torch.randn": "normal", "torch.rand": "uniform", "torch.randperm": "permutation"}
-_TAKE_GENERATOR = {"torch.randint", "torch.bernoulli", "torch.multinomial", "torch.normal", *_DRAWS}
+_DRAWS = {f"torch.{name}" for name in ("randn", "rand", "randperm", "randint", "bernoulli", "multinomial", "normal")}
 _KEPT_MARKS = ("pytest.mark.parametrize", "pytest.mark.usefixtures")
 _SILENT_MARKS = re.compile(r"pytest\.mark\.(skip(if)?|xfail)")
 _WRAPS = {
@@ -140,23 +139,9 @@ class Rewriter:
         return edits.result()
 
     def _draw(self, call: ast.Call) -> str:
-        """A draw as one of `rng`; "" for any other call."""
-        path, words = self._source.path(call), {word.arg: ast.unparse(word.value) for word in call.keywords}
-        args = [ast.unparse(one) for one in call.args]
-        if path == "random.randint":
-            return f"rng.integer({', '.join(args)})"
-        if path not in _TAKE_GENERATOR or "generator" in words:
-            return ""
-        sizes = call.args[-1].elts if call.args and isinstance(call.args[-1], (ast.Tuple, ast.List)) else call.args
-        plain = len(sizes) > 1 or isinstance(sizes[0] if sizes else None, ast.Constant)
-        shape = ", ".join(map(ast.unparse, sizes))
-        if path in _DRAWS and plain and words.keys() <= {"dtype"}:
-            return f"rng.{_DRAWS[path]}({', '.join([shape, *(f'dtype={dtype}' for dtype in words.values())])})"
-        if path == "torch.randint" and sizes is not call.args and not words and len(args) in (2, 3):
-            low, high = args[0] if len(args) == 3 else "0", args[-2]
-            top = str(int(high) - 1) if high.isdigit() else f"{high} - 1"
-            return f"rng.whole({low}, {top}, {shape})"
-        return f"{ast.unparse(call)[:-1]}, generator=rng)"
+        """A draw of PyTorch's as one from `rng`; "" for any other call."""
+        draws = self._source.path(call) in _DRAWS and all(word.arg != "generator" for word in call.keywords)
+        return f"{ast.unparse(call)[:-1]}, generator=rng)" if draws else ""
 
     # -- probe files ----------------------------------------------------------------------------------------------
 
