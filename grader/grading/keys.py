@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import os
-from dataclasses import asdict, astuple, dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from grader.course.layout import BUNDLED
@@ -47,11 +47,6 @@ class Key:
         """What differs between an earlier result and one with this key, in words."""
         changed = (why for part, why in _REASONS.items() if getattr(self, part) != getattr(other, part))
         return next(changed, "graded again")
-
-    @property
-    def parts(self) -> tuple[str, ...]:
-        """All of it, in order."""
-        return astuple(self)
 
 
 class Keys:

@@ -58,8 +58,8 @@ class Lanes:
 
     def explain(self, work: Work, graded: GradedExercise, known: Known) -> GradedExercise:
         """The exercise with a diagnosis, for whoever shows the verdict before."""
-        explained = partial(diagnose, graded, work.submission, work.plan.setup, known=known)
-        return self._pool.submit(lambda lane: explained(lane=lane)).result()
+        setup = work.plan.setup
+        return self._pool.submit(lambda lane: diagnose(graded, work.submission, setup, lane, known)).result()
 
     def warm_up(self) -> None:
         """Start all lanes now, so that nothing waits for them later."""

@@ -11,7 +11,7 @@ import sqlite3
 import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -112,7 +112,7 @@ class Store:
 
     def write(self, saved: Saved) -> int:
         """Write a result down under a new number."""
-        values = (self.run, as_bytes(saved.author), saved.exercise, *saved.key.parts, saved.at, saved.confinement)
+        values = (self.run, as_bytes(saved.author), saved.exercise, *astuple(saved.key), saved.at, saved.confinement)
         return self.insert(
             f"INSERT INTO results (run, {_COLUMNS.partition(', ')[2]}) VALUES"  # noqa: S608
             " (?, CAST(? AS TEXT), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -133,11 +133,6 @@ class Store:
             Saved(id, author, exercise, Key(*key), at, confinement, from_json(Outcomes, outcomes), path, text)
             for id, author, exercise, *key, at, confinement, outcomes, path, text in rows
         ]
-
-    def saved_count(self, exercise: str, judge: str) -> int:
-        """How many results of an exercise with these checks are saved."""
-        ((count,),) = self.execute("SELECT count(*) FROM results WHERE exercise = ? AND judge = ?", (exercise, judge))
-        return int(count)
 
     def forget(self, exercise: str, judge: str) -> None:
         """Forget the results of an exercise with these checks."""
