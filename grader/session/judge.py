@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager
+from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -53,7 +53,7 @@ class Judge:
     Attributes:
         check: the check.
         attempt: runs it.
-        stand_in: gives the reference in the student's place; None if there is no reference.
+        stand_in: the reference in the student's place, in a worker of its own; None if there is no reference.
         telling: what the student reads besides.
         verdicts: those with the reference in the student's place, of this check and others.
         seed: of the inputs.
@@ -62,7 +62,7 @@ class Judge:
 
     check: Check
     attempt: Attempt
-    stand_in: Callable[[], AbstractContextManager[Connection]] | None
+    stand_in: Callable[[], Connection] | None
     telling: Telling
     verdicts: Verdicts
     seed: int
@@ -92,7 +92,7 @@ class Judge:
         key = self.check.exercise, self.check.id, *(how or [self.seed])
         if key in self.verdicts:
             return self.verdicts[key]
-        with self.stand_in() as stand_in:
+        with closing(self.stand_in()) as stand_in:
             verdict = self.attempt(stand_in, **how).decision.verdict
         if how or verdict is Verdict.PASSED:  # any other may have been the machine's fault
             self.verdicts[key] = verdict

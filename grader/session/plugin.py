@@ -10,7 +10,6 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -63,6 +62,12 @@ class CheckSession:
     ) -> None:
         self._host = host
         self._planned = {item.id: item for item in planned}
+        self._sources = {
+            path: (item.id, shown)
+            for item in planned
+            for path, shown in ((item.shown_checks, True), (item.hidden_checks, False))
+            if path is not None
+        }
         self._accelerator = accelerator
         self._root = root
         self._checks: dict[str, list[CollectedCheck]] = {item.id: [] for item in planned}
@@ -83,22 +88,16 @@ class CheckSession:
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """Note a check file that cannot be collected; its exercise is broken, the others are not."""
-        if report.failed:
-            for item in self._planned.values():
-                if report.nodeid and any(
-                    path is not None and str(path).endswith(report.nodeid)
-                    for path in (item.shown_checks, item.hidden_checks)
-                ):
-                    self._problems[item.id] = str(report.longrepr)
+        for path, (id, _) in self._sources.items():
+            if report.failed and report.nodeid and str(path).endswith(report.nodeid):
+                self._problems[id] = str(report.longrepr)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Sort the checks by exercise, shown ones first, and tell the host of them."""
-        files = {path: (id, True) for id, planned in self._planned.items() if (path := planned.shown_checks)}
-        files |= {path: (id, False) for id, planned in self._planned.items() if (path := planned.hidden_checks)}
         for item in session.items:
             assert isinstance(item, pytest.Function)
-            id, shown = files[item.path]
+            id, shown = self._sources[item.path]
             self._checks[id].append(collected_check(item, id, shown=shown))
             self._values.setdefault(item.path, Values(item.module)).keep(item)
         # Shown ones first: what a student prints is kept up to the first hidden input, and no further.
@@ -112,11 +111,10 @@ class CheckSession:
         self._host.tell(Collected(checks, self._problems, self._accelerator.count, tuple(self._findings())))
 
     def _findings(self) -> Iterator[str]:
-        """What reading the check files finds, where there is somebody who can change them."""
-        for planned in self._planned.values():
-            unread = planned.reference is None or planned.id in self._problems
-            for path in () if unread else (planned.shown_checks, planned.hidden_checks):
-                for finding in findings(path.read_text(encoding="utf-8", errors="replace")) if path else ():
+        """What reading the check files shows, where there is somebody who can change them."""
+        for path, (id, _) in self._sources.items():
+            if self._planned[id].reference is not None and id not in self._problems:
+                for finding in findings(path.read_text(encoding="utf-8", errors="replace")):
                     yield f"{path}:{finding.line}: {finding}"
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
@@ -168,7 +166,8 @@ class CheckSession:
 
     def _run_check(self, row: CollectedCheck, following: pytest.Item | None, job: Job, student: Connection) -> Outcome:
         check = row.check
-        stand_in = partial(self._stand_in, student.device) if self._exercise.reference else None
+        in_place = partial(self._connections.stand_in, self._exercise, student.device)
+        stand_in = in_place if self._exercise.reference is not None else None
         attempt = partial(self._attempt, row, following, job, rewrite=remade if job.part.retyped else None)
         if check.id in job.part.traced:
             return traced(check, student, job.part.traced[check.id], attempt)
@@ -217,15 +216,6 @@ class CheckSession:
             paths = [item.path, *self._exercise.probes]
             self._words[item.path] = Words.of(paths, self._exercise.id, self._exercise.limits)
         return Telling(self._exercise.contract, self._words[item.path])
-
-    @contextmanager
-    def _stand_in(self, device: Device) -> Iterator[Connection]:
-        """The reference in the student's place."""
-        connection = self._connections.stand_in(self._exercise, device)
-        try:
-            yield connection
-        finally:
-            connection.close()
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> pytest.TestReport:
@@ -358,9 +348,17 @@ def _outcome(check: Check, run: Run, student: Connection, seconds: float) -> Out
     if not check.shown:
         counted = [f"counted: {counters}"] if counters else []
         detail = "\n".join([detail, *counted, *(found.told for found in speed)]).strip()
-        counters = {}
-    line = 0 if verdict is Verdict.PASSED else run.ended.line
-    called = tuple(sorted(student.record.called))
-    more = {"picture": run.picture if check.shown else None, "line": line, "called": called}
-    given = check.id, verdict, message, detail, round(seconds, 4), counters, speed, student.device, run.cause
-    return Outcome(*given, **more)  # type: ignore[arg-type]
+    return Outcome(
+        check.id,
+        verdict,
+        message,
+        detail,
+        round(seconds, 4),
+        counters if check.shown else {},
+        speed,
+        student.device,
+        run.cause,
+        picture=run.picture if check.shown else None,
+        line=0 if verdict is Verdict.PASSED else run.ended.line,
+        called=tuple(sorted(student.record.called)),
+    )
