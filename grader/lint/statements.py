@@ -63,6 +63,8 @@ def _scope(source: Source, function: Function) -> Iterator[Finding]:
             yield Finding(function.lineno, what, "remove `scope`")
 
 
+# -- the check process -------------------------------------------------------------------------------------------------
+
 _SEEDS = re.compile(
     r"torch\.((random|cuda)\.)?(manual_seed(_all)?|seed|set_rng_state)|(numpy\.)?random\.(seed|set_?state)"
 )

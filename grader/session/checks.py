@@ -105,6 +105,8 @@ def _changeable(space: dict[str, Any]) -> dict[str, Any]:
     return kept
 
 
+# -- inputs ------------------------------------------------------------------------------------------------------------
+
 _WORDS = 624
 _STATE_BYTES = 5056
 _LEFT, _SEEDED, _NEXT, _FIRST = slice(8, 12), slice(12, 16), slice(16, 24), 24

@@ -172,6 +172,8 @@ def _is_written_out(values: Iterable[ast.expr]) -> bool:
     return names <= {"torch"} and functions <= _LITERALS
 
 
+# -- what a student is to write ----------------------------------------------------------------------------------------
+
 DOCSTRING = "@docstring@"
 """Stands in the place of the docstring of the stubs."""
 _TODO = "raise NotImplementedError  # TODO"
@@ -234,20 +236,18 @@ def _guessed(plain: Plain, name: str) -> str:
 
 def _parameters(calls: Sequence[ast.Call]) -> str:
     """Parameters that all of these calls fit."""
-    most = max((len(call.args) for call in calls), default=0)
     words = dict.fromkeys(word.arg for call in calls for word in call.keywords if word.arg)
     names: list[str] = []
-    for place in range(most):
+    for place in range(max((len(call.args) for call in calls), default=0)):
         given = [call.args[place] for call in calls if len(call.args) > place]
-        named = [
-            one.id.lower() for one in given if isinstance(one, ast.Name) and one.id.lower() not in {*names, *words}
-        ]
-        names.append(named[0] if named else next(one for one in ("x", "y", "z", f"arg{place}") if one not in names))
-    always = [name for place, name in enumerate(names) if all(len(call.args) > place for call in calls)]
-    required = [word for word in words if all(word in {one.arg for one in call.keywords} for call in calls)]
-    optional = [name for name in (*names, *words) if name not in (*always, *required)]
-    return ", ".join([*always, *required, *(f"{name}=None" for name in optional)])
+        named = [one.id.lower() for one in given if isinstance(one, ast.Name)]
+        names.append(next(one for one in (*named, "x", "y", "z", f"arg{place}") if one not in {*names, *words}))
+    required = [name for place, name in enumerate(names) if all(len(call.args) > place for call in calls)]
+    required += [word for word in words if all(word in {one.arg for one in call.keywords} for call in calls)]
+    return ", ".join([*required, *(f"{name}=None" for name in (*names, *words) if name not in required)])
 
+
+# -- what is left to do ------------------------------------------------------------------------------------------------
 
 _FIXTURES = {"student", "reference", "rng", "probe", "files", "accelerator", "request", "tmp_path"}
 _FILES = re.compile(r"(torch|numpy)\.load|pandas\.read_\w+|open|open_code")

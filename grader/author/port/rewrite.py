@@ -227,6 +227,8 @@ def _binds(node: ast.AST, name: str) -> bool:
     return name in names or any(one.arg == name for one in ast.walk(node) if isinstance(one, ast.arg))
 
 
+# -- asserts -----------------------------------------------------------------------------------------------------------
+
 WORDS = ("check", "is_instance", "is_tensor", "same_dtype", "same_shape", "same_values")
 """What the new text may use of `grader.check`."""
 
