@@ -157,14 +157,13 @@ def caught_lines(found: Caught, width: int) -> Iterator[str]:
 def trace_command(name: str, code: str | None, out: Path | None, plain: bool, start: str | None) -> None:
     """Draw what your code does on the simulated accelerator, and write it as a trace for Perfetto and Chrome."""
     say = Say()
-    from grader.accelerator.spans import write_trace
     from grader.course.names import one_exercise
     from grader.model import Picture
     from grader.model.errors import CourseError
     from grader.report.lines import filled
-    from grader.report.pictures import lines_of
+    from grader.report.pictures import lines_of, write_timelines
     from grader.report.safe import for_terminal
-    from grader.student.games.tracing import MOST_DRAWN, spans_of, traces
+    from grader.student.games.tracing import MOST_DRAWN, traces
 
     course, _ = course_and_exercises(())
     exercise = one_exercise(course, name)
@@ -183,7 +182,7 @@ def trace_command(name: str, code: str | None, out: Path | None, plain: bool, st
     if not any(run.moments for run in found):
         raise CourseError("nothing was done on the device; try lines of your own with --code")
     try:
-        write_trace(spans_of(found), path)
+        write_timelines(found, path)
     except OSError as error:
         raise CourseError(f"{path} cannot be written: {error.strerror}; name another place with --out") from None
     say(f"{path}: open it at https://ui.perfetto.dev or in chrome://tracing; times are virtual")
@@ -207,14 +206,14 @@ def draw_command(
     """
     say = Say()
     from grader.report.lines import filled
-    from grader.report.pictures import lines_of, svgs_of
+    from grader.report.pictures import lines_of, svg_of
 
     picture = _picture(shapes, strides, offset, storage)
     width, shown = terminal_width(), drawing(plain=plain)
     for line in lines_of(picture, width, shown):
         say(*(filled(line.split(" "), "", width, "") if len(line) > width else [line]))
     if svg is not None:
-        write_file(svg, svgs_of(picture)[0], "--svg")
+        write_file(svg, svg_of(picture), "--svg")
         say(f"The picture is in {svg}")
 
 

@@ -17,7 +17,7 @@ from grader.model.errors import CourseError, GraderError
 from grader.model.files import write_whole
 
 if TYPE_CHECKING:
-    from grader.report.pictures.canvas import Drawing
+    from grader.report.pictures import Drawing
 
 INTERRUPTED = 130
 _QUICK_S = 1.0
@@ -32,7 +32,7 @@ def terminal_width() -> int:
 
 def drawing(*, plain: bool) -> Drawing:
     """How pictures are drawn where standard output goes."""
-    from grader.report.pictures.canvas import Drawing
+    from grader.report.pictures import Drawing
 
     return Drawing.on(sys.stdout.encoding, plain=plain)
 

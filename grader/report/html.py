@@ -17,7 +17,7 @@ from markupsafe import Markup
 
 from grader.grading.causes import Told
 from grader.model import GradedCheck, GradedExercise, Report
-from grader.report.pictures import svgs_of
+from grader.report.pictures import svg_of
 from grader.report.safe import for_html
 from grader.report.words import (
     VERDICTS,
@@ -88,8 +88,8 @@ class _Row:
         """That of one check; in full with its message and its picture."""
         check, verdict = row.check, row.outcome.verdict
         if in_full:
-            svgs = svgs_of(row.outcome.picture) if row.outcome.picture is not None else []
-            more |= {"told": tuple(_blocks(row.outcome.message)), "drawing": Markup("".join(svgs))}  # noqa: S704  ours
+            svg = svg_of(row.outcome.picture) if row.outcome.picture is not None else ""
+            more |= {"told": tuple(_blocks(row.outcome.message)), "drawing": Markup(svg)}  # noqa: S704  ours
         title = check.title + hidden_text(check.shown)
         return cls(verdict.value, VERDICTS[verdict][0], check.contract, title, score_text(row.score), **more)
 

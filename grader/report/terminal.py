@@ -13,8 +13,7 @@ from grader.grading.causes import Told
 from grader.model import GradedCheck, GradedExercise, Report, Score, Submission, Verdict
 from grader.model.score import points_text
 from grader.report.lines import WIDTH, cut, filled
-from grader.report.pictures import lines_of
-from grader.report.pictures.canvas import ASCII, Drawing
+from grader.report.pictures import ASCII, Drawing, lines_of
 from grader.report.safe import columns, for_terminal
 from grader.report.words import (
     VERDICTS,

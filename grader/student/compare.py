@@ -15,8 +15,7 @@ from grader.model import Check, Course, Exercise, Picture
 from grader.model.messages import Setup
 from grader.model.picture import Bar, Card
 from grader.report.lines import cut, filled
-from grader.report.pictures import lines_of
-from grader.report.pictures.canvas import Drawing
+from grader.report.pictures import Drawing, lines_of
 from grader.report.safe import for_terminal
 from grader.student.given import starter_of
 

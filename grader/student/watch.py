@@ -27,7 +27,7 @@ from grader.model import Course, Exercise, GradedExercise, Report, Submission, V
 from grader.model.errors import GraderError
 from grader.model.messages import Setup
 from grader.model.score import points_text
-from grader.report.pictures.canvas import ASCII, Drawing
+from grader.report.pictures import ASCII, Drawing
 from grader.report.terminal import exercise_lines, mistake_lines
 from grader.student.advice import after_run, hints
 from grader.student.given import reset_lines

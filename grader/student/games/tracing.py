@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
-from grader.accelerator.spans import Span, shifted
 from grader.intake.collect import read_submission
 from grader.model import Check, Course, Device, Exercise
 from grader.model.errors import CourseError
@@ -18,27 +16,11 @@ MOST_DRAWN = 24
 """So many moments of a run are drawn in a terminal; the file has all."""
 
 
-_PAUSE_S = 1e-6
-
-
-@dataclass(frozen=True)
-class Traced:
+class Traced(NamedTuple):
     """What ran, and what took virtual time meanwhile."""
 
     title: str
     moments: tuple[Moment, ...]
-
-
-def spans_of(runs: Sequence[Traced]) -> list[Span]:
-    """The runs one after another, from 0 on, each below a span with its title."""
-    spans: list[Span] = []
-    now = 0.0
-    for run in (run for run in runs if run.moments):
-        zero, end = min(one.start for one in run.moments), max(one.end for one in run.moments)
-        spans.append(Span(run.title, "run", now, now + end - zero))
-        spans += shifted(run.moments, now - zero)
-        now += end - zero + _PAUSE_S
-    return spans
 
 
 def traces(course: Course, exercise: Exercise, setup: Setup, lines: str | None) -> tuple[list[Traced], list[str]]:
