@@ -11,9 +11,20 @@ from typing import TYPE_CHECKING
 
 import click
 
-from grader.cli.courses import broken_of, course_and_exercises, exercises_in, handin_of, print_broken
 from grader.cli.grade import UNDECIDED
-from grader.cli.options import Workers, course_option, handin_option, lanes_option, staff_option, workers_options
+from grader.cli.options import (
+    Workers,
+    broken_of,
+    course_and_exercises,
+    course_option,
+    exercises_in,
+    handin_of,
+    handin_option,
+    lanes_option,
+    print_broken,
+    staff_option,
+    workers_options,
+)
 from grader.cli.printing import INTERRUPTED, Pace, Say, print_error, terminal_width
 from grader.model.errors import CourseError
 from grader.model.score import counted
@@ -79,7 +90,7 @@ def batch_command(
     from grader.batch.order import Order, ids
     from grader.grading.plan import RunPlan
     from grader.intake.layouts import taken_in
-    from grader.report.lines import filled
+    from grader.report.safe import filled
     from grader.runner.pool import cores
 
     course, exercises = course_and_exercises((), course_folder)

@@ -12,13 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from grader.cli.courses import course_here, exercises_in, handin_of
 from grader.cli.grade import exit_status
 from grader.cli.options import (
     Workers,
     confinement_option,
+    course_here,
     course_option,
+    exercises_in,
     format_option,
+    handin_of,
     handin_option,
     hidden_option,
     package_option,

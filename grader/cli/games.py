@@ -11,8 +11,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from grader.cli.courses import course_and_exercises
-from grader.cli.options import complete_exercises, device_option, plain_option, read_setup, start_option
+from grader.cli.options import (
+    complete_exercises,
+    course_and_exercises,
+    device_option,
+    plain_option,
+    read_setup,
+    start_option,
+)
 from grader.cli.printing import Say, drawing, terminal_width, write_file
 
 if TYPE_CHECKING:
@@ -131,8 +137,7 @@ def catch_command(name: str, device: str, start: str | None) -> None:
 
 def caught_lines(found: Caught, width: int) -> Iterator[str]:
     """What `grade catch` prints of what a check caught, and of the right answers that it refused."""
-    from grader.report.lines import filled
-    from grader.report.safe import for_terminal
+    from grader.report.safe import filled, for_terminal
 
     caught = found.wrong - len(found.missed)
     if found.refused:
@@ -160,9 +165,8 @@ def trace_command(name: str, code: str | None, out: Path | None, plain: bool, st
     from grader.course.names import one_exercise
     from grader.model import Picture
     from grader.model.errors import CourseError
-    from grader.report.lines import filled
     from grader.report.pictures import lines_of, write_timelines
-    from grader.report.safe import for_terminal
+    from grader.report.safe import filled, for_terminal
     from grader.student.games.tracing import MOST_DRAWN, traces
 
     course, _ = course_and_exercises(())
@@ -205,8 +209,8 @@ def draw_command(
     grade draw "(2, 3)" --strides "(1, 2)" --offset 1
     """
     say = Say()
-    from grader.report.lines import filled
     from grader.report.pictures import lines_of, svg_of
+    from grader.report.safe import filled
 
     picture = _picture(shapes, strides, offset, storage)
     width, shown = terminal_width(), drawing(plain=plain)

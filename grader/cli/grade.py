@@ -13,8 +13,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from grader.cli.courses import broken_of, course_and_exercises
-from grader.cli.options import Workers, complete_grade, plain_option, seed_option, staff_option, workers_options
+from grader.cli.options import (
+    Workers,
+    broken_of,
+    complete_grade,
+    course_and_exercises,
+    plain_option,
+    seed_option,
+    staff_option,
+    workers_options,
+)
 from grader.cli.printing import Say, drawing, terminal_width
 from grader.model.errors import CourseError
 from grader.model.files import write_whole

@@ -52,6 +52,12 @@ class Say:
                 click.echo(line)
             sys.stdout.flush()
 
+    def prose(self, *texts: str) -> None:
+        """Print texts, made safe and wrapped."""
+        from grader.report.safe import prose
+
+        self(*(line for text in texts for line in prose(text, terminal_width())))
+
     def running(self, what: str, seconds: float) -> None:
         """Show what goes on, in one line that changes, on a terminal; unless it is quick."""
         if seconds >= _QUICK_S:
@@ -113,12 +119,11 @@ def _time(seconds: float) -> str:
 
 def print_error(line: str) -> None:
     """One line about what is wrong, on standard error."""
-    from grader.report.lines import filled
-    from grader.report.safe import for_terminal
+    from grader.report.safe import for_terminal, prose
 
-    text = f"grade: {for_terminal(line)}"
+    text = f"grade: {line}"
     # A terminal would break a name in two; for a file or a program a line stays a line.
-    lines = filled(text.split(" "), "", terminal_width()) if sys.stderr.isatty() else [text]
+    lines = prose(text, terminal_width(), further="  ") if sys.stderr.isatty() else [for_terminal(text)]
     click.echo("\n".join(lines), err=True)
 
 

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from grader.cli.courses import course_here
-from grader.cli.options import course_option, format_option, hidden_option, points_option
+from grader.cli.options import course_here, course_option, format_option, hidden_option, points_option
 from grader.cli.printing import Say, terminal_width, write_file
 from grader.model.errors import CourseError
 from grader.model.score import counted
@@ -57,8 +56,8 @@ def _shown(course: Course, journal: Journal, out: Path, *, every: bool) -> Itera
     from grader.batch.overview import Class
     from grader.report.gradebook import group_lines, overview_lines
     from grader.report.html import page
-    from grader.report.lines import filled
     from grader.report.overview import overview_page
+    from grader.report.safe import filled
 
     width, place = terminal_width(), Out(out)
     overview = Class(course, journal, out, lambda report: place.write_page(page(report), report.author)).overview()
@@ -81,7 +80,7 @@ def _drafted(course: Course, graded: Class, name: str, out: Path) -> Iterator[st
         CourseError: there is no such group, or no draft can be made or written.
     """
     from grader.course.layout import Places, refuse_given
-    from grader.report.lines import filled
+    from grader.report.safe import filled
 
     refuse_given(course.root, "report --draft")
     group = _group_of(graded.groups, name, out)

@@ -1,15 +1,22 @@
-"""What students type besides `grade EXERCISE`: list, next, show, hint, reset, watch."""
+"""What students type besides `grade EXERCISE` and the games: start, list, next, show, hint, reset, watch and pack."""
 
 from __future__ import annotations
 
+import os
+import shlex
+import shutil
+import sys
+from pathlib import Path
+
 import click
 
-from grader.cli.courses import course_here
 from grader.cli.options import (
     Workers,
     complete_exercises,
     complete_states,
+    course_here,
     exercise_argument,
+    handin_of,
     json_option,
     next_argument,
     plain_option,
@@ -133,3 +140,72 @@ def watch_command(name: str | None, poll: bool, seed: int | None, plain: bool, w
     exercise = exercise_in_hand(course, name)
     screen = Screen(say, say.running, terminal_width, drawing(plain=plain))
     Watch(course, exercise, workers.setup(seed or 0), screen).run(poll=poll)
+
+
+@click.command("start")
+@click.argument("words", metavar="DIR", nargs=-1, required=True)
+def start_command(words: tuple[str, ...]) -> None:
+    """Lay the course out in DIR, which must be new or empty."""
+    if len(words) > 1:
+        meant = shlex.quote(" ".join(words))
+        raise click.UsageError(f"give one folder; put a name with blanks in quotes: grade start {meant}")
+    from grader.course.layout import bundled_course
+    from grader.report.safe import for_terminal
+    from grader.student.given import start
+    from grader.student.pages import prose
+
+    folder, say = Path(words[0]), Say()
+    course = start(bundled_course(), folder)
+    here = folder.resolve() == Path.cwd()
+    shown = for_terminal(str(folder), one_line=True)
+    place = "this folder" if here else shown
+    say(*prose(f"{len(course.exercises)} exercises are in {place}. Two commands to begin with:", terminal_width()))
+    # Run by its path, out of an environment that is not active: the shell would not know the next command.
+    if not shutil.which("grade"):
+        own = Path(sys.argv[0]).absolute()
+        say(_on_path((own if own.stem == "grade" else Path(sys.executable)).parent))
+    say(*(["  grade next", "  grade"] if here else [f"  cd {shlex.quote(shown)}", "  grade next"]))
+
+
+def _on_path(folder: Path) -> str:
+    """What makes a shell find the commands of a folder."""
+    if os.name == "nt":
+        return f"  (grade is in {folder}: put that on your PATH first)"
+    return f'  export PATH="{folder}:$PATH"'
+
+
+@click.command("update")
+def update_command() -> None:
+    """Bring corrected exercises to a folder that `grade start` made. What you changed stays as it is."""
+    from grader.course.layout import bundled_course, find_given
+    from grader.student.given import update, update_lines
+
+    Say()(*update_lines(update(bundled_course(), find_given(Path.cwd())), terminal_width()))
+
+
+NOT_PACKED = 1
+
+
+@click.command("pack")
+@click.option("--handin", metavar="HANDIN", help="Which hand-in; may be left out where the course has one.")
+@click.option("--out", default=".", type=click.Path(path_type=Path), help="Where the zip goes; by default this folder.")
+@click.option("--force", is_flag=True, help="Pack what there is, also if something is missing or does not load.")
+@click.option("-q", "--quiet", is_flag=True, help="Print only where the zip is, and what is wrong.")
+@workers_options(confinement="none")
+def pack_command(handin: str | None, out: Path, force: bool, quiet: bool, workers: Workers) -> None:
+    """Pack the files of a hand-in into one zip, and print a receipt."""
+    say, details = Say(), Say(quiet=quiet)
+    details("Packing ...")
+    from grader.student.pack import pack, the_handin, write_zip
+
+    course = course_here()
+    chosen = the_handin(course) if handin is None else handin_of(course, handin)
+    receipt = pack(course, chosen, workers.setup(), out, details.running)
+    details()  # erases the line that showed what was running
+    say(*receipt.problems)
+    if receipt.problems and not force:
+        say("", "Nothing was packed. Fix this, or pack what there is:", "  grade pack --force")
+        sys.exit(NOT_PACKED)
+    path = write_zip(receipt, out)
+    details(*receipt.lines(), f"The receipt is in {path}")
+    say(str(out / receipt.name) if quiet else f"Hand in  {out / receipt.name}")

@@ -9,8 +9,7 @@ from pathlib import Path
 from grader.model import Exercise, Limits, Report
 from grader.model.errors import CourseError
 from grader.model.messages import Setup, Start
-from grader.report.lines import WIDTH, filled
-from grader.report.safe import for_terminal
+from grader.report.safe import WIDTH, filled, for_terminal
 from grader.report.schema import ExerciseEntry, ReportFile, read_report
 
 _TOLD = ("grader", "torch", "numpy", "python", "os", "device", "start", "confinement")

@@ -12,9 +12,8 @@ import click
 from grader.grading.causes import Told
 from grader.model import GradedCheck, GradedExercise, Report, Score, Submission, Verdict
 from grader.model.score import points_text
-from grader.report.lines import WIDTH, cut, filled
 from grader.report.pictures import ASCII, Drawing, lines_of
-from grader.report.safe import columns, for_terminal
+from grader.report.safe import WIDTH, columns, cut, filled, for_terminal
 from grader.report.words import (
     VERDICTS,
     counts_text,

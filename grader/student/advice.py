@@ -10,8 +10,7 @@ import click
 from grader.model import Course, Exercise, Report
 from grader.model.errors import CourseError
 from grader.model.score import counted
-from grader.report.lines import filled
-from grader.report.safe import for_terminal
+from grader.report.safe import filled, for_terminal
 from grader.student.given import is_behind, keep_starters
 from grader.student.pages import prose
 from grader.student.progress import Progress, next_row, read_progress, rows_of, write_progress

@@ -14,9 +14,8 @@ from grader.intake.collect import read_submission
 from grader.model import Check, Course, Exercise, Picture
 from grader.model.messages import Setup
 from grader.model.picture import Bar, Card
-from grader.report.lines import cut, filled
 from grader.report.pictures import Drawing, lines_of
-from grader.report.safe import for_terminal
+from grader.report.safe import cut, filled, for_terminal
 from grader.student.given import starter_of
 
 

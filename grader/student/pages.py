@@ -15,8 +15,7 @@ from grader.course.layout import Places, starter_copy
 from grader.model import Course, Exercise
 from grader.model.errors import CourseError
 from grader.model.score import in_points, points_text
-from grader.report.lines import cut, filled
-from grader.report.safe import columns, for_terminal
+from grader.report.safe import columns, cut, filled, for_terminal
 from grader.student.progress import Progress, Row, Standing
 
 _NARROW = 64

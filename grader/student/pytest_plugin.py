@@ -237,7 +237,7 @@ class CheckItem(pytest.Item):
 
 def _fail(row: GradedCheck) -> NoReturn:
     """End with what a student reads, and no traceback of ours."""
-    from grader.report.lines import WIDTH
+    from grader.report.safe import WIDTH
     from grader.report.terminal import message_lines
 
     width = max(_NARROWEST, min(WIDTH, shutil.get_terminal_size((WIDTH, 24)).columns))
