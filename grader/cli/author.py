@@ -9,18 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from grader.cli.options import (
-    Workers,
-    broken_of,
-    course_and_exercises,
-    course_here,
-    course_option,
-    handin_of,
-    handin_option,
-    json_option,
-    lanes_option,
-    workers_options,
-)
+from grader.cli import options
 from grader.cli.printing import Pace, Say, print_json, write_file
 from grader.model.errors import CourseError
 from grader.model.score import counted, points_text
@@ -124,9 +113,9 @@ def _from_here(path: Path) -> Path:
 @click.option("--poll", is_flag=True, help="With --watch: look for saved files again and again, for network drives.")
 @click.option("--fresh", is_flag=True, help="Run also what has not changed since the last run; --json does so, too.")
 @click.option("-q", "--quiet", is_flag=True, help="Only the table and what is wrong.")
-@json_option
-@lanes_option
-@workers_options()
+@options.json
+@options.lanes
+@options.workers()
 def verify_command(
     names: tuple[str, ...],
     seeds: int | None,
@@ -139,7 +128,7 @@ def verify_command(
     quiet: bool,
     as_json: bool,
     lanes: int | None,
-    workers: Workers,
+    workers: options.Workers,
 ) -> None:
     """Prove exercises: starters earn nothing, right answers pass, wrong ones are caught by the check they name."""
     if coverage:
@@ -155,13 +144,13 @@ def verify_command(
     from grader.course.starter import write_digest
     from grader.grading.store import open_store
 
-    course, exercises = course_and_exercises(names, prints=False)
+    course, exercises = options.course_and_exercises(names, prints=False)
     refuse_given(course.root, "verify")
     if write_digests:
         say(*(f"wrote the digest of {exercise.id}" for exercise in exercises if write_digest(exercise)))
-        course, exercises = course_and_exercises(names, prints=False)
+        course, exercises = options.course_and_exercises(names, prints=False)
     setup = workers.setup()
-    broken = [problem for item in broken_of(course, names) for problem in item.problems]
+    broken = [problem for item in options.broken_of(course, names) for problem in item.problems]
     if not names:
         broken += [problem for item in course.broken if not item.module for problem in item.problems]
     with open_store(kept_results(course)) as store:
@@ -189,7 +178,7 @@ def _show_coverage() -> None:
     from grader.author.text import unknown_topics
     from grader.course.topics import Coverage
 
-    say, coverage = Say(), Coverage.of(course_here())
+    say, coverage = Say(), Coverage.of(options.course_here())
     say(*coverage_lines(coverage))
     if problems := unknown_topics(coverage):
         say("", *problems)
@@ -198,12 +187,12 @@ def _show_coverage() -> None:
 
 @click.command("release")
 @click.argument("dest", metavar="DEST", type=click.Path(path_type=Path))
-@handin_option
+@options.handin
 @click.option("--zip", "zipped", is_flag=True, help="One file, DEST.zip, in place of a folder.")
 @click.option("--notebooks", is_flag=True, help="With a notebook for each module.")
 @click.option("-q", "--quiet", is_flag=True, help="Print only where the copy is.")
-@course_option
-@workers_options(confinement="none")
+@options.course
+@options.workers("none")
 def release_command(
     dest: Path,
     handin: str | None,
@@ -211,15 +200,15 @@ def release_command(
     notebooks: bool,
     quiet: bool,
     course_folder: Path | None,
-    workers: Workers,
+    workers: options.Workers,
 ) -> None:
     """Write the students' copy of a course into DEST: no solutions, no hidden checks, and a proof that none leaked."""
     say = Say(quiet=quiet)
     say("Releasing ...")
     from grader.release.make import release
 
-    course = course_here(course_folder, whole=True)
-    chosen, setup = handin_of(course, handin), workers.setup()
+    course = options.course_here(course_folder, whole=True)
+    chosen, setup = options.handin_of(course, handin), workers.setup()
     made = release(course, chosen, setup, dest, zipped=zipped, notebooks=notebooks, say=say, meanwhile=say.meanwhile)
     say(
         f"{made.files} files; none has any of {made.pieces} pieces of staff's files",
@@ -236,14 +225,14 @@ MAP, MESSAGES = "course-map.md", "messages.md"
 @click.argument("folder", metavar="DIR", type=click.Path(file_okay=False, path_type=Path))
 @click.argument("names", metavar="[EXERCISE]...", nargs=-1)
 @click.option("--map-only", is_flag=True, help="Only the map, for which nothing is run.")
-@workers_options()
-def pages_command(folder: Path, names: tuple[str, ...], map_only: bool, workers: Workers) -> None:
+@options.workers()
+def pages_command(folder: Path, names: tuple[str, ...], map_only: bool, workers: options.Workers) -> None:
     """Write a map of the course, and for staff what students read of each known wrong answer, into DIR."""
     from grader.author.pages import map_page, messages_page
     from grader.course.topics import Coverage
     from grader.grading.lanes import open_lanes
 
-    course, exercises = course_and_exercises(names, whole=True)
+    course, exercises = options.course_and_exercises(names, whole=True)
     folder.mkdir(parents=True, exist_ok=True)
     _write(folder / MAP, map_page(course, Coverage.of(course)))
     if map_only:

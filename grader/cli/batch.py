@@ -11,20 +11,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from grader.cli import options
 from grader.cli.grade import UNDECIDED
-from grader.cli.options import (
-    Workers,
-    broken_of,
-    course_and_exercises,
-    course_option,
-    exercises_in,
-    handin_of,
-    handin_option,
-    lanes_option,
-    print_broken,
-    staff_option,
-    workers_options,
-)
 from grader.cli.printing import INTERRUPTED, Pace, Say, print_error, terminal_width
 from grader.model.errors import CourseError
 from grader.model.score import counted
@@ -42,7 +30,7 @@ _SHOWN = 3
 @click.command("batch")
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="Where reports and the gradebook go.")
-@handin_option
+@options.handin
 @click.option("--only", multiple=True, metavar="EX", help="Grade this exercise or module only; others keep theirs.")
 @click.option("--author", "authors", multiple=True, help="Grade this author or group only; others keep their rows.")
 @click.option("--rerun", type=click.Choice(["broken", "all"]), help="Grade again, though nothing changed.")
@@ -52,16 +40,16 @@ _SHOWN = 3
     type=click.Choice(["latest", "best"]),
     help="Which of several files of one exercise counts; by default what course.yaml says, else the latest.",
 )
-@lanes_option
+@options.lanes
 @click.option(
     "--cluster", metavar="ADDRESS", help="Grade on a Dask cluster: tls://HOST:PORT, a scheduler file, or local:N."
 )
 @click.option("--shard", metavar="I/N", help="Grade every N-th submission alone, from the I-th on.")
 @click.option("--layout", help="How DIR is laid out: canvas, moodle, gradescope, clones, nbgrader, plain.")
 @click.option("-q", "--quiet", is_flag=True, help="No line for each author, no table: only where things are.")
-@course_option
-@staff_option
-@workers_options(confinement="full")
+@options.course
+@options.staff
+@options.workers("full")
 def batch_command(
     folder: Path,
     out: Path,
@@ -78,7 +66,7 @@ def batch_command(
     quiet: bool,
     course_folder: Path | None,
     staff: bool,
-    workers: Workers,
+    workers: options.Workers,
 ) -> None:
     """Grade every submission in DIR: a folder or zip for each author, or a download of Canvas, Moodle, Gradescope.
 
@@ -93,11 +81,11 @@ def batch_command(
     from grader.report.safe import filled
     from grader.runner.pool import cores
 
-    course, exercises = course_and_exercises((), course_folder)
-    broken = broken_of(course, handin=(chosen := handin_of(course, handin)))
+    course, exercises = options.course_and_exercises((), course_folder)
+    broken = options.broken_of(course, handin=(chosen := options.handin_of(course, handin)))
     if chosen:
-        print_broken([item for item in broken if not item.module])
-    exercises = exercises_in(chosen, exercises)
+        options.print_broken([item for item in broken if not item.module])
+    exercises = options.exercises_in(chosen, exercises)
     part = _shard(shard)
     setup = workers.setup()
     engine = _cluster(cluster, lanes)

@@ -13,16 +13,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from grader.cli.options import (
-    Workers,
-    broken_of,
-    complete_grade,
-    course_and_exercises,
-    plain_option,
-    seed_option,
-    staff_option,
-    workers_options,
-)
+from grader.cli import options
 from grader.cli.printing import Say, drawing, terminal_width
 from grader.model.errors import CourseError
 from grader.model.files import write_whole
@@ -39,19 +30,19 @@ UNDECIDED = 3
 
 
 @click.command("run", hidden=True)
-@click.argument("names", metavar="[EXERCISE]... [RULE]...", nargs=-1, shell_complete=complete_grade)
+@click.argument("names", metavar="[EXERCISE]... [RULE]...", nargs=-1, shell_complete=options.complete_grade)
 @click.option("--submission", type=click.Path(path_type=Path), help="A folder, zip or file to grade.")
 @click.option("--json", "json_path", metavar="FILE", help="Write the report as JSON; - for standard output.")
 @click.option("--html", "html_path", metavar="FILE", help="Write the report as a page for a browser.")
-@staff_option
-@seed_option
+@options.staff
+@options.seed
 @click.option("--like", metavar="REPORT", help="As in the run of that report: its seed, limits, start and author.")
 @click.option("-x", "--exitfirst", "stops", is_flag=True, help="Stop at the first check that loses points.")
 @click.option("--fresh", is_flag=True, help="Run also what has not changed since the last run.")
 @click.option("-q", "--quiet", is_flag=True, help="Print only the table and the total.")
 @click.option("-v", "--verbose", is_flag=True, help="Show every check with its message, also those that passed.")
-@plain_option
-@workers_options(confinement="none")
+@options.plain
+@options.workers("none")
 def grade_command(
     names: tuple[str, ...],
     submission: Path | None,
@@ -65,7 +56,7 @@ def grade_command(
     quiet: bool,
     verbose: bool,
     plain: bool,
-    workers: Workers,
+    workers: options.Workers,
 ) -> None:
     """Grade exercises, print what to fix, and say what to do next."""
     say = Say(quiet=json_path == "-")
@@ -90,7 +81,7 @@ def grade_command(
 
         say(*differences(earlier, report, terminal_width()))
     _write(report, json_path, html_path, say, staff=staff)
-    sys.exit(UNDECIDED if broken_of(plan.course, names) else exit_status(report))
+    sys.exit(UNDECIDED if options.broken_of(plan.course, names) else exit_status(report))
 
 
 def _plan(
@@ -105,7 +96,7 @@ def _plan(
     from grader.report.like import exercises_like
 
     names, rules = split_rules(words)
-    course, exercises = course_and_exercises(names)
+    course, exercises = options.course_and_exercises(names)
     _check_rules(exercises, rules)
     if earlier is not None:
         exercises = exercises_like(earlier, exercises)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from grader.cli.options import course_here, course_option, format_option, hidden_option, points_option
+from grader.cli import options
 from grader.cli.printing import Say, terminal_width, write_file
 from grader.model.errors import CourseError
 from grader.model.score import counted
@@ -31,7 +31,7 @@ out_argument = click.argument("out", type=click.Path(path_type=Path))
 @out_argument
 @click.option("--all", "every", is_flag=True, help="All groups, and not the largest alone.")
 @click.option("--draft", metavar="GROUP", help="Make a known wrong answer of the group's shortest file.")
-@course_option
+@options.course
 def report_command(out: Path, every: bool, draft: str | None, course_folder: Path | None) -> None:
     """Show what came of the class that was graded into OUT, and what no known mistake explains.
 
@@ -42,7 +42,7 @@ def report_command(out: Path, every: bool, draft: str | None, course_folder: Pat
     from grader.batch.journal import open_journal
     from grader.batch.overview import Class
 
-    course = course_here(course_folder)
+    course = options.course_here(course_folder)
     with open_journal(out, new=False) as journal:
         if draft is not None:
             say(*_drafted(course, Class(course, journal, out), draft, out))
@@ -127,14 +127,14 @@ def _group_of(groups: Sequence[Group], name: str, out: Path) -> Group:
 @click.command("diff")
 @out_argument
 @click.option("--all", "every", is_flag=True, help="Also what was graded again and stayed as it was.")
-@course_option
+@options.course
 def diff_command(out: Path, every: bool, course_folder: Path | None) -> None:
     """Show scores before and after the last regrade into OUT, by author and check, and why each was graded again."""
     from grader.batch.book import last_regrade
     from grader.batch.journal import open_journal
     from grader.report.gradebook import changed_check, changed_exercise
 
-    course, say = course_here(course_folder), Say()
+    course, say = options.course_here(course_folder), Say()
     with open_journal(out, new=False) as journal:
         diff = last_regrade(course, journal)
     if not diff.at:
@@ -152,9 +152,9 @@ def diff_command(out: Path, every: bool, course_folder: Path | None) -> None:
 
 @click.command("export")
 @click.argument("report", metavar="REPORT", type=click.Path(path_type=Path))
-@format_option(required=True)
-@points_option
-@hidden_option
+@options.formats(required=True)
+@options.points
+@options.hidden
 def export_command(report: Path, formats: tuple[tuple[str, str], ...], points: bool | None, hidden: Visibility) -> None:
     """Write REPORT, which `grade --json` or `grade batch` wrote, in the formats of other programs."""
     from grader.report.export.formats import write_format

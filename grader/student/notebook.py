@@ -26,7 +26,7 @@ from grader.course.layout import course_for, find_course
 from grader.course.load import load_course
 from grader.course.names import one_exercise
 from grader.grading.known import Known
-from grader.grading.lanes import Lanes, open_lanes
+from grader.grading.lanes import Lanes, open_lanes, setup_of
 from grader.grading.origin import in_cells as lines_in_cells
 from grader.grading.plan import RunPlan
 from grader.grading.store import open_store
@@ -34,10 +34,8 @@ from grader.grading.submission import grade_submission
 from grader.intake.cells import Cell, Module, module_of
 from grader.model import Course, Exercise, GradedExercise
 from grader.model.errors import GraderError
-from grader.model.messages import Setup
 from grader.report.html import fragment
 from grader.report.terminal import exercise_lines
-from grader.runner.open import default_start
 
 _QUICK_S = 1.0
 _TO_TRY = re.compile(r"^To see it in plain Python[^\n]*:$", re.MULTILINE)
@@ -52,7 +50,7 @@ class NotebookGrader:
 
     def __init__(self, waiting: Callable[[str], None]) -> None:
         self._waiting = waiting
-        self._setup = Setup(default_start())
+        self._setup = setup_of()
         self._opened = ExitStack()
         self._table: _Table | None = None
 

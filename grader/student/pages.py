@@ -15,7 +15,7 @@ from grader.course.layout import Places, starter_copy
 from grader.model import Course, Exercise
 from grader.model.errors import CourseError
 from grader.model.score import in_points, points_text
-from grader.report.safe import columns, cut, filled, for_terminal
+from grader.report.safe import columns, cut, filled, for_terminal, prose
 from grader.student.progress import Progress, Row, Standing
 
 _NARROW = 64
@@ -180,8 +180,3 @@ def typed(path: Path) -> str:
     here = Path.cwd()
     inside = path.resolve().is_relative_to(here)
     return for_terminal((path.resolve().relative_to(here) if inside else path).as_posix(), one_line=True)
-
-
-def prose(text: str, width: int) -> Iterator[str]:
-    """A sentence in lines of this width."""
-    return filled(text.split(" "), "", width, "")
