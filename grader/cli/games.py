@@ -71,7 +71,7 @@ def trace_command(name: str, code: str | None, out: Path | None, plain: bool, st
     path = out or Path(f"{exercise.id}.trace.json")
     runs, problems = traces(course, exercise, setup_of(start), code)
     say(*traced_lines(runs, terminal_width(), drawing(plain=plain)))
-    say.prose(*problems)
+    say.prose(*(line for problem in problems for line in problem.split("\n")))
     write_runs(runs, path)
     say(f"{path}: open it at https://ui.perfetto.dev or in chrome://tracing; times are virtual")
 
