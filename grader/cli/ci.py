@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -34,22 +34,17 @@ _NEXT = {
 }
 
 
-class _Threshold(click.ParamType[float | None]):
-    """A percentage, or `never`."""
-
-    name = "PERCENT|never"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float | None:
-        """The percentage; None for never."""
-        if value is None or value == NEVER:
-            return None
-        try:
-            percent = float(value)
-        except ValueError:
-            percent = -1
-        if not 0 <= percent <= 100:
-            self.fail(f"{value!r} is no percentage from 0 to 100, and not the word {NEVER}", param, ctx)
-        return percent
+def _threshold(ctx: click.Context, param: click.Parameter, value: str) -> float | None:
+    """A percentage; None for `never`."""
+    if value == NEVER:
+        return None
+    try:
+        percent = float(value)
+    except ValueError:
+        percent = -1
+    if not 0 <= percent <= 100:
+        raise click.BadParameter(f"{value!r} is no percentage from 0 to 100, and not the word {NEVER}")
+    return percent
 
 
 @click.command("ci")
@@ -68,7 +63,7 @@ class _Threshold(click.ParamType[float | None]):
 @click.option(
     "--fail-below",
     default="100",
-    type=_Threshold(),
+    callback=_threshold,
     metavar="PERCENT|never",
     show_default=True,
     help="Exit with 1 if less was earned of what was decided.",

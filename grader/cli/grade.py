@@ -16,7 +16,7 @@ import click
 from grader.cli import options
 from grader.cli.printing import Say, drawing, terminal_width, write_file
 from grader.model.errors import CourseError
-from grader.report.terminal import exercise_lines, summary_lines, unread_lines
+from grader.report.terminal import exercise_lines, summary_lines, unread_sentences
 
 if TYPE_CHECKING:
     from grader.grading.plan import RunPlan
@@ -135,7 +135,7 @@ def _graded(
     course, width, started = plan.course, terminal_width(), time.monotonic()
     say, details = says
     done = saved = 0
-    details(*unread_lines(handed_in, width))
+    details.prose(*unread_sentences(handed_in))
 
     def on_finished(one: Finished) -> None:
         nonlocal done, saved

@@ -14,6 +14,7 @@ from grader.cli import options
 from grader.cli.printing import Say, terminal_width, write_file
 from grader.model.errors import CourseError
 from grader.model.score import counted
+from grader.report.safe import filled, prose
 
 if TYPE_CHECKING:
     from grader.batch.journal import Journal
@@ -23,6 +24,13 @@ if TYPE_CHECKING:
     from grader.report.export.items import Visibility
 
 _FEW = 5
+_STEPS = (
+    "write its sentence in place of TODO, and give the file the mistake's name",
+    "look whether a name of somebody is left in it; take out what is right, and name that in  keeps:",
+    "run  grade verify {exercise}  which proves that the checks catch it",
+    "run the batch again: whoever behaves like it is told the sentence",
+)
+"""What to do with the draft of a wrong answer."""
 
 out_argument = click.argument("out", type=click.Path(path_type=Path))
 
@@ -57,7 +65,6 @@ def _shown(course: Course, journal: Journal, out: Path, *, every: bool) -> Itera
     from grader.report.gradebook import group_lines, overview_lines
     from grader.report.html import page
     from grader.report.overview import overview_page
-    from grader.report.safe import filled
 
     width, place = terminal_width(), Out(out)
     overview = Class(course, journal, out, lambda report: place.write_page(page(report), report.author)).overview()
@@ -80,7 +87,6 @@ def _drafted(course: Course, graded: Class, name: str, out: Path) -> Iterator[st
         CourseError: there is no such group, or no draft can be made or written.
     """
     from grader.course.layout import Places, refuse_given
-    from grader.report.safe import filled
 
     refuse_given(course.root, "report --draft")
     group = _group_of(graded.groups, name, out)
@@ -92,17 +98,12 @@ def _drafted(course: Course, graded: Class, name: str, out: Path) -> Iterator[st
     except ValueError as error:
         raise CourseError(f"no wrong answer can be made of group {group.name}: {error}") from None
     write_file(path, text, makes_folder=True)
+    width = terminal_width()
     words = ["A new", "wrong answer,", f"of {counted(len(group.members), 'submission')},", "is in", str(path)]
-    yield from filled(words, "", terminal_width())
+    yield from filled(words, "", width)
     yield "Now"
-    for step in (
-        "write its sentence in place of TODO, and give the file the mistake's name",
-        "look whether a name of somebody is left in it; take out what is right, and name that in  keeps:",
-        f"run  grade verify {group.exercise.id}  which proves that the checks catch it",
-        "run the batch again: whoever behaves like it is told the sentence",
-    ):
-        first, *rest = step.split(" ")
-        yield from filled([f"- {first}", *rest], "  ", terminal_width())
+    for step in _STEPS:
+        yield from prose(f"- {step.format(exercise=group.exercise.id)}", width, "  ")
 
 
 def _group_of(groups: Sequence[Group], name: str, out: Path) -> Group:
