@@ -41,13 +41,13 @@ def doctor_lines(found: Examination) -> Iterator[str]:
     for row in found.tried:
         yield f"  {'FAIL' if row.found else 'ok':6}{row.level:9}{row.sentence}"
         if row.found:
-            yield from prose(row.found, WIDTH, " " * 17)
+            yield from prose(row.found, WIDTH, " " * 17, "  ")
     yield "Check processes: no network, limited memory, their own course's files alone"
     for refused in found.check_processes:
-        yield from prose(f"not so: {refused}", WIDTH, "  ")
+        yield from prose(f"not so: {refused}", WIDTH, "  ", "  ")
     yield f"Confinement: {found.confinement}"
     for line in (found.meaning, *found.missing):
-        yield from prose(line, WIDTH, "  ")
+        yield from prose(line, WIDTH, "  ", "  ")
     if found.missing:
         yield "  Another way to full: a container made for it; see docs/security.md"
 

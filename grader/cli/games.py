@@ -96,7 +96,7 @@ def draw_command(
     picture = _picture(shapes, strides, offset, storage)
     width, shown = terminal_width(), drawing(plain=plain)
     for line in lines_of(picture, width, shown):
-        say(*(prose(line, width, further="") if len(line) > width else [line]))
+        say(*(prose(line, width) if len(line) > width else [line]))
     if svg is not None:
         write_file(svg, svg_of(picture), "--svg")
         say(f"The picture is in {svg}")

@@ -140,7 +140,7 @@ def _graded(
     def on_finished(one: Finished) -> None:
         nonlocal done, saved
         done, saved = done + 1, saved + one.saved
-        if one.graded.checks:
+        if one.graded.checks or one.graded.left_out:
             details(*shown(one.graded), "")
 
     def on_wait() -> None:

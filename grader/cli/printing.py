@@ -123,7 +123,7 @@ def print_error(line: str) -> None:
 
     text = f"grade: {line}"
     # A terminal would break a name in two; for a file or a program a line stays a line.
-    lines = prose(text, terminal_width()) if sys.stderr.isatty() else [for_terminal(text)]
+    lines = prose(text, terminal_width(), further="  ") if sys.stderr.isatty() else [for_terminal(text)]
     click.echo("\n".join(lines), err=True)
 
 

@@ -103,7 +103,7 @@ def _drafted(course: Course, graded: Class, name: str, out: Path) -> Iterator[st
     yield from filled(words, "", width)
     yield "Now"
     for step in _STEPS:
-        yield from prose(f"- {step.format(exercise=group.exercise.id)}", width, "  ")
+        yield from prose(f"- {step.format(exercise=group.exercise.id)}", width, "  ", "  ")
 
 
 def _group_of(groups: Sequence[Group], name: str, out: Path) -> Group:

@@ -58,7 +58,7 @@ def filled(words: Sequence[str], indent: str, width: int, further: str = "  ") -
     yield line
 
 
-def prose(text: str, width: int, indent: str = "", further: str = "  ") -> Iterator[str]:
+def prose(text: str, width: int, indent: str = "", further: str = "") -> Iterator[str]:
     """Text made safe for a terminal, each of its lines wrapped; see `filled`."""
     for line in for_terminal(text).split("\n"):
         yield from filled(line.split(" "), indent, width, further)

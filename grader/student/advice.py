@@ -112,7 +112,7 @@ def hints(
         return
     for number in numbers:
         yield click.style(f"Hint {number} of {total} for {exercise.id}", bold=True)
-        yield from prose(exercise.hints[number - 1].strip(), width, "  ", "")
+        yield from prose(exercise.hints[number - 1].strip(), width, "  ")
     if left := total - numbers[-1]:
         yield f"{left} more: grade hint {exercise.id}"
     if numbers[-1] > seen:
@@ -151,7 +151,7 @@ def counted_lines(course: Course, exercise: Exercise, setup: Setup, width: int, 
     for check, cards in found:
         yield cut(f"{check.contract:<4}{for_terminal(check.title, one_line=True)}", width)
         for line in lines_of(Picture(cards=cards), width - 4, drawing):
-            yield from prose(line, width, "    ") if drawing.plain else [f"    {line}"]
+            yield from prose(line, width, "    ", "  ") if drawing.plain else [f"    {line}"]
 
 
 def _cards(check: str, counters: Mapping[str, Mapping[str, Mapping[str, int]]]) -> tuple[Card, ...]:

@@ -159,7 +159,7 @@ def caught_lines(found: Caught, width: int) -> Iterator[str]:
     caught = found.wrong - len(found.missed)
     if found.refused:
         yield f"It refuses {len(found.refused)} of {found.right} right answers, so it is too strict:"
-        yield from prose(found.refused[0], width, "    ")
+        yield from prose(found.refused[0], width, "    ", "  ")
     else:
         yield f"It refuses none of {found.right} right answers."
     yield f"It catches {caught} of {found.wrong} known wrong answers{'' if found.missed else ': all of them'}."

@@ -66,7 +66,7 @@ def traced_lines(runs: Sequence[Traced], width: int, drawing: Drawing) -> Iterat
         yield cut(for_terminal(run.title, one_line=True), width)
         left_out = max(0, len(run.moments) - _MOST_DRAWN)
         for line in lines_of(Picture(moments=run.moments[:_MOST_DRAWN], left_out=left_out), width - 2, drawing):
-            yield from prose(line, width, "  ") if drawing.plain else [f"  {for_terminal(line, one_line=True)}"]
+            yield from prose(line, width, "  ", "  ") if drawing.plain else [f"  {for_terminal(line, one_line=True)}"]
         yield ""
 
 
