@@ -31,13 +31,13 @@ from grader.course.kept import kept_results
 from grader.course.layout import find_course
 from grader.course.load import load_course
 from grader.course.names import find_exercises
-from grader.grading.causes import Told
 from grader.grading.known import Known
 from grader.grading.lanes import Lanes, open_lanes, setup_of
 from grader.grading.plan import RunPlan
 from grader.grading.store import open_store
 from grader.grading.submission import grade_submission
 from grader.model import Course, Exercise, GradedExercise, Submission
+from grader.model.causes import Told
 from grader.model.messages import Setup
 from grader.model.score import points_text
 from grader.report.terminal import exercise_lines

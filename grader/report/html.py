@@ -14,8 +14,8 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from grader.grading.causes import Told
 from grader.model import GradedCheck, GradedExercise, Picture, Report
+from grader.model.causes import Told
 from grader.model.score import counted, points_text
 from grader.report import words
 from grader.report.pictures import svg_of

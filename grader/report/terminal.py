@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import click
 
-from grader.grading.causes import Told
 from grader.model import GradedCheck, GradedExercise, Report, Score, Submission
+from grader.model.causes import Told
 from grader.model.score import points_text
 from grader.report.pictures import ASCII, Drawing, lines_of
 from grader.report.safe import WIDTH, columns, cut, filled, for_terminal

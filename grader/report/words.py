@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from grader.grading.causes import Told
 from grader.model import GradedCheck, GradedExercise, Report, Score, Verdict
+from grader.model.causes import Told
 from grader.model.score import counted, held_text, points_text
 
 VERDICTS = {

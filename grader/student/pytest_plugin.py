@@ -197,8 +197,8 @@ class CheckItem(pytest.Item):
 
     def runtest(self) -> None:
         """Pass, be skipped with a reason, or fail with the message."""
-        from grader.grading.causes import Told
         from grader.model import Verdict
+        from grader.model.causes import Told
         from grader.report.safe import for_terminal
 
         row, graded = self._graded()
