@@ -75,6 +75,13 @@ def cut(text: str, room: int) -> str:
     return f"{kept.rstrip()} ..."
 
 
+def two_sides(left: str, right: str, width: int) -> str:
+    """Two texts at the two sides of a line, the left one made safe and cut."""
+    room = width - len(right) - 1
+    left = cut(for_terminal(left, one_line=True), room)
+    return f"{left}{' ' * (room - columns(left))} {right}".rstrip()
+
+
 def for_csv(text: str) -> str:
     """A cell of one line that no spreadsheet takes for a formula; it still has to go through `csv.writer`.
 

@@ -11,7 +11,7 @@ from grader.model import GradedCheck, GradedExercise, Report, Score, Submission
 from grader.model.causes import Told
 from grader.model.score import points_text
 from grader.report.pictures import ASCII, Drawing, lines_of
-from grader.report.safe import WIDTH, columns, cut, filled, for_terminal
+from grader.report.safe import WIDTH, columns, cut, filled, for_terminal, two_sides
 from grader.report.words import (
     VERDICTS,
     Line,
@@ -49,7 +49,7 @@ def exercise_lines(
     page, exercise = _Page(width, drawing), graded.exercise
     told = Told.of(graded.checks)
     score = f"{score_text(graded.score)} points"
-    yield click.style(page.row(f"{exercise.number} {exercise.title}", score), bold=True)
+    yield click.style(two_sides(f"{exercise.number} {exercise.title}", score, width), bold=True)
     for line in (Line((row,), in_full=True) for row in graded.checks) if every else in_short(told):
         first = line.rows[0]
         yield from page.first(line)
@@ -118,16 +118,10 @@ class _Page:
         """That of messages."""
         return " " * (4 if self.narrow else 10)
 
-    def row(self, left: str, right: str) -> str:
-        """Two texts at the two sides, the left one cut."""
-        room = self.width - len(right) - 1
-        left = cut(for_terminal(left, one_line=True), room)
-        return f"{left}{' ' * (room - columns(left))} {right}".rstrip()
-
     def total(self, left: str, state: str, score: Score) -> str:
         """A row of the table: its state, where there is room, and its points."""
         points = f"{points_text(score.earned):>6} / {points_text(score.possible)}"
-        return self.row(left, f"{points:<9}" if self.narrow else f"{state:<12} {points:<12}")
+        return two_sides(left, f"{points:<9}" if self.narrow else f"{state:<12} {points:<12}", self.width)
 
     def first(self, line: Line) -> Iterator[str]:
         """One check: its verdict as a word, its rule, its title, its points; or several checks in one row."""
