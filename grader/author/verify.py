@@ -20,7 +20,7 @@ from grader.author.text import collecting_problem, course_problems, source_probl
 from grader.course.answers import read_answer
 from grader.course.topics import Coverage
 from grader.grading.keys import judge_of
-from grader.grading.lanes import Lanes, most_lanes, open_lanes
+from grader.grading.lanes import Lanes, lanes_here, open_lanes
 from grader.grading.plan import Work
 from grader.grading.schedule import schedule
 from grader.grading.store import Store
@@ -63,7 +63,7 @@ def verify(
     if ready:
         # A lane costs as much as many short runs: it has PyTorch to import.
         runs = sum(about_how_many(item, seeds) for item in ready)
-        with open_lanes(ready, setup, slots or min(most_lanes(), 1 + runs // _RUNS_FOR_A_LANE)) as lanes:
+        with open_lanes(ready, setup, slots or min(lanes_here(), 1 + runs // _RUNS_FOR_A_LANE)) as lanes:
             proofs += Prover(course, setup, store, seeds, say, ran).prove(lanes, ready)
     return sorted(proofs, key=lambda proof: exercises.index(proof.exercise))
 
@@ -143,7 +143,7 @@ class Prover:
         results |= self._run(lanes, others, stops)
         if busy:
             self.say(f"running {counted(len(busy), 'submission')} while all cores are busy")
-        results |= self._run(lanes, busy, stops, spinning=most_lanes())
+        results |= self._run(lanes, busy, stops, spinning=lanes_here())
         for exercise in exercises:
             # Its checks were changed meanwhile, and it is unknown which of the two ran.
             if (as_read := self.store.keys.judge(exercise)) != judge_of(exercise):

@@ -18,7 +18,7 @@ from grader.author.verify import Prover, read_checks
 from grader.course.load import load_course
 from grader.course.saves import saves
 from grader.grading.keys import Keys
-from grader.grading.lanes import Lanes, most_lanes, open_lanes
+from grader.grading.lanes import Lanes, lanes_here, open_lanes
 from grader.grading.store import Store
 from grader.model import Course
 from grader.model.errors import CourseError
@@ -67,7 +67,7 @@ class Watch:
         exercises = [item for item in self._prover.course.exercises if not self._named or item.id in self._named]
         with (
             saves(self._prover.course.root, self._saved.put, poll=poll, kinds=_KINDS),
-            open_lanes(exercises, self._prover.setup, min(2, most_lanes())) as lanes,
+            open_lanes(exercises, self._prover.setup, min(2, lanes_here())) as lanes,
         ):
             # At once, so that PyTorch is imported while the first line is typed.
             lanes.warm_up()
