@@ -19,7 +19,7 @@ from grader.check.costs import count, report
 from grader.check.properties import require
 from grader.check.values import agrees, number, same_values
 from grader.connection.connection import Proxy, connection_of, what_of, word_of
-from grader.connection.measurement import Comparison, Measurement, NewInputs
+from grader.connection.measurement import Measurement, NewInputs
 from grader.connection.ratio import Ratio
 from grader.connection.timing import Inputs, TimedWorker
 from grader.model import Speed
@@ -72,7 +72,7 @@ def as_fast_as(
     connection = connection_of(function)
     connection.refuse(what_of(function))  # endless for small inputs: it is not slow but wrong
     final = not connection.record.unconfirmed
-    measurement = Measurement(Comparison(function, other, inputs, at_most, same_results, in_place), size, final=final)
+    measurement = Measurement(function, other, inputs, at_most, same_results, size, in_place, final)
     found = measurement.decide()
     limit = _limit(at_most, named)
     span = "between " + " and ".join(_times(each, at_most).partition(" time")[0] for each in (found.low, found.high))
