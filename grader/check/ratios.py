@@ -15,7 +15,8 @@ import math
 from contextlib import closing
 from typing import Any
 
-from grader.check.costs import count, report
+from grader.check.calls import report
+from grader.check.costs import count
 from grader.check.properties import require
 from grader.check.values import agrees, number, same_values
 from grader.connection.connection import Proxy, connection_of, what_of, word_of

@@ -9,7 +9,8 @@ import torch
 from support import Function
 
 from grader.check import no_warning
-from grader.check.costs import _read, count, count_ops, no_loop, no_new_storage, poisoned, stays_in_torch, uses_at_most
+from grader.check.calls import poisoned
+from grader.check.costs import _read, count, count_ops, no_loop, no_new_storage, stays_in_torch, uses_at_most
 from grader.check.sharing import unchanged
 from grader.check.values import same_values
 from grader.connection.connection import Proxy, connection_of

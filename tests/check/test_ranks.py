@@ -6,7 +6,7 @@ import pytest
 import torch
 from support import Function
 
-from grader.check.ranks import on_ranks
+from grader.check.costs import on_ranks
 from grader.connection.connection import Proxy
 from grader.model.endings import CheckFailed
 
