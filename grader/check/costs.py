@@ -7,6 +7,7 @@ costs time in whatever way it is hidden.
 
 from __future__ import annotations
 
+import math
 import os
 import re
 from collections import Counter
@@ -23,9 +24,9 @@ from grader.check.properties import require
 from grader.check.text import reads_openly
 from grader.check.values import agrees
 from grader.connection.connection import Proxy, connection_of, is_proxy, named, place_of, word_of
-from grader.connection.spans import Spans, read_spans
 from grader.connection.student import own_probe
 from grader.model.endings import CannotJudge, CheckFailed
+from grader.model.picture import Moment
 from grader.model.public import Limit, Public, say
 from grader.wire.decode import copies
 
@@ -35,6 +36,12 @@ _COLLECTIVES = re.compile(
     r"(all_?gather|all_?reduce|all_?to_?all|barrier|broadcast|gather|recv|reduce|reduce_scatter|scatter|send)"
     r"(_base|_coalesced|_into_tensor|_into_tensor_coalesced|_single|_tensor|_tensor_coalesced)?"
 )
+_MOST_MOMENTS = 12
+_MOMENT = re.compile(r"(launch |wait for |)(.+)", re.ASCII)
+_OF_MACHINE = {
+    *("host to device", "device to host", "device to device", "scalar to host", "staging"),
+    *("copy", "synchronize", "event", "sleep"),
+}
 _TABLES = ("ops", "escapes", "collectives")
 _NUMBERS = ("bytes", "peak", "transfers", "transferred", "syncs", "sent", "versions")
 
@@ -69,7 +76,7 @@ class Counts:
     collectives: Counter[str]
     sent: int
     versions: int
-    spans: Spans
+    spans: show.Spans
     result: Any
 
     def total(self, name: str) -> int:
@@ -101,10 +108,10 @@ def _read(found: dict[Any, Any], result: Any) -> Counts | None:
     numbers: dict[str, Any] = {name: found.get(name) for name in _NUMBERS}
     tables: dict[str, Any] = {name: read_table(name, found.get(name)) for name in _TABLES}
     span_count: Any = found.get("span_count")
-    spans = read_spans(found.get("spans"), span_count) if _is_count(span_count) else None
-    if spans is None or None in tables.values() or not all(map(_is_count, numbers.values())):
+    rows = _moments(found.get("spans"))
+    if rows is None or None in tables.values() or not all(map(_is_count, (span_count, *numbers.values()))):
         return None
-    return Counts(**numbers, **tables, spans=spans, result=result)
+    return Counts(**numbers, **tables, spans=show.Spans(rows, span_count), result=result)
 
 
 def _is_count(number: object) -> bool:
@@ -125,6 +132,28 @@ def read_table(table: str, counts: Any) -> Counter[str] | None:
         # An unknown name still counts, under a name of ours: a new operator of PyTorch's must not make a loop free.
         found[text if ours else "other"] += number
     return found
+
+
+def _moments(rows: Any) -> tuple[Moment, ...] | None:
+    """What took virtual time, as a worker says; None if it says it wrongly."""
+    found = []
+    for row in rows[:_MOST_MOMENTS] if isinstance(rows, list) else [None]:
+        # One row that is wrong makes the whole a made-up list. A place that we do not know is only not named.
+        match row:
+            case [str(name), str(place), float(start), float(end)] if 0 <= start <= end < math.inf:
+                found.append(Moment(_known(name), place if place in ("host", "0", "1") else "?", start, end))
+            case _:
+                return None
+    return tuple(found)
+
+
+def _known(name: str) -> str:
+    """The name of a moment. A worker's own words could carry a hidden input, so only ours and operators' pass."""
+    found = _MOMENT.fullmatch(name)
+    if found is None:
+        return "other"
+    ours = found[2] in _OF_MACHINE or (found[2].isidentifier() and hasattr(torch.ops.aten, found[2]))
+    return found[1] + (found[2] if ours else "other")
 
 
 _TIMES_CPU, _SPARE_S = 12, 0.005

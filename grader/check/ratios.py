@@ -123,18 +123,10 @@ def _limit(at_most: float, named: str) -> Public:
 
 def _speed(found: Ratio, against: str, told: str) -> Speed:
     """What was measured, for the report."""
-    return Speed(
-        told=told,
-        against=against,
-        ratio=_rounded(found.value),
-        low=_rounded(found.low),
-        high=None if math.isinf(found.high) else _rounded(found.high),
-        at_most=_rounded(found.limit),
-        yours_ms=_rounded(1000 * found.mine_s),
-        theirs_ms=_rounded(1000 * found.other_s),
-        calls=found.samples,
-        pairs=found.pairs,
-    )
+    high = None if math.isinf(found.high) else _rounded(found.high)
+    ratios = _rounded(found.value), _rounded(found.low), high, _rounded(found.limit)
+    times = _rounded(1000 * found.mine_s), _rounded(1000 * found.other_s)
+    return Speed(told, against, *ratios, *times, found.samples, found.pairs)
 
 
 def _times(ratio: float, at_most: float) -> str:

@@ -86,7 +86,7 @@ def test_words_of_a_worker_are_not_repeated() -> None:
     counts = _read({**COUNTS, **names, "spans": [["CANARY", "CANARY", 0.0, 1.0]], "span_count": 1}, None)
     assert counts is not None
     assert (counts.escapes, counts.collectives, counts.ops) == ({"other": 3}, {"other": 1}, {"other": 2, "sum": 1})
-    assert [row[:2] for row in counts.spans.rows] == [("other", "?")]
+    assert [(row.name, row.place) for row in counts.spans.rows] == [("other", "?")]
 
 
 # -- memory -------------------------------------------------------------------------------------------------------
