@@ -6,8 +6,8 @@ values      numbers that are equal, within the tolerance of their dtype
 sharing     views and copies, arguments that stay as they are
 rules       what may be used, by the names that PyTorch gives it, and what a file may not import
 text        what decides about that: the text of the submission, as a syntax tree
-calls       what a call raises, prints, warns of; its gradients; a call under a seed, training, an evaluation
-costs       what a call costs in operators, memory, copies and waits, and how much it may cost; a call on several ranks
+calls       what a call raises, prints and warns of, its gradients, a call under a seed, training and evaluation
+costs       what a call costs in operators, memory, copies and waits, how much it may cost, and a call on several ranks
 ratios      CPU time and memory against another solution
 show        values as text and as pictures, for messages
 
