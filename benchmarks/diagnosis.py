@@ -31,7 +31,6 @@ import click
 from mutants import judged, mutants_of
 
 from grader.author.cases import Case
-from grader.cli.options import read_setup
 from grader.course.answers import Answer, read_answer
 from grader.course.layout import find_course
 from grader.course.load import load_course
@@ -39,6 +38,7 @@ from grader.course.names import find_exercises
 from grader.grading.diagnose import diagnose
 from grader.grading.exercise import grade_exercise
 from grader.grading.known import Known
+from grader.grading.lanes import setup_of
 from grader.grading.outcomes import is_inconclusive
 from grader.grading.plan import RunPlan
 from grader.grading.traces import COSTS, Traces, failures_of, traces_of
@@ -194,7 +194,7 @@ def command(names: tuple[str, ...], every: int, pairs: int) -> None:
     """Print what was told, and the numbers."""
     course = load_course(find_course(Path.cwd()))
     for exercise in [item for name in names for item in find_exercises(course, name)]:
-        setup = replace(read_setup(None), seed=SEED)
+        setup = replace(setup_of(), seed=SEED)
         with open_lane([exercise], setup) as lane:
             bench = Bench(course, exercise, setup, lane, Known(setup), Tally())
             click.echo(f"{exercise.number} {exercise.id}")

@@ -21,11 +21,11 @@ from pathlib import Path
 import click
 import torch  # noqa: F401  imported before the fork, so that it is paid for once
 
-from grader.cli.options import read_setup
 from grader.course.answers import as_submitted, read_answer
 from grader.course.layout import find_course
 from grader.course.load import load_course
 from grader.course.names import find_exercises
+from grader.grading.lanes import setup_of
 from grader.model import Exercise
 from grader.model.messages import Part
 from grader.runner.lane import Lane
@@ -91,7 +91,7 @@ def command(names: tuple[str, ...]) -> None:
     rows, bad = [], 0
     for exercise in [item for name in names for item in find_exercises(course, name)]:
         tally = Counter[str]()
-        with open_lane([exercise], read_setup(None)) as lane:
+        with open_lane([exercise], setup_of()) as lane:
             wrong = faults(exercise, lane, tally)
         bad += len(wrong)
         for text in wrong:

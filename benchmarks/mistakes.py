@@ -27,18 +27,17 @@ from pathlib import Path
 
 import click
 
-from grader.cli.options import read_setup
 from grader.course.kept import kept_results
 from grader.course.layout import find_course
 from grader.course.load import load_course
 from grader.course.names import find_exercises
-from grader.grading.causes import Told
 from grader.grading.known import Known
-from grader.grading.lanes import Lanes, open_lanes
+from grader.grading.lanes import Lanes, open_lanes, setup_of
 from grader.grading.plan import RunPlan
 from grader.grading.store import open_store
 from grader.grading.submission import grade_submission
 from grader.model import Course, Exercise, GradedExercise, Submission
+from grader.model.causes import Told
 from grader.model.messages import Setup
 from grader.model.score import points_text
 from grader.report.terminal import exercise_lines
@@ -220,7 +219,7 @@ def command(names: tuple[str, ...], *, write: bool, full: bool, only: str) -> No
     course = load_course(find_course(ROOT))
     chosen = [item for name in names for item in find_exercises(course, name)] or list(course.exercises)
     chosen = [item for item in chosen if (FOLDER / f"{item.number}.txt").is_file()]
-    setup = replace(read_setup(None), seed=0)
+    setup = replace(setup_of(), seed=0)
     pages, every = {}, []
     with (
         open_store(kept_results(course)) as store,

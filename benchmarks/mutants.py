@@ -22,12 +22,11 @@ import click
 import yaml
 
 from grader.author.cases import Case
-from grader.cli.options import read_setup
 from grader.course.answers import Answer
 from grader.course.layout import find_course
 from grader.course.load import load_course
 from grader.course.names import find_exercises
-from grader.grading.lanes import Lanes, open_lanes
+from grader.grading.lanes import Lanes, open_lanes, setup_of
 from grader.grading.schedule import schedule
 from grader.model import Course, Exercise, Verdict
 from grader.model.messages import Setup
@@ -229,7 +228,7 @@ def command(names: tuple[str, ...], seeds: int, show: bool) -> None:
     course = load_course(find_course(Path.cwd()))
     exercises = [item for name in names for item in find_exercises(course, name)] or list(course.exercises)
     known = yaml.safe_load(EQUIVALENT.read_text(encoding="utf-8")) or {}
-    setup = read_setup(None)
+    setup = setup_of()
     worst = 0
     with open_lanes(exercises, setup) as lanes:
         for exercise in exercises:

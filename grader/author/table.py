@@ -10,8 +10,7 @@ from grader.author.judge import Proof
 from grader.author.losses import by_rule, in_order, points
 from grader.course.topics import Coverage
 from grader.model.score import counted
-from grader.report.lines import WIDTH
-from grader.report.safe import for_terminal
+from grader.report.safe import WIDTH, for_terminal
 
 _KINDS = ("starter", "reference", "right", "wrong")
 _ANSWER = 46

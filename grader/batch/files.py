@@ -19,7 +19,7 @@ from grader.intake.handed import Unmatched
 from grader.model import Report
 from grader.model.errors import CourseError, GraderError
 from grader.model.files import write_whole
-from grader.report.export.gradebook_csv import GradebookRow, gradebook_csv
+from grader.report.gradebook import GradebookRow, gradebook_csv
 from grader.report.safe import for_csv
 from grader.report.schema import report_json
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from grader.model.errors import CourseError
-from grader.report.export.gradebook_csv import GradebookRow, gradebook_csv
+from grader.report.gradebook import GradebookRow, gradebook_csv
 from grader.report.safe import for_terminal
 from grader.report.schema import ReportFile, read_report
 

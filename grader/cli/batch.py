@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from grader.cli.courses import broken_of, course_and_exercises, exercises_in, handin_of, print_broken
+from grader.cli import options
 from grader.cli.grade import UNDECIDED
-from grader.cli.options import Workers, course_option, handin_option, lanes_option, staff_option, workers_options
-from grader.cli.printing import INTERRUPTED, Pace, Say, print_error, terminal_width
+from grader.cli.printing import INTERRUPTED, Pace, Say, print_error
 from grader.model.errors import CourseError
 from grader.model.score import counted
 
@@ -31,7 +30,7 @@ _SHOWN = 3
 @click.command("batch")
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="Where reports and the gradebook go.")
-@handin_option
+@options.handin
 @click.option("--only", multiple=True, metavar="EX", help="Grade this exercise or module only; others keep theirs.")
 @click.option("--author", "authors", multiple=True, help="Grade this author or group only; others keep their rows.")
 @click.option("--rerun", type=click.Choice(["broken", "all"]), help="Grade again, though nothing changed.")
@@ -41,16 +40,16 @@ _SHOWN = 3
     type=click.Choice(["latest", "best"]),
     help="Which of several files of one exercise counts; by default what course.yaml says, else the latest.",
 )
-@lanes_option
+@options.lanes
 @click.option(
     "--cluster", metavar="ADDRESS", help="Grade on a Dask cluster: tls://HOST:PORT, a scheduler file, or local:N."
 )
 @click.option("--shard", metavar="I/N", help="Grade every N-th submission alone, from the I-th on.")
 @click.option("--layout", help="How DIR is laid out: canvas, moodle, gradescope, clones, nbgrader, plain.")
 @click.option("-q", "--quiet", is_flag=True, help="No line for each author, no table: only where things are.")
-@course_option
-@staff_option
-@workers_options(confinement="full")
+@options.course
+@options.staff
+@options.workers("full")
 def batch_command(
     folder: Path,
     out: Path,
@@ -67,7 +66,7 @@ def batch_command(
     quiet: bool,
     course_folder: Path | None,
     staff: bool,
-    workers: Workers,
+    workers: options.Workers,
 ) -> None:
     """Grade every submission in DIR: a folder or zip for each author, or a download of Canvas, Moodle, Gradescope.
 
@@ -79,14 +78,12 @@ def batch_command(
     from grader.batch.order import Order, ids
     from grader.grading.plan import RunPlan
     from grader.intake.layouts import taken_in
-    from grader.report.lines import filled
-    from grader.runner.pool import cores
 
-    course, exercises = course_and_exercises((), course_folder)
-    broken = broken_of(course, handin=(chosen := handin_of(course, handin)))
+    course, exercises = options.course_and_exercises((), course_folder)
+    broken = options.broken_of(course, handin=(chosen := options.handin_of(course, handin)))
     if chosen:
-        print_broken([item for item in broken if not item.module])
-    exercises = exercises_in(chosen, exercises)
+        options.print_broken([item for item in broken if not item.module])
+    exercises = options.exercises_in(chosen, exercises)
     part = _shard(shard)
     setup = workers.setup()
     engine = _cluster(cluster, lanes)
@@ -96,19 +93,18 @@ def batch_command(
         details(intake.told())
         wanted = _authors(intake, authors)
         order = Order(named, wanted, rerun or "", never_lower, (attempts or course.attempts) == "best", staff, part)
-        summary = _graded(plan, intake, out, order, (lanes or len(cores()), engine), details)
-    for line in (*_told(summary, order, out), _where_it_is(order, out)):
-        say(*filled(line.split(), "", terminal_width()))
-    for item in broken:
-        say(f"BROKEN  {item.id} was graded for nobody: mend what is told above, then run it again.")
+        summary = _graded(plan, intake, out, order, engine or lanes, details)
+    say.prose(*_sentences(summary, order, out), _where_it_is(order, out))
+    say.prose(
+        *(f"BROKEN  {item.id} was graded for nobody: fix it as said above, then run it again." for item in broken)
+    )
     sys.exit(UNDECIDED if summary.broken or summary.unread or broken else 0)
 
 
-def _graded(
-    plan: RunPlan, intake: Intake, out: Path, order: Order, by: tuple[int, OpenEngine | None], say: Say
-) -> Summary:
+def _graded(plan: RunPlan, intake: Intake, out: Path, order: Order, by: OpenEngine | int | None, say: Say) -> Summary:
     """Grade, and print each author as it comes, then the table."""
     from grader.batch.run import grade_batch
+    from grader.grading.lanes import lanes_here
     from grader.report.gradebook import author_line, gradebook_lines
 
     done = 0
@@ -123,7 +119,7 @@ def _graded(
         for line in gradebook_lines(plan.exercises, reports):
             say(line)
 
-    slots, engine = by
+    slots, engine = (lanes_here(), by) if callable(by) else (by or lanes_here(), None)
     pace = Pace(say, "what was inconclusive is measured again, alone")
     try:
         return grade_batch(
@@ -145,8 +141,7 @@ def _cluster(address: str | None, lanes: int | None) -> OpenEngine | None:
     """
     if address is None:
         return None
-    from grader.model.errors import CourseError
-    from grader.runner.pool import cores
+    from grader.grading.lanes import lanes_here
 
     if lanes and not address.startswith("local:"):
         raise CourseError("-j says nothing of a cluster: each of its workers has a lane for each of its threads")
@@ -161,7 +156,7 @@ def _cluster(address: str | None, lanes: int | None) -> OpenEngine | None:
         click.echo()  # the line that changes ends here
         print_error(line)
 
-    return lambda plan: open_cluster(address, plan, lanes or len(cores()), note)
+    return lambda plan: open_cluster(address, plan, lanes or lanes_here(), note)
 
 
 def _where_it_is(order: Order, out: Path) -> str:
@@ -221,10 +216,8 @@ def _authors(intake: Intake, names: Sequence[str]) -> list[str]:
     return found
 
 
-def _told(summary: Summary, order: Order, out: Path) -> Iterator[str]:
+def _sentences(summary: Summary, order: Order, out: Path) -> Iterator[str]:
     """What somebody should know of a run besides the table."""
-    from grader.report.safe import for_terminal
-
     if summary.kept and not summary.graded:
         yield "Nothing changed since the last run: nothing was graded again."
     elif summary.kept:
@@ -237,11 +230,10 @@ def _told(summary: Summary, order: Order, out: Path) -> Iterator[str]:
     if summary.unmatched:
         yield f"Not matched to an exercise or an author: {counted(summary.unmatched, 'thing')}; see unmatched.csv."
     for id, whose in summary.broken.items():
-        names = ", ".join(for_terminal(name, one_line=True) for name in whose[:_SHOWN])
+        names = ", ".join(whose[:_SHOWN])
         more = f" and {len(whose) - _SHOWN} more" if len(whose) > _SHOWN else ""
         yield f"BROKEN  {id} of {names}{more}: not their fault, and no points are lost."
     for author, why in summary.unread.items():
-        name = for_terminal(author, one_line=True)
-        yield f"BROKEN  {name} could not be read, and has no new row: {for_terminal(why, one_line=True)}"
+        yield f"BROKEN  {author} could not be read, and has no new row: {why}"
     if summary.broken:
         yield f"Run it again with --staff and read why in {out}/reports (detail); then with --rerun broken."

@@ -8,25 +8,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from grader.cli.courses import course_here, exercises_in, handin_of
+from grader.cli import options
 from grader.cli.grade import exit_status
-from grader.cli.options import (
-    Workers,
-    confinement_option,
-    course_option,
-    format_option,
-    handin_option,
-    hidden_option,
-    package_option,
-    points_option,
-    seed_option,
-    staff_option,
-    workers_options,
-)
 from grader.cli.printing import Say, write_file
 
 if TYPE_CHECKING:
@@ -47,22 +34,17 @@ _NEXT = {
 }
 
 
-class _Threshold(click.ParamType[float | None]):
-    """A percentage, or `never`."""
-
-    name = "PERCENT|never"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float | None:
-        """The percentage; None for never."""
-        if value is None or value == NEVER:
-            return None
-        try:
-            percent = float(value)
-        except ValueError:
-            percent = -1
-        if not 0 <= percent <= 100:
-            self.fail(f"{value!r} is no percentage from 0 to 100, and not the word {NEVER}", param, ctx)
-        return percent
+def _threshold(ctx: click.Context, param: click.Parameter, value: str) -> float | None:
+    """A percentage; None for `never`."""
+    if value == NEVER:
+        return None
+    try:
+        percent = float(value)
+    except ValueError:
+        percent = -1
+    if not 0 <= percent <= 100:
+        raise click.BadParameter(f"{value!r} is no percentage from 0 to 100, and not the word {NEVER}")
+    return percent
 
 
 @click.command("ci")
@@ -71,29 +53,29 @@ class _Threshold(click.ParamType[float | None]):
     "--submission", default=".", type=click.Path(path_type=Path), help="The checkout; by default this folder."
 )
 @click.option("--course", type=click.Path(path_type=Path), help="The course with its checks, outside of the checkout.")
-@handin_option
+@options.handin
 @click.option("--changed-since", metavar="COMMIT", help="Grade only what was changed since a commit.")
 @click.option("--json", "json_path", metavar="FILE", help="Write the report as JSON.")
-@staff_option
-@format_option()
-@points_option
-@hidden_option
+@options.staff
+@options.formats()
+@options.points
+@options.hidden
 @click.option(
     "--fail-below",
     default="100",
-    type=_Threshold(),
+    callback=_threshold,
     metavar="PERCENT|never",
     show_default=True,
     help="Exit with 1 if less was earned of what was decided.",
 )
 @click.option("--author", help="Whose it is; by default the name of the repository, or of the folder.")
-@seed_option
+@options.seed
 @click.option(
     "--secret-file",
     type=click.Path(path_type=Path),
     help="The secret that the inputs of --course come from; by default that in GRADE_SECRET, or a fresh one.",
 )
-@workers_options(None, "full with --course, else none")
+@options.workers(None, "full with --course, else none")
 def ci_command(
     names: tuple[str, ...],
     submission: Path,
@@ -109,7 +91,7 @@ def ci_command(
     author: str | None,
     seed: int | None,
     secret_file: Path | None,
-    workers: Workers,
+    workers: options.Workers,
 ) -> None:
     """Grade a checkout in a CI job: groups and annotations in its log, its page and outputs, and files."""
     say = Say(quiet=any(place == "-" for _, place in formats))
@@ -126,7 +108,7 @@ def ci_command(
     setup = workers.setup(seed or 0, confinement="none" if course is None else "full")
     if course is not None:
         setup = _with_secret(setup, seed, secret_file)
-    options = Options(
+    choices = Options(
         environ=platform.environ,
         points=points if points is not None else not platform.is_public,
         hidden=hidden,
@@ -134,16 +116,16 @@ def ci_command(
     )
     plan, handed_in = _plan(checkout, names, handin, changed_since, author or platform.author, setup)
     say(*_notes(checkout, plan))
-    write = partial(write_files, json_path=json_path, formats=formats, options=options, staff=staff)
+    write = partial(write_files, json_path=json_path, formats=formats, options=choices, staff=staff)
     report = grade_checkout(plan, handed_in, write, lambda graded: say(f"graded {graded.exercise.id}"))
     read = ReportFile.of(report)
     passed = is_passed(read, 100 if fail_below is None else fail_below)
     for name, place in formats:
         if place == "-":
-            write_format(name, place, read, options)
-    say(platform.log(read, options).rstrip("\n"))
+            write_format(name, place, read, choices)
+    say(platform.log(read, choices).rstrip("\n"))
     with_result = any(name == "classroom" for name, _ in formats)
-    platform.tell(read, options, passed=passed, with_result=with_result)
+    platform.tell(read, choices, passed=passed, with_result=with_result)
     if fail_below is not None:
         sys.exit(exit_status(report, passed=passed))
 
@@ -168,7 +150,7 @@ def _plan(
 
     course = checkout.course
     wanted = {exercise.id for name in names for exercise in find_exercises(course, name)}
-    exercises = exercises_in(handin_of(course, handin), course.exercises)
+    exercises = options.exercises_in(options.handin_of(course, handin), course.exercises)
     exercises = [exercise for exercise in exercises if not wanted or exercise.id in wanted]
     handed_in = collect_one(checkout.folder, course.exercises, exercises, author or checkout.folder.name)
     if since is not None:
@@ -194,18 +176,18 @@ def _notes(checkout: Checkout, plan: RunPlan) -> Iterator[str]:
 @click.command("init-ci")
 @click.argument("platform", type=click.Choice(list(_NEXT)))
 @click.argument("folder", metavar="[DIR]", default=".", type=click.Path(path_type=Path))
-@handin_option
-@package_option
-@confinement_option("reduced", purpose="The least level with which Gradescope and PrairieLearn grade.")
-@hidden_option
+@options.handin
+@options.package
+@options.confinement("reduced", purpose="The least level with which Gradescope and PrairieLearn grade.")
+@options.hidden
 def init_ci_command(
     platform: str, folder: Path, handin: str | None, requirement: str | None, confinement: str, hidden: Visibility
 ) -> None:
     """Write the files by which PLATFORM grades into DIR, this folder by default; none is written over."""
     from grader.ci.files import Wishes, lay_out, platform_files
 
-    course = course_here() if platform == "prairielearn" or handin is not None else None
-    chosen = handin_of(course, handin) if course else None
+    course = options.course_here() if platform == "prairielearn" or handin is not None else None
+    chosen = options.handin_of(course, handin) if course else None
     wishes = Wishes(requirement or Wishes.package_here(), confinement, hidden, chosen)
     files = platform_files(platform, wishes, course)
     lay_out(files, folder)
@@ -215,13 +197,13 @@ def init_ci_command(
 @click.command("package")
 @click.argument("platform", type=click.Choice(["gradescope"]))
 @click.option("--out", default="autograder.zip", show_default=True, type=click.Path(path_type=Path), help="The zip.")
-@handin_option
-@package_option
-@course_option
-@confinement_option(
+@options.handin
+@options.package
+@options.course
+@options.confinement(
     "reduced", purpose="The least level that is taken; with none student code can read the hidden checks."
 )
-@hidden_option
+@options.hidden
 def package_command(
     platform: str,
     out: Path,
@@ -234,8 +216,8 @@ def package_command(
     """Make the zip that Gradescope takes as an autograder: its programs, and the whole course."""
     from grader.ci.files import Wishes, package, zipped
 
-    course = course_here(course_folder, whole=True)
-    wishes = Wishes(requirement or Wishes.package_here(), confinement, hidden, handin_of(course, handin))
+    course = options.course_here(course_folder, whole=True)
+    wishes = Wishes(requirement or Wishes.package_here(), confinement, hidden, options.handin_of(course, handin))
     files = package(course, wishes)
     write_file(out, zipped(files), "--out")
     Say()(

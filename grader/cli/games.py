@@ -4,188 +4,75 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-from grader.cli.courses import course_and_exercises
-from grader.cli.options import complete_exercises, device_option, plain_option, read_setup, start_option
+from grader.cli import options
 from grader.cli.printing import Say, drawing, terminal_width, write_file
-
-if TYPE_CHECKING:
-    from grader.model import Course, Exercise, Picture, Report
-    from grader.model.messages import Setup
-    from grader.student.games.catching import Caught
+from grader.model import Picture
+from grader.model.errors import CourseError
+from grader.model.picture import NamedShape, Shapes, Window
+from grader.report.pictures import lines_of, svg_of
+from grader.report.safe import prose
 
 _MOST_DIMS, _MOST_SIZE = 6, 1 << 40
 
 
 @click.command("break")
-@click.argument("name", metavar="EXERCISE", shell_complete=complete_exercises)
+@options.exercise
 @click.option("--give-up", is_flag=True, help="Say what the fault is, and bring your own file back.")
 @click.option("--seed", type=click.IntRange(min=0), help="Which fault: the same number, the same fault.")
-@device_option
-@start_option
-def break_command(name: str, give_up: bool, seed: int | None, device: str, start: str | None) -> None:
+@options.workers()
+def break_command(name: str, give_up: bool, seed: int | None, workers: options.Workers) -> None:
     """Plant one tensor fault in your own solution, for you to find; once more, when you have found it."""
     say = Say()
-    from grader.course.names import one_exercise
-    from grader.model.errors import CourseError
-    from grader.student.games.breaking import planted_in
+    from grader.student.games.breaking import play
 
-    course, _ = course_and_exercises(())
-    exercise = one_exercise(course, name)
-    setup = read_setup(start, device)
-    if planted_in(course, exercise) is None and give_up:
-        raise CourseError(f"nothing is planted in {exercise.id};  grade break {exercise.id}  does")
-    if planted_in(course, exercise) is None:
-        _plant_fault(course, exercise, setup, seed, say)
-    else:
-        _look_for_fault(course, exercise, setup, say, give_up=give_up)
-
-
-def _plant_fault(course: Course, exercise: Exercise, setup: Setup, seed: int | None, say: Say) -> None:
-    import random
-
-    from grader.grading.lanes import open_lanes
-    from grader.model.errors import CourseError
-    from grader.student.games.breaking import choose, graded, plant
-    from grader.student.pages import prose, typed
-
-    say("Looking for a fault that the checks see ...")
-    with open_lanes([exercise], setup, hidden=(course.root,), watch=say.running) as lanes:
-        try:
-            if not _is_whole(graded(course, exercise, setup, lanes)):
-                raise CourseError(f"{exercise.id} has no full marks yet; there is something to find in it already")
-            fault = choose(course, exercise, setup, lanes, random.Random(seed))  # noqa: S311  a game
-        finally:
-            say()  # takes back the line that told what was running
-    planted = plant(course, exercise, fault)
-    say(
-        *prose(f"One fault is in {typed(exercise.starter)} now, and nothing else was changed.", terminal_width()),
-        *prose(f"Your own file is beside it, {planted.old}; looking into it would be cheating.", terminal_width()),
-        f"Find it. What fails:  grade {exercise.id}",
-        f"Found?                grade break {exercise.id}",
-        f"Too hard?             grade break {exercise.id} --give-up",
-    )
-
-
-def _look_for_fault(course: Course, exercise: Exercise, setup: Setup, say: Say, *, give_up: bool) -> None:
-    from grader.grading.lanes import open_lanes
-    from grader.model import Verdict
-    from grader.student.games.breaking import graded, planted_in, restore
-    from grader.student.pages import prose, typed
-    from grader.student.progress import read_progress, write_progress
-
-    planted = planted_in(course, exercise)
-    assert planted is not None
-    with open_lanes([exercise], setup, hidden=(course.root,), watch=say.running) as lanes:
-        report = graded(course, exercise, setup, lanes)
-        found = _is_whole(report)
-        if not found and not give_up:
-            lost = report.exercises[0].checks
-            failing = sum(row.outcome.verdict.decided and row.outcome.verdict is not Verdict.PASSED for row in lost)
-            say(f"Not yet: {failing} of {len(lost)} checks fail. What they say:  grade {exercise.id}")
-            return
-        kept = restore(course, exercise, planted)
-        report = report if found else graded(course, exercise, setup, lanes)
-    write_progress(course, read_progress(course).after(report))
-    say("Found!" if found else "This was it:", *prose(f"In line {planted.line} {planted.told}.", terminal_width()))
-    say(f"    yours   {planted.was}", f"    broken  {planted.now}")
-    say(*prose(f"{typed(exercise.starter)} is your own file again", terminal_width()))
-    if kept is not None:
-        say(*prose(f"What was there is beside it, {kept.name}, and is not graded", terminal_width()))
-
-
-def _is_whole(report: Report) -> bool:
-    return report.exercises[0].state == "done"
+    for text in play(*options.exercise_here(name), workers.setup(), seed, say.running, give_up=give_up):
+        say.prose(text)
 
 
 @click.command("catch")
-@click.argument("name", metavar="EXERCISE", shell_complete=complete_exercises)
-@device_option
-@start_option
-def catch_command(name: str, device: str, start: str | None) -> None:
+@options.exercise
+@options.workers()
+def catch_command(name: str, workers: options.Workers) -> None:
     """Hold a check of your own against known wrong and right answers of an exercise that you have solved."""
     say = Say()
-    from grader.course.names import one_exercise
-    from grader.student.games.catching import caught_by, own_check, write_template
-    from grader.student.pages import prose, typed
+    from grader.student.games.catching import caught_by, caught_lines, own_check, write_template
+    from grader.student.pages import typed
     from grader.student.progress import solved_reference
 
-    course, _ = course_and_exercises(())
-    exercise = one_exercise(course, name)
+    course, exercise = options.exercise_here(name)
     solved_reference(course, exercise)
     if written := write_template(course, exercise):
-        say(*prose(f"{typed(written)} is yours to write: what must a right answer do?", terminal_width()))
+        say.prose(f"{typed(written)} is yours to write: what must a right answer do?")
         say(f"Then, again:  grade catch {exercise.id}")
         return
     say(f"Trying {typed(own_check(course, exercise))} ...")
-    found = caught_by(course, exercise, read_setup(start, device))
-    say(*caught_lines(found, terminal_width()))
-    sys.exit(1 if found.missed or found.refused else 0)
-
-
-def caught_lines(found: Caught, width: int) -> Iterator[str]:
-    """What `grade catch` prints of what a check caught, and of the right answers that it refused."""
-    from grader.report.lines import filled
-    from grader.report.safe import for_terminal
-
-    caught = found.wrong - len(found.missed)
-    if found.refused:
-        yield f"It refuses {len(found.refused)} of {found.right} right answers, so it asks for too much:"
-        for line in for_terminal(found.refused[0]).split("\n"):
-            yield from filled(line.split(" "), "    ", width)
-    else:
-        yield f"It refuses none of {found.right} right answers."
-    yield f"It catches {caught} of {found.wrong} known wrong answers{'' if found.missed else ': all of them'}."
-    # By their rules alone: what a wrong answer does is what there is to find.
-    for rules, number in Counter(found.missed).items():
-        told = " and ".join(rules) if rules else "a rule"
-        yield f"    missed: {number} that {'breaks' if number == 1 else 'break'} {told}"
+    caught = caught_by(course, exercise, workers.setup())
+    say(*caught_lines(caught, terminal_width()))
+    sys.exit(1 if caught.missed or caught.refused else 0)
 
 
 @click.command("trace")
-@click.argument("name", metavar="EXERCISE", shell_complete=complete_exercises)
+@options.exercise
 @click.option("--code", metavar="LINES", help="Lines to run in place of the checks, with the names of your file.")
 @click.option("--out", type=click.Path(path_type=Path), help="Where to write; by default EXERCISE.trace.json.")
-@plain_option
-@start_option
+@options.plain
+@options.start
 def trace_command(name: str, code: str | None, out: Path | None, plain: bool, start: str | None) -> None:
     """Draw what your code does on the simulated accelerator, and write it as a trace for Perfetto and Chrome."""
     say = Say()
-    from grader.accelerator.spans import write_trace
-    from grader.course.names import one_exercise
-    from grader.model import Picture
-    from grader.model.errors import CourseError
-    from grader.report.lines import filled
-    from grader.report.pictures import lines_of
-    from grader.report.safe import for_terminal
-    from grader.student.games.tracing import MOST_DRAWN, spans_of, traces
+    from grader.grading.lanes import setup_of
+    from grader.student.games.tracing import traced_lines, traces, write_runs
 
-    course, _ = course_and_exercises(())
-    exercise = one_exercise(course, name)
+    course, exercise = options.exercise_here(name)
     path = out or Path(f"{exercise.id}.trace.json")
-    found, problems = traces(course, exercise, read_setup(start), code)
-    width, shown = terminal_width(), drawing(plain=plain)
-    for run in (run for run in found if run.moments):
-        say(for_terminal(run.title, one_line=True)[:width])
-        first, rest = run.moments[:MOST_DRAWN], len(run.moments) - MOST_DRAWN
-        for line in lines_of(Picture(moments=first, left_out=max(0, rest)), width - 2, shown):
-            safe = for_terminal(line, one_line=True)
-            say(*(filled(safe.split(" "), "  ", width) if shown.plain else [f"  {safe}"]))
-        say()
-    for problem in problems:
-        say(*(line for text in for_terminal(problem).split("\n") for line in filled(text.split(" "), "", width)))
-    if not any(run.moments for run in found):
-        raise CourseError("nothing was done on the device; try lines of your own with --code")
-    try:
-        write_trace(spans_of(found), path)
-    except OSError as error:
-        raise CourseError(f"{path} cannot be written: {error.strerror}; name another place with --out") from None
+    runs, problems = traces(course, exercise, setup_of(start), code)
+    say(*traced_lines(runs, terminal_width(), drawing(plain=plain)))
+    say.prose(*(line for problem in problems for line in problem.split("\n")))
+    write_runs(runs, path)
     say(f"{path}: open it at https://ui.perfetto.dev or in chrome://tracing; times are virtual")
 
 
@@ -195,7 +82,7 @@ def trace_command(name: str, code: str | None, out: Path | None, plain: bool, st
 @click.option("--offset", type=click.IntRange(min=0), default=0, help="Where in the storage it begins.")
 @click.option("--storage", type=click.IntRange(min=0), help="How many elements the storage has; as many as it needs.")
 @click.option("--svg", type=click.Path(path_type=Path), help="Write the picture as an SVG.")
-@plain_option
+@options.plain
 def draw_command(
     shapes: tuple[str, ...], strides: str | None, offset: int, storage: int | None, svg: Path | None, plain: bool
 ) -> None:
@@ -206,23 +93,16 @@ def draw_command(
     grade draw "(2, 3)" --strides "(1, 2)" --offset 1
     """
     say = Say()
-    from grader.report.lines import filled
-    from grader.report.pictures import lines_of, svgs_of
-
     picture = _picture(shapes, strides, offset, storage)
     width, shown = terminal_width(), drawing(plain=plain)
     for line in lines_of(picture, width, shown):
-        say(*(filled(line.split(" "), "", width, "") if len(line) > width else [line]))
+        say(*(prose(line, width) if len(line) > width else [line]))
     if svg is not None:
-        write_file(svg, svgs_of(picture)[0], "--svg")
+        write_file(svg, svg_of(picture), "--svg")
         say(f"The picture is in {svg}")
 
 
 def _picture(shapes: tuple[str, ...], strides: str | None, offset: int, storage: int | None) -> Picture:
-    from grader.model import Picture
-    from grader.model.errors import CourseError
-    from grader.model.picture import NamedShape, Shapes, Window
-
     read = [_sizes(text, least=0) for text in shapes]
     if strides is None:
         if len(read) < 2:
@@ -241,8 +121,6 @@ def _picture(shapes: tuple[str, ...], strides: str | None, offset: int, storage:
 
 def _sizes(text: str, *, least: int) -> tuple[int, ...]:
     """A shape as Python writes it; "3, 1" and "3" will do."""
-    from grader.model.errors import CourseError
-
     try:
         value = ast.literal_eval(text.strip() or "()")
     except (ValueError, SyntaxError, MemoryError, RecursionError):

@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from grader.cli.courses import broken_of, course_and_exercises
-from grader.cli.options import Workers, complete_grade, plain_option, seed_option, staff_option, workers_options
-from grader.cli.printing import Say, drawing, terminal_width
+from grader.cli import options
+from grader.cli.printing import Say, drawing, terminal_width, write_file
 from grader.model.errors import CourseError
-from grader.model.files import write_whole
+from grader.report.terminal import exercise_lines, summary_lines, unread_sentences
 
 if TYPE_CHECKING:
     from grader.grading.plan import RunPlan
@@ -31,19 +30,19 @@ UNDECIDED = 3
 
 
 @click.command("run", hidden=True)
-@click.argument("names", metavar="[EXERCISE]... [RULE]...", nargs=-1, shell_complete=complete_grade)
+@click.argument("names", metavar="[EXERCISE]... [RULE]...", nargs=-1, shell_complete=options.complete_grade)
 @click.option("--submission", type=click.Path(path_type=Path), help="A folder, zip or file to grade.")
 @click.option("--json", "json_path", metavar="FILE", help="Write the report as JSON; - for standard output.")
 @click.option("--html", "html_path", metavar="FILE", help="Write the report as a page for a browser.")
-@staff_option
-@seed_option
+@options.staff
+@options.seed
 @click.option("--like", metavar="REPORT", help="As in the run of that report: its seed, limits, start and author.")
 @click.option("-x", "--exitfirst", "stops", is_flag=True, help="Stop at the first check that loses points.")
 @click.option("--fresh", is_flag=True, help="Run also what has not changed since the last run.")
 @click.option("-q", "--quiet", is_flag=True, help="Print only the table and the total.")
 @click.option("-v", "--verbose", is_flag=True, help="Show every check with its message, also those that passed.")
-@plain_option
-@workers_options(confinement="none")
+@options.plain
+@options.workers("none")
 def grade_command(
     names: tuple[str, ...],
     submission: Path | None,
@@ -57,14 +56,14 @@ def grade_command(
     quiet: bool,
     verbose: bool,
     plain: bool,
-    workers: Workers,
+    workers: options.Workers,
 ) -> None:
     """Grade exercises, print what to fix, and say what to do next."""
     say = Say(quiet=json_path == "-")
     details = Say(quiet=True) if quiet else say
     details("Grading ...")
-    _can_write("--json", json_path)
-    _can_write("--html", html_path)
+    for option, path in (("--json", json_path), ("--html", html_path)):
+        _can_write(option, path)
     setup, earlier = workers.setup(seed or 0), None
     if like is not None:
         from grader.report.like import read_like, setup_like
@@ -75,14 +74,14 @@ def grade_command(
     # In a report for programs each check has a row; a student reads one sentence, and at once.
     plan = replace(plan, stops=stops, compiles=json_path is None)
     saves = not (stops or json_path or like or submission or plan.rules)
-    lines = partial(_exercise_lines, every=verbose, plain=plain)
-    report = _graded(plan, handed_in, submission, (say, details), lines, saves=saves, fresh=fresh)
+    shown = partial(exercise_lines, width=terminal_width(), every=verbose, drawing=drawing(plain=plain))
+    report = _graded(plan, handed_in, submission, (say, details), shown, saves=saves, fresh=fresh)
     if earlier is not None:
         from grader.report.like import differences
 
-        say(*differences(earlier, report, terminal_width()))
+        say.prose(*differences(earlier, report))
     _write(report, json_path, html_path, say, staff=staff)
-    sys.exit(UNDECIDED if broken_of(plan.course, names) else exit_status(report))
+    sys.exit(UNDECIDED if options.broken_of(plan.course, names) else exit_status(report))
 
 
 def _plan(
@@ -97,7 +96,7 @@ def _plan(
     from grader.report.like import exercises_like
 
     names, rules = split_rules(words)
-    course, exercises = course_and_exercises(names)
+    course, exercises = options.course_and_exercises(names)
     _check_rules(exercises, rules)
     if earlier is not None:
         exercises = exercises_like(earlier, exercises)
@@ -120,7 +119,7 @@ def _graded(
     handed_in: Submission,
     submission: Path | None,
     says: tuple[Say, Say],
-    lines: Callable[[GradedExercise, int], Iterator[str]],
+    shown: Callable[[GradedExercise], Iterator[str]],
     *,
     saves: bool,
     fresh: bool,
@@ -131,19 +130,18 @@ def _graded(
     from grader.grading.lanes import lanes_for, open_lanes
     from grader.grading.store import open_store
     from grader.grading.submission import grade_submission
-    from grader.report.terminal import summary_lines, unread_lines
     from grader.student.advice import after_run, unchanged_lines
 
     course, width, started = plan.course, terminal_width(), time.monotonic()
     say, details = says
     done = saved = 0
-    details(*unread_lines(handed_in, width))
+    details.prose(*unread_sentences(handed_in))
 
     def on_finished(one: Finished) -> None:
         nonlocal done, saved
         done, saved = done + 1, saved + one.saved
         if one.graded.checks or one.graded.left_out:
-            details(*lines(one.graded, width), "")
+            details(*shown(one.graded), "")
 
     def on_wait() -> None:
         if slots > 1:
@@ -169,12 +167,6 @@ def _graded(
         if submission is None:
             details(*after_run(course, report, width))
     return report
-
-
-def _exercise_lines(graded: GradedExercise, width: int, *, every: bool, plain: bool) -> Iterator[str]:
-    from grader.report.terminal import exercise_lines
-
-    return exercise_lines(graded, width, every=every, drawing=drawing(plain=plain))
 
 
 def _check_rules(exercises: Sequence[Exercise], rules: Sequence[str]) -> None:
@@ -205,17 +197,17 @@ def _can_write(option: str, path: str | None) -> None:
 
 
 def _write(report: Report, json_path: str | None, html_path: str | None, say: Say, *, staff: bool) -> None:
-    from grader.report.schema import report_json, write_report
+    from grader.report.schema import report_json
 
     if json_path == "-":
         click.echo(report_json(report, staff=staff), nl=False)
     elif json_path:
-        write_report(Path(json_path), report, staff=staff)
+        write_file(Path(json_path), report_json(report, staff=staff), "--json")
         say(f"The report is in {json_path}")
     if html_path:
         from grader.report.html import page
 
-        write_whole(Path(html_path), page(report))
+        write_file(Path(html_path), page(report), "--html")
         say(f"The report for a browser is in {html_path}")
 
 

@@ -1,8 +1,11 @@
-"""Options that several commands have. What they need is imported when a command runs."""
+"""What several commands have: options, the course in the user's folder, and the exercises that are named.
+
+Other packages are imported when a command runs.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import wraps
@@ -12,8 +15,11 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.shell_completion import CompletionItem
 
+from grader.cli.printing import print_error
+from grader.model import Broken, Course, Exercise, HandIn
+from grader.model.errors import CourseError
+
 if TYPE_CHECKING:
-    from grader.model import Course
     from grader.model.messages import Setup
 
 Function = Callable[..., None]
@@ -21,55 +27,54 @@ Decorator = Callable[[Function], Function]
 
 _MOST_LANES = 256
 _CONFINEMENT = "The least level of confinement of student code; as much as this machine allows is used in any case."
-_VISIBILITY = ["visible", "after_due_date", "after_published", "hidden"]
 
-start_option = click.option(
+start = click.option(
     "--start", type=click.Choice(["fork", "spawn"]), help="How workers start; by default what this system allows."
 )
-device_option = click.option(
+_device = click.option(
     "--device",
     type=click.Choice(["sim", "cuda"]),
     default="sim",
     show_default=True,
     help="What checks of devices run on: a simulated accelerator, or CUDA, slowly and without confinement.",
 )
-plain_option = click.option(
+plain = click.option(
     "--plain",
     is_flag=True,
     envvar="GRADE_PLAIN",
     help="A sentence in place of each picture, for screen readers; GRADE_PLAIN=1 does it always.",
 )
-lanes_option = click.option(
+lanes = click.option(
     "-j",
     "lanes",
     metavar="N",
     type=click.IntRange(min=1, max=_MOST_LANES),
     help="So much is graded at once; by default as much as there are cores.",
 )
-hidden_option = click.option(
+hidden = click.option(
     "--hidden",
-    type=click.Choice(_VISIBILITY),
+    type=click.Choice(["visible", "after_due_date", "after_published", "hidden"]),
     default="after_published",
     show_default=True,
     help="When Gradescope shows hidden checks to students.",
 )
-points_option = click.option(
+points = click.option(
     "--points/--no-points",
     default=None,
     help="Tell points in pages and logs; by default not where GitHub says that the repository is public.",
 )
-seed_option = click.option(
+seed = click.option(
     "--seed", type=click.IntRange(min=0), help="Seed of all random inputs; by default 0 where no secret is needed."
 )
-staff_option = click.option(
+staff = click.option(
     "--staff", is_flag=True, help="Write detail of hidden checks into reports, which students must not get then."
 )
-handin_option = click.option("--handin", metavar="HANDIN", help="The exercises of this hand-in only.")
-course_option = click.option(
+handin = click.option("--handin", metavar="HANDIN", help="The exercises of this hand-in only.")
+course = click.option(
     "--course", "course_folder", type=click.Path(path_type=Path), help="The course; by default this folder."
 )
-json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-package_option = click.option(
+json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+package = click.option(
     "--package",
     "requirement",
     metavar="SPEC",
@@ -87,14 +92,16 @@ class Workers:
 
     def setup(self, seed: int = 0, confinement: str = "none") -> Setup:
         """The setup of a run; with this level of confinement if none was named."""
-        return read_setup(self.start, self.device, self.confinement or confinement, seed)
+        from grader.grading.lanes import setup_of
+
+        return setup_of(self.start, self.device, self.confinement or confinement, seed)
 
 
-def workers_options(confinement: str | None = "", shown: str | bool = True) -> Decorator:
+def workers(default: str | None = "", shown: str | bool = True) -> Decorator:
     """`--device`, `--start` and, if a default is given for it, `--confinement`: one argument `workers` of a command.
 
     Args:
-        confinement: the default level of confinement; "" for a command that has no such option.
+        default: level of confinement; "" for a command that has no such option.
         shown: the default as the help shows it, where it depends on other options.
     """
 
@@ -103,52 +110,41 @@ def workers_options(confinement: str | None = "", shown: str | bool = True) -> D
         def command(*, start: str | None, device: str, confinement: str | None = None, **rest: Any) -> None:
             function(workers=Workers(start, device, confinement), **rest)
 
-        decorated = device_option(start_option(command))
-        return decorated if confinement == "" else confinement_option(confinement, shown)(decorated)
+        decorated = _device(start(command))
+        return decorated if default == "" else confinement(default, shown)(decorated)
 
     return decorate
 
 
-def confinement_option(default: str | None, shown: str | bool = True, purpose: str = _CONFINEMENT) -> Decorator:
+def confinement(default: str | None, shown: str | bool = True, purpose: str = _CONFINEMENT) -> Decorator:
     """The least level of confinement."""
     levels = click.Choice(["none", "reduced", "full"])
     return click.option("--confinement", type=levels, default=default, show_default=shown, help=purpose)
 
 
-def read_setup(start: str | None, device: str = "sim", confinement: str = "none", seed: int = 0) -> Setup:
-    """The setup of a run, from words of the command line."""
-    from grader.runner.open import setup_of
+def _format_file(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> list[tuple[str, str]]:
+    """Each `F=FILE` as a format and the file that it is written to."""
+    from grader.course.files import suggestion
+    from grader.report.export.formats import FORMATS
 
-    return setup_of(start, device, confinement, seed)
-
-
-class _FormatFile(click.ParamType[tuple[str, str]]):
-    """`F=FILE`: a format and where it goes."""
-
-    name = "F=FILE"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, str]:
-        """The two parts; a wrong name is answered with the nearest."""
-        from grader.course.files import suggestion
-        from grader.report.export.formats import FORMATS
-
-        if isinstance(value, tuple):
-            return value
-        name, equals, path = str(value).partition("=")
+    pairs = []
+    for value in values:
+        name, equals, path = value.partition("=")
         if name not in FORMATS:
-            self.fail(f"there is no format {name!r}{suggestion(name, list(FORMATS))}", param, ctx)
+            raise click.BadParameter(f"there is no format {name!r}{suggestion(name, list(FORMATS))}")
         if not equals or not path:
-            self.fail(f"say where it goes: {name}=FILE, or {name}=- for standard output", param, ctx)
-        return name, path
+            raise click.BadParameter(f"say where it goes: {name}=FILE, or {name}=- for standard output")
+        pairs.append((name, path))
+    return pairs
 
 
-def format_option(*, required: bool = False) -> Decorator:
+def formats(*, required: bool = False) -> Decorator:
     """Formats to write, each with its file."""
     return click.option(
         "--format",
         "formats",
         metavar="F=FILE",
-        type=_FormatFile(),
+        callback=_format_file,
         multiple=True,
         required=required,
         help="Write the report in a format: junit, gradescope, prairielearn, classroom, classroom50, markdown, and for "
@@ -158,49 +154,102 @@ def format_option(*, required: bool = False) -> Decorator:
 
 def complete_exercises(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """The exercises and modules of the course in this folder that begin so, for a shell."""
-    course = _course_here()
-    if course is None:
-        return []
-    items = [CompletionItem(item.id, help=f"{item.number} {item.title}") for item in course.exercises]
-    items += [CompletionItem(item.number, help=item.title) for item in course.exercises]
-    items += [CompletionItem(module.id, help=module.title) for module in course.modules]
-    return [item for item in items if item.value.startswith(incomplete)]
+    rows: list[tuple[str, str]] = []
+    # In the middle of a line there is no place to say what is wrong with a course.
+    with suppress(CourseError, OSError):
+        course, exercises = course_and_exercises((), prints=False)
+        rows += [(item.id, f"{item.number} {item.title}") for item in exercises]
+        rows += [(item.number, item.title) for item in exercises]
+        rows += [(module.id, module.title) for module in course.modules]
+    return [CompletionItem(name, help=text) for name, text in rows if name.startswith(incomplete)]
 
 
 def complete_grade(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """The same; before the first name commands, too, and after one the rules of that exercise."""
     from grader.cli import COMMANDS
-    from grader.course.names import find_exercises
-    from grader.model.errors import CourseError
 
     items = complete_exercises(ctx, param, incomplete)
-    course, names = _course_here(), ctx.params.get("names") or ()
+    names = ctx.params.get("names") or ()
     if not names:
-        items += [CompletionItem(name) for name in COMMANDS if name != "run" and name.startswith(incomplete)]
-    elif course is not None:
-        with suppress(CourseError):
-            rules = find_exercises(course, names[0])[0].contract
-            items += [CompletionItem(rule, help=text) for rule, text in rules.items() if rule.startswith(incomplete)]
+        return items + [CompletionItem(name) for name in COMMANDS if name != "run" and name.startswith(incomplete)]
+    with suppress(CourseError, OSError):
+        rules = course_and_exercises(names[:1], prints=False)[1][0].contract
+        items += [CompletionItem(rule, help=text) for rule, text in rules.items() if rule.startswith(incomplete)]
     return items
 
 
-def complete_states(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """The states that begin so."""
-    from grader.student.progress import FILTERS
-
-    return [CompletionItem(state) for state in FILTERS if state.startswith(incomplete)]
+exercise = click.argument("name", metavar="EXERCISE", shell_complete=complete_exercises)
+next_exercise = click.argument("name", metavar="[EXERCISE]", required=False, shell_complete=complete_exercises)
 
 
-def _course_here() -> Course | None:
-    """The course in this folder; None also where it is wrong: in the middle of a line there is no place to say so."""
+def course_here(folder: Path | None = None, *, whole: bool = False) -> Course:
+    """The course that a folder lies in; by default the user's folder."""
+    return course_and_exercises((), folder, whole=whole)[0]
+
+
+def course_and_exercises(
+    names: Sequence[str], folder: Path | None = None, *, whole: bool = False, prints: bool = True
+) -> tuple[Course, list[Exercise]]:
+    """The course that a folder lies in, and the exercises of those names, or all of them.
+
+    Args:
+        names: as people type them.
+        folder: by default the user's folder.
+        whole: whether an exercise that cannot be used is an error; else it is left out.
+        prints: whether its problems are printed then.
+    """
+    from grader.cli import COMMANDS
     from grader.course.layout import find_course
     from grader.course.load import load_course
-    from grader.model.errors import CourseError
+    from grader.course.names import find_exercises
 
-    with suppress(CourseError, OSError):
-        return load_course(find_course(Path.cwd()), whole=False)
-    return None
+    course = load_course(find_course((folder or Path.cwd()).resolve()), whole=whole)
+    if prints:
+        print_broken(broken_of(course, names))
+    named = [exercise for name in names for exercise in find_exercises(course, name, COMMANDS)]
+    return course, list({exercise.id: exercise for exercise in named}.values()) or list(course.exercises)
 
 
-exercise_argument = click.argument("name", metavar="EXERCISE", shell_complete=complete_exercises)
-next_argument = click.argument("name", metavar="[EXERCISE]", required=False, shell_complete=complete_exercises)
+def exercise_here(name: str) -> tuple[Course, Exercise]:
+    """The course in the user's folder, and one exercise of it."""
+    from grader.course.names import one_exercise
+
+    course = course_here()
+    return course, one_exercise(course, name)
+
+
+def broken_of(course: Course, names: Sequence[str] = (), handin: HandIn | None = None) -> list[Broken]:
+    """The exercises among those of these names, or of all, that cannot be used; of a hand-in, if one is meant."""
+    from grader.course.names import means_module
+
+    if handin is not None:
+        return [item for item in course.broken if item.id in handin.exercises]
+    listed = [item for item in course.broken if item.module]
+    return [item for item in listed if not names or any(means_module(item.module, name) for name in names)]
+
+
+def print_broken(broken: Sequence[Broken]) -> None:
+    """Name exercises that cannot be used, and what is wrong with them, beside the output of a command."""
+    for item in broken:
+        for line in (*item.problems, f"{item.id} is left out until this is fixed"):
+            print_error(line)
+
+
+def handin_of(course: Course, name: str | None) -> HandIn | None:
+    """The hand-in of a name; None if no name is given.
+
+    Raises:
+        CourseError: the course has no hand-in of that name.
+    """
+    if name is None:
+        return None
+    for handin in course.handins:
+        if handin.id == name:
+            return handin
+    known = ", ".join(handin.id for handin in course.handins) or "none"
+    raise CourseError(f"there is no hand-in {name!r} in this course; known are {known}")
+
+
+def exercises_in(handin: HandIn | None, exercises: Sequence[Exercise]) -> list[Exercise]:
+    """Those of the exercises that a hand-in has; without a hand-in all of them."""
+    return [exercise for exercise in exercises if handin is None or exercise.id in handin.exercises]

@@ -17,7 +17,7 @@ from grader.model.errors import CourseError, GraderError
 from grader.model.files import write_whole
 
 if TYPE_CHECKING:
-    from grader.report.pictures.canvas import Drawing
+    from grader.report.pictures import Drawing
 
 INTERRUPTED = 130
 _QUICK_S = 1.0
@@ -32,7 +32,7 @@ def terminal_width() -> int:
 
 def drawing(*, plain: bool) -> Drawing:
     """How pictures are drawn where standard output goes."""
-    from grader.report.pictures.canvas import Drawing
+    from grader.report.pictures import Drawing
 
     return Drawing.on(sys.stdout.encoding, plain=plain)
 
@@ -51,6 +51,12 @@ class Say:
             for line in lines:
                 click.echo(line)
             sys.stdout.flush()
+
+    def prose(self, *texts: str) -> None:
+        """Print sentences, made safe and wrapped. A line break in a name is spelled out: it begins no other row."""
+        from grader.report.safe import for_terminal, prose
+
+        self(*(line for text in texts for line in prose(for_terminal(text, one_line=True), terminal_width())))
 
     def running(self, what: str, seconds: float) -> None:
         """Show what goes on, in one line that changes, on a terminal; unless it is quick."""
@@ -113,12 +119,11 @@ def _time(seconds: float) -> str:
 
 def print_error(line: str) -> None:
     """One line about what is wrong, on standard error."""
-    from grader.report.lines import filled
-    from grader.report.safe import for_terminal
+    from grader.report.safe import for_terminal, prose
 
-    text = f"grade: {for_terminal(line)}"
+    text = f"grade: {line}"
     # A terminal would break a name in two; for a file or a program a line stays a line.
-    lines = filled(text.split(" "), "", terminal_width()) if sys.stderr.isatty() else [text]
+    lines = prose(text, terminal_width(), further="  ") if sys.stderr.isatty() else [for_terminal(text)]
     click.echo("\n".join(lines), err=True)
 
 

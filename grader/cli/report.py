@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from grader.cli.courses import course_here
-from grader.cli.options import course_option, format_option, hidden_option, points_option
+from grader.cli import options
 from grader.cli.printing import Say, terminal_width, write_file
 from grader.model.errors import CourseError
 from grader.model.score import counted
+from grader.report.safe import filled, prose
 
 if TYPE_CHECKING:
     from grader.batch.journal import Journal
@@ -24,6 +24,13 @@ if TYPE_CHECKING:
     from grader.report.export.items import Visibility
 
 _FEW = 5
+_STEPS = (
+    "write its sentence in place of TODO, and give the file the mistake's name",
+    "look whether a name of somebody is left in it; take out what is right, and name that in  keeps:",
+    "run  grade verify {exercise}  which proves that the checks catch it",
+    "run the batch again: whoever behaves like it is told the sentence",
+)
+"""What to do with the draft of a wrong answer."""
 
 out_argument = click.argument("out", type=click.Path(path_type=Path))
 
@@ -32,7 +39,7 @@ out_argument = click.argument("out", type=click.Path(path_type=Path))
 @out_argument
 @click.option("--all", "every", is_flag=True, help="All groups, and not the largest alone.")
 @click.option("--draft", metavar="GROUP", help="Make a known wrong answer of the group's shortest file.")
-@course_option
+@options.course
 def report_command(out: Path, every: bool, draft: str | None, course_folder: Path | None) -> None:
     """Show what came of the class that was graded into OUT, and what no known mistake explains.
 
@@ -43,7 +50,7 @@ def report_command(out: Path, every: bool, draft: str | None, course_folder: Pat
     from grader.batch.journal import open_journal
     from grader.batch.overview import Class
 
-    course = course_here(course_folder)
+    course = options.course_here(course_folder)
     with open_journal(out, new=False) as journal:
         if draft is not None:
             say(*_drafted(course, Class(course, journal, out), draft, out))
@@ -57,7 +64,6 @@ def _shown(course: Course, journal: Journal, out: Path, *, every: bool) -> Itera
     from grader.batch.overview import Class
     from grader.report.gradebook import group_lines, overview_lines
     from grader.report.html import page
-    from grader.report.lines import filled
     from grader.report.overview import overview_page
 
     width, place = terminal_width(), Out(out)
@@ -81,7 +87,6 @@ def _drafted(course: Course, graded: Class, name: str, out: Path) -> Iterator[st
         CourseError: there is no such group, or no draft can be made or written.
     """
     from grader.course.layout import Places, refuse_given
-    from grader.report.lines import filled
 
     refuse_given(course.root, "report --draft")
     group = _group_of(graded.groups, name, out)
@@ -93,17 +98,12 @@ def _drafted(course: Course, graded: Class, name: str, out: Path) -> Iterator[st
     except ValueError as error:
         raise CourseError(f"no wrong answer can be made of group {group.name}: {error}") from None
     write_file(path, text, makes_folder=True)
+    width = terminal_width()
     words = ["A new", "wrong answer,", f"of {counted(len(group.members), 'submission')},", "is in", str(path)]
-    yield from filled(words, "", terminal_width())
+    yield from filled(words, "", width)
     yield "Now"
-    for step in (
-        "write its sentence in place of TODO, and give the file the mistake's name",
-        "look whether a name of somebody is left in it; take out what is right, and name that in  keeps:",
-        f"run  grade verify {group.exercise.id}  which proves that the checks catch it",
-        "run the batch again: whoever behaves like it is told the sentence",
-    ):
-        first, *rest = step.split(" ")
-        yield from filled([f"- {first}", *rest], "  ", terminal_width())
+    for step in _STEPS:
+        yield from prose(f"- {step.format(exercise=group.exercise.id)}", width, "  ", "  ")
 
 
 def _group_of(groups: Sequence[Group], name: str, out: Path) -> Group:
@@ -128,14 +128,14 @@ def _group_of(groups: Sequence[Group], name: str, out: Path) -> Group:
 @click.command("diff")
 @out_argument
 @click.option("--all", "every", is_flag=True, help="Also what was graded again and stayed as it was.")
-@course_option
+@options.course
 def diff_command(out: Path, every: bool, course_folder: Path | None) -> None:
     """Show scores before and after the last regrade into OUT, by author and check, and why each was graded again."""
     from grader.batch.book import last_regrade
     from grader.batch.journal import open_journal
     from grader.report.gradebook import changed_check, changed_exercise
 
-    course, say = course_here(course_folder), Say()
+    course, say = options.course_here(course_folder), Say()
     with open_journal(out, new=False) as journal:
         diff = last_regrade(course, journal)
     if not diff.at:
@@ -153,9 +153,9 @@ def diff_command(out: Path, every: bool, course_folder: Path | None) -> None:
 
 @click.command("export")
 @click.argument("report", metavar="REPORT", type=click.Path(path_type=Path))
-@format_option(required=True)
-@points_option
-@hidden_option
+@options.formats(required=True)
+@options.points
+@options.hidden
 def export_command(report: Path, formats: tuple[tuple[str, str], ...], points: bool | None, hidden: Visibility) -> None:
     """Write REPORT, which `grade --json` or `grade batch` wrote, in the formats of other programs."""
     from grader.report.export.formats import write_format

@@ -19,13 +19,13 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from grader.course.answers import Answer, read_answer
-from grader.grading.causes import Told
 from grader.grading.known import Known, traces_in
 from grader.grading.named import named_by, names_in
 from grader.grading.pairs import Parts, certain, pairs
 from grader.grading.sealed import SEALED_SEEDS, Sealed, name_of, read_sealed, unsealed
 from grader.grading.traces import COSTS, Traces, behaviour_of, failures_of, traces_of
 from grader.model import Exercise, GradedExercise, Submission
+from grader.model.causes import Told
 from grader.model.errors import CourseError
 from grader.model.messages import Setup
 from grader.runner.lane import Lane

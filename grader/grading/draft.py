@@ -16,10 +16,10 @@ from collections.abc import Iterable, Sequence
 from importlib import util
 
 from grader.course.answers import UNWRITTEN
-from grader.grading.causes import Told
 from grader.grading.groups import lost_rows
 from grader.grading.traces import COSTS, is_comparable
 from grader.model import Exercise, GradedExercise, Verdict
+from grader.model.causes import Told
 
 _LEAST_LETTERS, _LEAST_DIGITS = 3, 5
 _SOMEBODY = "student"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
 from functools import partial
@@ -16,13 +16,25 @@ from grader.grading.known import Known
 from grader.grading.outcomes import graded_from, lost_points
 from grader.grading.plan import RunPlan
 from grader.grading.work import Result, Work
-from grader.model import Exercise, GradedExercise, Submission
-from grader.model.messages import Collected, Setup
-from grader.runner.lane import Lane, Watch
+from grader.model import Check, Device, Exercise, GradedExercise, Submission
+from grader.model.messages import Collected, Part, Setup, Start
+from grader.runner.lane import Lane, Run, Watch
 from grader.runner.pool import Pool, cores, open_pool
+from grader.runner.source import CAN_FORK
+from grader.sandbox.levels import Level
 
 _FOR_A_LANE = 5
 """So many exercises are worth the start of one more lane, which takes the processors for a second or two."""
+
+
+def setup_of(start: str | None = None, device: str = "sim", confinement: str = "none", seed: int = 0) -> Setup:
+    """The setup that words of the command line mean; by default workers start as this system allows.
+
+    A process that was forked cannot use CUDA.
+    """
+    accelerator = Device(device)
+    own = Start.FORK if CAN_FORK and accelerator is not Device.CUDA else Start.SPAWN
+    return Setup(Start(start) if start else own, accelerator=accelerator, least=Level.of(confinement), seed=seed)
 
 
 class Engine(Protocol):
@@ -72,6 +84,14 @@ class Lanes:
         """The checks of all exercises, as their files are now."""
         return self._pool.submit(self._collect).result()
 
+    def checks_of(self, exercise: Exercise) -> list[Check]:
+        """The checks of one exercise."""
+        return [check for check in self.collected().checks if check.exercise == exercise.id]
+
+    def run(self, exercise: Exercise, files: Mapping[str, bytes], setup: Setup, part: Part) -> Run:
+        """What a part of an exercise's checks says of files that are not graded."""
+        return self._pool.submit(lambda lane: lane.run(exercise, files, setup.seed, part=part)).result()
+
     def files_changed(self, exercises: Sequence[Exercise]) -> None:
         """Have each lane collect the checks again before its next work: their files may have changed."""
         self._changed = exercises
@@ -118,6 +138,11 @@ def open_lanes(
         yield Lanes(pool, known)
 
 
+def lanes_here() -> int:
+    """How many lanes this machine has cores for."""
+    return len(cores())
+
+
 def lanes_for(plan: RunPlan, submission: Submission) -> int:
     """How many lanes are worth their start for one submission."""
-    return 1 if plan.stops else max(1, min(len(cores()), len(plan.to_run(submission)) // _FOR_A_LANE))
+    return 1 if plan.stops else max(1, min(lanes_here(), len(plan.to_run(submission)) // _FOR_A_LANE))

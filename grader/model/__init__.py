@@ -3,6 +3,7 @@
 course    a course and what is in it
 check     one check: what is declared of it, what became of it, what was measured
 report    a submission, and what grading makes of it
+causes    the checks of an exercise by what ended them
 score     outcomes → points
 endings   what a check can end with, as exceptions
 picture   the facts of a picture

@@ -1,18 +1,21 @@
-"""A class for a terminal: its gradebook, its overview, and what a regrade changed.
+"""A class: its gradebook for a terminal and for spreadsheets, its overview, and what a regrade changed.
 
 Names come last in a row, so that their width does not matter.
 """
 
 from __future__ import annotations
 
+import csv
+import io
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
-from grader.model import Exercise, GradedExercise, Report, Verdict
+from grader.model import Exercise, GradedExercise, Report, Score, Verdict
 from grader.model.score import counted, points_text
-from grader.report.lines import cut, filled
 from grader.report.overview import ExerciseTally, GroupTold, Overview, middle_text
-from grader.report.safe import for_terminal
+from grader.report.safe import cut, filled, for_csv, for_terminal
+from grader.report.schema import ReportFile
 from grader.report.words import VERDICTS, score_text
 
 _CELL = 7
@@ -25,6 +28,7 @@ _SIGNS = {
 _FEW_LINES, _FEW_ROWS = 12, 4
 _STEP = "      "
 _BESIDE, _WIDE = 30, 70
+_LAST = ("earned", "possible", "undecided", "late_days", "final", "not_handed_in", "not_started")
 _LEGEND = "in: handed in; all: with all points; known: told a known mistake; new: not explained"
 
 
@@ -127,3 +131,68 @@ def changed_check(id: str, before: tuple[str, int] | None, after: tuple[str, int
     """One check that ended otherwise."""
     shown = [f"{verdict[0]} {points_text(verdict[1])}" if verdict else "none" for verdict in (before, after)]
     return f"{'':>8}{' -> '.join(shown)}  {for_terminal(id, one_line=True)}"
+
+
+@dataclass(frozen=True)
+class GradebookRow:
+    """What stands in a gradebook of one submission.
+
+    Attributes:
+        authors: of it; each gets a row.
+        score: of all exercises together.
+        earned: hundredths of a point by exercise, of those that were graded.
+        missing: exercises of which no file was handed in.
+        blank: exercises that were handed in as they were given out.
+    """
+
+    authors: tuple[str, ...]
+    score: Score
+    earned: Mapping[str, int]
+    missing: frozenset[str]
+    blank: frozenset[str]
+
+    @classmethod
+    def of(cls, report: Report) -> GradebookRow:
+        """That of a report."""
+        rows = [(row.exercise.id, row.score.earned, row.handed_in, row.state) for row in report.exercises]
+        return cls._of(report.authors or (report.author,), report.score, rows)
+
+    @classmethod
+    def read(cls, report: ReportFile) -> GradebookRow:
+        """That of a report that was read from a file."""
+        rows = [(row.id, row.score.exact.earned, row.handed_in, row.state) for row in report.exercises]
+        return cls._of(report.members, report.score.exact, rows)
+
+    @classmethod
+    def _of(cls, authors: tuple[str, ...], score: Score, rows: list[tuple[str, int, bool, str]]) -> GradebookRow:
+        missing = frozenset(id for id, _, handed_in, _ in rows if not handed_in)
+        untouched = frozenset(id for id, _, _, state in rows if state == "not_started")
+        return cls(authors, score, {id: earned for id, earned, _, _ in rows}, missing, untouched - missing)
+
+
+def gradebook_csv(ids: Sequence[str], rows: Iterable[GradebookRow]) -> str:
+    """A row for each author, also of those in a group.
+
+    A cell is blank where no file of the exercise was handed in, or where it was not graded. What an author did not hand
+    in, and what was handed in as it was given out, is named at the end of the row: a number would not tell it from an
+    answer that earned nothing.
+
+    Args:
+        ids: of the exercises that have columns.
+        rows: of the submissions.
+    """
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["author", *map(for_csv, ids), *_LAST])
+    for row in rows:
+        total = row.score
+        decided = not total.undecided and len(row.earned) == len(ids)
+        cells = [
+            *(points_text(row.earned[id]) if id in row.earned and id not in row.missing else "" for id in ids),
+            *map(points_text, (total.earned, total.possible, total.undecided)),
+            "",
+            points_text(total.earned) if decided else "",
+            *(for_csv(" ".join(id for id in ids if id in some)) for some in (row.missing, row.blank)),
+        ]
+        writer.writerows([for_csv(author), *cells] for author in row.authors)
+    return text.getvalue()

@@ -6,8 +6,7 @@ a student hands in is markup here. Drawings alone are put in as they are, and on
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -15,25 +14,12 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from grader.grading.causes import Told
-from grader.model import GradedCheck, GradedExercise, Report
-from grader.report.pictures import svgs_of
+from grader.model import GradedCheck, GradedExercise, Picture, Report
+from grader.model.causes import Told
+from grader.model.score import counted, points_text
+from grader.report import words
+from grader.report.pictures import svg_of
 from grader.report.safe import for_html
-from grader.report.words import (
-    VERDICTS,
-    counts_text,
-    exercise_notes,
-    hidden_text,
-    in_short,
-    mistake_text,
-    next_lines,
-    rules_of,
-    score_text,
-    state_text,
-    together,
-    total_text,
-    undecided_lines,
-)
 
 _TEMPLATES = Path(__file__).with_name("templates")
 _MOST_OUTPUT_LINES = 40
@@ -41,10 +27,9 @@ _MOST_OUTPUT_LINES = 40
 
 def page(report: Report) -> str:
     """A report as a page that stands by itself: no script, no other file."""
-    exercises = [_exercise(graded) for graded in report.exercises]
-    lines = [*undecided_lines(report), *(line.strip() for line in next_lines(report))]
+    lines = [*words.undecided_lines(report), *(line.strip() for line in words.next_lines(report))]
     when = report.graded_at.replace("T", " ")
-    return rendered("page.html", report=report, when=when, exercises=exercises, total=total_text(report), lines=lines)
+    return rendered("page.html", report=report, when=when, total=words.total_text(report), lines=lines)
 
 
 def fragment(graded: Sequence[GradedExercise], notes: Sequence[str] = ()) -> str:
@@ -54,99 +39,35 @@ def fragment(graded: Sequence[GradedExercise], notes: Sequence[str] = ()) -> str
         graded: the exercises.
         notes: sentences that stand before it.
     """
-    return rendered("fragment.html", exercises=[_exercise(item) for item in graded], notes=notes)
+    return rendered("fragment.html", exercises=graded, notes=notes)
 
 
-@dataclass(frozen=True)
-class _Row:
-    """A row of a table: one check, or several that have the same text.
-
-    Attributes:
-        kind: the verdict, by which it is coloured.
-        word: the verdict as it is read; "" in a row that goes on.
-        rules: of the checks.
-        title: what they look at.
-        points: of all of them.
-        told: what is said below it, as blocks of text and of code.
-        mistake: the known mistake that it looks like.
-        drawing: of what is said.
-        measured: what was counted and measured.
-    """
-
-    kind: str
-    word: str
-    rules: str
-    title: str
-    points: str
-    told: tuple[tuple[str, str], ...] = ()
-    mistake: str = ""
-    drawing: Markup | None = None
-    measured: tuple[str, ...] = ()
-
-    @classmethod
-    def of(cls, row: GradedCheck, *, in_full: bool = True, **more: Any) -> _Row:
-        """That of one check; in full with its message and its picture."""
-        check, verdict = row.check, row.outcome.verdict
-        if in_full:
-            svgs = svgs_of(row.outcome.picture) if row.outcome.picture is not None else []
-            more |= {"told": tuple(_blocks(row.outcome.message)), "drawing": Markup("".join(svgs))}  # noqa: S704  ours
-        title = check.title + hidden_text(check.shown)
-        return cls(verdict.value, VERDICTS[verdict][0], check.contract, title, score_text(row.score), **more)
+def _has_details(graded: GradedExercise) -> bool:
+    """Whether a table of each check says more than the first table."""
+    return len(graded.checks) > 1 or any(_measured(graded, row) for row in graded.checks)
 
 
-def _exercise(graded: GradedExercise) -> dict[str, Any]:
-    """What a template shows of an exercise."""
-    told = Told.of(graded.checks)
-    every = list(_every(told, graded))
-    return {
-        "name": f"{graded.exercise.number} {graded.exercise.title}",
-        "state": state_text(graded),
-        "points": score_text(graded.score),
-        "rows": list(_in_short(told, graded)),
-        "every": every if len(every) > 1 or any(row.measured for row in every) else (),
-        "output": _beginning(graded.output),
-        "notes": list(exercise_notes(graded)),
-    }
+def _measured(graded: GradedExercise, row: GradedCheck) -> list[str]:
+    """What was counted and measured, of the student and of the reference."""
+    own = words.counts_text(graded.exercise.counters.get(row.check.id, {}))
+    counts = words.counts_text(row.outcome.counters)
+    return [*filter(None, (counts, own and f"our own answer: {own}")), *(item.told for item in row.speed)]
 
 
-def _in_short(told: Told, graded: GradedExercise) -> Iterator[_Row]:
-    """The rows of the terminal."""
-    for line in in_short(told):
-        first = line.rows[0]
-        if line.text:
-            word = VERDICTS[line.verdict][0] if line.verdict else ""
-            points = score_text(together(line.rows))
-            yield _Row(first.outcome.verdict.value, word, rules_of(line.rows), line.text, points)
-        else:
-            mistake = mistake_text(graded) if first is told.cause else ""
-            yield _Row.of(first, in_full=line.in_full, mistake=mistake)
+def _drawn(picture: Picture) -> Markup:
+    return Markup(svg_of(picture))  # noqa: S704  ours
 
 
-def _every(told: Told, graded: GradedExercise) -> Iterator[_Row]:
-    """Each check in the order in which it ran, with its counts; the cause is shown in full above."""
-    for row in graded.checks:
-        theirs = counts_text(graded.exercise.counters.get(row.check.id, {}))
-        counts = counts_text(row.outcome.counters)
-        measured = (*filter(None, (counts, theirs and f"our own answer: {theirs}")), *(item.told for item in row.speed))
-        yield _Row.of(row, in_full=row is not told.cause, measured=measured)
-
-
-def _blocks(message: str) -> Iterator[tuple[str, str]]:
+def _blocks_of(message: str) -> list[tuple[str, str]]:
     """A message as blocks: ("text", ...) and ("code", ...), which is what stands further in."""
-    block: list[str] = []
-    kind = "text"
-    for line in message.split("\n") if message else ():
-        now = "code" if line.startswith("    ") else "text"
-        if line and now != kind:
-            yield from _block(kind, block)
-            block, kind = [], now
-        block.append(line.removeprefix("    "))
-    yield from _block(kind, block)
-
-
-def _block(kind: str, lines: Sequence[str]) -> Iterator[tuple[str, str]]:
-    if text := "\n".join(lines).strip("\n"):
-        yield kind, text
+    blocks: list[tuple[str, list[str]]] = []
+    for line in message.split("\n"):
+        kind = "code" if line.startswith("    ") else "text"
+        if not blocks or (line and kind != blocks[-1][0]):
+            blocks.append((kind, []))
+        blocks[-1][1].append(line.removeprefix("    "))
+    texts = ((kind, "\n".join(lines).strip("\n")) for kind, lines in blocks)
+    return [(kind, text) for kind, text in texts if text]
 
 
 def _beginning(output: str) -> str:
@@ -162,7 +83,7 @@ def rendered(template: str, **values: Any) -> str:
 
 @cache
 def _environment() -> Environment:
-    return Environment(
+    environment = Environment(
         loader=FileSystemLoader(_TEMPLATES),
         autoescape=True,
         finalize=_safe,
@@ -170,6 +91,19 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.globals |= {name: value for name, value in vars(words).items() if callable(value)}
+    environment.globals |= {
+        "beginning": _beginning,
+        "blocks_of": _blocks_of,
+        "counted": counted,
+        "drawn": _drawn,
+        "has_details": _has_details,
+        "measured": _measured,
+        "points_text": points_text,
+        "told_of": Told.of,
+        "verdicts": words.VERDICTS,
+    }
+    return environment
 
 
 def _safe(value: object) -> Markup:

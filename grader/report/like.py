@@ -9,8 +9,6 @@ from pathlib import Path
 from grader.model import Exercise, Limits, Report
 from grader.model.errors import CourseError
 from grader.model.messages import Setup, Start
-from grader.report.lines import WIDTH, filled
-from grader.report.safe import for_terminal
 from grader.report.schema import ExerciseEntry, ReportFile, read_report
 
 _TOLD = ("grader", "torch", "numpy", "python", "os", "device", "start", "confinement")
@@ -58,13 +56,8 @@ def _limited(exercise: Exercise, then: ExerciseEntry) -> Exercise:
     return replace(exercise, limits=replace(exercise.limits, **known))
 
 
-def differences(earlier: ReportFile, report: Report, width: int = WIDTH) -> Iterator[str]:
-    """What differs between two runs: the files, the machine, and each check with another verdict."""
-    for sentence in _sentences(earlier, report):
-        yield from filled(for_terminal(sentence, one_line=True).split(" "), "", width)
-
-
-def _sentences(earlier: ReportFile, report: Report) -> Iterator[str]:
+def differences(earlier: ReportFile, report: Report) -> Iterator[str]:
+    """What differs between two runs, in sentences: the files, the machine, and each check with another verdict."""
     if earlier.digest != report.digest:
         yield "The files are not those of that report, or other exercises were graded."
     now = vars(report.environment)

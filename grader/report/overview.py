@@ -8,7 +8,6 @@ from statistics import mean, median
 
 from grader.model import Check, Exercise, GradedCheck, Score, Verdict
 from grader.model.score import counted, points_text
-from grader.report.words import VERDICTS, hidden_text, score_text
 
 BARS = 10
 """A distribution has so many bars; full marks are a bar of their own behind them."""
@@ -235,15 +234,10 @@ def overview_page(overview: Overview) -> str:
         middle=middle_text(scores),
         spread=[(name, count, round(100 * count / most, 2)) for name, count in counts],
         what_to_do=_WHAT_TO_DO,
-        words=VERDICTS,
         most_names=_MOST_NAMES,
         code_of=_code_of,
-        counted=counted,
-        hidden_text=hidden_text,
         lost_rows=_lost_rows,
         middle_text=middle_text,
-        points_text=points_text,
-        score_text=score_text,
     )
 
 

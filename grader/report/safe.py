@@ -10,6 +10,10 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
+from collections.abc import Iterator, Sequence
+
+WIDTH = 80
+"""Columns of a terminal, if nothing says otherwise."""
 
 _UNSEEN = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
 _BLANK = "\u115f\u1160\u2800\u3164\uffa0"
@@ -40,6 +44,42 @@ def columns(text: str) -> int:
     if text.isascii():
         return len(text)
     return sum(2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text)
+
+
+def filled(words: Sequence[str], indent: str, width: int, further: str = "  ") -> Iterator[str]:
+    """Words in lines, by the columns that they take; the lines after the first stand further in, by two if not said."""
+    line, free = indent, True
+    for word in words:
+        if not free and columns(line) + 1 + columns(word) > width:
+            yield line
+            line, free = f"{indent}{further}", True
+        line += word if free else f" {word}"
+        free = False
+    yield line
+
+
+def prose(text: str, width: int, indent: str = "", further: str = "") -> Iterator[str]:
+    """Text made safe for a terminal, each of its lines wrapped; see `filled`."""
+    for line in for_terminal(text).split("\n"):
+        yield from filled(line.split(" "), indent, width, further)
+
+
+def cut(text: str, room: int) -> str:
+    """A line shortened to so many columns."""
+    if columns(text) <= room:
+        return text
+    # Room for the dots.
+    kept = text[: room - 4]
+    while columns(kept) > room - 4:  # characters of two columns
+        kept = kept[:-1]
+    return f"{kept.rstrip()} ..."
+
+
+def two_sides(left: str, right: str, width: int) -> str:
+    """Two texts at the two sides of a line, the left one made safe and cut."""
+    room = width - len(right) - 1
+    left = cut(for_terminal(left, one_line=True), room)
+    return f"{left}{' ' * (room - columns(left))} {right}".rstrip()
 
 
 def for_csv(text: str) -> str:

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 import click
 
-from grader.grading.causes import Told
-from grader.model import GradedCheck, GradedExercise, Report, Score, Submission, Verdict
+from grader.model import GradedCheck, GradedExercise, Report, Score, Submission
+from grader.model.causes import Told
 from grader.model.score import points_text
-from grader.report.lines import WIDTH, cut, filled
-from grader.report.pictures import lines_of
-from grader.report.pictures.canvas import ASCII, Drawing
-from grader.report.safe import columns, for_terminal
+from grader.report.pictures import ASCII, Drawing, lines_of
+from grader.report.safe import WIDTH, columns, cut, filled, for_terminal, two_sides
 from grader.report.words import (
     VERDICTS,
+    Line,
     counts_text,
     exercise_notes,
     hidden_text,
@@ -52,29 +49,19 @@ def exercise_lines(
     page, exercise = _Page(width, drawing), graded.exercise
     told = Told.of(graded.checks)
     score = f"{score_text(graded.score)} points"
-    yield click.style(page.row(f"{exercise.number} {exercise.title}", score), bold=True)
-    if every:
-        for row in graded.checks:
-            yield from page.check(row)
-            yield from page.message(row)
-            yield from page.mistake(graded) if row is told.cause else ()
-            yield from page.measured(row, exercise.counters.get(row.check.id, {}))
-    else:
-        yield from _in_short(page, told, graded)
+    yield click.style(two_sides(f"{exercise.number} {exercise.title}", score, width), bold=True)
+    for line in (Line((row,), in_full=True) for row in graded.checks) if every else in_short(told):
+        first = line.rows[0]
+        yield from page.first(line)
+        if line.in_full:
+            yield from page.message(first)
+        if first is told.cause and not line.text:
+            yield from page.mistake(graded)
+        if every:
+            yield from page.measured(first, exercise.counters.get(first.check.id, {}))
     yield from page.output(graded)
     for note in exercise_notes(graded):
         yield from page.wrapped(note, "  ")
-
-
-def _in_short(page: _Page, told: Told, graded: GradedExercise) -> Iterator[str]:
-    for line in in_short(told):
-        first = line.rows[0]
-        if line.text:
-            yield from page.count(line.text, line.rows, _word(line.verdict) if line.verdict else " " * 7)
-            continue
-        yield from page.check(first)
-        yield from page.message(first) if line.in_full else ()
-        yield from page.mistake(graded) if first is told.cause else ()
 
 
 def mistake_lines(graded: GradedExercise, width: int = WIDTH) -> Iterator[str]:
@@ -88,15 +75,9 @@ def message_lines(row: GradedCheck, width: int = WIDTH) -> Iterator[str]:
     return (line.removeprefix(page.indent) for line in page.message(row))
 
 
-def unread_lines(submission: Submission, width: int = WIDTH) -> Iterator[str]:
-    """Files that look as if they were handed in and are not read, so that nobody mends the wrong one; and odd ones."""
-    for id, notes in submission.notes.items():
-        yield from _Page(width).wrapped(f"{id}: {'; '.join(notes)}", "")
-
-
-def _typed(path: Path) -> str:
-    """A path as it is typed from here."""
-    return for_terminal(Path(os.path.relpath(path)).as_posix(), one_line=True)
+def unread_sentences(submission: Submission) -> list[str]:
+    """Files that look as if they were handed in and are not read, so that nobody fixes the wrong one; and odd ones."""
+    return [f"{id}: {'; '.join(notes)}" for id, notes in submission.notes.items()]
 
 
 def summary_lines(report: Report, width: int = WIDTH) -> Iterator[str]:
@@ -114,20 +95,10 @@ def summary_lines(report: Report, width: int = WIDTH) -> Iterator[str]:
         total = sum((graded.score for graded in waiting), Score(0, 0))
         yield page.total(f"{len(waiting)} {more}exercises:  grade list", state_text(waiting[0]), total)
     yield "-" * width
-    for line in (*_total(report), *next_lines(report)):
-        yield from page.wrapped(line, "")
-
-
-def _total(report: Report) -> Iterator[str]:
-    total = total_text(report)
+    text = total_text(report)
     withheld = any(graded.withheld_points for graded in report.exercises)
-    yield total if withheld else click.style(total, bold=True)
-    yield from undecided_lines(report)
-
-
-def _word(verdict: Verdict) -> str:
-    word, colour = VERDICTS[verdict]
-    return click.style(f"{word:<7}", fg=colour)
+    for line in (text if withheld else click.style(text, bold=True), *undecided_lines(report), *next_lines(report)):
+        yield from page.wrapped(line, "")
 
 
 @dataclass(frozen=True)
@@ -147,38 +118,30 @@ class _Page:
         """That of messages."""
         return " " * (4 if self.narrow else 10)
 
-    def row(self, left: str, right: str) -> str:
-        """Two texts at the two sides, the left one cut."""
-        room = self.width - len(right) - 1
-        left = cut(for_terminal(left, one_line=True), room)
-        return f"{left}{' ' * (room - columns(left))} {right}".rstrip()
-
     def total(self, left: str, state: str, score: Score) -> str:
         """A row of the table: its state, where there is room, and its points."""
         points = f"{points_text(score.earned):>6} / {points_text(score.possible)}"
-        return self.row(left, f"{points:<9}" if self.narrow else f"{state:<12} {points:<12}")
+        return two_sides(left, f"{points:<9}" if self.narrow else f"{state:<12} {points:<12}", self.width)
 
-    def check(self, row: GradedCheck) -> Iterator[str]:
-        """One check: its verdict as a word, its rule, its title, its points."""
-        kind = hidden_text(row.check.shown)
-        title, rule = for_terminal(row.check.title, one_line=True), for_terminal(row.check.contract, one_line=True)
-        yield from self._cells(_word(row.outcome.verdict), rule, title, kind, (row,))
-
-    def count(self, text: str, rows: Sequence[GradedCheck], word: str) -> Iterator[str]:
-        """Several checks in one row: how many, on which rules, and their points together."""
-        rules = rules_of(rows)
-        yield from self._cells(word, "", f"{text} ({for_terminal(rules, one_line=True)})" if rules else text, "", rows)
-
-    def _cells(self, word: str, rule: str, title: str, kind: str, rows: Sequence[GradedCheck]) -> Iterator[str]:
-        points = score_text(together(rows))
+    def first(self, line: Line) -> Iterator[str]:
+        """One check: its verdict as a word, its rule, its title, its points; or several checks in one row."""
+        row = line.rows[0]
+        verdict = line.verdict if line.text else row.outcome.verdict
+        word, colour = VERDICTS[verdict] if verdict else ("", None)
+        word = click.style(f"{word:<7}", fg=colour)
+        rules = for_terminal(rules_of(line.rows), one_line=True)
+        rule, title, kind = f"{rules:<4}", for_terminal(row.check.title, one_line=True), hidden_text(row.check.shown)
+        if line.text:
+            rule, title, kind = "", f"{line.text} ({rules})" if rules else line.text, ""
+        points = score_text(together(line.rows))
         if self.narrow:
             yield f"  {word} {rule:<4}{points:>{self.width - 14}}"
             yield from self.wrapped(title + kind, self.indent)
             return
-        start = f"{rule:<4}" if rule else ""
-        room = self.width - 22 - len(start) - len(kind)
+        rule = rule.strip() and rule
+        room = self.width - 22 - len(rule) - len(kind)
         title = cut(title, room) + kind
-        yield f"  {word} {start}{title}{' ' * (room + len(kind) - columns(title))} {points:>11}"
+        yield f"  {word} {rule}{title}{' ' * (room + len(kind) - columns(title))} {points:>11}"
 
     def measured(self, row: GradedCheck, reference: Mapping[str, int]) -> Iterator[str]:
         """What was counted and measured, in words; below it what was counted of the reference, where that is known."""

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from grader.grading.causes import Told
 from grader.model import GradedCheck, GradedExercise, Report, Score, Verdict
+from grader.model.causes import Told
 from grader.model.score import counted, held_text, points_text
-from grader.report.pictures.counts import COUNTED
 
 VERDICTS = {
     Verdict.PASSED: ("pass", "green"),
@@ -22,6 +21,22 @@ VERDICTS = {
     Verdict.BROKEN: ("BROKEN", "magenta"),
 }
 """Each verdict as a word, and its colour. The word says it all: colours are lost in a pipe, and to some readers."""
+
+
+COUNTED: Mapping[str, tuple[str, str]] = {
+    "ops": ("operation", "operations"),
+    "bytes": ("byte of new memory", "bytes of new memory"),
+    "peak": ("byte at the peak", "bytes at the peak"),
+    "transfers": ("copy between devices", "copies between devices"),
+    "transferred": ("byte between devices", "bytes between devices"),
+    "syncs": ("wait for a device", "waits for a device"),
+    "collectives": ("collective", "collectives"),
+    "sent": ("byte sent to other ranks", "bytes sent to other ranks"),
+    "escapes": ("way out of PyTorch", "ways out of PyTorch"),
+    "versions": ("write in place", "writes in place"),
+    "warnings": ("warning", "warnings"),
+}
+"""What each counter counts, in words: one, and many."""
 
 
 def counts_text(counters: Mapping[str, int]) -> str:

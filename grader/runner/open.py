@@ -10,22 +10,9 @@ from grader.model import Device, Exercise
 from grader.model.errors import StartError
 from grader.model.messages import Setup, Start
 from grader.runner.lane import Lane
-from grader.runner.source import CAN_FORK, open_source
+from grader.runner.source import open_source
 from grader.runner.supply import Source
 from grader.runner.walls import WallPlan
-from grader.sandbox.levels import Level
-
-
-def default_start(accelerator: Device = Device.SIM) -> Start:
-    """How workers are started on this system. A process that was forked cannot use CUDA."""
-    return Start.FORK if CAN_FORK and accelerator is not Device.CUDA else Start.SPAWN
-
-
-def setup_of(start: str | None, device: str = "sim", confinement: str = "none", seed: int = 0) -> Setup:
-    """The setup that words of the command line mean; by default workers start as this system allows."""
-    accelerator = Device(device)
-    chosen = Start(start) if start else default_start(accelerator)
-    return Setup(start=chosen, accelerator=accelerator, least=Level.of(confinement), seed=seed)
 
 
 @contextmanager

@@ -20,7 +20,7 @@ from grader.intake.collect import read_submission
 from grader.model import Course, Exercise
 from grader.model.errors import CourseError
 from grader.model.files import write_whole
-from grader.student.pages import prose, typed
+from grader.student.pages import typed
 from grader.student.progress import read_progress, ready_folder, write_progress
 
 NEWER = ".new"
@@ -120,20 +120,19 @@ def update(source: Path, folder: Path) -> list[Change]:
     return changes
 
 
-def update_lines(changes: Sequence[Change], width: int) -> Iterator[str]:
+def update_sentences(changes: Sequence[Change]) -> Iterator[str]:
     """What an update did, in words."""
     for change in changes:
         name = change.path.as_posix()
         words = _WORDS.get(change.kind)
         newer = f"you changed it and so did the course; the new one is beside it, {change.path.name}{NEWER}"
-        yield from prose(f"{name}: {words or newer}", width)
+        yield f"{name}: {words or newer}"
     if not changes:
-        last = "Nothing is new. To get a newer course, install a newer tensorgrade first."
+        yield "Nothing is new. To get a newer course, install a newer tensorgrade first."
     elif any(change.kind == "kept" for change in changes):
-        last = "Your files are as they were. Take over what you like from the new ones, then delete those."
+        yield "Your files are as they were. Take over what you like from the new ones, then delete those."
     else:
-        last = "Your own files are as they were."
-    yield from prose(last, width)
+        yield "Your own files are as they were."
 
 
 def _kind(path: Path, new: bytes | None, given: str | None) -> str:
@@ -237,12 +236,12 @@ def reset(course: Course, exercise: Exercise) -> Path | None:
     return old
 
 
-def reset_lines(course: Course, exercise: Exercise, width: int) -> Iterator[str]:
+def reset_sentences(course: Course, exercise: Exercise) -> Iterator[str]:
     """Restore a starter, and say so; tries are counted anew."""
     old = reset(course, exercise)
-    yield from prose(f"{typed(exercise.starter)} is the starter again", width)
+    yield f"{typed(exercise.starter)} is the starter again"
     if old is not None:
-        yield from prose(f"What was there is beside it, {old.name}, and is not graded", width)
+        yield f"What was there is beside it, {old.name}, and is not graded"
     progress = read_progress(course)
     write_progress(course, progress.with_(exercise.id, replace(progress.of(exercise.id), tries=0)))
 

@@ -13,7 +13,7 @@ import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -26,7 +26,7 @@ from grader.course.layout import course_for, find_course
 from grader.course.load import load_course
 from grader.course.names import one_exercise
 from grader.grading.known import Known
-from grader.grading.lanes import Lanes, open_lanes
+from grader.grading.lanes import Lanes, open_lanes, setup_of
 from grader.grading.origin import in_cells as lines_in_cells
 from grader.grading.plan import RunPlan
 from grader.grading.store import open_store
@@ -34,10 +34,8 @@ from grader.grading.submission import grade_submission
 from grader.intake.cells import Cell, Module, module_of
 from grader.model import Course, Exercise, GradedExercise
 from grader.model.errors import GraderError
-from grader.model.messages import Setup
 from grader.report.html import fragment
 from grader.report.terminal import exercise_lines
-from grader.runner.open import default_start
 
 _QUICK_S = 1.0
 _TO_TRY = re.compile(r"^To see it in plain Python[^\n]*:$", re.MULTILINE)
@@ -52,9 +50,10 @@ class NotebookGrader:
 
     def __init__(self, waiting: Callable[[str], None]) -> None:
         self._waiting = waiting
-        self._setup = Setup(default_start())
+        self._setup = setup_of()
         self._opened = ExitStack()
-        self._table: _Table | None = None
+        self._lanes: Lanes | None = None
+        self._exercises: Sequence[Exercise] = ()
 
     def __enter__(self) -> NotebookGrader:
         """Itself."""
@@ -69,7 +68,7 @@ class NotebookGrader:
         try:
             return self._answer(request)
         except GraderError as error:
-            self._table = None
+            self._lanes = None
             self._opened.close()
             return {"error": str(error)}
 
@@ -92,34 +91,27 @@ class NotebookGrader:
         # As if it were a file in that folder, whether there is one or not.
         name = exercise.file_name
         handed_in = submission_of(folder.name, exercise, folder / name, {name: module.source})
-        table = self._table_for(course, exercise, own=own)
+        lanes = self._lanes_for(course, exercise, own=own)
         plan = RunPlan(course, [exercise], self._setup, runs_untouched=True, has_folder=True)
-        (graded,) = grade_submission(plan, handed_in, table.lanes).exercises
+        (graded,) = grade_submission(plan, handed_in, lanes).exercises
         return in_cells(graded, module)
 
-    def _table_for(self, course: Course, exercise: Exercise, *, own: bool) -> _Table:
-        if self._table is None or exercise not in self._table.exercises:
+    def _lanes_for(self, course: Course, exercise: Exercise, *, own: bool) -> Lanes:
+        """Lanes for the exercises of a module: its checks are read once, so that the next exercise starts at once."""
+        if self._lanes is None or exercise not in self._exercises:
+            self._lanes = None
             self._opened.close()
-            # A notebook has a module's exercises: the checks of all are read once, so that to go on costs nothing.
-            (exercises,) = (module.exercises for module in course.modules if exercise in module.exercises)
+            (self._exercises,) = (module.exercises for module in course.modules if exercise in module.exercises)
             # Nothing is written into the folder of a course that belongs to no student.
             store = self._opened.enter_context(open_store(kept_results(course) if own else None))
             known = Known(self._setup, store)
-            lanes = open_lanes(exercises, self._setup, known=known, watch=self._running)
-            self._table = _Table(exercises, self._opened.enter_context(lanes))
-        return self._table
+            lanes = open_lanes(self._exercises, self._setup, known=known, watch=self._running)
+            self._lanes = self._opened.enter_context(lanes)
+        return self._lanes
 
     def _running(self, what: str, seconds: float) -> None:
         if seconds >= _QUICK_S:
             self._waiting(f"{what}, {seconds:.0f} s")
-
-
-@dataclass(frozen=True)
-class _Table:
-    """What is open for a module: its lanes."""
-
-    exercises: Sequence[Exercise]
-    lanes: Lanes
 
 
 def _needed(exercise: Exercise) -> list[str]:

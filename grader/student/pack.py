@@ -1,26 +1,92 @@
-"""A hand-in as one zip: which files it has, what is wrong with them, and the receipt."""
+"""A hand-in as one zip: which files it has, what is wrong with them, and the receipt that the student keeps."""
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
+from grader.course.layout import Places
 from grader.grading.lanes import open_lanes
 from grader.grading.plan import RunPlan
 from grader.grading.submission import grade_submission
 from grader.intake.collect import read_submission
 from grader.intake.pack import packed_files
 from grader.intake.zipped import zip_bytes
-from grader.model import Course, HandIn, Report, Submission
+from grader.model import Course, GradedExercise, HandIn, Report, Submission
 from grader.model.errors import CourseError
 from grader.model.files import write_whole
 from grader.model.messages import Setup
+from grader.model.score import points_text
 from grader.report.safe import for_terminal
-from grader.student.receipt import Receipt
 
 _RECEIPT = ".receipt.txt"
+_SHORT = 12
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """Of one zip.
+
+    Attributes:
+        name: of the zip.
+        archive: the zip.
+        files: what is in it, by path.
+        report: what grading found, with its time.
+        problems: what was packed nevertheless.
+    """
+
+    name: str
+    archive: bytes
+    files: Mapping[str, bytes]
+    report: Report
+    problems: tuple[str, ...]
+
+    def text(self) -> str:
+        """All of it; its lines with digests are those that `sha256sum --check` reads."""
+        lines = [
+            f"# {for_terminal(self.report.course, one_line=True)}",
+            f"# packed {self.report.graded_at}, {len(self.archive)} bytes",
+            *(f"# {graded.exercise.number} {_points(graded)}" for graded in self.report.exercises),
+            *(f"# {problem.splitlines()[0]}" for problem in self.problems),
+            f"{_digest(self.archive)}  {self.name}",
+            *(f"# {_digest(data)}  {for_terminal(path, one_line=True)}" for path, data in sorted(self.files.items())),
+        ]
+        return "\n".join(lines) + "\n"
+
+    def lines(self) -> Iterator[str]:
+        """What is printed: digests are cut, as the file has them in full."""
+        for graded in self.report.exercises:
+            exercise, folder = graded.exercise, f"{Places.of(graded.exercise).shown.as_posix()}/"
+            yield f"{exercise.number} {for_terminal(exercise.title, one_line=True)}"
+            yield f"      {_points(graded)}"
+            for path, data in sorted(self.files.items()):
+                if path.startswith(folder):
+                    name = for_terminal(path.removeprefix(folder), one_line=True)
+                    yield f"      {_digest(data)[:_SHORT]}  {name}"
+        yield ""
+        yield f"{self.name}, {len(self.archive):,} bytes, sha256"
+        digest = _digest(self.archive)
+        yield from (f"  {digest[:32]}", f"  {digest[32:]}")
+
+    def write(self, out: Path) -> Path:
+        """Write the zip and its receipt into a folder; the path of the receipt.
+
+        Raises:
+            CourseError: they cannot be written.
+        """
+        path = out / self.name
+        receipt = path.with_suffix(_RECEIPT)
+        try:
+            write_whole(path, self.archive)
+            write_whole(receipt, self.text())
+        except OSError as error:
+            problem = f"{path} could not be written ({error.strerror}); name another folder with --out"
+            raise CourseError(problem) from None
+        return receipt
 
 
 def the_handin(course: Course) -> HandIn | None:
@@ -81,16 +147,13 @@ def _problems(submission: Submission, report: Report) -> Iterator[str]:
         yield for_terminal(f"{exercise.number} {exercise.id}: {text}")
 
 
-def write_zip(receipt: Receipt, out: Path) -> Path:
-    """Write the zip and its receipt into a folder; the path of the receipt.
+def _points(graded: GradedExercise) -> str:
+    shown = [row.score for row in graded.checks if row.check.shown]
+    if not shown:
+        return "not run"
+    earned, possible = sum(score.earned for score in shown), sum(score.possible for score in shown)
+    return f"shown checks {points_text(earned)} / {points_text(possible)} points"
 
-    Raises:
-        CourseError: they cannot be written.
-    """
-    path = out / receipt.name
-    try:
-        write_whole(path, receipt.archive)
-        write_whole(path.with_suffix(_RECEIPT), receipt.text())
-    except OSError as error:
-        raise CourseError(f"{path} could not be written ({error.strerror}); name another folder with --out") from None
-    return path.with_suffix(_RECEIPT)
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()

@@ -15,8 +15,7 @@ from grader.course.layout import Places, starter_copy
 from grader.model import Course, Exercise
 from grader.model.errors import CourseError
 from grader.model.score import in_points, points_text
-from grader.report.lines import cut, filled
-from grader.report.safe import columns, for_terminal
+from grader.report.safe import cut, filled, for_terminal, prose, two_sides
 from grader.student.progress import Progress, Row, Standing
 
 _NARROW = 64
@@ -48,9 +47,7 @@ def _list_row(row: Row, width: int) -> Iterator[str]:
         return
     minutes = f"{exercise.minutes} min" if exercise.minutes else ""
     right = f"{state:<12}{points:>12}{minutes:>9}"
-    room = width - len(right) - 1
-    left = cut(left, room)
-    yield f"{left}{' ' * (room - columns(left))} {right}".rstrip()
+    yield two_sides(left, right, width)
 
 
 def list_data(course: Course, rows: Sequence[Row], progress: Progress) -> dict[str, Any]:
@@ -181,8 +178,3 @@ def typed(path: Path) -> str:
     here = Path.cwd()
     inside = path.resolve().is_relative_to(here)
     return for_terminal((path.resolve().relative_to(here) if inside else path).as_posix(), one_line=True)
-
-
-def prose(text: str, width: int) -> Iterator[str]:
-    """A sentence in lines of this width."""
-    return filled(text.split(" "), "", width, "")

@@ -6,26 +6,25 @@ anew, and where none can be written nothing is saved; both are a sentence, and s
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Literal
+
+from pydantic import Field, NonNegativeInt
 
 from grader.course.kept import kept_folder, kept_progress
 from grader.course.names import find_exercises, one_exercise
 from grader.course.topics import read_topics
 from grader.intake.collect import read_submission
 from grader.model import Course, Exercise, GradedExercise, Report
-from grader.model.errors import CourseError
+from grader.model.errors import CourseError, FormatError
 from grader.model.files import write_whole
 from grader.model.score import in_points
+from grader.model.typed import from_json, to_json
 
 STATES = ("not_started", "started", "done")
 KNOWN = "known"
-FILTERS = (*(state.replace("_", "-") for state in STATES), KNOWN)
-"""States as they are typed."""
-
 _VERSION = 1
 
 
@@ -46,6 +45,23 @@ class Standing:
     solved: bool = False
     tries: int = 0
     hints: int = 0
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """The same in the file, where `earned` is in points."""
+
+    state: Literal["not_started", "started", "done"]
+    earned: Annotated[float, Field(allow_inf_nan=False)]
+    solved: bool
+    tries: NonNegativeInt
+    hints: NonNegativeInt
+
+
+@dataclass(frozen=True)
+class _Saved:
+    last: str
+    exercises: Mapping[str, _Entry]
 
 
 @dataclass(frozen=True)
@@ -95,21 +111,25 @@ def read_progress(course: Course) -> Progress:
     """What was kept; nothing where that cannot be read."""
     path = kept_progress(course)
     try:
-        return _from_plain(json.loads(path.read_text(encoding="utf-8")))
+        saved = from_json(_Saved, path.read_bytes())
+        rows = {id: Standing(**vars(row) | {"earned": round(100 * row.earned)}) for id, row in saved.exercises.items()}
+        return Progress(rows, saved.last)
     except FileNotFoundError:
         return Progress()
     except OSError as error:
         return Progress(problem=f"progress cannot be read: {error.strerror}")
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError):
+    except FormatError:
         return Progress(problem=f"{path.relative_to(course.root).as_posix()} was damaged; progress begins anew")
 
 
 def write_progress(course: Course, progress: Progress) -> str:
     """Keep it, in one step; a sentence where that is not possible, else ""."""
     path = kept_progress(course)
+    rows = {id: {**vars(row), "earned": in_points(row.earned)} for id, row in progress.standings.items()}
+    saved = {"version": _VERSION, "last": progress.last, "exercises": rows}
     try:
         ready_folder(course.root)
-        write_whole(path, json.dumps(_to_plain(progress), indent=1) + "\n")
+        write_whole(path, to_json(saved, indent=1) + b"\n")
     except OSError as error:
         return f"progress is not kept: {error.strerror} ({path.relative_to(course.root).as_posix()})"
     return ""
@@ -127,31 +147,6 @@ def ready_folder(root: Path) -> Path:
     if not ignore.exists():
         ignore.write_text("*\n", encoding="ascii")
     return folder
-
-
-def _to_plain(progress: Progress) -> dict[str, Any]:
-    rows = {id: {**vars(row), "earned": in_points(row.earned)} for id, row in progress.standings.items()}
-    return {"version": _VERSION, "last": progress.last, "exercises": rows}
-
-
-def _from_plain(data: Any) -> Progress:
-    rows = {
-        str(id): Standing(
-            state=STATES[STATES.index(row["state"])],
-            earned=round(100 * row["earned"]),
-            solved=bool(row["solved"]),
-            tries=_count(row["tries"]),
-            hints=_count(row["hints"]),
-        )
-        for id, row in data["exercises"].items()
-    }
-    return Progress(rows, str(data["last"]))
-
-
-def _count(value: Any) -> int:
-    if not isinstance(value, int) or value < 0:
-        raise ValueError(f"{value!r} is not a count")
-    return value
 
 
 @dataclass(frozen=True)
@@ -200,14 +195,11 @@ def chosen(
         rows: all of them.
         names: of exercises or modules; none for all.
         topic: a topic's id, or some words of its name.
-        states: as they are typed; none for all.
+        states: with a hyphen, as they are typed; none for all.
 
     Raises:
-        CourseError: a name, a topic or a state means nothing.
+        CourseError: a name or a topic means nothing.
     """
-    typed = [state.strip().replace("_", "-").replace(" ", "-") for state in states]
-    if unknown := [state for state in typed if state not in FILTERS]:
-        raise CourseError(f"--state: there is no state {unknown[0]!r}; known are {', '.join(FILTERS)}")
     wanted = {exercise.id for name in names for exercise in find_exercises(course, name)}
     topics = _topics(course, topic) if topic else set()
     return [
@@ -215,7 +207,7 @@ def chosen(
         for row in rows
         if (not names or row.exercise.id in wanted)
         and (topic is None or topics & set(row.exercise.topics))
-        and (not typed or row.state.replace("_", "-") in typed)
+        and (not states or row.state.replace("_", "-") in states)
     ]
 
 

@@ -109,34 +109,28 @@ class Bench:
 
     def graded(self, exercise: Exercise, checks: Collection[str]) -> GradedExercise:
         """The outcomes of some checks of an exercise; they run together, once."""
+        from grader.grading.lanes import setup_of
         from grader.grading.plan import RunPlan
         from grader.grading.submission import grade_submission
         from grader.intake.collect import read_submission
 
         if exercise.id not in self._graded:
-            course, setup = self._course, _setup()
+            course, setup = self._course, setup_of()
             plan = RunPlan(course, [exercise], setup, runs_untouched=True, has_folder=True, checks=frozenset(checks))
             handed_in = read_submission(course.root, [exercise], author=course.root.resolve().name)
             (self._graded[exercise.id],) = grade_submission(plan, handed_in, self._open()).exercises
         return self._graded[exercise.id]
 
     def _open(self) -> Lanes:
-        from grader.grading.lanes import open_lanes
+        from grader.grading.lanes import open_lanes, setup_of
 
         if self._lanes is None:
-            self._lanes = self._opened.enter_context(open_lanes(self._course.exercises, _setup()))
+            self._lanes = self._opened.enter_context(open_lanes(self._course.exercises, setup_of()))
         return self._lanes
 
     def close(self) -> None:
         """End its processes."""
         self._opened.close()
-
-
-def _setup() -> Any:
-    from grader.model.messages import Setup
-    from grader.runner.open import default_start
-
-    return Setup(default_start())
 
 
 class CheckFile(pytest.File):
@@ -203,8 +197,8 @@ class CheckItem(pytest.Item):
 
     def runtest(self) -> None:
         """Pass, be skipped with a reason, or fail with the message."""
-        from grader.grading.causes import Told
         from grader.model import Verdict
+        from grader.model.causes import Told
         from grader.report.safe import for_terminal
 
         row, graded = self._graded()
@@ -237,7 +231,7 @@ class CheckItem(pytest.Item):
 
 def _fail(row: GradedCheck) -> NoReturn:
     """End with what a student reads, and no traceback of ours."""
-    from grader.report.lines import WIDTH
+    from grader.report.safe import WIDTH
     from grader.report.terminal import message_lines
 
     width = max(_NARROWEST, min(WIDTH, shutil.get_terminal_size((WIDTH, 24)).columns))

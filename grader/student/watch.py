@@ -27,12 +27,13 @@ from grader.model import Course, Exercise, GradedExercise, Report, Submission, V
 from grader.model.errors import GraderError
 from grader.model.messages import Setup
 from grader.model.score import points_text
-from grader.report.pictures.canvas import ASCII, Drawing
+from grader.report.pictures import ASCII, Drawing
+from grader.report.safe import prose
 from grader.report.terminal import exercise_lines, mistake_lines
 from grader.student.advice import after_run, hints
-from grader.student.given import reset_lines
+from grader.student.given import reset_sentences
 from grader.student.keys import keys
-from grader.student.pages import list_lines, prose, show_lines, typed
+from grader.student.pages import list_lines, show_lines, typed
 from grader.student.progress import next_row, read_progress, rows_of
 
 _BAR = 26
@@ -115,7 +116,7 @@ class Watch:
         try:
             action(self)
         except GraderError as error:  # such as a hint that is not there: told, and the watch goes on
-            self._say(*(line for text in str(error).split("\n") for line in prose(text, self._screen.width())))
+            self._say(*prose(str(error), self._screen.width()))
 
     def _on_saved(self, paths: set[Path]) -> None:
         # What else was saved meanwhile belongs to the same moment; keys wait their turn.
@@ -174,7 +175,8 @@ class Watch:
         self._say(*after_run(self._course, report, self._screen.width()), self._bar())
 
     def _reset(self) -> None:
-        self._say(*reset_lines(self._course, self._exercise, self._screen.width()))
+        sentences = reset_sentences(self._course, self._exercise)
+        self._say(*(line for text in sentences for line in prose(text, self._screen.width())))
         # Saved by us: the same content is not graded again.
         self._grade()
 

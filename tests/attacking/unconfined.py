@@ -13,15 +13,15 @@ from grader.cli import main
 from grader.model.messages import Setup
 from grader.sandbox.levels import Level
 
-_options: Any = importlib.import_module("grader.cli.options")
-_read_setup = _options.read_setup
+_lanes: Any = importlib.import_module("grader.grading.lanes")
+_setup_of = _lanes.setup_of
 
 
 def _without_walls(*asked: Any) -> Setup:
-    setup: Setup = _read_setup(*asked)
+    setup: Setup = _setup_of(*asked)
     return replace(setup, most=Level.NONE)
 
 
 if __name__ == "__main__":
-    _options.read_setup = _without_walls
+    _lanes.setup_of = _without_walls
     main(prog_name="grade")

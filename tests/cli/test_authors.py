@@ -34,7 +34,7 @@ def test_one_broken_exercise_stops_no_command(type_grade: WarmGrade, spoiled: Pa
     assert "5 / 5 points" in graded.stdout
     assert graded.returncode == 3
     assert told in graded.stderr
-    assert "grade: double is left out until this is mended" in graded.stderr
+    assert "grade: double is left out until this is fixed" in graded.stderr
     listed = type_grade("list", cwd=spoiled)
     assert ("01-2" in listed.stdout, told in listed.stderr, listed.returncode) == (True, True, 0)
     alone = type_grade("01-2", cwd=spoiled)

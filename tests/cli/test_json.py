@@ -13,8 +13,8 @@ from grader.author.judge import Proof
 from grader.author.table import proof_data
 from grader.cli import main
 from grader.cli.doctor import doctor_data
+from grader.grading.machine import Examination
 from grader.model import Course
-from grader.runner.machine import Examination
 from grader.runner.walls import Reached
 from grader.sandbox.levels import PROMISES, Finding, Level
 
@@ -31,7 +31,8 @@ def test_next(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_doctor() -> None:
     """Facts, the level, what holds and what does not, and what would raise the level, and of check processes."""
     holds, fails = Finding(PROMISES[0], ""), Finding(PROMISES[-1], "it could")
-    examined = Examination({"processors": 2}, Reached(Level.REDUCED, [holds, fails], ""), ["the network is open"])
+    reached = Reached(Level.REDUCED, [holds, fails], "")
+    examined = Examination.of({"processors": 2}, reached, ["the network is open"])
     data = doctor_data(examined)
     assert json.loads(json.dumps(data)) == {
         "facts": {"processors": 2},
@@ -40,7 +41,7 @@ def test_doctor() -> None:
             {"name": row.promise.name, "level": row.promise.level.word, "holds": not row.found, "found": row.found}
             for row in (holds, fails)
         ],
-        "missing": Reached(Level.REDUCED, [holds, fails], "").missing(Level.FULL),
+        "missing": reached.missing(Level.FULL),
         "check_processes": ["the network is open"],
     }
     assert "it could" in data["missing"][0]

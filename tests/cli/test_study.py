@@ -121,7 +121,7 @@ def test_stop_at_the_first_that_loses_points(home: Path, start: str) -> None:
         (["show", "01"], "01 is a module; name one exercise of it: double, total"),
         (["show", "dubble"], "did you mean double?"),
         (["hint", "double", "--again"], "you have seen no hint of double yet: grade hint double"),
-        (["list", "--state", "won"], "there is no state 'won'; known are not-started, started, done, known"),
+        (["list", "--state", "won"], "'won' is not one of 'not-started', 'started', 'done', 'known'"),
         (["list", "--topic", "T9"], "no topic of this course is 'T9'"),
         (["reset", "total", "more"], "unexpected extra argument"),
         (["update"], "has a course of its own, and was not made by  grade start"),

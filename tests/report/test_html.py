@@ -110,7 +110,7 @@ def test_students_text_is_no_markup() -> None:
 def test_a_drawing_stands_below_the_message(monkeypatch: pytest.MonkeyPatch) -> None:
     """A drawing of ours is put in as it is, below what it draws."""
     svg = "<svg><title>boxes</title></svg>"
-    monkeypatch.setattr(html, "svgs_of", lambda picture: [svg])
+    monkeypatch.setattr(html, "svg_of", lambda picture: svg)
     (graded,) = report(row("a", "failed", "values", "wrong")).exercises
     (drawn,) = graded.checks
     drawn = replace(drawn, outcome=replace(drawn.outcome, picture=Picture()))

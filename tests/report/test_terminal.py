@@ -9,8 +9,8 @@ import pytest
 from support import COURSES
 
 from grader.course.load import load_course
-from grader.grading.causes import Told
 from grader.model import Check, Environment, GradedCheck, GradedExercise, Outcome, Report, Score, Verdict
+from grader.model.causes import Told
 from grader.report.safe import columns
 from grader.report.terminal import exercise_lines, message_lines, summary_lines
 

@@ -12,13 +12,12 @@ from click.testing import CliRunner, Result
 from support import COURSES, FORK, InLane
 
 from grader.cli import main
-from grader.cli.games import caught_lines
 from grader.course.load import load_course
 from grader.model import Course, Exercise
 from grader.model.errors import CourseError
 from grader.runner.lane import Lane
 from grader.student.games.breaking import choose, graded, plant, planted_in, restore
-from grader.student.games.catching import Caught
+from grader.student.games.catching import Caught, caught_lines
 from grader.student.games.faults import Fault
 from grader.student.progress import Progress, Standing, write_progress
 
@@ -144,7 +143,7 @@ def test_a_check_that_asks_too_much_is_told_first() -> None:
     """A right answer that is refused comes before what is caught, with what the check said of it."""
     found = list(caught_lines(Caught(3, (("C1", "C2"), ("C1", "C2")), 2, ("the result is wrong\nasked  1",)), 60))
     assert found == [
-        "It refuses 1 of 2 right answers, so it asks for too much:",
+        "It refuses 1 of 2 right answers, so it is too strict:",
         "    the result is wrong",
         "    asked  1",
         "It catches 1 of 3 known wrong answers.",

@@ -15,7 +15,7 @@ from support import COURSES
 from grader.accelerator.spans import trace_events
 from grader.cli import main
 from grader.model.picture import Moment
-from grader.student.games.tracing import Traced, spans_of
+from grader.report.pictures import timeline_spans
 
 SHOWN = """
 import torch
@@ -130,7 +130,7 @@ def faults_of(trace: dict[str, Any]) -> list[str]:
 
 def test_a_trace_is_in_the_format() -> None:
     """Slices are complete events in named lanes in which they do not overlap, with shapes and bytes."""
-    events = list(trace_events(spans_of([Traced("one", MOMENTS), Traced("none", ()), Traced("two", MOMENTS)])))
+    events = list(trace_events(timeline_spans([("one", MOMENTS), ("none", ()), ("two", MOMENTS)])))
     assert faults_of({"traceEvents": events}) == []
     assert [event["name"] for event in events if event.get("cat") == "run"] == ["one", "two"]
     found = next(event for event in events if event["name"] == "mm")

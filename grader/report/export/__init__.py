@@ -5,5 +5,4 @@ items          a report as rows that other programs know; what users choose; lim
 platforms      JSON files of Gradescope, PrairieLearn and the two classrooms on GitHub
 junit          JUnit XML
 job            a CI job's log, annotations and page
-gradebook_csv  a row for each author, from graded reports or from files
 """

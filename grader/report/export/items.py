@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Literal
 
-from grader.grading.causes import Told
 from grader.model import Score, Verdict
+from grader.model.causes import Told
 from grader.model.errors import GraderError
 from grader.model.score import counted, points_text
 from grader.report.safe import for_terminal

@@ -6,27 +6,27 @@ A fault counts only if checks see it: each is graded like any submission before 
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from grader.course.kept import kept_folder
 from grader.course.layout import Places
-from grader.grading.lanes import Engine
+from grader.grading.lanes import Engine, open_lanes
 from grader.grading.plan import RunPlan
 from grader.grading.submission import grade_submission
 from grader.intake.collect import read_submission
 from grader.model import Course, Exercise, GradedExercise, Report, Submission, Verdict
-from grader.model.errors import CourseError
+from grader.model.errors import CourseError, FormatError
 from grader.model.files import write_whole
 from grader.model.messages import Setup
+from grader.model.typed import from_json, to_json
 from grader.student.games.faults import Fault, faults_of
 from grader.student.given import free_name
-from grader.student.progress import ready_folder
+from grader.student.pages import typed
+from grader.student.progress import read_progress, ready_folder, write_progress
 
 _MOST_TRIED = 24
 _NO_TENSOR_FAULT = ("load", "name", "signature")
@@ -56,15 +56,76 @@ class Planted:
 def planted_in(course: Course, exercise: Exercise) -> Planted | None:
     """The fault that is in an exercise's file, or None."""
     try:
-        data = json.loads(_note(course, exercise).read_text(encoding="utf-8"))
-        found = Planted(**{name: kind(data[name]) for name, kind in _FIELDS.items()})
-    except (OSError, ValueError, TypeError, KeyError):
+        found = from_json(Planted, _note(course, exercise).read_bytes())
+    except (OSError, FormatError):
         return None
     # Whoever has put the file back already has nothing planted.
     return found if (exercise.starter.parent / Path(found.old).name).is_file() else None
 
 
-_FIELDS: dict[str, Callable[[Any], Any]] = {"old": str, "told": str, "was": str, "now": str, "line": int, "digest": str}
+def play(
+    course: Course,
+    exercise: Exercise,
+    setup: Setup,
+    seed: int | None,
+    running: Callable[[str, float], None],
+    *,
+    give_up: bool = False,
+) -> Iterator[str]:
+    """Plant a fault, or look whether the one that is planted was found; what happened, in sentences.
+
+    Args:
+        course: the student's folder.
+        exercise: the exercise.
+        setup: how workers are started.
+        seed: which fault is planted.
+        running: receives what is running, and for how many seconds.
+        give_up: whether the fault is named, and the student's own file brought back.
+
+    Raises:
+        CourseError: nothing is planted, or nothing can be.
+        GraderError: a process of ours cannot be had.
+    """
+    planted = planted_in(course, exercise)
+    if planted is None and give_up:
+        raise CourseError(f"nothing is planted in {exercise.id};  grade break {exercise.id}  does")
+    with open_lanes([exercise], setup, hidden=(course.root,), watch=running) as lanes:
+        if planted is not None:
+            yield from _look_for(course, exercise, setup, lanes, planted, give_up=give_up)
+            return
+        yield "Looking for a fault that the checks see ..."
+        if graded(course, exercise, setup, lanes).exercises[0].state != "done":
+            raise CourseError(f"{exercise.id} has no full marks yet; there is something to find in it already")
+        fault = choose(course, exercise, setup, lanes, random.Random(seed))  # noqa: S311  a game
+    planted = plant(course, exercise, fault)
+    yield f"One fault is in {typed(exercise.starter)} now, and nothing else was changed."
+    yield f"Your own file is beside it, {planted.old}; looking into it would be cheating."
+    yield f"Find it. What fails:  grade {exercise.id}"
+    yield f"Found?                grade break {exercise.id}"
+    yield f"Too hard?             grade break {exercise.id} --give-up"
+
+
+def _look_for(
+    course: Course, exercise: Exercise, setup: Setup, lanes: Engine, planted: Planted, *, give_up: bool
+) -> Iterator[str]:
+    """Whether the fault was found."""
+    report = graded(course, exercise, setup, lanes)
+    found = report.exercises[0].state == "done"
+    if not found and not give_up:
+        rows = report.exercises[0].checks
+        failing = sum(row.outcome.verdict.decided and row.outcome.verdict is not Verdict.PASSED for row in rows)
+        yield f"Not yet: {failing} of {len(rows)} checks fail. What they say:  grade {exercise.id}"
+        return
+    replaced = restore(course, exercise, planted)
+    report = report if found else graded(course, exercise, setup, lanes)
+    write_progress(course, read_progress(course).after(report))
+    yield "Found!" if found else "This was it:"
+    yield f"In line {planted.line} {planted.told}."
+    yield f"    yours   {planted.was}"
+    yield f"    broken  {planted.now}"
+    yield f"{typed(exercise.starter)} is your own file again"
+    if replaced is not None:
+        yield f"What was there is beside it, {replaced.name}, and is not graded"
 
 
 def graded(course: Course, exercise: Exercise, setup: Setup, lanes: Engine) -> Report:
@@ -139,7 +200,7 @@ def plant(course: Course, exercise: Exercise, fault: Fault) -> Planted:
         _note(course, exercise).parent.mkdir(exist_ok=True)
         # In this order: wherever it is interrupted, the student's own text is in a file, and known to be.
         write_whole(old, text)
-        write_whole(_note(course, exercise), json.dumps(vars(planted), indent=1) + "\n")
+        write_whole(_note(course, exercise), to_json(planted, indent=1))
         write_whole(path, fault.source.encode("utf-8"))
     except OSError as error:
         raise CourseError(f"{Places.of(exercise).starter.as_posix()} cannot be written: {error.strerror}") from None

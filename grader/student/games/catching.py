@@ -8,6 +8,7 @@ confined workers, as submissions do. It is for whoever has solved the exercise: 
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
@@ -15,12 +16,12 @@ from pathlib import Path
 
 from grader.course.answers import Answer, as_submitted, read_answer
 from grader.course.layout import Places
+from grader.grading.lanes import Lanes, open_lanes
 from grader.model import Course, Exercise, Outcome, Verdict
 from grader.model.errors import CourseError
 from grader.model.files import write_whole
 from grader.model.messages import Part, Setup
-from grader.runner.lane import Lane
-from grader.runner.open import open_lane
+from grader.report.safe import prose
 
 _CALLS = "student.{name}(...)"
 
@@ -110,21 +111,21 @@ def caught_by(course: Course, exercise: Exercise, setup: Setup) -> Caught:
     path = own_check(course, exercise)
     # Nothing of ours goes to that process but the answers, one after another, for its workers.
     own = replace(exercise, shown_checks=path, hidden_checks=None, probes=(), reference=None, shared={})
-    with open_lane([own], setup, hidden=(course.root,)) as lane:
+    with open_lanes([own], setup, hidden=(course.root,)) as lanes:
         where = path.relative_to(course.root).as_posix()
-        if problem := lane.collected.problems.get(own.id):
+        if problem := lanes.collected().problems.get(own.id):
             raise CourseError(f"{where} cannot be read\n{problem}")
-        if not lane.checks_of(own):
+        if not lanes.checks_of(own):
             raise CourseError(f"{where} has no check: a function whose name begins with check_, below @check(...)")
-        against = partial(_said, exercise, own, lane, setup, where)
+        against = partial(_said, exercise, own, lanes, setup, where)
         refused = [said for answer in right if (said := against(answer)) is not None]
         missed = [answer for answer in wrong if against(answer) is None]
     return Caught(len(wrong), tuple(_broken_rules(exercise, answer) for answer in missed), len(right), tuple(refused))
 
 
-def _said(exercise: Exercise, own: Exercise, lane: Lane, setup: Setup, where: str, answer: Answer) -> str | None:
+def _said(exercise: Exercise, own: Exercise, lanes: Lanes, setup: Setup, where: str, answer: Answer) -> str | None:
     """What the check says against an answer; None if it lets it through."""
-    run = lane.run(own, as_submitted(exercise, answer.source), setup.seed, part=Part(told=False))
+    run = lanes.run(own, as_submitted(exercise, answer.source), setup, Part(told=False))
     for outcome in run.outcomes:
         if outcome.verdict is Verdict.BROKEN:
             raise CourseError(f"{where}: check_{outcome.check} fails by itself: {_first(outcome)}")
@@ -151,3 +152,17 @@ def _rules_of(path: Path) -> Iterator[tuple[str, str]]:
         match node:
             case ast.FunctionDef(name=name, decorator_list=[*_, ast.Call(args=[ast.Constant(value=str(rule)), *_])]):
                 yield name.removeprefix("check_"), rule
+
+
+def caught_lines(found: Caught, width: int) -> Iterator[str]:
+    """What a check caught, and the right answers that it refused."""
+    caught = found.wrong - len(found.missed)
+    if found.refused:
+        yield f"It refuses {len(found.refused)} of {found.right} right answers, so it is too strict:"
+        yield from prose(found.refused[0], width, "    ", "  ")
+    else:
+        yield f"It refuses none of {found.right} right answers."
+    yield f"It catches {caught} of {found.wrong} known wrong answers{'' if found.missed else ': all of them'}."
+    # By their rules alone: what a wrong answer does is what there is to find.
+    for rules, number in Counter(found.missed).items():
+        yield f"    missed: {number} that {'breaks' if number == 1 else 'break'} {' and '.join(rules) or 'a rule'}"

@@ -3,42 +3,28 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
 
-from grader.accelerator.spans import Span, shifted
+from grader.grading.lanes import open_lanes
 from grader.intake.collect import read_submission
-from grader.model import Check, Course, Device, Exercise
+from grader.model import Check, Course, Device, Exercise, Picture
 from grader.model.errors import CourseError
 from grader.model.messages import Part, Setup
 from grader.model.picture import Moment
-from grader.runner.open import open_lane
+from grader.report.pictures import Drawing, lines_of, write_timelines
+from grader.report.safe import cut, for_terminal, prose
 
-MOST_DRAWN = 24
+_MOST_DRAWN = 24
 """So many moments of a run are drawn in a terminal; the file has all."""
 
 
-_PAUSE_S = 1e-6
-
-
-@dataclass(frozen=True)
-class Traced:
+class Traced(NamedTuple):
     """What ran, and what took virtual time meanwhile."""
 
     title: str
     moments: tuple[Moment, ...]
-
-
-def spans_of(runs: Sequence[Traced]) -> list[Span]:
-    """The runs one after another, from 0 on, each below a span with its title."""
-    spans: list[Span] = []
-    now = 0.0
-    for run in (run for run in runs if run.moments):
-        zero, end = min(one.start for one in run.moments), max(one.end for one in run.moments)
-        spans.append(Span(run.title, "run", now, now + end - zero))
-        spans += shifted(run.moments, now - zero)
-        now += end - zero + _PAUSE_S
-    return spans
 
 
 def traces(course: Course, exercise: Exercise, setup: Setup, lines: str | None) -> tuple[list[Traced], list[str]]:
@@ -60,10 +46,10 @@ def traces(course: Course, exercise: Exercise, setup: Setup, lines: str | None) 
     submission = read_submission(course.root, [exercise], author="you")
     if problem := submission.problems.get(exercise.id):
         raise CourseError(problem)
-    with open_lane([exercise], setup, hidden=(course.root,)) as lane:
-        wanted = _wanted(exercise, lane.checks_of(exercise), lines)
+    with open_lanes([exercise], setup, hidden=(course.root,)) as lanes:
+        wanted = _wanted(exercise, lanes.checks_of(exercise), lines)
         part = Part(frozenset(wanted), told=False, traced={id: text for id, (_, text) in wanted.items()})
-        run = lane.run(exercise, submission.files[exercise.id], setup.seed, part=part)
+        run = lanes.run(exercise, submission.files[exercise.id], setup, part)
     by_id = {outcome.check: outcome for outcome in run.outcomes}
     found = [Traced(title, by_id[id].moments) for id, (title, _) in wanted.items()]
     problems: dict[str, list[str]] = {}
@@ -72,6 +58,30 @@ def traces(course: Course, exercise: Exercise, setup: Setup, lines: str | None) 
             problems.setdefault(by_id[id].message, []).append(title)
     # What ends all runs alike is said once.
     return found, [f"{titles[0]}{_more(len(titles) - 1)}: {message}" for message, titles in problems.items()]
+
+
+def traced_lines(runs: Sequence[Traced], width: int, drawing: Drawing) -> Iterator[str]:
+    """A timeline of each run in which something took time."""
+    for run in (run for run in runs if run.moments):
+        yield cut(for_terminal(run.title, one_line=True), width)
+        left_out = max(0, len(run.moments) - _MOST_DRAWN)
+        for line in lines_of(Picture(moments=run.moments[:_MOST_DRAWN], left_out=left_out), width - 2, drawing):
+            yield from prose(line, width, "  ", "  ") if drawing.plain else [f"  {for_terminal(line, one_line=True)}"]
+        yield ""
+
+
+def write_runs(runs: Sequence[Traced], path: Path) -> None:
+    """Write what took time as a trace for Perfetto and Chrome.
+
+    Raises:
+        CourseError: nothing took time, or the file cannot be written.
+    """
+    if not any(run.moments for run in runs):
+        raise CourseError("nothing was done on the device; try lines of your own with --code")
+    try:
+        write_timelines(runs, path)
+    except OSError as error:
+        raise CourseError(f"{path} cannot be written: {error.strerror}; name another place with --out") from None
 
 
 def _more(others: int) -> str:

@@ -6,7 +6,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from grader.model import CAUSES, GradedCheck, Verdict
+from grader.model.check import CAUSES, Verdict
+from grader.model.report import GradedCheck
 
 _RAISED = re.compile(r"your (?:`[^`]+`(?: object)?|\w+\.py) (?:raised \w+|is not written yet|)")
 _KIND = re.compile(r" is (None|an? [\w ]+|some other object)(?: \(.+? missing\?\))?, .+ is asked")

@@ -1,0 +1,248 @@
+"""What authors of a course type: `grade new`, `verify`, `release` and `pages`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from grader.cli import options
+from grader.cli.printing import Pace, Say, print_json, write_file
+from grader.model.errors import CourseError
+from grader.model.score import counted, points_text
+
+if TYPE_CHECKING:
+    from grader.author.port.draft import Draft
+    from grader.course.layout import Places
+
+_FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
+
+
+@click.command("new")
+@click.argument("name", metavar="MODULE/EXERCISE", required=False)
+@click.option("--from", "tests", type=_FILE, help="Port this plain pytest file: checks, probes, a starter.")
+@click.option("--reference", type=_FILE, help="With --from: a solution, which becomes the reference.")
+@click.option("--course", "course_folder", type=click.Path(path_type=Path), help="Start a course of your own there.")
+@click.option(
+    "--schemas", type=click.Path(path_type=Path), help="Write JSON Schemas of the YAML files and the report there."
+)
+def new_command(
+    name: str | None, tests: Path | None, reference: Path | None, course_folder: Path | None, schemas: Path | None
+) -> None:
+    """Lay out an exercise, or a course, that lacks only what its author must write."""
+    from grader.course.layout import find_course, refuse_given
+    from grader.course.scaffold import new_course, new_exercise, write_schemas
+
+    if (tests and not name) or (reference and not tests):
+        raise CourseError("--from needs MODULE/EXERCISE, and --reference needs --from")
+    # First, because it may refuse: nothing is laid out then.
+    draft = _ported(tests, reference) if tests else None
+    written = []
+    if course_folder:
+        written += new_course(course_folder)
+    if schemas:
+        from grader.model.typed import schema_of
+        from grader.report.schema import ReportFile
+
+        written += write_schemas(schemas, {"report.schema.json": schema_of(ReportFile)})
+    if name:
+        root = find_course((course_folder or Path.cwd()).resolve())
+        refuse_given(root, "new")
+        written += new_exercise(root, name, (lambda places: _files(draft, places)) if draft else None)
+    if not written:
+        raise CourseError("say what to lay out: MODULE/EXERCISE, --course DIR or --schemas DIR")
+    say = Say()
+    say(*(f"wrote {_from_here(path)}" for path in written))
+    if draft:
+        say(*_left_to_do(draft, written))
+    if name:
+        what = "do what is listed" if draft else "replace the example and what is marked TODO"
+        say(f"Next: {what}, then run  grade verify {name.split('/')[-1]}")
+
+
+def _ported(tests: Path, reference: Path | None) -> Draft:
+    from grader.author.port.draft import Port
+
+    try:
+        texts = [path.read_text(encoding="utf-8") if path else "" for path in (tests, reference)]
+        return Port(*texts).draft("@title@")
+    except (OSError, ValueError) as error:
+        raise CourseError(f"{error}; --from and --reference need files of Python in UTF-8") from None
+
+
+def _files(draft: Draft, places: Places) -> dict[Path, str]:
+    texts = {
+        places.starter: draft.starter,
+        places.reference: draft.reference,
+        places.shown_checks: draft.shown,
+        places.hidden_checks: draft.hidden,
+        places.probes[0 if draft.probe_is_shown else 1]: draft.probe,
+    }
+    return {path: text for path, text in texts.items() if text}
+
+
+def _left_to_do(draft: Draft, written: Sequence[Path]) -> Iterator[str]:
+    from grader.author.port.todo import todos_of
+
+    shown, hidden, beside = draft.counts
+    yield f"ported {counted(shown + hidden, 'test')}: {shown} shown, {hidden} hidden, {beside} by a probe"
+    places: dict[tuple[Path, str], list[int]] = {}
+    for path in (path for path in written if path.suffix == ".py"):
+        for line, todo in todos_of(path.read_text(encoding="utf-8")):
+            places.setdefault((path, todo), []).append(line)
+    yield f"left to do in {counted(sum(map(len, places.values())), 'place')}:"
+    for (path, todo), lines in places.items():
+        yield f"  {_from_here(path)}:{','.join(map(str, lines))}: {todo}"
+
+
+def _from_here(path: Path) -> Path:
+    here = Path.cwd()
+    return path.relative_to(here) if path.is_relative_to(here) else path
+
+
+@click.command("verify")
+@click.argument("names", metavar="[EXERCISE]...", nargs=-1)
+@click.option("--seeds", type=click.IntRange(min=1), help="How many seeds right answers must pass with; by default 20.")
+@click.option("--write-digests", is_flag=True, help="First bring the digests of starters in exercise.yaml up to date.")
+@click.option("--losses", is_flag=True, help="Also show what each wrong answer loses, and on which rules.")
+@click.option("--coverage", is_flag=True, help="Show which topic is taught where, and run nothing.")
+@click.option("--watch", is_flag=True, help="Stay, and verify an exercise again when a file of it is saved; 2 seeds.")
+@click.option("--poll", is_flag=True, help="With --watch: look for saved files again and again, for network drives.")
+@click.option("--fresh", is_flag=True, help="Run also what has not changed since the last run; --json does so, too.")
+@click.option("-q", "--quiet", is_flag=True, help="Only the table and what is wrong.")
+@options.json
+@options.lanes
+@options.workers()
+def verify_command(
+    names: tuple[str, ...],
+    seeds: int | None,
+    write_digests: bool,
+    losses: bool,
+    coverage: bool,
+    watch: bool,
+    poll: bool,
+    fresh: bool,
+    quiet: bool,
+    as_json: bool,
+    lanes: int | None,
+    workers: options.Workers,
+) -> None:
+    """Prove exercises: starters earn nothing, right answers pass, wrong ones are caught by the check they name."""
+    if coverage:
+        _show_coverage()
+        return
+    say, details = Say(quiet=as_json), Say(quiet=quiet or as_json)
+    details("Watching; Ctrl-C ends." if watch else "Verifying ...")
+    from grader.author.cases import SEEDS
+    from grader.author.table import loss_lines, proof_data, proof_lines
+    from grader.author.verify import verify
+    from grader.course.kept import kept_results
+    from grader.course.layout import refuse_given
+    from grader.course.starter import write_digest
+    from grader.grading.store import open_store
+
+    course, exercises = options.course_and_exercises(names, prints=False)
+    refuse_given(course.root, "verify")
+    if write_digests:
+        say(*(f"wrote the digest of {exercise.id}" for exercise in exercises if write_digest(exercise)))
+        course, exercises = options.course_and_exercises(names, prints=False)
+    setup = workers.setup()
+    broken = [problem for item in options.broken_of(course, names) for problem in item.problems]
+    if not names:
+        broken += [problem for item in course.broken if not item.module for problem in item.problems]
+    with open_store(kept_results(course)) as store:
+        for exercise in exercises if fresh or as_json else ():
+            store.forget(exercise.id, store.keys.judge(exercise))
+        if watch:
+            from grader.author.watch import SEEDS as FEW
+            from grader.author.watch import Watch
+
+            named = [exercise.id for exercise in exercises] if names else []
+            Watch(course, named, setup, seeds or FEW, say, store).run(poll=poll)
+        ran = Pace(details)
+        proofs = verify(course, exercises, setup, store, seeds or SEEDS, details, slots=lanes, ran=ran)
+    details()  # erases the line that showed the pace
+    if losses:
+        say("", *loss_lines(proofs), "")
+    say(*proof_lines(proofs, broken))
+    if as_json:
+        print_json(proof_data(proofs, broken))
+    sys.exit(1 if broken or any(proof.problems for proof in proofs) else 0)
+
+
+def _show_coverage() -> None:
+    from grader.author.table import coverage_lines
+    from grader.author.text import unknown_topics
+    from grader.course.topics import Coverage
+
+    say, coverage = Say(), Coverage.of(options.course_here())
+    say(*coverage_lines(coverage))
+    if problems := unknown_topics(coverage):
+        say("", *problems)
+        sys.exit(1)
+
+
+@click.command("release")
+@click.argument("dest", metavar="DEST", type=click.Path(path_type=Path))
+@options.handin
+@click.option("--zip", "zipped", is_flag=True, help="One file, DEST.zip, in place of a folder.")
+@click.option("--notebooks", is_flag=True, help="With a notebook for each module.")
+@click.option("-q", "--quiet", is_flag=True, help="Print only where the copy is.")
+@options.course
+@options.workers("none")
+def release_command(
+    dest: Path,
+    handin: str | None,
+    zipped: bool,
+    notebooks: bool,
+    quiet: bool,
+    course_folder: Path | None,
+    workers: options.Workers,
+) -> None:
+    """Write the students' copy of a course into DEST: no solutions, no hidden checks, and a proof that none leaked."""
+    say = Say(quiet=quiet)
+    say("Releasing ...")
+    from grader.release.make import release
+
+    course = options.course_here(course_folder, whole=True)
+    chosen, setup = options.handin_of(course, handin), workers.setup()
+    made = release(course, chosen, setup, dest, zipped=zipped, notebooks=notebooks, say=say, meanwhile=say.meanwhile)
+    say(
+        f"{made.files} files; none has any of {made.pieces} pieces of staff's files",
+        f"{made.withheld} hidden checks stay here and decide {points_text(made.hidden_points)} of "
+        f"{points_text(made.points)} points",
+    )
+    click.echo(str(made.place) if quiet else f"The copy is {made.place}")
+
+
+MAP, MESSAGES = "course-map.md", "messages.md"
+
+
+@click.command("pages")
+@click.argument("folder", metavar="DIR", type=click.Path(file_okay=False, path_type=Path))
+@click.argument("names", metavar="[EXERCISE]...", nargs=-1)
+@click.option("--map-only", is_flag=True, help="Only the map, for which nothing is run.")
+@options.workers()
+def pages_command(folder: Path, names: tuple[str, ...], map_only: bool, workers: options.Workers) -> None:
+    """Write a map of the course, and for staff what students read of each known wrong answer, into DIR."""
+    from grader.author.pages import map_page, messages_page
+    from grader.course.topics import Coverage
+    from grader.grading.lanes import open_lanes
+
+    course, exercises = options.course_and_exercises(names, whole=True)
+    folder.mkdir(parents=True, exist_ok=True)
+    _write(folder / MAP, map_page(course, Coverage.of(course)))
+    if map_only:
+        return
+    Say()("running the known wrong answers ...")
+    setup = workers.setup()
+    with open_lanes(exercises, setup) as lanes:
+        _write(folder / MESSAGES, messages_page(course, exercises, setup, lanes))
+
+
+def _write(path: Path, lines: Iterable[str]) -> None:
+    write_file(path, "\n".join(lines).rstrip("\n") + "\n")
+    Say()(f"wrote {path.as_posix()}")

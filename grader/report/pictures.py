@@ -1,0 +1,441 @@
+"""Pictures of plain facts: lines for a terminal, the same lines as an SVG, a sentence for screen readers.
+
+`model.picture` has the facts; a check finds them.
+
+Colours alone never carry information: what is wrong stands between marks as well.
+"""
+
+from __future__ import annotations
+
+import itertools
+import operator
+import os
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+from xml.sax import saxutils
+
+from grader.accelerator.spans import COPIES, Span, shifted, time_text, timeline, write_trace
+from grader.model.picture import Card, Grid, Moment, Picture, Shapes, Window
+from grader.report.words import COUNTED
+
+INK, PAPER, FAINT = "#1b1f24", "#ffffff", "#6b7280"
+BLUE, GREEN, WRONG = "#0072B2", "#009E73", "#D55E00"
+"""Colours of Okabe and Ito, which colour-blind readers can tell apart."""
+
+Styles = Sequence[tuple[re.Pattern[str], str]]
+"""What is coloured in a line, and how; of several patterns that match, the first counts."""
+
+_PICTURE_STYLES: Styles = (
+    (re.compile(r">\s*[^\s<>]+<"), WRONG),
+    (re.compile(r"[┌┬┐└┴┘─│]+"), FAINT),
+    (re.compile("[█▒░]+"), BLUE),
+)
+_FONT = "ui-monospace, SFMono-Regular, Menlo, Consolas, monospace"
+_CHAR, _MARGIN = 8.4, 12
+"""In pixels: the width of a character, in the fonts that are common; what is free around a picture."""
+_SVG_COLUMNS = 90
+_GAP = 4
+_MOST_CELLS_NAMED = 6
+_MOST_ROWS, _MOST_BOXES, _MOST_ELEMENTS = 2, 24, 4096
+_MOST_NAME, _MOST_BAR_NAME, _WIDEST_BAR = 24, 14, 30
+_AGREE, _STRETCH, _CLASH = "agree", "stretch", "clash"
+_MARKS = {_AGREE: "=", _STRETCH: "~", _CLASH: "!"}
+_ON_DEVICE_COPIES = (*COPIES, "scalar to host")
+_PAUSE_S = 1e-6
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """The characters that pictures are drawn with.
+
+    Attributes:
+        plain: whether a sentence takes the place of a picture, for screen readers.
+        line: of a box, from side to side.
+        side: of a box, from top to bottom.
+        top: the corners of boxes that stand side by side.
+        bottom: their lower corners.
+        work: of a bar that is work.
+        wait: of a bar in which somebody waits.
+        host: of a bar that is work of the host.
+    """
+
+    plain: bool = False
+    line: str = "-"
+    side: str = "|"
+    top: str = "+++"
+    bottom: str = "+++"
+    work: str = "#"
+    wait: str = "."
+    host: str = "="
+
+    @classmethod
+    def on(cls, encoding: str | None, *, plain: bool = False) -> Drawing:
+        """What a stream of that encoding can show."""
+        try:
+            "".join(map(str, vars(UNICODE).values())).encode(encoding or "ascii")
+        except (UnicodeEncodeError, LookupError):
+            return cls(plain=plain)
+        return replace(UNICODE, plain=plain)
+
+    def boxes(self, rows: list[list[str]]) -> list[str]:
+        """Rows of boxes side by side with what is in them; all cells of a column have the same width."""
+        widths = [self.line * len(cell) for cell in rows[0]]
+        edges = [ends[0] + ends[1].join(widths) + ends[2] for ends in (self.top, self.bottom)]
+        return [edges[0], *(self.side + self.side.join(row) + self.side for row in rows), edges[1]]
+
+
+ASCII = Drawing()
+UNICODE = Drawing(line="─", side="│", top="┌┬┐", bottom="└┴┘", work="█", wait="░", host="▒")
+
+_Part = tuple[str, Callable[..., Iterator[str]], Callable[..., str], tuple[Any, ...]]
+"""A part's title, what draws it as lines, what says it in a sentence, and its facts."""
+
+
+def _parts(picture: Picture) -> Iterator[_Part]:
+    """The parts that a picture has."""
+    if picture.grid is not None:
+        yield "Values beside the asked ones", _grid_lines, _grid_sentence, (picture.grid,)
+    if picture.windows:
+        yield "Tensors as windows on their storages", _window_lines, _window_sentence, (picture.windows,)
+    if picture.shapes is not None:
+        title = "Shapes as broadcasting aligns them" if picture.shapes.broadcast else "Shapes, aligned at the right"
+        yield title, _shape_lines, _shape_sentence, (picture.shapes,)
+    if picture.cards:
+        yield "Counts beside each other", _count_lines, _count_sentence, (picture.cards,)
+    if picture.moments:
+        facts = picture.moments, picture.left_out
+        yield "What host and devices did", _timeline_lines, _timeline_sentence, facts
+
+
+def lines_of(picture: Picture, width: int, drawing: Drawing) -> list[str]:
+    """The lines of a picture, none wider than that; its sentence where pictures are not drawn or do not fit."""
+    drawn = [line for _, lines, _, facts in _parts(picture) for line in lines(*facts, width, drawing)]
+    fits = not drawing.plain and all(len(line) <= width for line in drawn)
+    return drawn if fits else [sentence_of(picture)]
+
+
+def sentence_of(picture: Picture) -> str:
+    """What a picture shows, in a sentence for each part."""
+    return " ".join(sentence(*facts) for _, _, sentence, facts in _parts(picture))
+
+
+def svg_of(picture: Picture) -> str:
+    """The lines of a picture as an SVG, which has its sentence for readers who cannot see it."""
+    title = ". ".join(title for title, _, _, _ in _parts(picture))
+    return lines_svg(lines_of(picture, _SVG_COLUMNS, UNICODE), title, sentence_of(picture), _PICTURE_STYLES, 16)
+
+
+def lines_svg(lines: Sequence[str], title: str, description: str, styles: Styles, height: int = 20) -> str:
+    """Lines as an SVG.
+
+    Args:
+        lines: in characters of one column each.
+        title: of the picture.
+        description: what it shows, for readers who cannot see it.
+        styles: what is coloured; all of it but lines of boxes is bold, too.
+        height: of a line, in pixels.
+    """
+    words = []
+    width = 0.0
+    for row, line in enumerate(lines, 1):
+        for start, text, colour in _runs(line, styles):
+            weight = ' font-weight="bold"' if colour not in (INK, FAINT) else ""
+            # As wide in every font, so that columns stay columns.
+            wide = f' textLength="{len(text) * _CHAR:g}" lengthAdjust="spacingAndGlyphs"' if len(text) > 1 else ""
+            place = f'x="{start * _CHAR:g}" y="{row * height - 5:g}"'
+            words.append(f'<text {place} fill="{colour}"{weight}{wide} xml:space="preserve">{_xml(text)}</text>')
+            width = max(width, (start + len(text)) * _CHAR)
+    size = f"{width + 2 * _MARGIN:g}", f"{len(lines) * height - 1 + 2 * _MARGIN:g}"
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {size[0]} {size[1]}" width="{size[0]}" '
+        f'height="{size[1]}" role="img" aria-label="{_xml(title)}. {_xml(description)}" '
+        f'font-family="{_FONT}" font-size="14">\n'
+        f"<title>{_xml(title)}</title>\n<desc>{_xml(description)}</desc>\n"
+        f'<rect width="100%" height="100%" fill="{PAPER}"/>\n<g transform="translate({_MARGIN} {_MARGIN})">\n'
+        + "\n".join(words)
+        + "\n</g>\n</svg>\n"
+    )
+
+
+def _runs(line: str, styles: Styles) -> list[tuple[int, str, str]]:
+    """A line in runs of one colour, each with its column."""
+    colours = [INK] * len(line)
+    for pattern, colour in reversed(styles):
+        for found in pattern.finditer(line):
+            colours[found.start() : found.end()] = [colour] * len(found[0])
+    runs = []
+    for colour, places in itertools.groupby(range(len(line)), colours.__getitem__):
+        start, *rest = places
+        runs.append((start, line[start : start + 1 + len(rest)], colour))
+    return [run for run in runs if run[1].strip()]
+
+
+def _xml(text: str) -> str:
+    # XML has no place for control characters, not even spelled as references.
+    shown = "".join(char if char.isprintable() or char == "\n" else "?" for char in text)
+    return saxutils.escape(shown, {'"': "&quot;"})
+
+
+def _fitted(text: str, room: int) -> str:
+    """A name in so many columns: its end is cut."""
+    return text if len(text) <= room else f"{text[: room - 2]}.."
+
+
+def _size(numbers: tuple[int, ...]) -> str:
+    """A shape or strides, as Python writes them."""
+    return f"({numbers[0]},)" if len(numbers) == 1 else f"({', '.join(map(str, numbers))})"
+
+
+# -- values
+
+
+def _grid_lines(grid: Grid, width: int, drawing: Drawing) -> Iterator[str]:
+    """Both side by side, or one above the other where the terminal is narrow; wrong cells stand between marks."""
+    asked = _block("asked", grid.asked, None, drawing)
+    yours = _block("yours", grid.yours, grid.wrong, drawing)
+    if len(asked[0]) + _GAP + len(yours[0]) <= width:
+        yield from ((first + " " * _GAP + second).rstrip() for first, second in zip(asked, yours, strict=True))
+    else:
+        yield from (line.rstrip() for line in (*asked, *yours))
+    yield "> < marks what is wrong"
+
+
+def _block(
+    name: str, rows: tuple[tuple[str, ...], ...], wrong: tuple[tuple[bool, ...], ...] | None, drawing: Drawing
+) -> list[str]:
+    widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
+    cells = []
+    for y, row in enumerate(rows):
+        marks = ("><" if wrong and wrong[y][x] else "  " for x in range(len(row)))
+        parts = zip(row, widths, marks, strict=True)
+        cells.append([mark[0] + text.rjust(width) + mark[1] for text, width, mark in parts])
+    body = drawing.boxes(cells)
+    return [name.ljust(len(body[0])), *body]
+
+
+def _grid_sentence(grid: Grid) -> str:
+    """Which cells are wrong, and what they should be."""
+    places = [(y, x) for y, row in enumerate(grid.wrong) for x, bad in enumerate(row) if bad]
+    cells = []
+    for y, x in places[:_MOST_CELLS_NAMED]:
+        index = ("the number", f"[{x}]", f"[{y}, {x}]")[grid.dims]
+        cells.append(f"{index} is {grid.yours[y][x]}, asked {grid.asked[y][x]}")
+    more = f"; and {len(places) - len(cells)} more" if len(places) > len(cells) else ""
+    return f"Wrong elements: {'; '.join(cells)}{more}."
+
+
+# -- storages
+
+
+def _window_lines(windows: tuple[Window, ...], width: int, drawing: Drawing) -> Iterator[str]:
+    """Each tensor: its layout in a line, below it the boxes of its storage."""
+    for number, window in enumerate(windows):
+        sizes = f"shape {_size(window.shape)}", f"strides {_size(window.strides)}", f"offset {window.offset}"
+        whole = f"{window.name}: {', '.join(sizes)}"
+        if len(whole) <= width:
+            yield whole
+        else:
+            yield _fitted(f"{window.name}:", width)
+            yield from (f"  {part}{end}" for part, end in zip(sizes, (",", "", ""), strict=True))
+        if (before := _same_memory(windows, number)) is not None:
+            yield _fitted(f"  in the storage of {before.name}:", width)
+        elif number:
+            yield "  in a storage of its own:"
+        yield from (f"  {line}" for line in _boxes(window, width - 2, drawing))
+
+
+def _same_memory(windows: tuple[Window, ...], number: int) -> Window | None:
+    """The first of those before that has the same storage."""
+    return next((other for other in windows[:number] if other.memory == windows[number].memory), None)
+
+
+def readers(window: Window) -> dict[int, list[tuple[int, ...]]]:
+    """By place in the storage, the indices that read it; of a large tensor the first ones."""
+    found: dict[int, list[tuple[int, ...]]] = {}
+    # As many of each dim as are looked at in all: further ones are not reached.
+    every = itertools.product(*(range(min(length, _MOST_ELEMENTS)) for length in window.shape))
+    for index in itertools.islice(every, _MOST_ELEMENTS):
+        place = window.offset + sum(map(operator.mul, index, window.strides))
+        found.setdefault(place, []).append(index)
+    return found
+
+
+def _boxes(window: Window, width: int, drawing: Drawing) -> Iterator[str]:
+    """Boxes with the index that reads each, with a plus where several indices do."""
+    read = readers(window)
+    rows = [read.get(place, []) for place in range(min(window.storage, _MOST_BOXES))]
+    texts = [(",".join(map(str, row[0])) or "()") + ("+" if len(row) > 1 else "") if row else "" for row in rows]
+    cell = max((len(text) for text in (*texts, str(len(texts)))), default=1) + 2
+    each = max(1, (width - 1) // (cell + 1))
+    chunks = [texts[start : start + each] for start in range(0, len(texts), each)]
+    # Whole, or its beginning: one row tells how it goes on.
+    if len(chunks) > _MOST_ROWS or window.storage > len(texts):
+        chunks = chunks[:1]
+    place = 0
+    for chunk in chunks:
+        yield " " + " ".join(str(place + i).center(cell) for i in range(len(chunk))).rstrip()
+        yield from drawing.boxes([[text.center(cell) for text in chunk]])
+        place += len(chunk)
+    if window.storage > place:
+        yield f"and {window.storage - place:,} more elements"
+    if any(text.endswith("+") for text in texts):
+        yield "+ is read by more than one index"
+
+
+def _window_sentence(windows: tuple[Window, ...]) -> str:
+    """The layouts, and who shares a storage."""
+    parts = []
+    for number, window in enumerate(windows):
+        before = _same_memory(windows, number)
+        own = ", its own" if number else ""
+        storage = f"a storage of {window.storage:,} elements{own}"
+        where = f"the storage of {before.name} itself" if before is not None else storage
+        layout = f"shape {_size(window.shape)}, strides {_size(window.strides)} and offset {window.offset}"
+        parts.append(f"{window.name} has {layout} in {where}")
+    return f"{'; '.join(parts)}."
+
+
+# -- shapes
+
+
+def _columns_of(shapes: Shapes) -> list[tuple[str, list[int | None]]]:
+    """From left to right: how the sizes of a column fit, and the sizes; None where a shape has no such dim."""
+    dims = max((len(row.shape) for row in shapes.rows), default=0)
+    padded = [(*[None] * (dims - len(row.shape)), *row.shape) for row in shapes.rows]
+    found = []
+    for place in range(dims):
+        sizes = [row[place] for row in padded]
+        if len(set(sizes)) == 1:
+            relation = _AGREE
+        elif not shapes.broadcast or len(set(sizes) - {None, 1}) > 1:
+            relation = _CLASH
+        else:
+            relation = _STRETCH
+        found.append((relation, sizes))
+    return found
+
+
+def _result(shapes: Shapes) -> tuple[int, ...] | None:
+    """What operands of these shapes give; None where they clash."""
+    columns = _columns_of(shapes)
+    if any(relation == _CLASH for relation, _ in columns):
+        return None
+    return tuple(next((number for number in sizes if number not in (None, 1)), 1) or 0 for _, sizes in columns)
+
+
+def _shape_lines(shapes: Shapes, width: int, drawing: Drawing) -> Iterator[str]:
+    """A row for each shape, one for the marks, one for the result."""
+    del drawing  # numbers and marks: the same in every character set
+    columns = _columns_of(shapes)
+    names = [row.name for row in shapes.rows]
+    rows = [["" if sizes[place] is None else str(sizes[place]) for _, sizes in columns] for place in range(len(names))]
+    names, rows = [*names, ""], [*rows, [_MARKS[relation] for relation, _ in columns]]
+    if shapes.broadcast and (outcome := _result(shapes)) is not None:
+        names, rows = [*names, "give"], [*rows, list(map(str, outcome))]
+    cell = max((len(text) for row in rows for text in row), default=1) + 3
+    room = min(max(map(len, names)), _MOST_NAME, max(6, width - cell * len(columns)))
+    for name, row in zip(names, rows, strict=True):
+        yield (_fitted(name, room).ljust(room) + "".join(text.rjust(cell) for text in row)).rstrip()
+    if shapes.asked is not None:
+        yield f"{'asked'.ljust(room)}   {_size(shapes.asked)}"
+    clash = "! they clash" if shapes.broadcast else "! not the same"
+    words = {_AGREE: "= the same", _STRETCH: "~ stretched", _CLASH: clash}
+    relations = {relation for relation, _ in columns}
+    yield ", ".join(text for relation, text in words.items() if relation in relations)
+
+
+def _shape_sentence(shapes: Shapes) -> str:
+    """How the shapes fit, from the right."""
+    operands = " and ".join(f"{row.name} {_size(row.shape)}" for row in shapes.rows)
+    if not shapes.broadcast:
+        return f"The shapes are {operands}."
+    outcome, columns = _result(shapes), _columns_of(shapes)
+    if outcome is None:
+        last = max(place for place, (relation, _) in enumerate(columns) if relation == _CLASH)
+        return f"Broadcasting {operands}: they clash in dim {last - len(columns)}."
+    asked = f"; {_size(shapes.asked)} is asked" if shapes.asked is not None else ""
+    return f"Broadcasting {operands} gives {_size(outcome)}{asked}."
+
+
+# -- counts
+
+
+def _count_lines(cards: tuple[Card, ...], width: int, drawing: Drawing) -> Iterator[str]:
+    """For each count a heading and a bar for each number, the largest as long as there is room for."""
+    for card in cards:
+        yield _fitted(_counter_text(card), width)
+        name = min(max(len(bar.name) for bar in card.bars), _MOST_BAR_NAME)
+        digits = max(len(f"{bar.number:,}") for bar in card.bars)
+        room = max(1, min(_WIDEST_BAR, width - name - digits - 5))
+        most = max(1, *(bar.number for bar in card.bars))
+        for bar in card.bars:
+            # Each number has a bar, however small it is beside the others.
+            length = max(1, round(room * bar.number / most)) if bar.number else 0
+            yield f"  {_fitted(bar.name, name):<{name}} {bar.number:>{digits},} {drawing.work * length}".rstrip()
+
+
+def _count_sentence(cards: tuple[Card, ...]) -> str:
+    """All numbers."""
+    numbers = (", ".join(f"{bar.name} {bar.number:,}" for bar in card.bars) for card in cards)
+    return "; ".join(f"{_counter_text(card)}: {text}" for card, text in zip(cards, numbers, strict=True)) + "."
+
+
+def _counter_text(card: Card) -> str:
+    return COUNTED.get(card.counter, (card.counter, card.counter))[1]
+
+
+# -- time
+
+
+def _timeline_lines(moments: tuple[Moment, ...], left_out: int, width: int, drawing: Drawing) -> Iterator[str]:
+    """A row for each, its bar where its time is, from 0 on."""
+    spans = shifted(moments, -min(one.start for one in moments))
+    marks = drawing.work + drawing.host + drawing.wait
+    yield from timeline(spans, rows=len(spans), width=width, marks=marks, side=drawing.side).split("\n")
+    if left_out:
+        yield f"{left_out:,} more follow"
+    legend = [f"{drawing.work} a device works", f"{drawing.host} the host works", f"{drawing.wait} the host waits"]
+    whole = ", ".join(legend)
+    yield from [whole] if len(whole) <= width else legend
+
+
+def _timeline_sentence(moments: tuple[Moment, ...], left_out: int) -> str:
+    """How often and for how long the host waited, and what was copied."""
+    waits = [one for one in moments if one.place == "host" and one.name.startswith("wait")]
+    on_device = [one for one in moments if one.place != "host"]
+    copies = sum(one.name in _ON_DEVICE_COPIES for one in on_device)
+    kernels = len(on_device) - copies
+    whole = max(one.end for one in moments) - min(one.start for one in moments)
+    ran = f"{kernels} kernel{'s' * (kernels != 1)} and {copies} cop{'y' if copies == 1 else 'ies'} ran"
+    text = f"In {time_text(whole)} of virtual time {ran}, "
+    text += f"and the host waited {len(waits)} time{'s' * (len(waits) != 1)}"
+    if waits:
+        text += f", for {time_text(sum(one.end - one.start for one in waits))} in all"
+    return f"{text}; {left_out:,} more steps follow." if left_out else f"{text}."
+
+
+def write_timelines(runs: Sequence[tuple[str, tuple[Moment, ...]]], path: str | os.PathLike[str]) -> None:
+    """Write what took time in several runs, one after another, to a file that Perfetto and Chrome show.
+
+    Args:
+        runs: the title of each, and what took time; nothing is drawn of a run where nothing did.
+        path: of the file.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    write_trace(timeline_spans(runs), path)
+
+
+def timeline_spans(runs: Sequence[tuple[str, tuple[Moment, ...]]]) -> list[Span]:
+    """The runs one after another, from 0 on, each below a span with its title."""
+    spans: list[Span] = []
+    now = 0.0
+    for title, moments in (run for run in runs if run[1]):
+        zero, end = min(one.start for one in moments), max(one.end for one in moments)
+        spans.append(Span(title, "run", now, now + end - zero))
+        spans += shifted(moments, now - zero)
+        now += end - zero + _PAUSE_S
+    return spans
