@@ -141,10 +141,11 @@ class ForkStarter(Starter):
     def _take_in(self, worker: WorkerProcess) -> None:
         """Put a worker where its limits hold: nothing of a submission has been sent to it yet."""
         assert isinstance(worker.life, _Forked)
+        if worker.life.group is None:
+            return
         try:
-            if worker.life.group is not None:
-                worker.life.group.take_in(worker.life.pid)
-        except ProcessLookupError:  # it has ended already, which is told when it is asked
+            worker.life.group.take_in(worker.life.pid)
+        except ProcessLookupError:  # it has ended already, which its next request shows
             pass
         except OSError:
             worker.close()
@@ -230,16 +231,12 @@ class _Forked(Life):
 
     def _end(self, seconds: float) -> Ended | None:
         """How it ended, if that is said in time. The channel closes a little before the server has reaped it."""
-        until = time.monotonic() + seconds
-        while self._ended is None:
-            try:
-                message, _ = _receive(self.status, max(0.0, until - time.monotonic()))
-            except (TimeoutError, BlockingIOError):
-                break
-            if message is None:
-                self._lost_server = True
-                break
-            self._ended = message if isinstance(message, Ended) else None
+        if self._ended is None:
+            # `Ended` is all that comes after `Started`.
+            with contextlib.suppress(TimeoutError, BlockingIOError):
+                message, _ = _receive(self.status, seconds)
+                self._lost_server = message is None
+                self._ended = message if isinstance(message, Ended) else None
         return self._ended
 
     def kill(self) -> None:
