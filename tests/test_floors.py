@@ -49,7 +49,7 @@ HOST_WIRE = {"grader.wire.bounds", "grader.wire.frames", "grader.wire.transport"
 LARGEST_FILE = 500
 LARGEST_FUNCTION = 60
 LARGEST_TEST_FILE = 500
-DATA = {"course/templates.py", "sandbox/seccomp_rules.py"}
+DATA = {"course/templates.py"}
 """Tables of data, which may be long."""
 
 

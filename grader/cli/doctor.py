@@ -10,7 +10,7 @@ import click
 
 from grader.cli.options import json_option, read_setup, start_option
 from grader.cli.printing import Say, print_json
-from grader.sandbox.levels import Level
+from grader.model.messages import Level
 
 if TYPE_CHECKING:
     from grader.runner.machine import Examination

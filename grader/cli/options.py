@@ -117,7 +117,7 @@ def confinement_option(default: str | None, shown: str | bool = True, purpose: s
 
 def read_setup(start: str | None, device: str = "sim", confinement: str = "none", seed: int = 0) -> Setup:
     """The setup of a run, from words of the command line."""
-    from grader.runner.open import setup_of
+    from grader.runner.pool import setup_of
 
     return setup_of(start, device, confinement, seed)
 

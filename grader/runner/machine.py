@@ -15,14 +15,11 @@ from dataclasses import dataclass
 from importlib import metadata
 
 from grader.model import Device, Environment
-from grader.model.messages import Setup, Start
+from grader.model.messages import Level, Setup, Start
+from grader.runner.confinement import Reached, SandboxPlan
 from grader.runner.source import open_source
-from grader.runner.walls import Reached, WallPlan
-from grader.sandbox.levels import Level
 
-_version = functools.cache(
-    metadata.version
-)  # it reads and parses a file each time, and there is a report for everybody
+_version = functools.cache(metadata.version)  # it parses a file each time, and each author has a report
 
 
 def describe_machine(setup: Setup, reached: Level | None) -> Environment:
@@ -79,7 +76,7 @@ def examine(setup: Setup) -> Examination:
         "workers start by": machine.start,
     }
     # With no least level: what is missing is to be shown, not refused.
-    with closing(open_source(setup.start, WallPlan())) as source:
+    with closing(open_source(setup.start, SandboxPlan())) as source:
         return Examination(facts, source.wait_ready(), _checks(setup))
 
 

@@ -1,4 +1,4 @@
-"""`python -m grader.sandbox.launch PLAN PARENT`: the worker server, or a spawned worker, inside namespaces and a root.
+"""`python -m grader.sandbox.launch PLAN PARENT`: the worker server, inside namespaces and a root.
 
     host -- outer        waits, and passes on how it ended
               +-- inner  enters namespaces, builds the root
@@ -20,11 +20,9 @@ import socket
 import sys
 from typing import NoReturn
 
-from grader.sandbox import box, kernel, seccomp
-from grader.sandbox.boxes import Boxes
-from grader.sandbox.levels import Level
+from grader.sandbox import kernel, seccomp
+from grader.sandbox.box import Boxes, advice, patiently
 from grader.sandbox.messages import Launched, LaunchPlan, from_text, to_text
-from grader.sandbox.room import advice, patiently
 from grader.sandbox.view import COPIED, View, build
 
 _STRANGER = 2_000_000_000
@@ -45,19 +43,17 @@ _WORLD = (
 
 
 def main() -> None:
-    """Start the command behind a wall, or without one where there can be none."""
+    """Start the command in namespaces, or without them where there can be none."""
     kernel.die_with_parent()
     if os.getppid() != int(sys.argv[2]):  # it was gone before we asked
         return
     # From here on: if the host dies, this does, and with it all that it holds.
     plan = from_text(sys.argv[1])
     assert isinstance(plan, LaunchPlan)
-    refused = _try_inner(plan) if plan.most is Level.FULL else "not asked for"
-    # Told out here: in namespaces of one's own other limits are seen.
+    refused = _try_inner(plan) if plan.namespaces else "namespaces were not wanted"
+    # Outside, since inside namespaces of one's own other limits are seen.
     refused += advice(refused)
-    readable = _readable(plan) if plan.most > Level.NONE else None
-    if plan.least > (Level.REDUCED if readable else Level.NONE):
-        sys.exit(f"a worker cannot be confined at the level {plan.least.word}: {refused}")
+    readable = _readable(plan) if plan.rules else None
     _become(plan, Launched(refused, readable))
 
 
@@ -66,7 +62,7 @@ def _become(plan: LaunchPlan, launched: Launched) -> NoReturn:
 
 
 def _readable(plan: LaunchPlan) -> tuple[str, ...] | None:
-    """What a worker behind a lower wall may read, or None if the kernel or the machine has not what that needs."""
+    """What a worker at the level `reduced` may read, or None if the kernel or the machine has not what that needs."""
     from grader.sandbox import landlock
 
     try:
@@ -124,7 +120,7 @@ def _inner(plan: LaunchPlan, told: int) -> NoReturn:
     pid = os.fork()
     if pid == 0:
         kernel.die_with_parent()
-        (_first if plan.boxes else _only)(plan, proc, told)
+        _first(plan, proc, told)
     os.close(told)
     os._exit(_exit_code(pid))
 
@@ -177,19 +173,6 @@ def _stranger() -> int:
                 return _STRANGER
             last = max(last, start + count - 1)
     return last
-
-
-def _only(plan: LaunchPlan, proc: int, told: int) -> NoReturn:
-    """Be the box of one spawned worker, and end as it ends."""
-    patiently(box.enter)
-    box.furnish(proc, 0)
-    pid = os.fork()
-    if pid == 0:
-        kernel.die_with_parent()
-        os.set_inheritable(proc, True)
-        _become(plan, Launched(proc=proc))
-    os.close(told)
-    os._exit(_exit_code(pid))
 
 
 def _first(plan: LaunchPlan, proc: int, told: int) -> NoReturn:

@@ -37,7 +37,7 @@ from grader.model.errors import GraderError
 from grader.model.messages import Setup
 from grader.report.html import fragment
 from grader.report.terminal import exercise_lines
-from grader.runner.open import default_start
+from grader.runner.pool import default_start
 
 _QUICK_S = 1.0
 _TO_TRY = re.compile(r"^To see it in plain Python[^\n]*:$", re.MULTILINE)

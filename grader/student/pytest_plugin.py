@@ -134,7 +134,7 @@ class Bench:
 
 def _setup() -> Any:
     from grader.model.messages import Setup
-    from grader.runner.open import default_start
+    from grader.runner.pool import default_start
 
     return Setup(default_start())
 

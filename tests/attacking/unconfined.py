@@ -10,8 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from grader.cli import main
-from grader.model.messages import Setup
-from grader.sandbox.levels import Level
+from grader.model.messages import Level, Setup
 
 _options: Any = importlib.import_module("grader.cli.options")
 _read_setup = _options.read_setup

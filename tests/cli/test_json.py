@@ -14,9 +14,9 @@ from grader.author.table import proof_data
 from grader.cli import main
 from grader.cli.doctor import doctor_data
 from grader.model import Course
+from grader.model.messages import Level
+from grader.runner.confinement import PROMISES, Finding, Reached
 from grader.runner.machine import Examination
-from grader.runner.walls import Reached
-from grader.sandbox.levels import PROMISES, Finding, Level
 
 
 def test_next(monkeypatch: pytest.MonkeyPatch) -> None:

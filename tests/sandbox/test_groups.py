@@ -19,10 +19,10 @@ from grader.connection.starting import ForkStarter
 from grader.connection.student import Student
 from grader.model import Limits
 from grader.model.endings import WorkerLost
+from grader.model.messages import Level
+from grader.runner.confinement import SandboxPlan
 from grader.runner.source import WorkerServer
-from grader.runner.walls import WallPlan
 from grader.sandbox import cgroup
-from grader.sandbox.levels import Level
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +35,7 @@ def groups() -> cgroup.Groups:
 
 @pytest.fixture(scope="module")
 def starter(groups: cgroup.Groups, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ForkStarter]:
-    server = WorkerServer(WallPlan(most=Level.FULL))
+    server = WorkerServer(SandboxPlan(most=Level.FULL))
     reached = server.wait_ready()
     made = ForkStarter(server.open_lane(0), tmp_path_factory.mktemp("workers"), groups)
     try:

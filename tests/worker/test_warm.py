@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from grader.sandbox.start import workers_environment
+from grader.sandbox.process import workers_environment
 
 WARM = """
 import os, random, sys

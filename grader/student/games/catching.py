@@ -20,7 +20,7 @@ from grader.model.errors import CourseError
 from grader.model.files import write_whole
 from grader.model.messages import Part, Setup
 from grader.runner.lane import Lane
-from grader.runner.open import open_lane
+from grader.runner.pool import open_lane
 
 _CALLS = "student.{name}(...)"
 

@@ -12,7 +12,7 @@ from grader.model import Check, Course, Device, Exercise
 from grader.model.errors import CourseError
 from grader.model.messages import Part, Setup
 from grader.model.picture import Moment
-from grader.runner.open import open_lane
+from grader.runner.pool import open_lane
 
 MOST_DRAWN = 24
 """So many moments of a run are drawn in a terminal; the file has all."""
