@@ -24,7 +24,7 @@ from grader.model import Limits, Verdict
 from grader.model.endings import WorkerLost
 from grader.sandbox import cgroup
 from grader.sandbox.limits import WorkerLimits
-from grader.sandbox.messages import Ended, Message, Refused, Started, StartWorker, from_text, to_text, to_tree
+from grader.sandbox.messages import Ended, Refused, Started, StartWorker, receive, send, to_tree
 from grader.sandbox.process import workers_environment
 from grader.wire.bounds import Caps, ChannelClosed
 from grader.wire.frames import Channel
@@ -147,12 +147,13 @@ class ForkStarter(Starter):
         ours, theirs = socket.socketpair()
         sink = os.open(output, os.O_WRONLY | os.O_APPEND)
         doors = [] if group is None else group.doors()
-        wanted = to_text(StartWorker(str(folder), own, spared, simulates)).encode()
+        wanted = StartWorker(str(folder), own, spared, simulates)
         try:
-            socket.send_fds(self._server, [wanted], [its_status.fileno(), theirs.fileno(), sink, *doors])
+            send(self._server, wanted, [its_status.fileno(), theirs.fileno(), sink, *doors])
             # The server has its copies. With ours gone the channel closes when the worker ends, whatever it did.
             its_status.close()
-            message, descriptors = _receive(status, _WARM_UP_S)
+            status.settimeout(_WARM_UP_S)
+            message, descriptors = receive(status)
         except OSError:
             message, descriptors = None, []
         finally:
@@ -184,20 +185,6 @@ class ForkStarter(Starter):
         self._server.close()
 
 
-def _receive(status: socket.socket, seconds: float) -> tuple[Message | None, list[int]]:
-    """What the server says of a worker, with its descriptors; None if it is gone.
-
-    Raises:
-        TimeoutError: it says nothing.
-    """
-    status.settimeout(seconds)
-    try:
-        said, descriptors, _, _ = socket.recv_fds(status, 1 << 16, 1)
-    except ConnectionError:
-        said, descriptors = b"", []
-    return (from_text(said) if said else None), list(descriptors)
-
-
 def _pid_of(pidfd: int) -> int:
     """A process's number in our own process namespace, which may not be the server's; see proc_pid_fdinfo(5)."""
     # A pidfd names this very process, whatever number it has where; our /proc tells the one that holds here.
@@ -221,7 +208,8 @@ class _Forked(Life):
         until = time.monotonic() + seconds
         while self._ended is None:
             try:
-                message, _ = _receive(self.status, max(0.0, until - time.monotonic()))
+                self.status.settimeout(max(0.0, until - time.monotonic()))
+                message, _ = receive(self.status)
             except (TimeoutError, BlockingIOError):
                 break
             if message is None:

@@ -20,14 +20,14 @@ from typing import Protocol, TypeVar
 from grader.model.errors import ConfinementError, StartError
 from grader.model.messages import Level, Start
 from grader.runner.confinement import Reached, SandboxPlan, try_out
-from grader.sandbox.messages import EndWorkers, Found, LaunchPlan, Message, OpenLane, Ready, TryOut, from_text, to_text
+from grader.sandbox import messages
+from grader.sandbox.messages import LaunchPlan, Message, TryOut, receive, send, to_text
 from grader.sandbox.process import end, interpreter_paths, isolated, tail, workers_environment
 from grader.sandbox.view import View
 from grader.wire.transport import Patience
 
 START_S = 180.0
 _POLL_S = 0.5
-_MESSAGE_BYTES = 1 << 16
 _ENDS_S = 0.3
 """From the death of the worker server to that of the launcher, which is what is seen from here."""
 
@@ -153,11 +153,11 @@ class WorkerServer:
 
     def _tried(self) -> Reached:
         # Two answers: that torch is imported, and then, on demand, what workers can do.
-        refused = self._answer(Ready).refused
+        refused = self._answer(messages.Ready).refused
 
         def ask(targets: TryOut) -> Mapping[str, str]:
-            self._socket.send(to_text(targets).encode())
-            return self._answer(Found).found
+            send(self._socket, targets)
+            return self._answer(messages.Found).found
 
         self._reached = try_out(self._plan, refused, ask)
         # Reports have told the level by now; a successor must not be worse.
@@ -168,13 +168,11 @@ class WorkerServer:
 
     def _answer(self, kind: type[Kind]) -> Kind:
         self._socket.settimeout(START_S)
-        try:
-            said = self._socket.recv(_MESSAGE_BYTES)
-        except OSError:
-            said = b""
-        if not said:
+        message = None
+        with contextlib.suppress(TimeoutError):
+            message, _ = receive(self._socket)
+        if message is None:
             raise StartError(f"the worker server did not start: {tail(self._log)}")
-        message = from_text(said)
         assert isinstance(message, kind)
         return message
 
@@ -208,7 +206,7 @@ class WorkerServer:
         """
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         try:
-            socket.send_fds(self._socket, [to_text(OpenLane(lane)).encode()], [theirs.fileno()])
+            send(self._socket, messages.OpenLane(lane), [theirs.fileno()])
         except OSError:
             ours.close()
             raise StartError(f"the worker server did not start: {tail(self._log)}") from None
@@ -219,7 +217,7 @@ class WorkerServer:
     def end_workers(self, lane: int) -> bool:
         """Tell the server, which ends them at once."""
         with contextlib.suppress(OSError):  # it is gone, and they with it
-            self._socket.send(to_text(EndWorkers(lane)).encode())
+            send(self._socket, messages.EndWorkers(lane))
         return True
 
     def close(self) -> None:

@@ -44,13 +44,16 @@ Result = TypeVar("Result")
 
 
 class Boxes:
-    """Makes boxes, one ahead of need."""
+    """Makes boxes, one ahead of need, in the launcher.
+
+    Args:
+        proc: a descriptor of a proc file system's folder.
+    """
 
     def __init__(self, proc: int) -> None:
         self._proc = proc
         # Names our own namespace for `setns`, with no proc file system in this root to name it by.
         self._here = os.pidfd_open(os.getpid())
-        self._coming: tuple[int, int] | None = None
         self._ready: list[int] = []
 
     def try_out(self) -> None:
@@ -61,7 +64,7 @@ class Boxes:
         """
         while len(self._ready) < AT_ONCE:
             try:
-                self._ready.append(patiently(self._finish))
+                self._ready.append(patiently(self._make))
             except OSError as error:
                 if error.errno != errno.ENOSPC:
                     raise
@@ -69,23 +72,24 @@ class Boxes:
                 raise OSError(error.errno, some) from None
 
     def hand_over(self, server: socket.socket) -> None:
-        """Give the server a box, as a descriptor of its process, and start to make the next; or say why there is none.
+        """Give the server a box, as a descriptor of its process, and make the next; or say why there is none.
 
         Not waited for here: it is the server that hears of workers whose boxes can be ended.
         """
         try:
-            descriptor = self._ready.pop() if self._ready else self._finish()
+            descriptor = self._ready.pop() if self._ready else self._make()
         except OSError as error:
             server.send(str(error).encode())
             return
         socket.send_fds(server, [b"box"], [descriptor])
         os.close(descriptor)
         # After the handing over, so that it is made while the server forks. One that cannot be had is not needed yet.
-        if not self._ready and self._coming is None:
+        if not self._ready:
             with contextlib.suppress(OSError):
-                self._start()
+                self._ready.append(self._make())
 
-    def _start(self) -> None:
+    def _make(self) -> int:
+        """Start a box, and wait until it is furnished; a descriptor of its process."""
         read, write = os.pipe()
         try:
             kernel.unshare(kernel.CLONE_NEWPID)  # for the next child, not for this process
@@ -94,46 +98,15 @@ class Boxes:
                 if pid == 0:
                     self._be_a_box(write)
             finally:
-                # Back to our own: whatever is forked later would otherwise be born into this box.
+                # Back to our own: else the next fork would be into this box.
                 kernel.setns(self._here, kernel.CLONE_NEWPID)
-            self._coming = os.pidfd_open(pid), read
+            descriptor = os.pidfd_open(pid)
         except OSError:
             os.close(read)
             raise
         finally:
             # Ours closed, so that reading ends when the box has said its word, or died without one.
             os.close(write)
-
-    def _be_a_box(self, told: int) -> NoReturn:
-        try:
-            signal.set_wakeup_fd(-1)
-            # What the launcher holds, the sockets to the server among them, is none of the box's business.
-            kernel.close_all_but(told, self._proc)
-            kernel.unshare(kernel.OF_A_BOX)
-            _furnish(self._proc)
-            # Not before it has its final user: a change of user makes the kernel forget this.
-            kernel.die_with_parent()
-            os.write(told, b"k")
-            # The pipe, too: the other end reads until it is closed.
-            kernel.close_all_but()
-            _hold()
-        except OSError as error:
-            os.write(told, f"{error.errno} {error.strerror}".encode())
-        finally:
-            os._exit(_FAILED)
-
-    def _finish(self) -> int:
-        """The box that is coming; a new one, if that failed: there may be room by now."""
-        if self._coming is not None:
-            with contextlib.suppress(OSError):
-                return self._take()
-        self._start()
-        return self._take()
-
-    def _take(self) -> int:
-        assert self._coming is not None
-        descriptor, read = self._coming
-        self._coming = None
         with os.fdopen(read, "rb") as pipe:
             said = pipe.read()
         if said == b"k":
@@ -141,6 +114,24 @@ class Boxes:
         os.close(descriptor)
         number, _, text = said.decode("utf-8", "replace").partition(" ")
         raise OSError(int(number) if number.isdecimal() else errno.ECHILD, text or "a box ended at once")
+
+    def _be_a_box(self, answer: int) -> NoReturn:
+        try:
+            signal.set_wakeup_fd(-1)
+            # What the launcher holds, the sockets to the server among them, is none of the box's business.
+            kernel.close_all_but(answer, self._proc)
+            kernel.unshare(kernel.OF_A_BOX)
+            _furnish(self._proc)
+            # Not before it has its final user: a change of user makes the kernel forget this.
+            kernel.die_with_parent()
+            os.write(answer, b"k")
+            # The pipe, too: the other end reads until it is closed.
+            kernel.close_all_but()
+            _hold()
+        except OSError as error:
+            os.write(answer, f"{error.errno} {error.strerror}".encode())
+        finally:
+            os._exit(_FAILED)
 
 
 def _furnish(proc: int) -> None:

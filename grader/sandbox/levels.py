@@ -84,10 +84,7 @@ class Reduced(Sandbox):
     def give_up_rights(self) -> None:
         """Be a session of its own, without capabilities."""
         super().give_up_rights()
-        kernel.drop_capabilities()
-        kernel.forbid_new_privileges()
-        kernel.forbid_tracing()
-        kernel.die_with_parent()
+        _give_up_privileges()
 
     def confine(self, limits: WorkerLimits, folder: str) -> str:
         """Go into the empty folder, with limits; then open files in it and the interpreter's, and start no process."""
@@ -153,10 +150,7 @@ class Full(Sandbox):
         if self._box is not None:
             kernel.setns(self._box, kernel.OF_A_BOX)
         # Joining a user namespace gave it all rights in there; no step from here on needs them.
-        kernel.drop_capabilities()
-        kernel.forbid_new_privileges()
-        kernel.forbid_tracing()
-        kernel.die_with_parent()
+        _give_up_privileges()
         _live_in(WORK)
         if self._rules is not None:
             self._landlock.apply(self._rules)
@@ -175,6 +169,13 @@ class Full(Sandbox):
         box = self._box_of.pop(pid, None)
         if box is not None:
             _end_box(box)
+
+
+def _give_up_privileges() -> None:
+    kernel.drop_capabilities()
+    kernel.forbid_new_privileges()
+    kernel.forbid_tracing()
+    kernel.die_with_parent()
 
 
 def _end_box(box: int) -> None:

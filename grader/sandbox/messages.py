@@ -15,16 +15,25 @@ Everything here is from us and to us: no student code has run yet in the sender.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+import socket
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from grader.sandbox.limits import WorkerLimits
 from grader.sandbox.view import View
 
+_MESSAGE_BYTES = 1 << 16
+_MOST_DESCRIPTORS = 8
+
 
 @dataclass(frozen=True)
-class LaunchPlan:
+class Message:
+    """One of the messages below."""
+
+
+@dataclass(frozen=True)
+class LaunchPlan(Message):
     """What the launcher is to start.
 
     Attributes:
@@ -41,7 +50,7 @@ class LaunchPlan:
 
 
 @dataclass(frozen=True)
-class Launched:
+class Launched(Message):
     """What the launcher reached.
 
     Attributes:
@@ -79,21 +88,21 @@ class Targets:
 
 
 @dataclass(frozen=True)
-class OpenLane:
+class OpenLane(Message):
     """A lane is there; its socket comes along."""
 
     lane: int
 
 
 @dataclass(frozen=True)
-class EndWorkers:
+class EndWorkers(Message):
     """End the workers of a lane that are not spared."""
 
     lane: int
 
 
 @dataclass(frozen=True)
-class TryOut:
+class TryOut(Message):
     """Try what workers can do.
 
     Attributes:
@@ -106,7 +115,7 @@ class TryOut:
 
 
 @dataclass(frozen=True)
-class Ready:
+class Ready(Message):
     """The server is warm.
 
     Attributes:
@@ -117,14 +126,14 @@ class Ready:
 
 
 @dataclass(frozen=True)
-class Found:
+class Found(Message):
     """What each probe found, by name; "" where its promise holds."""
 
     found: Mapping[str, str]
 
 
 @dataclass(frozen=True)
-class StartWorker:
+class StartWorker(Message):
     """Start a worker; end it when the lane has shut its socket down.
 
     Attributes:
@@ -141,12 +150,12 @@ class StartWorker:
 
 
 @dataclass(frozen=True)
-class Started:
+class Started(Message):
     """A worker was started; a pidfd of it comes along."""
 
 
 @dataclass(frozen=True)
-class Refused:
+class Refused(Message):
     """A worker could not be started.
 
     Attributes:
@@ -157,7 +166,7 @@ class Refused:
 
 
 @dataclass(frozen=True)
-class Ended:
+class Ended(Message):
     """A worker has ended.
 
     Attributes:
@@ -169,11 +178,7 @@ class Ended:
     cpu_s: float
 
 
-Message = (
-    LaunchPlan | Launched | OpenLane | EndWorkers | TryOut | Ready | Found | StartWorker | Started | Refused | Ended
-)
-
-_KINDS: Mapping[str, type[Message]] = {kind.__name__: kind for kind in Message.__args__}
+_KINDS: Mapping[str, type[Message]] = {kind.__name__: kind for kind in Message.__subclasses__()}
 _PARTS: Mapping[str, Callable[..., Any]] = {"view": View, "limits": WorkerLimits, "targets": Targets}
 
 
@@ -203,3 +208,21 @@ def to_text(message: Message) -> str:
 def from_text(text: str | bytes) -> Message:
     """The message of an argument or a datagram."""
     return from_tree(json.loads(text))
+
+
+def send(sock: socket.socket, message: Message, descriptors: Sequence[int] = ()) -> None:
+    """Send a message as one datagram."""
+    socket.send_fds(sock, [to_text(message).encode()], descriptors)
+
+
+def receive(sock: socket.socket) -> tuple[Message | None, list[int]]:
+    """One message, with its descriptors; None if the other end is closed.
+
+    Raises:
+        TimeoutError: the socket has a timeout, and nothing came.
+    """
+    try:
+        data, descriptors, _, _ = socket.recv_fds(sock, _MESSAGE_BYTES, _MOST_DESCRIPTORS)
+    except ConnectionError:
+        data, descriptors = b"", []
+    return (from_text(data) if data else None), list(descriptors)

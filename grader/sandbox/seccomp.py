@@ -1,31 +1,20 @@
-"""System-call filters: what they refuse, how the files in `filters/` are built from it, and how they are applied.
+"""System-call filters: what they refuse, and how they are applied.
 
-The filters are built ahead, so that a worker loads one in microseconds and no machine that grades needs libseccomp:
-`python -m grader.sandbox.seccomp` writes them again with pyseccomp (of the extra `dev`); a test compares. What is
-refused gives an error number, not death, so that honest code which merely asks gets an exception.
+The files in `filters/` are built from these rules ahead, so that a worker loads one in microseconds and no machine that
+grades needs libseccomp: `python tests/sandbox/filters.py` writes them again, and a test compares. What is
+refused gives an error number, not death, so that honest code which merely tries it gets an exception.
 """
 
 from __future__ import annotations
 
 import errno
 import platform
-import struct
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from grader.sandbox.kernel import filter_system_calls
 
 FILTERS = Path(__file__).with_name("filters")
-ARCHITECTURES = {"x86_64": "X86_64", "aarch64": "AARCH64"}
-
-_NEWEST_CALL = 456
-"""Numbers above belong to kernels that are newer than these rules: they do not exist here."""
-
-_UNKNOWN = -1
-"""What libseccomp says of a name that it has never heard; of one that this architecture lacks it says less."""
-
 _OUT_OF_BOUNDS = """
     ptrace process_vm_readv process_vm_writev process_madvise process_mrelease pidfd_getfd kcmp
     mount umount umount2 pivot_root chroot fsopen fsconfig fsmount fspick move_mount open_tree open_tree_attr
@@ -49,9 +38,6 @@ _OUT_OF_BOUNDS = """
 The last two lines, with `_advice`, are about files that all workers read, such as the packages: who can drop their
 pages, ask which are there, or be told that somebody else reads them, can pass bits on without a file of his own.
 """
-
-_NOT_YET = {"open_tree_attr", "statmount", "listmount", "lsm_set_self_attr", "setxattrat", "removexattrat"}
-"""Refused by their numbers alone, which lie above `_NEWEST_CALL`; libseccomp may not know them yet."""
 
 _WITHOUT_A_ROOT = """
     chmod fchmod fchmodat fchmodat2 chown lchown fchown fchownat utime utimes futimesat utimensat
@@ -133,66 +119,3 @@ def apply(programs: list[bytes]) -> None:
     # Filters add up: the strictest answer of all counts, so their order does not matter.
     for program in programs:
         filter_system_calls(program)
-
-
-def build(name: str, architecture: str) -> bytes:
-    """One filter, as an array of `struct sock_filter`. Needs pyseccomp and libseccomp.
-
-    Args:
-        name: of `RULES`.
-        architecture: of `ARCHITECTURES`.
-
-    Raises:
-        ValueError: libseccomp is older than a call that is to be refused.
-    """
-    import pyseccomp as seccomp
-
-    machine = getattr(seccomp.Arch, ARCHITECTURES[architecture])
-    rules = seccomp.SyscallFilter(seccomp.ALLOW)
-    if machine != seccomp.system_arch():
-        rules.add_arch(machine)
-        rules.remove_arch(seccomp.system_arch())
-    # A processor of 64 bits also takes calls of 32, under other numbers, which these rules do not mean.
-    rules.set_attr(seccomp.Attr.ACT_BADARCH, seccomp.KILL_PROCESS)
-    for number, call, conditions in RULES[name]():
-        known = seccomp.resolve_syscall(machine, call)
-        if known == _UNKNOWN and call not in _NOT_YET:  # left out in silence, it would be let through
-            raise ValueError(f"this libseccomp does not know {call}; build the filters with a later one")
-        if known < 0:  # this architecture has no such call
-            continue
-        args = [seccomp.Arg(arg, getattr(seccomp, how), *values) for arg, how, *values in conditions]
-        rules.add_rule_exactly(seccomp.ERRNO(number), seccomp.resolve_syscall(seccomp.system_arch(), call), *args)
-    with tempfile.TemporaryFile() as file:
-        rules.export_bpf(file)
-        file.seek(0)
-        return _refuse_newer_calls() + file.read()
-
-
-def _refuse_newer_calls() -> bytes:
-    def instruction(code: int, if_true: int, if_false: int, value: int) -> bytes:
-        return struct.pack("HBBI", code, if_true, if_false, value)
-
-    load_number, jump_if_greater, give = 0x20, 0x25, 0x06
-    return (
-        instruction(load_number, 0, 0, 0)
-        + instruction(jump_if_greater, 0, 1, _NEWEST_CALL)
-        + instruction(give, 0, 0, 0x00050000 | errno.ENOSYS)
-    )
-
-
-def files() -> dict[Path, Any]:
-    """The path of every filter, with what builds it."""
-    return {
-        FILTERS / f"{name}.{architecture}.bpf": (name, architecture) for name in RULES for architecture in ARCHITECTURES
-    }
-
-
-def main() -> None:
-    """Write all filters."""
-    FILTERS.mkdir(exist_ok=True)
-    for path, what in files().items():
-        path.write_bytes(build(*what))
-
-
-if __name__ == "__main__":
-    main()

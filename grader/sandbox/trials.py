@@ -18,6 +18,7 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from grader.sandbox import kernel
@@ -33,6 +34,7 @@ _DAEMON_S = 4.0
 _DAEMON_WAIT_S = 0.5
 _PROBES_S = 60.0
 _CPU_S = 30
+_LEFT = b"left"
 _FILE_MB = 16
 
 _PR_GET_SECCOMP = 21
@@ -210,67 +212,68 @@ class _Probes:
 _NAMES = [name for name in vars(_Probes) if not name.startswith("_")]
 
 
-def try_out(sandbox: Sandbox, asked: TryOut) -> dict[str, str]:
+def try_out(sandbox: Sandbox, wanted: TryOut) -> dict[str, str]:
     """What each probe found, by name; see `grader.runner.confinement`.
 
     Args:
         sandbox: how workers are confined.
-        asked: what the probes try to reach.
+        wanted: what the probes try to reach.
     """
+    targets, (first, second) = wanted.targets, wanted.folders
+
+    def limits(processes: int) -> WorkerLimits:
+        return WorkerLimits(_CPU_S, targets.memory_mb, _FILE_MB, processes)
+
     try:
-        return _try_out(sandbox, asked)
+        # As for an exercise that allows no process, which is what most of them do.
+        said = _in_a_worker(sandbox, first, limits(1), lambda: json.dumps(_try_all(targets)).encode())
+        found: dict[str, str] = json.loads(said) if said else {}
+        # With processes allowed, where a sandbox allows any: else no daemon could be left, and the probe would show
+        # nothing.
+        left = _in_a_worker(sandbox, second, limits(8), _leave_a_daemon, leaves=True)
     except OSError as error:  # the system gave a worker when the sandbox was built, and gives none now
         return dict.fromkeys((*_NAMES, "daemons"), f"no worker could be started to try it: {error}")
+    if left is None:
+        return {**found, "daemons": "a process stayed"}
+    return {**found, "daemons": "" if left == _LEFT else "its probe did not answer"}
 
 
-def _try_out(sandbox: Sandbox, asked: TryOut) -> dict[str, str]:
+def _in_a_worker(
+    sandbox: Sandbox, folder: str, limits: WorkerLimits, action: Callable[[], bytes], *, leaves: bool = False
+) -> bytes | None:
+    """What an action gives in a throw-away worker; None if something of the worker still holds its pipe.
+
+    Args:
+        sandbox: confines it.
+        folder: an empty one.
+        limits: of the worker.
+        action: what it does.
+        leaves: whether it leaves something behind and goes by itself, as a student's code would.
+    """
     read, write = os.pipe()
     pid = sandbox.fork()
     if pid == 0:
         try:
-            # As for an exercise that allows no process, which is what most of them do.
-            _confine(sandbox, write, asked.folders[0], 1, asked.targets.memory_mb)
-            os.write(write, json.dumps(_try_all(asked.targets)).encode())
+            sandbox.give_up_rights()
+            kernel.close_all_but(write)
+            sandbox.confine(limits, folder)
+            os.write(write, action())
         finally:
             os._exit(0)
     # With our own end open, reading would not end when the worker does.
     os.close(write)
-    told = _read_all(read, _PROBES_S)
+    said = None
+    if leaves:
+        # Not reaped yet, as in the server: its number could be another's by the time that what it left is ended.
+        os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+    else:
+        said = _read_all(read, _PROBES_S)
     sandbox.end(pid)
     os.waitpid(pid, 0)
-    found: dict[str, str] = json.loads(told) if told else {}
-    return {**found, "daemons": _what_a_daemon_does(sandbox, asked.folders[1], asked.targets.memory_mb)}
-
-
-def _what_a_daemon_does(sandbox: Sandbox, folder: str, memory_mb: int) -> str:
-    read, write = os.pipe()
-    pid = sandbox.fork()
-    if pid == 0:
-        try:
-            # With processes allowed, where a sandbox allows any: else no daemon could be left, and the probe would show
-            # nothing.
-            _confine(sandbox, write, folder, 8, memory_mb)
-            _leave_a_daemon()
-            os.write(write, b"left")
-        finally:
-            os._exit(0)
-    os.close(write)
-    # Waited for before its box is ended: it is to leave the daemon behind and go by itself, as a student's code would.
-    # Not reaped yet, as in the server: its number could be another process's by the time that what it left is ended.
-    os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
-    sandbox.end(pid)
-    os.waitpid(pid, 0)
-    # A daemon that lives on holds the pipe open.
-    told = _read_all(read, _DAEMON_WAIT_S)
-    if told is None:
-        return "a process stayed"
-    return "" if told == b"left" else "its probe did not answer"
-
-
-def _confine(sandbox: Sandbox, kept: int, folder: str, processes: int, memory_mb: int) -> None:
-    sandbox.give_up_rights()
-    kernel.close_all_but(kept)
-    sandbox.confine(WorkerLimits(_CPU_S, memory_mb, _FILE_MB, processes), folder)
+    if leaves:
+        said = _read_all(read, _DAEMON_WAIT_S)
+    os.close(read)
+    return said
 
 
 def _read_all(descriptor: int, seconds: float) -> bytes | None:
@@ -279,15 +282,12 @@ def _read_all(descriptor: int, seconds: float) -> bytes | None:
     until = time.monotonic() + seconds
     poll = select.poll()
     poll.register(descriptor, select.POLLIN)
-    try:
-        while poll.poll(max(0.0, until - time.monotonic()) * 1000):
-            chunk = os.read(descriptor, 1 << 16)
-            if not chunk:
-                return said
-            said += chunk
-        return None
-    finally:
-        os.close(descriptor)
+    while poll.poll(max(0.0, until - time.monotonic()) * 1000):
+        chunk = os.read(descriptor, 1 << 16)
+        if not chunk:
+            return said
+        said += chunk
+    return None
 
 
 def _try_all(targets: Targets) -> dict[str, str]:
@@ -301,7 +301,7 @@ def _try_all(targets: Targets) -> dict[str, str]:
     return found
 
 
-def _leave_a_daemon() -> None:
+def _leave_a_daemon() -> bytes:
     """Start a process that leaves the session and lives on for a while, holding every descriptor; see `daemons`."""
     with contextlib.suppress(OSError):
         # Twice forked and in a session of its own, it has no tie to the worker that a signal could follow.
@@ -311,3 +311,4 @@ def _leave_a_daemon() -> None:
             if os.fork() == 0:
                 time.sleep(_DAEMON_S)
             os._exit(0)
+    return _LEFT

@@ -25,10 +25,10 @@ import torch
 from grader import accelerator
 from grader.sandbox import kernel, messages
 from grader.sandbox.levels import Full, Reduced, Sandbox
-from grader.sandbox.messages import from_text, to_text
+from grader.sandbox.messages import from_text, receive, send
 from grader.sandbox.trials import try_out
 from grader.worker import counting, surroundings
-from grader.worker.start import forked, receive
+from grader.worker.start import forked
 
 _SELF_CHECK_S = 20
 _PRELOADED = ("numpy.random", "numpy.linalg", "torch.autograd.gradcheck", "torch.nn.functional")
@@ -248,4 +248,4 @@ def _send(sock: socket.socket, message: messages.Message, descriptors: Sequence[
     # The lane is gone, whose workers are ended when its socket is found closed; or a spare that died, which is reaped
     # and told like any other death.
     with contextlib.suppress(OSError):
-        socket.send_fds(sock, [to_text(message).encode()], descriptors)
+        send(sock, message, descriptors)

@@ -14,14 +14,11 @@ import sys
 
 from grader.sandbox import cgroup, kernel
 from grader.sandbox.levels import Sandbox
-from grader.sandbox.messages import Message, StartWorker, from_text, from_tree
+from grader.sandbox.messages import StartWorker, from_tree, receive
 from grader.wire.frames import Channel
 from grader.wire.transport import PipeTransport, SocketTransport
 from grader.worker import surroundings
 from grader.worker.serve import serve
-
-_MESSAGE_BYTES = 1 << 16
-_MOST_DESCRIPTORS = 8
 
 
 def spawned() -> None:
@@ -78,15 +75,6 @@ def forked(orders: socket.socket, sandbox: Sandbox) -> None:
     # Its descriptor is closed by now. Were the object collected later, it would close the number's next owner.
     orders.detach()
     _live(Channel(SocketTransport(channel), trusts=True), sandbox, message)
-
-
-def receive(sock: socket.socket) -> tuple[Message | None, list[int]]:
-    """One message of the host's or a lane's, with its descriptors; None if the other end is closed."""
-    try:
-        data, descriptors, _, _ = socket.recv_fds(sock, _MESSAGE_BYTES, _MOST_DESCRIPTORS)
-    except ConnectionError:
-        data, descriptors = b"", []
-    return (from_text(data) if data else None), list(descriptors)
 
 
 def _live(channel: Channel, sandbox: Sandbox, wanted: StartWorker) -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sandbox.filters import build, files
 from support import COURSES
 
 from grader.connection.connection import Connection
@@ -383,8 +384,8 @@ def test_filters_are_built_from_the_rules() -> None:
         import pyseccomp  # noqa: F401
     except (ImportError, RuntimeError):  # the latter where the C library is missing
         pytest.skip("pyseccomp is not usable here")
-    for path, what in seccomp.files().items():
-        assert path.read_bytes() == seccomp.build(*what), f"{path.name}: run python -m grader.sandbox.seccomp"
+    for path, what in files().items():
+        assert path.read_bytes() == build(*what), f"{path.name}: run python tests/sandbox/filters.py"
 
 
 def test_landlock_refuses_by_itself(tmp_path: Path) -> None:
