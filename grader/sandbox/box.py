@@ -100,7 +100,6 @@ class Boxes:
             finally:
                 # Back to our own: else the next fork would be into this box.
                 kernel.setns(self._here, kernel.CLONE_NEWPID)
-            descriptor = os.pidfd_open(pid)
         except OSError:
             os.close(read)
             raise
@@ -110,14 +109,12 @@ class Boxes:
         with os.fdopen(read, "rb") as pipe:
             said = pipe.read()
         if said == b"k":
-            return descriptor
-        os.close(descriptor)
+            return os.pidfd_open(pid)
         number, _, text = said.decode("utf-8", "replace").partition(" ")
         raise OSError(int(number) if number.isdecimal() else errno.ECHILD, text or "a box ended at once")
 
     def _be_a_box(self, answer: int) -> NoReturn:
         try:
-            signal.set_wakeup_fd(-1)
             # What the launcher holds, the sockets to the server among them, is none of the box's business.
             kernel.close_all_but(answer, self._proc)
             kernel.unshare(kernel.OF_A_BOX)
@@ -156,22 +153,19 @@ def _loopback_up() -> None:
         fcntl.ioctl(sock, _SIOCSIFFLAGS, struct.pack("16sh14x", b"lo", _IFF_UP))
 
 
-def _hold() -> None:
-    """Keep the box until this process is ended: give up all privileges, and reap what nobody else does.
+def _hold() -> NoReturn:
+    """Keep the box until this process is ended: give up all privileges, and wait.
 
-    It stays traceable, or nobody could join; what lives in the box has no system call to trace with.
+    The kernel reaps what is left to this process, since the launcher ignores SIGCHLD. The process stays traceable, or
+    no worker could join; what lives in the box has no system call to trace with.
     """
     # It was root in here so as to furnish the place, and needs nothing of that to wait.
     kernel.drop_capabilities()
     kernel.forbid_new_privileges()
-    # `sigwait` takes signals that are blocked; a child that ends between two rounds stays pending. Nothing else may
-    # interrupt this process, which is ended by SIGKILL from outside.
+    # Nothing may interrupt this process, which is ended by SIGKILL from outside.
     signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
     while True:
-        signal.sigwait({signal.SIGCHLD})
-        with contextlib.suppress(ChildProcessError):
-            while os.waitpid(-1, os.WNOHANG)[0]:
-                pass
+        signal.pause()
 
 
 def patiently(action: Callable[[], Result]) -> Result:

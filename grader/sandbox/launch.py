@@ -1,6 +1,6 @@
 """`python -m grader.sandbox.launch PLAN PARENT`: the worker server, inside namespaces and a root.
 
-    host -- outer        waits, and passes on how it ended
+    host -- outer        waits
               +-- inner  enters namespaces, builds the root
                     +-- first process   makes boxes, is process 1 for all that follows
                           +-- worker server ... workers
@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import selectors
 import signal
 import socket
 import sys
@@ -30,7 +29,6 @@ _STRANGER = 2_000_000_000
 
 _REFUSED = 77
 _CAP_SYS_ADMIN = 21
-_BY_SIGNAL = 128
 
 _WORLD = (
     kernel.CLONE_NEWNS
@@ -73,7 +71,7 @@ def _readable(plan: LaunchPlan) -> tuple[str, ...] | None:
 
 
 def _try_inner(plan: LaunchPlan) -> str:
-    """Start the inner process and end as it ends. Comes back only with the reason why there is none."""
+    """Start the inner process and end when it ends. Comes back only with the reason why there is none."""
     # The pipe closes without a word once the command runs, as `exec` closes it. A word is a reason why it does not.
     read, write = os.pipe()
     pid = os.fork()
@@ -90,15 +88,10 @@ def _try_inner(plan: LaunchPlan) -> str:
     os.close(write)
     with os.fdopen(read, "rb") as pipe:
         reason = pipe.read().decode("utf-8", "replace")
-    code = _exit_code(pid)
+    os.waitpid(pid, 0)
     if reason:
         return reason
-    # The host sees this process alone. It is to end as the command did, by the same signal.
-    if code > _BY_SIGNAL:
-        with contextlib.suppress(OSError, ValueError):  # SIGKILL has no other meaning to take back
-            signal.signal(code - _BY_SIGNAL, signal.SIG_DFL)
-        os.kill(os.getpid(), code - _BY_SIGNAL)
-    os._exit(code)
+    os._exit(0)  # the server has ended; the host waits for this process
 
 
 def _inner(plan: LaunchPlan, told: int) -> NoReturn:
@@ -122,7 +115,8 @@ def _inner(plan: LaunchPlan, told: int) -> NoReturn:
         kernel.die_with_parent()
         _first(plan, proc, told)
     os.close(told)
-    os._exit(_exit_code(pid))
+    os.waitpid(pid, 0)
+    os._exit(0)
 
 
 def _may_mount() -> bool:
@@ -177,20 +171,14 @@ def _stranger() -> int:
 
 def _first(plan: LaunchPlan, proc: int, told: int) -> NoReturn:
     """Start the worker server, and make boxes for it until it ends."""
+    # The kernel reaps the boxes, and whatever else is left to process 1.
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     boxes = Boxes(proc)
     # Before the server is started: where no boxes can be made, or too few, the reason goes to the host, and another
     # level is tried.
     boxes.try_out()
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    woken, wake = socket.socketpair()
-    for end in (woken, wake):
-        end.setblocking(False)
-    # Deaths arrive as bytes on a socket, beside the server's requests; process 1 must reap whatever is left to it.
-    signal.signal(signal.SIGCHLD, lambda *_: None)
-    signal.set_wakeup_fd(wake.fileno())
-    server = os.fork()
-    if server == 0:
-        signal.set_wakeup_fd(-1)
+    if os.fork() == 0:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         for descriptor in (theirs.fileno(), proc):
             # Everything else is closed by `exec`.
@@ -198,41 +186,11 @@ def _first(plan: LaunchPlan, proc: int, told: int) -> NoReturn:
         _become(plan, Launched(proc=proc, boxes=theirs.fileno()))
     theirs.close()
     os.close(told)
-    selector = selectors.DefaultSelector()
-    selector.register(ours, selectors.EVENT_READ)
-    selector.register(woken, selectors.EVENT_READ)
-    while True:
-        for key, _ in selector.select():
-            if key.fileobj is woken:
-                woken.recv(4096)
-                _reap(server)
-            elif ours.recv(16):
-                boxes.hand_over(ours)
-            else:
-                # The server's end is closed; it is about to end, and is reaped above.
-                selector.unregister(ours)
-
-
-def _reap(server: int) -> None:
-    """Reap boxes; end when the server has."""
-    while True:
-        try:
-            pid, status = os.waitpid(-1, os.WNOHANG)
-        except ChildProcessError:
-            return
-        if pid == 0:
-            return
-        if pid == server:
-            os._exit(_plain(os.waitstatus_to_exitcode(status)))
-
-
-def _exit_code(pid: int) -> int:
-    """Wait for a child; a signal that ended it becomes a number above 128."""
-    return _plain(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
-
-
-def _plain(code: int) -> int:
-    return code if code >= 0 else _BY_SIGNAL - code
+    with contextlib.suppress(ConnectionError):
+        while ours.recv(16):
+            boxes.hand_over(ours)
+    # The server's end is closed. With process 1 the kernel ends all that is in its namespace.
+    os._exit(0)
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 import torch
 
 from grader import accelerator
-from grader.sandbox import kernel, messages
+from grader.sandbox import messages
 from grader.sandbox.levels import Full, Reduced, Sandbox
 from grader.sandbox.messages import from_text, receive, send
 from grader.sandbox.trials import try_out
@@ -40,6 +40,7 @@ class _Spare:
     """A worker that was forked ahead and waits for its descriptors."""
 
     pid: int
+    pidfd: int
     orders: socket.socket
 
 
@@ -103,19 +104,10 @@ class _Server:
         self._no_room = ""
         self._simulates = False
         self._selector = selectors.DefaultSelector()
-        self._woken, self._wake = socket.socketpair()
-        for end in (self._woken, self._wake):
-            end.setblocking(False)
 
     def run(self) -> None:
         """Answer messages and reap workers until the host is gone."""
-        # A death becomes a byte on a socket, so one `select` waits for messages and deaths alike. Python writes that
-        # byte for signals that have a handler, so there is one, which does nothing.
-        signal.signal(signal.SIGCHLD, lambda *_: None)
-        kernel.hear_of_ends_alone()
-        signal.set_wakeup_fd(self._wake.fileno())
         self._selector.register(self._host, selectors.EVENT_READ, self._from_host)
-        self._selector.register(self._woken, selectors.EVENT_READ, self._on_wake)
         self._fork_spare()
         _send(self._host, messages.Ready(self._refused))
         while self._host.fileno() != -1:
@@ -179,9 +171,7 @@ class _Server:
         _send(spare.orders, wanted, descriptors)
         spare.orders.close()
         # A descriptor and not a number: in the server's process namespace the worker has another number than outside.
-        pidfd = os.pidfd_open(spare.pid)
-        _send(status, messages.Started(), [pidfd])
-        os.close(pidfd)
+        _send(status, messages.Started(), [spare.pidfd])
         self._fork_spare()
 
     def _end_one(self, pid: int, status: socket.socket) -> None:
@@ -190,30 +180,22 @@ class _Server:
             self._selector.unregister(status)
             self._sandbox.end(pid)
 
-    def _on_wake(self, sock: socket.socket) -> None:
-        # Emptied before the dead are counted: whoever dies meanwhile writes a new byte, and is found next time.
-        with contextlib.suppress(BlockingIOError):
-            while sock.recv(4096):
-                pass
-        while True:
-            try:
-                ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
-            except ChildProcessError:
-                return
-            if ended is None:
-                return
-            self._sandbox.end(ended.si_pid)  # before its number can be another process's
-            pid, code, used = os.wait4(ended.si_pid, 0)
-            if pid in self._workers:
-                status = self._workers.pop(pid).status
-                with contextlib.suppress(KeyError):  # the lane has shut it down
-                    self._selector.unregister(status)
-                _send(status, messages.Ended(os.waitstatus_to_exitcode(code), used.ru_utime + used.ru_stime))
-                status.close()
-            # A spare that died unused is no lane's loss; the next request forks another.
-            elif self._spare is not None and self._spare.pid == pid:
-                self._spare.orders.close()
-                self._spare = None
+    def _on_end(self, pid: int, pidfd: int) -> None:
+        """Reap a worker that has ended, and tell its lane."""
+        self._selector.unregister(pidfd)
+        os.close(pidfd)
+        self._sandbox.end(pid)  # before its number can be another process's
+        _, code, used = os.wait4(pid, 0)
+        if pid in self._workers:
+            status = self._workers.pop(pid).status
+            with contextlib.suppress(KeyError):  # the lane has shut it down
+                self._selector.unregister(status)
+            _send(status, messages.Ended(os.waitstatus_to_exitcode(code), used.ru_utime + used.ru_stime))
+            status.close()
+        # A spare that died unused is no lane's loss; the next request forks another.
+        elif self._spare is not None and self._spare.pid == pid:
+            self._spare.orders.close()
+            self._spare = None
 
     def _end_workers(self, lane: int, *, all_of_them: bool) -> None:
         for pid, work in self._workers.items():
@@ -240,7 +222,9 @@ class _Server:
             finally:
                 os._exit(70)
         orders.close()
-        self._spare = _Spare(pid, ours)
+        pidfd = os.pidfd_open(pid)
+        self._selector.register(pidfd, selectors.EVENT_READ, lambda _: self._on_end(pid, pidfd))
+        self._spare = _Spare(pid, pidfd, ours)
         return True
 
 

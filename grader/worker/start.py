@@ -8,7 +8,6 @@ ahead of need.
 from __future__ import annotations
 
 import os
-import signal
 import socket
 import sys
 
@@ -51,9 +50,6 @@ def forked(orders: socket.socket, sandbox: Sandbox) -> None:
         orders: on which that arrives, once.
         sandbox: what confines it.
     """
-    # Still the server's: a signal here would write into its socket, or into whatever has that number next.
-    signal.set_wakeup_fd(-1)
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     if sys.platform == "linux":
         # They make a fork cheaper. Under load one takes its time to be had, and that is student code's time.
         kernel.take_small_pages()
