@@ -145,10 +145,6 @@ def _furnish(proc: int) -> None:
     with contextlib.suppress(PermissionError):  # filtered in some containers; then it keeps the container's name
         socket.sethostname("worker")
     # A new network has a loopback device that is down. Ranks of one worker talk over it.
-    _loopback_up()
-
-
-def _loopback_up() -> None:
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
         fcntl.ioctl(sock, _SIOCSIFFLAGS, struct.pack("16sh14x", b"lo", _IFF_UP))
 
