@@ -35,7 +35,8 @@ CAN_FORK = sys.platform == "linux" and hasattr(os, "memfd_create")
 """Elsewhere fork is missing, or unsafe once torch is imported."""
 
 _UNCONFINED = (
-    "fresh interpreters are not confined: to confine student code, leave out --start spawn and --device cuda, on Linux"
+    "workers that start as fresh interpreters have no sandbox: leave out --start spawn and --device cuda, and on macOS "
+    "and Windows use the container"
 )
 
 Kind = TypeVar("Kind", bound=Message)
