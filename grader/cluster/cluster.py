@@ -19,13 +19,13 @@ from typing import Any
 from distributed import Client, KilledWorker, LocalCluster
 from distributed.scheduler import NoValidWorkerError, NoWorkerError
 
-from grader.cluster.node import BatchPlugin, NodePlugin, facts, grade_here, pack
+from grader.cluster.node import BatchPlugin, NodePlugin, facts, grade_here
 from grader.grading.origin import as_handed_in
 from grader.grading.outcomes import Outcomes, lost
-from grader.grading.plan import RunPlan
+from grader.grading.plan import RunPlan, pack
 from grader.grading.work import Result, Work
 from grader.model.errors import CourseError, StartError
-from grader.sandbox.levels import Level
+from grader.model.messages import Level
 
 _CONNECT_S = 20
 _WAIT_S = 300.0

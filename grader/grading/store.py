@@ -22,8 +22,8 @@ from grader.grading.outcomes import Outcomes
 from grader.grading.traces import COSTS, Trace, Traces
 from grader.grading.work import Finished, Result, Work
 from grader.model import GradedExercise, Verdict
+from grader.model.messages import Level
 from grader.model.typed import from_json, to_json
-from grader.sandbox.levels import Level
 
 VERSION = 2
 _MOST_RESULTS, _MOST_TRACES = 10_000, 40_000

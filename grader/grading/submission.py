@@ -11,8 +11,8 @@ from grader.grading.schedule import in_order, schedule
 from grader.grading.store import Store
 from grader.grading.work import Finished, Work
 from grader.model import GradedExercise, Report, Score, Submission
+from grader.model.messages import Level
 from grader.runner.machine import describe_machine
-from grader.sandbox.levels import Level
 
 
 def grade_submission(
