@@ -31,7 +31,7 @@ from grader.course.load import load_course
 from grader.model import Exercise, Outcome, Verdict
 from grader.model.messages import Part, Setup, Start
 from grader.runner.lane import Lane
-from grader.runner.open import open_lane
+from grader.runner.pool import open_lane
 
 ROOT = Path(__file__).resolve().parents[1]
 IDS = ("predict_strides", "fix_the_loop")

@@ -20,10 +20,10 @@ from pathlib import Path
 from grader.connection.connection import Connection
 from grader.connection.starting import ForkStarter
 from grader.model import Limits
+from grader.model.messages import Level
+from grader.runner.confinement import SandboxPlan
 from grader.runner.source import WorkerServer
-from grader.runner.walls import WallPlan
 from grader.sandbox import cgroup
-from grader.sandbox.levels import Level
 
 FILES = {"small.py": b"def small(x):\n    return x\n"}
 
@@ -41,7 +41,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=40)
     rounds = parser.parse_args().rounds
-    servers = {level: WorkerServer(WallPlan(most=level)) for level in Level}
+    servers = {level: WorkerServer(SandboxPlan(most=level)) for level in Level}
     starters = {}
     times: dict[Level, tuple[list[float], list[float]]] = {level: ([], []) for level in Level}
     with tempfile.TemporaryDirectory() as folder:

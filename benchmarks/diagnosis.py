@@ -44,7 +44,7 @@ from grader.grading.plan import RunPlan, Work
 from grader.model import Course, Exercise, GradedExercise
 from grader.model.messages import Setup
 from grader.runner.lane import Lane
-from grader.runner.open import open_lane
+from grader.runner.pool import open_lane
 
 SEED = 77
 FURTHER = (101, 102, 103)

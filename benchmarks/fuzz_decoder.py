@@ -44,7 +44,7 @@ with atheris.instrument_imports(include=["grader"]):  # only what is imported he
     from grader.wire.decode import Decoder
     from grader.wire.frames import HEADER, MAGIC, MAPPED, Channel, Frame
     from grader.wire.memory import Table
-    from grader.wire.transport import Patience, Transport
+    from grader.wire.transport import Patience, SocketTransport
 
 from wire.hostile import (
     CAPS,
@@ -148,7 +148,7 @@ def frames(text: bytes) -> None:
 TARGETS: dict[str, Callable[[bytes], None]] = {"frames": frames, "replies": replies, "layouts": layouts}
 
 
-class Stream(Transport):
+class Stream(SocketTransport):
     """A transport that holds all that will ever come."""
 
     carries_descriptors = True

@@ -29,7 +29,7 @@ from grader.grading.lanes import setup_of
 from grader.model import Exercise
 from grader.model.messages import Part
 from grader.runner.lane import Lane
-from grader.runner.open import open_lane
+from grader.runner.pool import open_lane
 
 HEADING = "To see it in plain Python"
 ON_RANKS = "to see it in plain Python"

@@ -23,10 +23,10 @@ from grader.connection.connection import Connection
 from grader.connection.starting import ForkStarter
 from grader.connection.student import Student
 from grader.model import Limits
+from grader.model.messages import Level
+from grader.runner.confinement import SandboxPlan
 from grader.runner.source import WorkerServer
-from grader.runner.walls import WallPlan
 from grader.sandbox import cgroup
-from grader.sandbox.levels import Level
 
 FILES = {"small.py": b"import torch\n\n\ndef double(x):\n    torch.save(x, 'kept.pt')\n    return 2 * x\n"}
 
@@ -77,7 +77,7 @@ def main() -> None:
     count = parser.parse_args().workers
     torch.set_num_threads(1)
     groups = cgroup.find()
-    server = WorkerServer(WallPlan(least=Level.FULL))
+    server = WorkerServer(SandboxPlan(least=Level.FULL))
     server.wait_ready()
     rows = []
     with tempfile.TemporaryDirectory() as folder:

@@ -147,14 +147,14 @@ def run(path: Path, verdicts: int, minutes: float, *, far: bool) -> None:
     torch.set_num_threads(1)
 
     from grader.connection.starting import ForkStarter
+    from grader.runner.confinement import SandboxPlan
     from grader.runner.source import WorkerServer
-    from grader.runner.walls import WallPlan
 
     done = collections.Counter((row["load"], row["ratio"], row["kind"]) for row in read(path))
     until = time.monotonic() + 60 * minutes
     wanted = verdicts if far else -(-verdicts // len(SIZES))
     pairs = [(name, "far") for name in FAR] if far else [(ratio, kind) for ratio in RATIOS for kind in SIZES]
-    server = WorkerServer(WallPlan())
+    server = WorkerServer(SandboxPlan())
     with tempfile.TemporaryDirectory() as folder, path.open("a", encoding="utf-8") as file:
         starter = ForkStarter(server.open_lane(0), Path(folder))
         server.wait_ready()

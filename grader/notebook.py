@@ -18,8 +18,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import IO, Any
 
-from grader.sandbox.end import end, tail
-from grader.sandbox.start import isolated
+from grader.sandbox.process import end, isolated, tail
 
 _NO_KERNEL = "check() is for notebooks; at a prompt or in a script run  grade {}  in a terminal"
 _GONE = "the grader stopped: {}; run the cell again"

@@ -14,7 +14,7 @@ from grader.course.load import load_course
 from grader.model import Course
 from grader.model.messages import Start
 from grader.runner.lane import Lane
-from grader.runner.open import open_lane
+from grader.runner.pool import open_lane
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:

@@ -29,11 +29,10 @@ from grader.grading.submission import grade_submission
 from grader.intake.collect import read_submission
 from grader.model import Course, Device, Exercise, GradedExercise, Limits, Submission
 from grader.model.messages import Setup, Start
+from grader.runner.confinement import SandboxPlan
 from grader.runner.lane import Lane, Watch
-from grader.runner.open import open_lane
-from grader.runner.pool import Pool, open_pool
+from grader.runner.pool import Pool, open_lane, open_pool
 from grader.runner.source import open_source
-from grader.runner.walls import WallPlan
 
 COURSES = Path(__file__).parent / "courses"
 
@@ -46,7 +45,7 @@ Grade = Callable[..., GradedExercise]
 @contextmanager
 def open_starter(start: Start, root: Path) -> Iterator[Starter]:
     """Starts workers in one of the two ways; spawned ones share no memory with us."""
-    with closing(open_source(start, WallPlan())) as source:
+    with closing(open_source(start, SandboxPlan())) as source:
         supply = source.supply(0)
         starter: ForkStarter | SpawnStarter
         if supply.server is not None:
@@ -178,7 +177,7 @@ class WarmGrade:
         """Run a command as `run_grade` does."""
         with pytest.MonkeyPatch.context() as patch:
             patch.chdir(cwd)
-            patch.setattr("grader.runner.open.open_lane", self._lane)
+            patch.setattr("grader.runner.pool.open_lane", self._lane)
             patch.setattr(lanes_module, "open_pool", self._pool)
             ran = CliRunner().invoke(main, arguments, prog_name="grade")
         if ran.exception is not None and not isinstance(ran.exception, SystemExit):

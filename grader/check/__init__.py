@@ -6,11 +6,9 @@ values      numbers that are equal, within the tolerance of their dtype
 sharing     views and copies, arguments that stay as they are
 rules       what may be used, by the names that PyTorch gives it, and what a file may not import
 text        what decides about that: the text of the submission, as a syntax tree
-calls       what a call raises, prints, warns of; a call under a seed, a step of training, an evaluation
-gradient    gradients, and whether numbers stayed in PyTorch
-costs       what a call costs in operators, memory, copies and waits, and how much it may cost
+calls       what a call raises, prints and warns of, its gradients, a call under a seed, training and evaluation
+costs       what a call costs in operators, memory, copies and waits, how much it may cost, and a call on several ranks
 ratios      CPU time and memory against another solution
-ranks       a function on several ranks of torch.distributed
 show        values as text and as pictures, for messages
 
 Each raises `endings.CheckFailed`, whose text teaches. Student code is called through `grader.connection`.
@@ -24,15 +22,19 @@ from grader.check.calls import (
     answers,
     calling,
     evaluation,
+    gradcheck,
+    gradients,
     heard,
+    keeps_graph,
+    learns,
     no_warning,
+    poisoned,
     raises,
     seeded,
     training_step,
 )
-from grader.check.costs import count, count_ops, no_loop, no_new_storage, poisoned, stays_in_torch, uses_at_most
+from grader.check.costs import count, count_ops, no_loop, no_new_storage, on_ranks, stays_in_torch, uses_at_most
 from grader.check.declare import Rng, check
-from grader.check.gradient import gradcheck, gradients, keeps_graph, learns
 from grader.check.properties import (
     facts,
     has_parameters,
@@ -48,7 +50,6 @@ from grader.check.properties import (
     same_weights,
     type_name,
 )
-from grader.check.ranks import on_ranks
 from grader.check.ratios import as_fast_as, as_lean_as
 from grader.check.rules import does_not_call, imports_no, uses_only
 from grader.check.sharing import (

@@ -7,9 +7,11 @@ costs time in whatever way it is hidden.
 
 from __future__ import annotations
 
+import math
+import os
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
@@ -17,14 +19,14 @@ from typing import Any
 import torch
 
 from grader.check import show
-from grader.check.gradient import keeps_graph
+from grader.check.calls import keeps_graph, report
 from grader.check.properties import require
 from grader.check.text import reads_openly
 from grader.check.values import agrees
-from grader.connection.connection import Proxy, connection_of, named, place_of, word_of
-from grader.connection.spans import Spans, read_spans
+from grader.connection.connection import Proxy, connection_of, is_proxy, named, place_of, word_of
 from grader.connection.student import own_probe
-from grader.model.endings import CheckFailed
+from grader.model.endings import CannotJudge, CheckFailed
+from grader.model.picture import Moment
 from grader.model.public import Limit, Public, say
 from grader.wire.decode import copies
 
@@ -34,8 +36,12 @@ _COLLECTIVES = re.compile(
     r"(all_?gather|all_?reduce|all_?to_?all|barrier|broadcast|gather|recv|reduce|reduce_scatter|scatter|send)"
     r"(_base|_coalesced|_into_tensor|_into_tensor_coalesced|_single|_tensor|_tensor_coalesced)?"
 )
-
-
+_MOST_MOMENTS = 12
+_MOMENT = re.compile(r"(launch |wait for |)(.+)", re.ASCII)
+_OF_MACHINE = {
+    *("host to device", "device to host", "device to device", "scalar to host", "staging"),
+    *("copy", "synchronize", "event", "sleep"),
+}
 _TABLES = ("ops", "escapes", "collectives")
 _NUMBERS = ("bytes", "peak", "transfers", "transferred", "syncs", "sent", "versions")
 
@@ -70,7 +76,7 @@ class Counts:
     collectives: Counter[str]
     sent: int
     versions: int
-    spans: Spans
+    spans: show.Spans
     result: Any
 
     def total(self, name: str) -> int:
@@ -102,10 +108,10 @@ def _read(found: dict[Any, Any], result: Any) -> Counts | None:
     numbers: dict[str, Any] = {name: found.get(name) for name in _NUMBERS}
     tables: dict[str, Any] = {name: read_table(name, found.get(name)) for name in _TABLES}
     span_count: Any = found.get("span_count")
-    spans = read_spans(found.get("spans"), span_count) if _is_count(span_count) else None
-    if spans is None or None in tables.values() or not all(map(_is_count, numbers.values())):
+    rows = _moments(found.get("spans"))
+    if rows is None or None in tables.values() or not all(map(_is_count, (span_count, *numbers.values()))):
         return None
-    return Counts(**numbers, **tables, spans=spans, result=result)
+    return Counts(**numbers, **tables, spans=show.Spans(rows, span_count), result=result)
 
 
 def _is_count(number: object) -> bool:
@@ -126,6 +132,28 @@ def read_table(table: str, counts: Any) -> Counter[str] | None:
         # An unknown name still counts, under a name of ours: a new operator of PyTorch's must not make a loop free.
         found[text if ours else "other"] += number
     return found
+
+
+def _moments(rows: Any) -> tuple[Moment, ...] | None:
+    """What took virtual time, as a worker says; None if it says it wrongly."""
+    found = []
+    for row in rows[:_MOST_MOMENTS] if isinstance(rows, list) else [None]:
+        # One row that is wrong makes the whole a made-up list. A place that we do not know is only not named.
+        match row:
+            case [str(name), str(place), float(start), float(end)] if 0 <= start <= end < math.inf:
+                found.append(Moment(_known(name), place if place in ("host", "0", "1") else "?", start, end))
+            case _:
+                return None
+    return tuple(found)
+
+
+def _known(name: str) -> str:
+    """The name of a moment. A worker's own words could carry a hidden input, so only ours and operators' pass."""
+    found = _MOMENT.fullmatch(name)
+    if found is None:
+        return "other"
+    ours = found[2] in _OF_MACHINE or (found[2].isidentifier() and hasattr(torch.ops.aten, found[2]))
+    return found[1] + (found[2] if ours else "other")
 
 
 _TIMES_CPU, _SPARE_S = 12, 0.005
@@ -245,12 +273,13 @@ def uses_at_most(function: Proxy, args: tuple[Any, ...], **limits: int) -> Count
         report(function, name, found)
         # The limit may be told of a hidden input, what was counted may not: it can tell the input's size.
         public = say("`{}` {}", function, above(_limit(name, most)) if most else above_none)
-        detail = getattr(counts, name)
-        inner = f": {dict(detail.most_common(5))}" if isinstance(detail, Counter) else ""
         if found > most:
-            numbers, drawn = f"counted {found:,}, at most {most:,} is asked{inner}", _drawn(counts, name)
-            said = "" if inner else numbers
-            picture = show.counted(name, {"yours": found, "at most": most}, said, counts.spans if drawn else None)
+            detail = getattr(counts, name)
+            inner = f": {dict(detail.most_common(5))}" if isinstance(detail, Counter) else ""
+            numbers = f"counted {found:,}, at most {most:,} is asked{inner}"
+            drawn = counts.spans.drawn() if name in _ON_DEVICES else ""
+            spans = counts.spans if drawn else None
+            picture = show.counted(name, {"yours": found, "at most": most}, "" if inner else numbers, spans)
             about = "memory" if name == "bytes" else "performance"
             raise CheckFailed(public, "\n".join(filter(None, (public, numbers, drawn))), about, picture)
     return counts
@@ -277,24 +306,21 @@ def no_loop(function: Proxy, small: tuple[Any, ...], large: tuple[Any, ...], *, 
         well: let one large input have 10,000 elements, so that a loop shows however it is hidden.
     """
     # Two sizes and no fixed number: what an honest answer costs differs, that it does not grow is the same for all.
-    few, many = count(function, *small), count(function, *large)
-    report(function, "ops", many.total("ops"))
-    if many.total("ops") > few.total("ops") + slack:
+    few, ops = count(function, *small).ops.total(), count(function, *large).ops
+    many = ops.total()
+    report(function, "ops", many)
+    if many > few + slack:
         public = say("`{}` runs more operations the larger its input is: a loop in Python", function)
-        top = ", ".join(f"{name} {n} times" for name, n in many.ops.most_common(3))
-        numbers = {"small input": few.total("ops"), "large input": many.total("ops")}
-        lines = [f"{name}  {number} operations" for name, number in numbers.items()]
-        story = "\n".join([public, *lines]) + f" ({top})"
-        raise CheckFailed(public, story, "performance", show.counted("ops", numbers))
+        top = ", ".join(f"{name} {n} times" for name, n in ops.most_common(3))
+        story = f"{public}\nsmall input  {few} operations\nlarge input  {many} operations ({top})"
+        raise CheckFailed(public, story, "performance", show.counted("ops", {"small input": few, "large input": many}))
     if (theirs := same_of_reference(function)) is not None:
         # Whoever runs useless operations where the input is small has as many for both.
-        most = _TIMES_OPS * count(theirs, *copies(*large)).total("ops") + _SPARE_OPS
+        most = _TIMES_OPS * count_ops(theirs, *copies(*large)).total() + _SPARE_OPS
         public = say("`{}` runs far more operations than the reference: a loop in Python", function)
-        require(
-            many.total("ops") <= most, public, f"{public}\nit runs {many.total('ops'):,}, at most {most:,} are expected"
-        )
+        require(many <= most, public, f"{public}\nit runs {many:,}, at most {most:,} are expected")
         spends_no_time_on_loops(function, theirs, small, large)
-    return many.ops
+    return ops
 
 
 def no_new_storage(function: Proxy, *args: Any) -> Counts:
@@ -315,25 +341,85 @@ def stays_in_torch(function: Proxy, *args: Any) -> None:
     keeps_graph(function, *args)
 
 
-def poisoned(function: Proxy, *args: Any, **kwargs: Any) -> Any:
-    """The result of a call in which uninitialized memory holds NaN, or the largest integer. Compare it."""
-    return own_probe(function, "poisoned", [list(args), kwargs], args, kwargs)
-
-
-def report(function: Proxy, name: str, found: int) -> None:
-    """Note a count for the report, the largest of a check."""
-    counters = connection_of(function).record.counters
-    # A check may count several calls; the report has one number of each name.
-    counters[name] = max(found, counters.get(name, 0))
-
-
-def _drawn(counts: Counts, name: str) -> str:
-    """The timeline, below a message about what devices cost."""
-    return counts.spans.drawn() if name in _ON_DEVICES else ""
-
-
 def _limit(name: str, most: int) -> str:
     """A limit in words: a number, or how many times."""
     if name not in _TIMES:
         return Limit(f"{most:,}")
     return say("once") if most == 1 else say("twice") if most == 2 else say("{} times", Limit(f"{most:,}"))
+
+
+# -- several ranks ---------------------------------------------------------------------------------------------------
+
+_PROCESSES = 8
+"""A rank, and the threads that gloo starts in it."""
+
+_CAUSES = {"raised": 0, "died": 1, "waits": 2}
+
+
+@dataclass(frozen=True)
+class Rank:
+    """What one rank did, as the worker says.
+
+    Attributes:
+        result: what the call gave.
+        collectives: how often each collective was called, by name.
+        sent: bytes handed to collectives.
+        changed: whether one of its arguments was changed.
+    """
+
+    result: Any
+    collectives: Counter[str]
+    sent: int
+    changed: bool
+
+
+def on_ranks(function: Proxy, each: Sequence[Sequence[Any]]) -> list[Rank]:
+    """Call a function on as many ranks as there are lists of arguments, at the same time; gives one `Rank` for each.
+
+    The ranks are processes of the student's worker. `torch.distributed` is initialised with gloo, over loopback. The
+    exercise's limits must allow eight processes for each rank, as gloo's threads count too.
+
+    Raises:
+        CheckFailed: a rank raised, died, or waits for others that never come.
+        CannotJudge: this machine cannot fork.
+        ValueError: the exercise's limits allow too few processes.
+    """
+    if not hasattr(os, "fork"):
+        raise CannotJudge("several ranks need a system that can fork")
+    args = [list(arguments) for arguments in each]
+    if is_proxy(function) and connection_of(function).limits.processes < _PROCESSES * len(args):
+        # Else the student would be told of too many processes, none of which is theirs.
+        raise ValueError(f"{len(args)} ranks need `limits: processes: {_PROCESSES * len(args)}` in exercise.yaml")
+    answer = own_probe(function, "on_ranks", [args], tuple(args[0]), {}, len(args))
+    if not isinstance(answer, list) or len(answer) != len(args):
+        raise CheckFailed(say("what the ranks of `{}` did could not be read", function))
+    rows = [row if isinstance(row, dict) else {} for row in answer]
+    # The cause of what the other ranks wait for is told first.
+    order = sorted(range(len(rows)), key=lambda rank: _CAUSES.get(str(rows[rank].get("ended")), len(_CAUSES)))
+    ranks = {rank: _rank(function, rank, len(rows), rows[rank]) for rank in order}
+    for rank in ranks.values():
+        report(function, "collectives", rank.collectives.total())
+        report(function, "sent", rank.sent)
+    return [ranks[rank] for rank in range(len(rows))]
+
+
+def _rank(function: Proxy, rank: int, size: int, row: object) -> Rank:
+    match row:
+        case {"ended": "raised", "raised": [str() as kind, str() as text]}:
+            public = say("`{}` raises an exception on a rank", function)
+            raise CheckFailed(public, f"rank {rank} raised {kind}: {text}")
+        case {"ended": "died"}:
+            public = say("`{}` ends the process of a rank", function)
+            story = f"the process of rank {rank} of {size} ended before `{word_of(function)}` returned"
+            raise CheckFailed(public, story)
+        case {"ended": "waits"}:
+            public = say("`{}` waits for ever on a rank: the others do not come to the collective it calls", function)
+            raise CheckFailed(
+                public, f"rank {rank} of {size} waits in a collective: others do something else, or are done"
+            )
+        case {"ended": "returned", "result": result, "collectives": dict() as called, "sent": int() as sent,
+              "changed": bool() as changed}:  # fmt: skip
+            collectives = read_table("collectives", called)
+            if collectives is not None and sent >= 0:
+                return Rank(result, collectives, sent, changed)
+    raise CheckFailed(say("what the ranks of `{}` did could not be read", function))

@@ -205,7 +205,8 @@ def same_weights(module: Any, other: Any, what: str = "the module") -> None:
         what: its name in messages.
     """
     theirs = other.state_dict()
-    mine = _tensors(module.state_dict() if _is_module(module, what) else None, say("the state of {}", what))
+    is_instance(module, torch.nn.Module, what)
+    mine = _tensors(module.state_dict(), say("the state of {}", what))
     # Names of another's are no words of the check file, so that nobody reads them of a hidden check.
     shapes = {name: tensor.shape for name, tensor in theirs.items()}
     _same_names(mine, shapes, say("an entry"), say("entries"), what, named=False)
@@ -231,14 +232,9 @@ def tensors_of(module: Any, what: str) -> dict[str, torch.Tensor]:
     return {**_named(module, "parameters", what), **_named(module, "buffers", what)}
 
 
-def _is_module(module: Any, what: str) -> bool:
-    is_instance(module, torch.nn.Module, what)
-    return True
-
-
 def _named(module: Any, kind: str, what: str) -> dict[str, torch.Tensor]:
-    found = dict(iter(getattr(module, f"named_{kind}")())) if _is_module(module, what) else None
-    return _tensors(found, say("the parameters or buffers of {}", what))
+    is_instance(module, torch.nn.Module, what)
+    return _tensors(dict(iter(getattr(module, f"named_{kind}")())), say("the parameters or buffers of {}", what))
 
 
 def _tensors(found: Any, what: str) -> dict[str, torch.Tensor]:

@@ -15,11 +15,12 @@ import math
 from contextlib import closing
 from typing import Any
 
-from grader.check.costs import count, report
+from grader.check.calls import report
+from grader.check.costs import count
 from grader.check.properties import require
 from grader.check.values import agrees, number, same_values
 from grader.connection.connection import Proxy, connection_of, what_of, word_of
-from grader.connection.measurement import Comparison, Measurement, NewInputs
+from grader.connection.measurement import Measurement, NewInputs
 from grader.connection.ratio import Ratio
 from grader.connection.timing import Inputs, TimedWorker
 from grader.model import Speed
@@ -72,7 +73,7 @@ def as_fast_as(
     connection = connection_of(function)
     connection.refuse(what_of(function))  # endless for small inputs: it is not slow but wrong
     final = not connection.record.unconfirmed
-    measurement = Measurement(Comparison(function, other, inputs, at_most, same_results, in_place), size, final=final)
+    measurement = Measurement(function, other, inputs, at_most, same_results, size, in_place, final)
     found = measurement.decide()
     limit = _limit(at_most, named)
     span = "between " + " and ".join(_times(each, at_most).partition(" time")[0] for each in (found.low, found.high))
@@ -122,18 +123,10 @@ def _limit(at_most: float, named: str) -> Public:
 
 def _speed(found: Ratio, against: str, told: str) -> Speed:
     """What was measured, for the report."""
-    return Speed(
-        told=told,
-        against=against,
-        ratio=_rounded(found.value),
-        low=_rounded(found.low),
-        high=None if math.isinf(found.high) else _rounded(found.high),
-        at_most=_rounded(found.limit),
-        yours_ms=_rounded(1000 * found.mine_s),
-        theirs_ms=_rounded(1000 * found.other_s),
-        calls=found.samples,
-        pairs=found.pairs,
-    )
+    high = None if math.isinf(found.high) else _rounded(found.high)
+    ratios = _rounded(found.value), _rounded(found.low), high, _rounded(found.limit)
+    times = _rounded(1000 * found.mine_s), _rounded(1000 * found.other_s)
+    return Speed(told, against, *ratios, *times, found.samples, found.pairs)
 
 
 def _times(ratio: float, at_most: float) -> str:

@@ -92,7 +92,7 @@ def unchanged(*values: Any, what: str = "the argument") -> Iterator[None]:
     layouts = [_layout(value) for value in values]
     versions = [facts(value).version if isinstance(value, torch.Tensor) else 0 for value in values]
     yield
-    for value, old, layout in zip(values, before, layouts, strict=True):
+    for value, old, layout, version in zip(values, before, layouts, versions, strict=True):
         if _layout(value) != layout:
             raise CheckFailed(say("{} was changed: its shape, strides or dtype is another one now", what))
         if not _equal(value, old):
@@ -101,9 +101,7 @@ def unchanged(*values: Any, what: str = "the argument") -> Iterator[None]:
         # Written and written back leaves equal numbers. The worker counts writes in place, which is untrusted, so it is
         # the last thing that is compared.
         written = facts(value).version if isinstance(value, torch.Tensor) else 0
-        require(
-            written <= versions.pop(0), say("{} was written to in place, even if its numbers are the same now", what)
-        )
+        require(written <= version, say("{} was written to in place, even if its numbers are the same now", what))
 
 
 def in_place(yours: Any, argument: torch.Tensor, what: str = "the result") -> None:

@@ -6,7 +6,8 @@ A picture is drawn elsewhere, from the facts that are collected here; what is to
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
 
@@ -14,7 +15,6 @@ import numpy as np
 import torch
 
 from grader.connection.connection import is_proxy, kind_of, place_of, word_of
-from grader.connection.spans import Spans
 from grader.model.picture import Bar, Card, Grid, Moment, NamedShape, Picture, Shapes, Window
 from grader.wire.facts import device_of
 from grader.wire.plain import DTYPES
@@ -47,7 +47,7 @@ def show(value: Any) -> str:
     if isinstance(value, np.ndarray):
         return _array(value) if value.size <= WHOLE else f"an array of shape {shape(value)}, {dtype(value)}"
     if isinstance(value, (tuple, list)) and len(value) <= WHOLE:
-        return _sequence(value)
+        return _sequence(value, map(show, value))
     if isinstance(value, dict) and len(value) <= WHOLE:
         return "{" + ", ".join(f"{show(key)}: {show(item)}" for key, item in value.items()) + "}"
     try:
@@ -57,11 +57,9 @@ def show(value: Any) -> str:
     return text if len(text) <= _LINE else f"{text[:_LINE]} ... ({len(text)} characters)"
 
 
-def _sequence(value: tuple[Any, ...] | list[Any]) -> str:
-    inside = ", ".join(show(item) for item in value)
-    if isinstance(value, list):
-        return f"[{inside}]"
-    return f"({inside},)" if len(value) == 1 else f"({inside})"
+def _sequence(value: tuple[Any, ...] | list[Any], texts: Iterable[str | None]) -> str:
+    inside = ", ".join(map(str, texts))
+    return f"[{inside}]" if isinstance(value, list) else f"({inside}{',' * (len(value) == 1)})"
 
 
 def _tensor(value: torch.Tensor) -> str:
@@ -139,10 +137,7 @@ def as_source(value: Any, window: Callable[[torch.Tensor], str | None] = lambda 
         return _array_source(value) if value.size <= WHOLE else None
     if isinstance(value, (list, tuple)):
         parts = [as_source(item, window) for item in value]
-        if any(part is None for part in parts):
-            return None
-        inside = ", ".join(str(part) for part in parts)
-        return f"[{inside}]" if isinstance(value, list) else f"({inside}{',' * (len(value) == 1)})"
+        return None if None in parts else _sequence(value, parts)
     if isinstance(value, dict):
         rows = [(as_source(key), as_source(item, window)) for key, item in value.items()]
         if any(key is None or item is None for key, item in rows):
@@ -197,6 +192,29 @@ def _tensor_source(value: torch.Tensor) -> str:
     return text
 
 
+_TIMELINE = 68
+"""Characters in a line of a timeline."""
+
+
+@dataclass(frozen=True)
+class Spans:
+    """What took virtual time on a simulated accelerator during a call: the first of it, and how much there was."""
+
+    rows: tuple[Moment, ...] = ()
+    count: int = 0
+
+    def drawn(self) -> str:
+        """A timeline of host and devices; "" if nothing happened there."""
+        from grader.accelerator.spans import shifted, timeline  # for a message only
+
+        if not self.rows:
+            return ""
+        # The virtual clock has run since earlier calls; a message begins at 0.
+        spans = shifted(self.rows, -self.rows[0].start)
+        more = f"\n{self.count - len(spans):,} more follow" if self.count > len(spans) else ""
+        return timeline(spans, width=_TIMELINE) + more
+
+
 _MOST_COLUMNS = 8
 _MOST_ROWS = 8
 _MOST_ELEMENTS = 1024
@@ -209,17 +227,12 @@ def grid(asked: torch.Tensor, yours: torch.Tensor, wrong: torch.Tensor, said: st
     shape = tuple(asked.shape)
     if len(shape) not in (1, 2) or asked.numel() < 2 or shape[-1] > _MOST_COLUMNS or math.prod(shape[:-1]) > _MOST_ROWS:
         return None
-    rows = [_rows(value, len(shape)) for value in (asked, yours)]
-    if any(len(cell) > _WIDEST // shape[-1] for table in rows for row in table for cell in row):
+    tables = (value.reshape(-1, shape[-1]).tolist() for value in (asked, yours))
+    first, second = (tuple(tuple(map(_cell, row)) for row in table) for table in tables)
+    if any(len(cell) > _WIDEST // shape[-1] for row in (*first, *second) for cell in row):
         return None
-    marks = tuple(tuple(bool(bad) for bad in row) for row in wrong.reshape(-1, shape[-1]).tolist())
-    first, second = (tuple(map(tuple, table)) for table in rows)
+    marks = tuple(map(tuple, wrong.reshape(-1, shape[-1]).tolist()))
     return Picture(grid=Grid(first, second, marks, len(shape)), said=said)
-
-
-def _rows(value: torch.Tensor, dims: int) -> list[list[str]]:
-    table = value.reshape(-1, value.shape[-1]) if dims == 2 else value.reshape(1, -1)
-    return [[_cell(number) for number in row] for row in table.tolist()]
 
 
 def _cell(number: Any) -> str:
@@ -261,10 +274,5 @@ def counted(counter: str, numbers: Mapping[str, int], said: str = "", spans: Spa
     cards = (Card(counter, tuple(Bar(name, number) for name, number in numbers.items())),)
     if spans is None:
         return Picture(cards=cards, said=said)
-    rows = tuple(Moment(*row) for row in spans.rows)
-    return Picture(
-        cards=cards,
-        moments=rows,
-        left_out=max(0, spans.count - len(rows)),
-        said="\n".join(filter(None, (said, spans.drawn()))),
-    )
+    said = "\n".join(filter(None, (said, spans.drawn())))
+    return Picture(cards=cards, moments=spans.rows, left_out=max(0, spans.count - len(spans.rows)), said=said)

@@ -78,15 +78,13 @@ def same(
     yours: Any, asked: Any, what: str = "the result", *, rtol: float | None = None, atol: float | None = None
 ) -> None:
     """Kind, shape, dtype, device and values are equal, looked at in this order."""
-    if isinstance(asked, torch.Tensor):
-        is_tensor(yours, what)
+    if isinstance(asked, (torch.Tensor, np.ndarray)):
+        is_kind = is_tensor if isinstance(asked, torch.Tensor) else is_array
+        is_kind(yours, what)
         same_shape(yours, asked, what)
         same_dtype(yours, asked, what)
-        on_device(yours, facts(asked).device, what)
-    elif isinstance(asked, np.ndarray):
-        is_array(yours, what)
-        same_shape(yours, asked, what)
-        same_dtype(yours, asked, what)
+        if isinstance(asked, torch.Tensor):
+            on_device(yours, facts(asked).device, what)
     else:
         is_instance(yours, type(asked), what)
     same_values(yours, asked, what, rtol=rtol, atol=atol)
@@ -148,32 +146,29 @@ def plain(value: Any) -> Any:
 
 
 def _same_items(yours: Any, asked: Any, what: str, rtol: float | None, atol: float | None) -> None:
-    keys = asked.keys() if isinstance(asked, dict) else range(len(asked))
+    wanted = asked if isinstance(asked, dict) else dict(enumerate(asked))
     # The plain kind: a tuple is asked, and any tuple will do, a named one too.
     kind = next(base for base in (list, tuple, dict) if isinstance(asked, base))
     is_kind(isinstance(yours, kind), yours, show.with_article(kind.__name__), what)
-    simple = not any(
-        isinstance(item, (torch.Tensor, np.ndarray)) for item in (asked.values() if isinstance(asked, dict) else asked)
-    )
+    simple = not any(isinstance(item, (torch.Tensor, np.ndarray)) for item in wanted.values())
     public = say("{} is not what is asked", what)
     story = pair(public, show.show(asked), show.show(yours))
     if len(yours) != len(asked):
         items = say("{} has the wrong number of items", what)
         raise CheckFailed(items, story if simple else f"{what} has {len(yours)} items, {len(asked)} are asked")
-    for key in keys:
+    for key, item in wanted.items():
         if isinstance(asked, dict) and key not in yours:
             raise CheckFailed(say("{} lacks a key", what), f"{what} lacks the key {key!r}")
         try:
-            same_values(yours[key], asked[key], f"{what}[{key!r}]", rtol=rtol, atol=atol)
+            same_values(yours[key], item, f"{what}[{key!r}]", rtol=rtol, atol=atol)
         except CheckFailed as failed:
-            if simple:
-                raise CheckFailed(public, story) from None
-            raise failed from None
+            raise (CheckFailed(public, story) if simple else failed) from None
 
 
 def _same_numbers(yours: Any, asked: Any, what: str, rtol: float | None, atol: float | None) -> None:
     if not _is_numeric(yours):
-        is_kind(False, yours, _asked_kind(asked), what)
+        is_number = isinstance(asked, (int, float, complex, np.generic))
+        is_kind(False, yours, "a number" if is_number else show.kind(asked), what)
     if isinstance(yours, (int, float)) and isinstance(asked, (int, float)) and yours == asked:
         return  # the common case of plain numbers, without making tensors of them
     if isinstance(yours, int) and yours.bit_length() >= sys.float_info.max_exp:  # no float is as large
@@ -206,16 +201,11 @@ def _shape(value: Any) -> tuple[int, ...]:
     return show.shape(value) if hasattr(type(value), "shape") else ()
 
 
-def _asked_kind(asked: Any) -> str:
-    return "a number" if isinstance(asked, (int, float, complex, np.generic)) else show.kind(asked)
-
-
 def _differences(
     mine: torch.Tensor, wanted: torch.Tensor, rtol: float, atol: float
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Which elements are wrong, and by how much. Integers of every size are compared exactly."""
-    exact = not any(t.dtype.is_floating_point or t.dtype.is_complex for t in (mine, wanted))
-    if exact:
+    if not _is_inexact(mine.dtype) and not _is_inexact(wanted.dtype):
         wrong = mine.to(torch.int64) != wanted.to(torch.int64)
         # int64 does not hold its upper half, where two numbers may become one. As floats they are apart.
         if torch.uint64 in (mine.dtype, wanted.dtype):
@@ -239,9 +229,7 @@ def _values_differ(
     error: torch.Tensor,
 ) -> CheckFailed:
     count, total = int(wrong.sum()), wrong.numel()
-    nan = (
-        bool((mine.isnan() & ~wanted.isnan()).any()) if mine.dtype.is_floating_point or mine.dtype.is_complex else False
-    )
+    nan = _is_inexact(mine.dtype) and bool((mine.isnan() & ~wanted.isnan()).any())
     reason = say("has the wrong value") if total == 1 else say("has the wrong values")
     public = say("{} {}", what, say("has NaN where a number is asked") if nan else reason)
     # How many are wrong is the answer's to choose, and so it is told of a shown input alone.

@@ -19,11 +19,11 @@ from typing import Any
 from distributed import Client, KilledWorker, LocalCluster
 from distributed.scheduler import NoValidWorkerError, NoWorkerError
 
-from grader.cluster.node import BatchPlugin, NodePlugin, facts, grade_here, pack
+from grader.cluster.node import BatchPlugin, NodePlugin, facts, grade_here
 from grader.grading.outcomes import Outcomes, as_handed_in, lost
-from grader.grading.plan import Result, RunPlan, Work
+from grader.grading.plan import Result, RunPlan, Work, pack
 from grader.model.errors import CourseError, StartError
-from grader.sandbox.levels import Level
+from grader.model.messages import Level
 
 _CONNECT_S = 20
 _WAIT_S = 300.0

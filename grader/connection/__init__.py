@@ -10,7 +10,6 @@ process      one worker as a process: bytes to and from it, deadlines, its end
 starting     what every way to start a worker needs; `fork` and `spawn` are the two ways
 timing       a call with our clock around it
 measurement  two functions compared by CPU time: `paired_run` collects `samples`, `ratio` decides
-spans        what a simulated accelerator did in virtual time
 
 Everything that arrives is untrusted. The loss of a worker is `endings.WorkerLost`.
 """

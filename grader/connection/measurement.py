@@ -21,20 +21,20 @@ import math
 import random
 import time
 from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass, field
+from contextlib import closing
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from grader.connection.connection import Proxy, connection_of
+from grader.connection.connection import Proxy
 from grader.connection.ratio import Ratio, Sample, Sides, decide, hopeless_s, is_hopeless
 from grader.connection.timing import Inputs, TimedWorker, Timing
 from grader.model import Verdict
 from grader.model.endings import WorkerLost
-from grader.wire.bounds import WireError
 from grader.wire.decode import copies
 
 _BUDGET_S = 20.0
 _PROVISIONAL_S = 6.0
-"""Wall seconds after which no further pair of workers is begun; see `Budget` for what is left out."""
+"""Wall seconds after which no further pair of workers is begun; what does not count: `Measurement.left_out_s`."""
 
 _LEAST_S = 0.0004
 """What is compared takes at least this much CPU time, at the limit; the input is enlarged until it does."""
@@ -66,52 +66,6 @@ _SHORTEST_STOP_S = 0.5
 NewInputs = Callable[[int], tuple[Any, ...]]
 
 
-@dataclass(frozen=True)
-class Comparison:
-    """What is compared, and how.
-
-    Attributes:
-        function: the one that is judged.
-        other: the one that it is compared with.
-        inputs: makes new arguments of a size.
-        limit: the largest ratio of the times that passes.
-        same_results: raises where two results of a sample differ.
-        in_place: whether the arguments are compared afterwards too.
-    """
-
-    function: Proxy
-    other: Proxy
-    inputs: NewInputs
-    limit: float
-    same_results: Callable[[Any, Any], None]
-    in_place: bool = False
-
-
-class Budget:
-    """Seconds by the clock on the wall, from now on, without those that are left out.
-
-    Args:
-        seconds: how many there are.
-        clock: the clock.
-    """
-
-    def __init__(self, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
-        self._until = clock() + seconds
-        self.left_out_s = 0.0
-
-    def leave_out(self, seconds: float) -> None:
-        """Do not count so many of the seconds that went by.
-
-        A module that sleeps while it loads, or a function that sleeps, would otherwise choose that nothing is decided.
-        """
-        self.left_out_s += seconds
-
-    def is_over(self) -> bool:
-        """Whether all of it is used up."""
-        return self._clock() - self.left_out_s > self._until
-
-
 class Calls(NamedTuple):
     """How many calls of each side are timed together in a sample."""
 
@@ -127,87 +81,88 @@ class Measurement:
     """One comparison, in as many pairs of workers as it takes.
 
     Attributes:
-        comparison: what is compared.
+        function: the one that is judged.
+        other: the one that it is compared with.
+        inputs: makes new arguments of a size.
+        limit: the largest ratio of the times that passes.
+        same_results: raises where two results of a sample differ.
         size: for the inputs; doubled where the other is too fast for the clock. A tenth of it is the warm-up.
+        in_place: whether the arguments are compared afterwards too.
         final: whether what fails now has failed; else it is provisional, and all of this is done again later.
-        sized: whether `size` and `calls` are found.
-        calls: how many of each side make a sample in full size.
+        calls: how many of each side make a sample in full size; None until that and the size are known.
         cpu_clock: whether CPU time could be read; without, nothing is decided.
-        budget: of the time for all of it.
+        left_out_s: seconds that do not count as time of this comparison. A module that sleeps while it loads, or a
+            function that sleeps, would otherwise choose that nothing is decided.
     """
 
-    comparison: Comparison
+    function: Proxy
+    other: Proxy
+    inputs: NewInputs
+    limit: float
+    same_results: Callable[[Any, Any], None]
     size: int
+    in_place: bool = False
     final: bool = True
-    sized: bool = False
-    calls: Calls = ONE
+    calls: Calls | None = None
     cpu_clock: bool = True
-    budget: Budget = field(init=False)
+    left_out_s: float = 0.0
 
     def __post_init__(self) -> None:
-        self.budget = Budget(_BUDGET_S if self.final else _PROVISIONAL_S)
+        self._until = time.monotonic() + (_BUDGET_S if self.final else _PROVISIONAL_S)
 
     def decide(self) -> Ratio:
         """Take samples until the ratio is known, or the time is over."""
-        return decide(
-            self.comparison.limit, self._samples, lambda: self.budget.is_over() or not self.cpu_clock, final=self.final
-        )
+        return decide(self.limit, self._samples, self.is_over, final=self.final)
+
+    def is_over(self) -> bool:
+        """Whether no further pair of workers is begun."""
+        return not self.cpu_clock or time.monotonic() - self.left_out_s > self._until
 
     def _samples(self) -> Generator[Sample, None, None]:
-        """Samples from a fresh pair of workers. Warm-up samples are left out, except where one is hopeless already."""
-        limit = self.comparison.limit
-        with PairedRun(self.comparison, self.budget) as pair:
+        """Samples from a fresh pair of workers; `decide` closes this after one in which a call was stopped.
+
+        Warm-up samples are left out, except where one is hopeless already.
+        """
+        with closing(PairedRun(self)) as pair:
             self.cpu_clock = pair.have_cpu_clock()
             # The first call in a process imports late, fills caches and grows the heap. It is small, so that a loop
             # that takes minutes at full size is found out here; but not by the first, which looks slower than it is.
             small = max(1, self.size // 10)
             sample = pair.sample(small)
-            if is_hopeless(sample, limit) and not sample.stopped:
+            if is_hopeless(sample, self.limit) and not sample.stopped:
                 sample = pair.sample(small)
-            while is_hopeless(sample, limit):
+            while is_hopeless(sample, self.limit):
                 yield sample
-                if sample.stopped:
-                    return
                 sample = pair.sample(small)
             # From here on the other side's time is known, and with it when waiting longer cannot change the verdict.
             pair.stops = True
             # Later pairs keep what the first one found, so that all samples measure the same work. The last sample of
             # these warms up as well and is not counted, except where the call was stopped: there will be no other.
-            sample = pair.sample(self.size, self.calls) if self.sized else self._sized(pair)
+            sample = pair.sample(self.size, self.calls) if self.calls else self._sized(pair)
             if sample.stopped:
                 yield sample
-                return
-            yield from self._counted(pair)
-
-    def _counted(self, pair: PairedRun) -> Generator[Sample, None, None]:
-        """Samples in full size, without those that were disturbed, as far as others can be had."""
-        taken = repeated = 0
-        while True:
-            sample = pair.sample(self.size, self.calls, idle=taken < _IDLE_SAMPLES)
-            if sample.disturbed and not sample.stopped and repeated < _MOST_REPEATED:
-                repeated += 1
-                continue
-            taken += 1
-            yield sample
-            if sample.stopped:
-                return
+            # Samples in full size, without those that were disturbed, as far as others can be had.
+            taken = repeated = 0
+            while True:
+                sample = pair.sample(self.size, self.calls or ONE, idle=taken < _IDLE_SAMPLES)
+                if sample.disturbed and not sample.stopped and repeated < _MOST_REPEATED:
+                    repeated += 1
+                else:
+                    taken += 1
+                    yield sample
 
     def _sized(self, pair: PairedRun) -> Sample:
         """Warm up in full size, which is found here: large enough for the clock."""
         for _ in range(_MOST_DOUBLINGS):
-            sample = pair.sample(self.size)
-            if sample.stopped or min(1.0, self.comparison.limit) * sample.net().other >= _LEAST_S:
+            first = pair.sample(self.size)
+            if first.stopped or min(1.0, self.limit) * first.net().other >= _LEAST_S:
                 break
             self.size *= 2
-        self.sized = True
-        if sample.stopped:
-            return sample
-        # By the less of two samples, as what was disturbed looks longer than it is, and long enough for one call.
-        again = pair.sample(self.size)
-        if again.stopped:
-            return again
-        self.calls = pair.calls_for(sample.least(again), ONE)
-        return again if self.calls == ONE else pair.sample(self.size, self.calls)
+        self.calls = ONE
+        if first.stopped or (second := pair.sample(self.size)).stopped:
+            return first if first.stopped else second
+        self.calls = pair.calls_for(first, second)
+        return second if self.calls == ONE else pair.sample(self.size, self.calls)
 
 
 class PairedRun:
@@ -217,21 +172,17 @@ class PairedRun:
         stops: whether a call of the judged side that is hopeless is stopped early.
     """
 
-    def __init__(self, comparison: Comparison, budget: Budget) -> None:
-        self._comparison = comparison
-        self._budget = budget
-        self._mine, self._other = TimedWorker(comparison.function), TimedWorker(comparison.other)
+    def __init__(self, measurement: Measurement) -> None:
+        self._measurement = measurement
+        self._mine, self._other = TimedWorker(measurement.function), TimedWorker(measurement.other)
         self._turn = 0
         self._other_s = 0.0
         self._weight = 0
-        self._left_out_s = 0.0
-        self._own_faults: dict[tuple[bool, int, int], int] = {}
+        self._own_faults: dict[tuple[str, int, int], int] = {}
         self.stops = False
 
-    def __enter__(self) -> PairedRun:
-        return self
-
-    def __exit__(self, *_: object) -> None:
+    def close(self) -> None:
+        """End both workers."""
         self._mine.close()
         self._other.close()
 
@@ -250,12 +201,12 @@ class PairedRun:
         Raises:
             CheckFailed: the results differ.
         """
-        args, whole = self._arguments(size, max(calls))
+        args = [self._measurement.inputs(size) for _ in range(max(calls))]
+        if len(args) > 1:  # a check may give one tensor for several calls; what one writes into it, no other may see
+            args = [copies(*each) for each in args]
         # Whoever makes fewer calls is given some of the arguments, and nobody can know which.
         picked = [sorted(random.SystemRandom().sample(range(len(args)), count)) for count in calls]
-        mine_in, other_in = (
-            whole if len(places) == len(args) else self._inputs([args[place] for place in places]) for places in picked
-        )
+        mine_in, other_in = (self._inputs([args[place] for place in places]) for places in picked)
         self._turn += 1
         # In turns, so that neither side always finds the caches as the other left them.
         theirs = self._call_other(other_in) if self._turn % 2 else None
@@ -273,11 +224,11 @@ class PairedRun:
         found = dict(zip(picked[0], mine.results, strict=True))
         for place, result in zip(picked[1], theirs.results, strict=True):
             if place in found:
-                self._comparison.same_results(found[place], result)
+                self._measurement.same_results(found[place], result)
         self._weight = max(mine_in.weight // calls.mine, mine.weight // calls.mine, theirs.weight // calls.other)
         disturbed = [
-            self._is_disturbed(timing, (side, size, count))
-            for timing, side, count in ((mine, True, calls.mine), (theirs, False, calls.other))
+            self._is_disturbed(mine, ("mine", size, calls.mine)),
+            self._is_disturbed(theirs, ("other", size, calls.other)),
         ]
         return Sample(
             Sides(mine.cpu_s / calls.mine, self._other_s),
@@ -286,32 +237,21 @@ class PairedRun:
             disturbed=any(disturbed),
         )
 
-    def calls_for(self, sample: Sample, now: Calls) -> Calls:
-        """How many calls of each side make a sample that is long enough, as one sample tells; never fewer than now."""
+    def calls_for(self, first: Sample, second: Sample) -> Calls:
+        """How many calls of each side make a sample that is long enough, as two samples of one call tell."""
+        # By the less of the two, as what was disturbed looks longer than it is, and long enough for one call.
+        mine, other = first.net().least(second.net())
         most = max(1, min(_MOST_CALLS, _MOST_WEIGHT // max(1, self._weight)))
         # Stopped is what takes much longer than the limit, and the limit of one call holds for all of them together.
-        stop_s = hopeless_s(sample.cpu.other, self._comparison.limit)
+        stop_s = hopeless_s(min(first.cpu.other, second.cpu.other), self._measurement.limit)
         most_mine = min(most, self._call_s() / max(stop_s, 1e-9))
-        most_mine = min(most_mine, _MOST_AWAY_S / max(sample.away.mine, 1e-9))
-        mine, other = sample.net()
-        return Calls(_count(mine, now.mine, most_mine), _count(other, now.other, most))
-
-    def _arguments(self, size: int, count: int) -> tuple[list[tuple[Any, ...]], Inputs]:
-        new = [self._comparison.inputs(size) for _ in range(count)]
-        whole = self._inputs(new)
-        if count == 1 or whole.apart:
-            return new, whole
-        # A check may give the same tensor every time. What one call writes into it is nothing that the next may see.
-        try:
-            new = [copies(*args) for args in new]
-        except WireError:
-            return new, whole
-        return new, self._inputs(new)
+        most_mine = min(most_mine, _MOST_AWAY_S / max(min(first.away.mine, second.away.mine), 1e-9))
+        return Calls(_count(mine, most_mine), _count(other, most))
 
     def _inputs(self, calls: Sequence[tuple[Any, ...]]) -> Inputs:
-        return Inputs(*calls, in_place=self._comparison.in_place)
+        return Inputs(*calls, in_place=self._measurement.in_place)
 
-    def _is_disturbed(self, timing: Timing, work: tuple[bool, int, int]) -> bool:
+    def _is_disturbed(self, timing: Timing, work: tuple[str, int, int]) -> bool:
         """Whether something else than its own work took a good part of the time.
 
         Args:
@@ -339,14 +279,15 @@ class PairedRun:
         """CPU seconds after which so many calls of the judged side are stopped."""
         if not self.stops:
             return self._call_s()
-        hopeless = calls * hopeless_s(self._other_s, self._comparison.limit)
+        hopeless = calls * hopeless_s(self._other_s, self._measurement.limit)
         return min(self._call_s(), max(_SHORTEST_STOP_S, hopeless))
 
     def _call_s(self) -> float:
-        return connection_of(self._comparison.function).limits.call_s
+        return self._mine.connection.limits.call_s
 
     def _call_mine(self, inputs: Inputs, seconds: float) -> Timing | None:
         """None if it was stopped. Any other loss is the check's verdict."""
+        before = self._mine.left_out_s
         try:
             return self._mine.call(inputs, seconds)
         except WorkerLost as lost:
@@ -355,13 +296,7 @@ class PairedRun:
                 return None
             raise
         finally:
-            self._leave_out()
-
-    def _leave_out(self) -> None:
-        """Take from the budget what the machine is not to blame for, as far as that is new."""
-        now = self._mine.left_out_s
-        self._budget.leave_out(now - self._left_out_s)
-        self._left_out_s = now
+            self._measurement.left_out_s += self._mine.left_out_s - before
 
     def _call_other(self, inputs: Inputs, *, idle: bool = False) -> Timing:
         try:
@@ -371,8 +306,8 @@ class PairedRun:
             raise RuntimeError(f"the other side of a comparison was lost: {lost.message}") from None
 
 
-def _count(each: float, now: int, most: float) -> int:
+def _count(each: float, most: float) -> int:
     """How many calls of so many seconds make a sample."""
     # A power of two: to learn that it is 37 calls and not 35 is not worth another sample.
     wanted = 1 << max(0, math.ceil(math.log2(_SAMPLE_S / max(each, _SAMPLE_S / _MOST_CALLS))))
-    return max(now, min(wanted, math.floor(most)))
+    return max(1, min(wanted, math.floor(most)))

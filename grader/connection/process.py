@@ -17,7 +17,7 @@ from grader.model import Limits, Verdict
 from grader.model.endings import WorkerLost
 from grader.model.public import Limit, say
 from grader.sandbox import clock
-from grader.sandbox.sweep import sweep
+from grader.sandbox.process import sweep
 from grader.wire.bounds import ChannelClosed, ProtocolError, TooMuch
 from grader.wire.frames import Channel, Frame
 from grader.wire.transport import Patience

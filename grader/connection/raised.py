@@ -23,6 +23,7 @@ _MOST_TEXT = 2100
 _MOST_NAME = 300
 _SHOWN_FRAMES = 3
 _LONGEST = 400
+_WRONG = "an exception is described wrongly"
 
 
 class Line(NamedTuple):
@@ -67,21 +68,14 @@ class Raised:
         Raises:
             ProtocolError: it says it wrongly.
         """
-        expect(type(row) is dict, "an exception is described wrongly")
+        expect(type(row) is dict, _WRONG)
         # It is raised again as this type, so it must be one of Python's.
         builtin = getattr(builtins, str(row.get("builtin")), None)
-        expect(isinstance(builtin, type) and issubclass(builtin, BaseException), "an exception is described wrongly")
-        kind, text, statement, signature = (row.get(key) for key in ("type", "text", "statement", "signature"))
-        return cls(
-            str(kind or "")[:_MOST_TEXT],
-            str(row["builtin"]),
-            str(text or "")[:_MOST_TEXT],
-            lines_of(row),
-            signature[:_MOST_NAME] if isinstance(signature, str) else None,
-            str(statement or "")[:_MOST_TEXT],
-            what,
-            owner,
-        )
+        expect(isinstance(builtin, type) and issubclass(builtin, BaseException), _WRONG)
+        kind, text, statement = (str(row.get(key) or "")[:_MOST_TEXT] for key in ("type", "text", "statement"))
+        signature = row.get("signature")
+        signature = signature[:_MOST_NAME] if isinstance(signature, str) else None
+        return cls(kind, str(row["builtin"]), text, lines_of(row), signature, statement, what, owner)
 
 
 def lines_of(row: Any) -> tuple[Line, ...]:
@@ -91,16 +85,15 @@ def lines_of(row: Any) -> tuple[Line, ...]:
         ProtocolError: it names them wrongly.
     """
     rows = row.get("lines") if isinstance(row, dict) else None
-    if not isinstance(rows, list) or len(rows) > _MOST_FRAMES:
-        raise ProtocolError("an exception is described wrongly")
-    lines = []
-    for each in rows:
-        match each:
-            case [str(file), int(line), str(function), str(text)]:
-                lines.append(Line(file[:_MOST_NAME], line, function[:_MOST_NAME], text[:_MOST_TEXT]))
-            case _:
-                raise ProtocolError("an exception is described wrongly")
-    return tuple(lines)
+    expect(isinstance(rows, list) and len(rows) <= _MOST_FRAMES, _WRONG)
+    return tuple(_line(each) for each in rows or ())
+
+
+def _line(row: Any) -> Line:
+    match row:
+        case [str(file), int(line), str(function), str(text)]:
+            return Line(file[:_MOST_NAME], line, function[:_MOST_NAME], text[:_MOST_TEXT])
+    raise ProtocolError(_WRONG)
 
 
 def raised_by_student(error: BaseException) -> Raised | None:
@@ -139,13 +132,6 @@ def exception_of(raised: Raised) -> BaseException:
     return error
 
 
-def load_message(module: str, raised: Raised, folder: str = "") -> str:
-    """Why a submission does not load, for its author; `folder` as in `shown_lines`."""
-    what = f"your {module}.py"
-    head = left_over(raised, what) or f"{what} does not load: {shown(raised)}"
-    return "\n".join([head, *shown_lines(raised.lines, folder)])
-
-
 def shown(raised: Raised) -> str:
     """Type and text as Python writes them; PyTorch's longest texts, which list all overloads, are cut."""
     text = raised.text if len(raised.text) <= _LONGEST else f"{raised.text[:_LONGEST]} ..."
@@ -178,19 +164,19 @@ def shown_lines(lines: Sequence[Line], folder: str = "") -> list[str]:
     before = "" if folder in ("", ".") else f"{folder}/"
     found = []
     # A recursion passes the same line many times; it is shown once.
-    places = {(file, line): (function, text) for file, line, function, text in lines}
-    for (file, line), (function, text) in list(places.items())[-_SHOWN_FRAMES:]:
-        place = f"    {before}{file}, line {line}" + (f", in {function}" if function and function != "<module>" else "")
-        found.append(place)
-        if text.strip():
-            found.append(f"        {text.strip()}")
+    places = {(line.file, line.line): line for line in lines}
+    for file, line, function, text in list(places.values())[-_SHOWN_FRAMES:]:
+        inside = f", in {function}" if function and function != "<module>" else ""
+        found += [f"    {before}{file}, line {line}{inside}", *([f"        {text.strip()}"] if text.strip() else [])]
     return found
 
 
 def does_not_load(module: str, raised: Raised, folder: str, *, before: bool) -> CannotJudge:
     """What a check ends with if a file does not load; `before`: although it has loaded before."""
+    what = f"your {module}.py"
+    head = left_over(raised, what) or f"{what} does not load: {shown(raised)}"
+    story = "\n".join([head, *shown_lines(raised.lines, folder)])
     # The reason may be shown in full, as no hidden input is known yet; if the file has loaded before, one may be.
-    story = load_message(module, raised, folder)
     if before:
-        return CannotJudge(say("{} loaded once, and does not load any more", f"your {module}.py"), story)
+        return CannotJudge(say("{} loaded once, and does not load any more", what), story)
     return CannotJudge(story, at_load=True, about="load")

@@ -33,14 +33,13 @@ from typing import NamedTuple
 CLEAR, FAR = math.log(1.5), math.log(3.0)
 """How far from the limit, as logarithms of ratios, a pair votes twice, and votes three times."""
 
-_HOPELESS_SAMPLES = 2
-_PROVISIONAL_HOPELESS_SAMPLES = 1  # it followed another one, which warmed up
-
 LEAD = 3
 MOST_PAIRS = 9
-_LEAST_PAIRS = 2
-_PROVISIONAL_LEAD = 2
-_PROVISIONAL_PAIRS = 4
+_PROVISIONAL = 2, 1, 4, 1
+"""For a provisional verdict: the lead, the least and the most pairs, and how many hopeless samples of a pair will do.
+
+One hopeless sample will do, since it followed another one, which warmed up.
+"""
 MOST_SAMPLES = 9
 _ENOUGH = {2: math.log(5.0), 3: FAR, 5: CLEAR}
 """After so many samples of a pair, no more are taken if it is so far from the limit."""
@@ -53,7 +52,6 @@ _WAITING = 3.0, 2.0
 
 _SLEEP_S = 1.0
 """Who sleeps so long in a call sleeps as long when nothing else runs."""
-
 
 _HOPELESS = 10.0
 _HOPELESS_IDLE = 3.0
@@ -90,11 +88,6 @@ class Sample:
     idle: Sides | None = None
     disturbed: bool = False
     stopped: bool = False
-
-    def least(self, more: Sample) -> Sample:
-        """What is the less in either of two samples that were not stopped."""
-        idle = None if self.idle is None else self.idle.least(more.idle)
-        return Sample(self.cpu.least(more.cpu), self.away.least(more.away), idle)
 
     def net(self) -> Sides:
         """CPU time, without asking and answering where that was measured."""
@@ -157,47 +150,99 @@ class Ratio:
 
 
 @dataclass
-class _Run:
-    idle: Sides | None = None  # the CPU time of asking and answering: the least that was seen, here or in another pair
-    samples: list[Sample] = field(default_factory=list)
+class _Pairs:
+    """The samples of all pairs so far, and what they say.
 
-    def cpu(self) -> float:
+    Attributes:
+        limit: of the ratio.
+        idle: the CPU time of asking and answering: the least that was seen. It is the machine's and not a pair's, so it
+            holds for all pairs, earlier ones too. None if it is not known.
+        samples: those of each pair.
+    """
+
+    limit: float
+    idle: Sides | None = None
+    samples: list[list[Sample]] = field(default_factory=list)
+
+    def take(self, new_pair: NewPair, hopeless: int) -> None:
+        """Take samples from a new pair until it is clear or has enough; `hopeless` of them are enough."""
+        taken: list[Sample] = []
+        self.samples.append(taken)
+        # Samples come from a generator that holds two workers; closing it ends them, also when a check failed inside.
+        with closing(new_pair()) as samples:
+            for sample in samples:
+                taken.append(sample)
+                self.idle = sample.idle.least(self.idle) if sample.idle else self.idle
+                if self._are_enough(taken, hopeless):
+                    break
+
+    def _are_enough(self, taken: Sequence[Sample], hopeless_samples: int) -> bool:
+        # One sample that was disturbed looks hopeless, too. So each of those that would do must say the same.
+        hopeless = sum(is_hopeless(sample, self.limit) for sample in taken)
+        if taken[-1].stopped or hopeless >= hopeless_samples or len(taken) >= MOST_SAMPLES:
+            return True
+        least = hopeless_samples if hopeless else 1
+        return any(len(taken) >= max(count, least) and self.clearly(taken, far) for count, far in _ENOUGH.items())
+
+    def cpu(self, samples: Sequence[Sample]) -> float:
         """Logarithm of the ratio of CPU times, without asking and answering."""
-        return _log_ratio(self.samples, self.idle or NOTHING)
+        return _log_ratio(_net(samples, self.idle or NOTHING))
 
-    def each(self) -> list[float]:
-        """The same of each sample alone."""
-        return [_log_ratio([sample], self.idle or NOTHING) for sample in self.samples]
-
-    def clearly(self, limit: float, factor: float) -> bool:
-        """Whether it lies further from the limit than a factor (its logarithm), and there is no doubt on which side."""
+    def clearly(self, samples: Sequence[Sample], factor: float) -> bool:
+        """Whether they lie further from the limit than a factor (its logarithm), with no doubt on which side."""
         # Logarithms, so that twice too slow and twice too fast are equally far from the limit.
-        middle = math.log(limit)
-        above = self.cpu() > middle
-        dissent = sum((ratio > middle) is not above for ratio in self.each())
-        agreed = (
-            dissent <= len(self.samples) // _SAMPLES_PER_DISSENT
-            and (_log_ratio(self.samples, NOTHING) > middle) is above
-        )
-        return agreed and abs(self.cpu() - middle) > factor
+        middle = math.log(self.limit)
+        above = self.cpu(samples) > middle
+        dissent = sum((self.cpu([sample]) > middle) is not above for sample in samples)
+        with_asking = _log_ratio(_net(samples, NOTHING)) > middle
+        agreed = dissent <= len(samples) // _SAMPLES_PER_DISSENT and with_asking is above
+        return agreed and abs(self.cpu(samples) - middle) > factor
 
-    def waits(self, limit: float) -> bool:
+    def wait(self, samples: Sequence[Sample]) -> bool:
         """Whether the judged side sleeps much longer than it works, beyond what the other side does too."""
-        mine, other = _net(self.samples, self.idle or NOTHING)
+        mine, other = _net(samples, self.idle or NOTHING)
         # A busy machine keeps both sides waiting. What the other side waits too is not held against the student.
-        whole = mine + _away_s(self.samples)
-        return whole > _WAITING[0] * mine and whole > _WAITING[1] * limit * other
+        whole = mine + _away_s(samples)
+        return whole > _WAITING[0] * mine and whole > _WAITING[1] * self.limit * other
 
-    def vote(self, limit: float) -> int:
-        """Positive for above the limit, negative for below."""
-        if self.samples[-1].stopped:
+    def vote(self, samples: Sequence[Sample]) -> int:
+        """The vote of a pair: positive for above the limit, negative for below."""
+        if samples[-1].stopped:
             return 2
-        if self.waits(limit):
+        if self.wait(samples):
             return 1
-        weight = 2 if self.clearly(limit, CLEAR) else 1
-        if self.cpu() > math.log(limit):
+        weight = 2 if self.clearly(samples, CLEAR) else 1
+        if self.cpu(samples) > math.log(self.limit):
             return weight
-        return -3 if self.clearly(limit, FAR) else -weight
+        return -3 if self.clearly(samples, FAR) else -weight
+
+    def summary(self, *, below: bool | None) -> Ratio:
+        """What was found, with this decision."""
+        ratios = [self.cpu(samples) for samples in self.samples]
+        value = statistics.median(ratios)
+        samples = [sample for each in self.samples for sample in each]
+        each = sorted(self.cpu([sample]) for sample in samples)
+        skip = max(0, math.floor(len(each) / 2 - math.sqrt(len(each))))  # two deviations of the median's rank
+        low, high = min(each[skip], value), max(each[-1 - skip], value)
+        mine_s, other_s = _net(samples, self.idle or NOTHING)
+        stopped = any(sample.stopped for sample in samples)
+        if stopped:
+            value = max(ratios)  # the longest call tells most
+        finished = [ratio for ratio, each in zip(ratios, self.samples, strict=True) if not each[-1].stopped]
+        return Ratio(
+            value=math.exp(value),
+            low=math.exp(low),
+            high=math.inf if stopped else math.exp(max(high, value)),
+            limit=self.limit,
+            below=below,
+            samples=len(samples),
+            pairs=len(self.samples),
+            mine_s=mine_s,
+            other_s=other_s,
+            at_least=value > max(finished, default=-math.inf),
+            waits=below is False and 2 * sum(map(self.wait, self.samples)) > len(self.samples),
+            away_s=_away_s(samples),
+        )
 
 
 def decide(limit: float, new_pair: NewPair, out_of_time: Callable[[], bool], *, final: bool = True) -> Ratio:
@@ -209,75 +254,19 @@ def decide(limit: float, new_pair: NewPair, out_of_time: Callable[[], bool], *, 
         out_of_time: whether to stop without a decision.
         final: whether what fails now has failed; else it is provisional, and found sooner.
     """
-    pairs: list[_Run] = []
-    lead, least, most = (LEAD, _LEAST_PAIRS, MOST_PAIRS) if final else (_PROVISIONAL_LEAD, 1, _PROVISIONAL_PAIRS)
-    hopeless = _HOPELESS_SAMPLES if final else _PROVISIONAL_HOPELESS_SAMPLES
+    pairs = _Pairs(limit)
+    lead, least, most, hopeless = (LEAD, 2, MOST_PAIRS, 2) if final else _PROVISIONAL
     # Time is looked at between pairs, and not before as many as decide what is clear: a slow machine delays a verdict,
     # and does not take it away. A pair that was begun is measured to its end.
-    while len(pairs) < most and not (len(pairs) >= least and out_of_time()):
-        pairs.append(_run(limit, new_pair, pairs[-1].idle if pairs else None, hopeless))
-        for pair in pairs:
-            # What asking costs is the machine's, not a pair's: the least that any saw holds for all, earlier ones too.
-            pair.idle = pairs[-1].idle
-        votes = sum(pair.vote(limit) for pair in pairs)
-        found = _summary(limit, pairs, below=votes < 0)
+    while len(pairs.samples) < most and not (len(pairs.samples) >= least and out_of_time()):
+        pairs.take(new_pair, hopeless)
+        votes = sum(map(pairs.vote, pairs.samples))
+        found = pairs.summary(below=votes < 0)
         # Sleep apart, the votes must agree with the median that is told, or a message would contradict its verdict.
         enough = LEAD if found.sleeps else lead
         if (votes <= -LEAD or votes >= enough) and (found.waits or (found.value < limit) == found.below):
             return found
-    return _summary(limit, pairs, below=None)
-
-
-def _run(limit: float, new_pair: NewPair, idle: Sides | None, hopeless: int) -> _Run:
-    """Take samples from a pair until it is clear or has enough."""
-    pair = _Run(idle)
-    # Samples come from a generator that holds two workers; closing it ends them, also when a check failed inside.
-    with closing(new_pair()) as samples:
-        for sample in samples:
-            pair.samples.append(sample)
-            pair.idle = sample.idle.least(pair.idle) if sample.idle else pair.idle
-            if _enough(pair, limit, hopeless):
-                break
-    return pair
-
-
-def _enough(pair: _Run, limit: float, hopeless_samples: int) -> bool:
-    taken = len(pair.samples)
-    # One sample that was disturbed looks hopeless, too. So each of those that would do must say the same.
-    hopeless = sum(is_hopeless(sample, limit) for sample in pair.samples)
-    if pair.samples[-1].stopped or hopeless >= hopeless_samples:
-        return True
-    least = hopeless_samples if hopeless else 1
-    return taken >= MOST_SAMPLES or any(
-        taken >= max(samples, least) and pair.clearly(limit, far) for samples, far in _ENOUGH.items()
-    )
-
-
-def _summary(limit: float, pairs: Sequence[_Run], *, below: bool | None) -> Ratio:
-    ratios = sorted(pair.cpu() for pair in pairs)
-    value = statistics.median(ratios)
-    each = sorted(ratio for pair in pairs for ratio in pair.each())
-    skip = max(0, math.floor(len(each) / 2 - math.sqrt(len(each))))  # two deviations of the median's rank
-    low, high = min(each[skip], value), max(each[-1 - skip], value)
-    samples = [sample for pair in pairs for sample in pair.samples]
-    mine_s, other_s = _net(samples, pairs[-1].idle or NOTHING)
-    stopped = any(sample.stopped for sample in samples)
-    if stopped:
-        value = max(ratios)  # the longest call tells most
-    return Ratio(
-        value=math.exp(value),
-        low=math.exp(low),
-        high=math.inf if stopped else math.exp(max(high, value)),
-        limit=limit,
-        below=below,
-        samples=len(samples),
-        pairs=len(pairs),
-        mine_s=mine_s,
-        other_s=other_s,
-        at_least=value > max((pair.cpu() for pair in pairs if not pair.samples[-1].stopped), default=-math.inf),
-        waits=below is False and sum(pair.waits(limit) for pair in pairs) * 2 > len(pairs),
-        away_s=_away_s(samples),
-    )
+    return pairs.summary(below=None)
 
 
 def _away_s(samples: Sequence[Sample]) -> float:
@@ -285,9 +274,8 @@ def _away_s(samples: Sequence[Sample]) -> float:
     return _lowest([each.away.mine for each in samples]) - _lowest([each.away.other for each in samples])
 
 
-def _log_ratio(samples: Sequence[Sample], idle: Sides) -> float:
-    mine, other = _net(samples, idle)
-    return math.log(mine / other)
+def _log_ratio(times: Sides) -> float:
+    return math.log(times.mine / times.other)
 
 
 def _net(samples: Sequence[Sample], idle: Sides) -> Sides:

@@ -24,22 +24,10 @@ from grader.model import Limits, Verdict
 from grader.model.endings import WorkerLost
 from grader.sandbox import cgroup
 from grader.sandbox.limits import WorkerLimits
-from grader.sandbox.messages import (
-    Awake,
-    Birth,
-    Ended,
-    Message,
-    Refused,
-    Started,
-    StartWorker,
-    from_text,
-    from_tree,
-    to_text,
-    to_tree,
-)
-from grader.sandbox.start import workers_environment
+from grader.sandbox.messages import Ended, Refused, Started, StartWorker, receive, send, to_tree
+from grader.sandbox.process import workers_environment
 from grader.wire.bounds import Caps, ChannelClosed
-from grader.wire.frames import Channel, Frame
+from grader.wire.frames import Channel
 from grader.wire.transport import PatientPipes, SocketTransport
 
 _WARM_UP_S = 120.0
@@ -141,10 +129,11 @@ class ForkStarter(Starter):
     def _take_in(self, worker: WorkerProcess) -> None:
         """Put a worker where its limits hold: nothing of a submission has been sent to it yet."""
         assert isinstance(worker.life, _Forked)
+        if worker.life.group is None:
+            return
         try:
-            if worker.life.group is not None:
-                worker.life.group.take_in(worker.life.pid)
-        except ProcessLookupError:  # it has ended already, which is told when it is asked
+            worker.life.group.take_in(worker.life.pid)
+        except ProcessLookupError:  # it has ended already, which its next request shows
             pass
         except OSError:
             worker.close()
@@ -159,12 +148,13 @@ class ForkStarter(Starter):
         ours, theirs = socket.socketpair()
         sink = os.open(output, os.O_WRONLY | os.O_APPEND)
         doors = [] if group is None else group.doors()
-        wanted = to_text(StartWorker(str(folder), own, spared, simulates)).encode()
+        wanted = StartWorker(str(folder), own, spared, simulates)
         try:
-            socket.send_fds(self._server, [wanted], [its_status.fileno(), theirs.fileno(), sink, *doors])
+            send(self._server, wanted, [its_status.fileno(), theirs.fileno(), sink, *doors])
             # The server has its copies. With ours gone the channel closes when the worker ends, whatever it did.
             its_status.close()
-            message, descriptors = _receive(status, _WARM_UP_S)
+            status.settimeout(_WARM_UP_S)
+            message, descriptors = receive(status)
         except OSError:
             message, descriptors = None, []
         finally:
@@ -196,20 +186,6 @@ class ForkStarter(Starter):
         self._server.close()
 
 
-def _receive(status: socket.socket, seconds: float) -> tuple[Message | None, list[int]]:
-    """What the server says of a worker, with its descriptors; None if it is gone.
-
-    Raises:
-        TimeoutError: it says nothing.
-    """
-    status.settimeout(seconds)
-    try:
-        said, descriptors, _, _ = socket.recv_fds(status, 1 << 16, 1)
-    except ConnectionError:
-        said, descriptors = b"", []
-    return (from_text(said) if said else None), list(descriptors)
-
-
 def _pid_of(pidfd: int) -> int:
     """A process's number in our own process namespace, which may not be the server's; see proc_pid_fdinfo(5)."""
     # A pidfd names this very process, whatever number it has where; our /proc tells the one that holds here.
@@ -230,16 +206,13 @@ class _Forked(Life):
 
     def _end(self, seconds: float) -> Ended | None:
         """How it ended, if that is said in time. The channel closes a little before the server has reaped it."""
-        until = time.monotonic() + seconds
-        while self._ended is None:
-            try:
-                message, _ = _receive(self.status, max(0.0, until - time.monotonic()))
-            except (TimeoutError, BlockingIOError):
-                break
-            if message is None:
-                self._lost_server = True
-                break
-            self._ended = message if isinstance(message, Ended) else None
+        if self._ended is None:
+            # `Ended` is all that comes after `Started`.
+            with contextlib.suppress(TimeoutError, BlockingIOError):
+                self.status.settimeout(seconds)
+                message, _ = receive(self.status)
+                self._lost_server = message is None
+                self._ended = message if isinstance(message, Ended) else None
         return self._ended
 
     def kill(self) -> None:
@@ -295,7 +268,7 @@ class SpawnStarter(Starter):
 
     Args:
         root: a private folder for the workers' folders.
-        command: starts an interpreter, behind a wall if there is one.
+        command: starts an interpreter.
         on_start: told the pid of each, so that the host can end what outlives this process.
         roomy: whether they need address space for CUDA.
     """
@@ -315,7 +288,7 @@ class SpawnStarter(Starter):
             # Its output is what goes to standard error: standard input and output are the channel. A session of its own
             # lets `kill` end what it started, too.
             process = subprocess.Popen(
-                [*self._command, str(os.getpid())],
+                self._command,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=sink,
@@ -331,25 +304,22 @@ class SpawnStarter(Starter):
         transport = PatientPipes(os.dup(process.stdout.fileno()), os.dup(process.stdin.fileno()))
         process.stdin.close()
         process.stdout.close()
-        return WorkerProcess(Channel(transport), _Spawned(process), folder, output, Limits())
+        return WorkerProcess(Channel(transport), _Spawned(process, process.pid), folder, output, Limits())
 
     def start_worker(self, limits: Limits, *, spared: bool = False, simulates: bool = False) -> WorkerProcess:
         """The warm spare; another is started to take its place."""
-        del spared, simulates  # the host ends the whole lane; what was not imported ahead is imported when it is used
+        del simulates  # the host ends the whole lane; what was not imported ahead is imported when it is used
         # Importing torch takes a while. A spare has had that time already; there is none after a start that failed.
         worker = self._spare or self._spawn()
         self._spare = None
         worker.limits, worker.channel.caps = limits, _caps_of(limits)
-        awake = from_tree(_first_words(worker).tree)
-        assert isinstance(awake, Awake)
-        # Inside a namespace the process that we started is a launcher; its worker says which number to measure, before
-        # it has loaded anything.
-        worker.life.pid = awake.pid
+        _first_words(worker)  # that it is warm
+        wanted = StartWorker(str(worker.folder), _worker_limits(limits, self._room_mb), spared)
         with contextlib.suppress(ChannelClosed):  # which is met by the wait for its answer
-            worker.channel.send(0, to_tree(Birth(str(worker.folder), _worker_limits(limits, self._room_mb))))
+            worker.channel.send(0, to_tree(wanted))
         # Started now, so that it imports torch while this worker is at work.
         self._spare = self._spawn()
-        _first_words(worker)
+        _first_words(worker)  # that it is confined
         return worker
 
     def close(self) -> None:
@@ -361,7 +331,7 @@ class SpawnStarter(Starter):
 @dataclass(eq=False)
 class _Spawned(Life):
     process: subprocess.Popen[bytes]
-    pid: int = 0
+    pid: int
 
     def kill(self) -> None:
         if sys.platform != "win32":
@@ -371,7 +341,6 @@ class _Spawned(Life):
             self.process.kill()
 
     def signal(self, number: int) -> None:
-        # By the number that it said: the process that we started may be a launcher.
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.kill(self.pid, number)
 
@@ -403,8 +372,8 @@ def _caps_of(limits: Limits) -> Caps:
     return Caps(data_bytes=min(Caps().data_bytes, limits.memory_mb << 20))
 
 
-def _first_words(worker: WorkerProcess) -> Frame:
-    """What a worker says of its start. A failure before it is confined is ours.
+def _first_words(worker: WorkerProcess) -> None:
+    """Wait for a worker to say how far its start has come. A failure before it is confined is ours.
 
     Raises:
         WorkerLost: it says nothing; it is closed.
@@ -418,7 +387,7 @@ def _first_words(worker: WorkerProcess) -> Frame:
         return LONGEST_WAIT_S
 
     try:
-        return worker.channel.receive(patience)
+        worker.channel.receive(patience)
     except ChannelClosed:
         # Read before it is closed: closing removes the output.
         said = worker.read_output(_SAID_BYTES)

@@ -34,7 +34,6 @@ from grader.wire.bounds import ProtocolError, Unsupported, expect
 from grader.wire.encode import Encoder
 from grader.wire.frames import Frame, parts_of
 from grader.wire.memory import Table, padded, starts_of
-from grader.wire.memory import place_of as memory_of
 from grader.wire.transport import make_to_map
 
 _PREPARE_S = 10.0
@@ -74,7 +73,6 @@ class Inputs:
         in_place: whether the arguments are compared afterwards; they then come back beside the result.
 
     Attributes:
-        apart: whether no two arguments share memory, so that what one call writes, no other call sees.
         weight: bytes of the message.
 
     Raises:
@@ -82,16 +80,10 @@ class Inputs:
     """
 
     def __init__(self, *calls: Sequence[Any], in_place: bool = False) -> None:
-        table = Table()
-        self.tree, blocks = Encoder(table, _refuse).encode([tuple(args) for args in calls])
+        self.tree, blocks = Encoder(Table(), _refuse).encode([tuple(args) for args in calls])
         self.starts = starts_of([len(block) for block in blocks])
         self.size = self.starts.pop()
         self.blocks, self.in_place, self.count = blocks, in_place, len(calls)
-        leaves = [obj for obj in table.objects if not isinstance(obj, (tuple, list, dict, set, frozenset, slice))]
-        filled = sum(memory_of(leaf)[0] < memory_of(leaf)[1] for leaf in leaves)
-        known = {id(leaf) for leaf in leaves}
-        given = sum(id(arg) in known for args in calls for arg in args)
-        self.apart = given == filled == len(blocks) and len(table.objects) == len(calls) + len(leaves)
         self.weight = self.size + len(repr(self.tree["rows"]))
 
 
@@ -150,13 +142,9 @@ class TimedWorker:
             pid, seconds = self.connection.live_worker().life.pid, self.connection.limits.call_s
             clock.reset_peak(pid)
             before = clock.memory(pid)
-            self._write(inputs)
-            self._request(
-                self._message(inputs, idle=False, hold=True), self._inline(inputs), self.connection.limits.call_s
-            )
+            self._request(self._message(inputs, self._child, hold=True), self._numbers(inputs), seconds)
             after = clock.memory(pid)
-            frame = self._request({"do": "results"}, [], seconds)
-            (result,) = self._results(frame, 1)
+            (result,) = self._results(self._request({"do": "results"}, [], seconds), 1)
         finally:
             self._release()
         return None if before is None or after is None else (before, after, result)
@@ -197,11 +185,10 @@ class TimedWorker:
 
     def _go(self, inputs: Inputs, seconds: float, *, idle: bool) -> Timing:
         late, worker, started = self._late(), self.connection.live_worker(), time.monotonic()
-        message, inline = self._message(inputs, idle=idle), self._inline(inputs)
+        message = self._message(inputs, ["name", "", "last"] if idle else self._child)
         try:
             disturbed, before = clock.disturbances(worker.life.pid), self._look()
-            self._write(inputs)
-            frame = self._request(message, inline, seconds)
+            frame = self._request(message, self._numbers(inputs), seconds)
             after = self._look()
             self._reply_cpu = after.cpu
         except WorkerLost:
@@ -212,28 +199,21 @@ class TimedWorker:
             raise
         now, away_s = clock.disturbances(worker.life.pid), max(0.0, after.away - before.away)
         self.left_out_s += away_s
-        self._last = Timing(
-            late + after.cpu - before.cpu,
-            away_s,
-            self._results(frame, inputs.count),
-            len(frame.data),
-            None if disturbed is None or now is None else now.since(disturbed),
-        )
+        since = None if disturbed is None or now is None else now.since(disturbed)
+        cpu_s = late + after.cpu - before.cpu
+        self._last = Timing(cpu_s, away_s, self._results(frame, inputs.count), len(frame.data), since)
         return self._last
 
-    def _message(self, inputs: Inputs, *, idle: bool, hold: bool = False) -> dict[str, Any]:
-        function = ["name", "", "last"] if idle else self._child
-        return {"do": "go", "function": function, "in_place": inputs.in_place, "hold": hold}
+    def _message(self, inputs: Inputs, child: list[Any], *, hold: bool = False) -> dict[str, Any]:
+        return {"do": "go", "function": child, "in_place": inputs.in_place, "hold": hold}
 
-    def _write(self, inputs: Inputs) -> None:
-        """Write the numbers into the memory that the worker has mapped."""
-        if self._mapped is not None:
-            for start, block in zip(inputs.starts, inputs.blocks, strict=True):
-                os.pwrite(self._mapped, block, start)
-
-    def _inline(self, inputs: Inputs) -> list[Any]:
-        """The numbers as they go with the message, if no memory is shared."""
-        return padded(inputs.blocks) if self._mapped is None else []
+    def _numbers(self, inputs: Inputs) -> list[Any]:
+        """Write the numbers into the memory that the worker has mapped; without any, give them to go with a message."""
+        if self._mapped is None:
+            return padded(inputs.blocks)
+        for start, block in zip(inputs.starts, inputs.blocks, strict=True):
+            os.pwrite(self._mapped, block, start)
+        return []
 
     def _request(self, tree: dict[str, Any], data: list[Any], seconds: float, mapped: Any = None) -> Frame:
         return self.connection.exchange(tree, data, self._what, seconds, mapped)
@@ -248,7 +228,6 @@ class TimedWorker:
         return [self.connection.value_of(part, self._what, "", Table()) for part in parts]
 
     def _look(self) -> _Look:
-        """What the clocks say now; away from work means neither running, nor waiting for a core or for us."""
         worker, wall, cpu = self.connection.worker, time.monotonic(), self._cpu()
         return _look(wall, cpu, None if worker is None else worker.waited_s())
 
@@ -263,6 +242,7 @@ class TimedWorker:
 
 
 def _look(wall: float, cpu: float, waited: float | None) -> _Look:
+    """What the clocks say; away from work means neither running, nor waiting for a core or for us."""
     ours = clock.waited_s(os.getpid())
     return _Look(cpu, 0.0 if waited is None or ours is None else wall - cpu - waited - ours)
 

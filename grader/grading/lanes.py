@@ -15,11 +15,10 @@ from grader.grading.exercise import Hear, grade_exercise
 from grader.grading.outcomes import graded_from, lost_points
 from grader.grading.plan import Result, RunPlan, Work
 from grader.model import Check, Device, Exercise, GradedExercise, Submission
-from grader.model.messages import Collected, Part, Setup, Start
+from grader.model.messages import Collected, Level, Part, Setup, Start
 from grader.runner.lane import Lane, Run, Watch
 from grader.runner.pool import Pool, cores, open_pool
 from grader.runner.source import CAN_FORK
-from grader.sandbox.levels import Level
 
 _FOR_A_LANE = 5
 """So many exercises are worth the start of one more lane, which takes the processors for a second or two."""

@@ -8,11 +8,10 @@ from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 
-from grader.model.messages import Setup, Start
+from grader.model.messages import Level, Setup, Start
+from grader.runner.confinement import Reached, SandboxPlan
 from grader.runner.machine import describe_machine
 from grader.runner.source import open_source
-from grader.runner.walls import Reached, WallPlan
-from grader.sandbox.levels import Level
 
 _MEANING = {
     Level.FULL: "student code sees the interpreter and nothing else, and leaves nothing behind",
@@ -84,7 +83,7 @@ def examine(setup: Setup) -> Examination:
 
         refused = refused_here()
     # With no least level: what is missing is to be shown, not refused.
-    with closing(open_source(setup.start, WallPlan())) as source:
+    with closing(open_source(setup.start, SandboxPlan())) as source:
         return Examination.of(facts, source.wait_ready(), refused)
 
 

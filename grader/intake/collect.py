@@ -26,8 +26,7 @@ from grader.intake.messages import CPU_CLASS_S, CPU_S, MEMORY_MB, OUT_OF_MEMORY,
 from grader.model import Exercise, Submission
 from grader.model.errors import GraderError, StartError, SubmissionError
 from grader.model.typed import from_json, to_json
-from grader.sandbox.end import end, tail
-from grader.sandbox.start import clean_environment, isolated
+from grader.sandbox.process import clean_environment, end, isolated, tail
 
 _WALL_FACTOR = 6
 """A busy machine, or one whose disk is slow, may take so many times the CPU time."""

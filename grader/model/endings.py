@@ -78,11 +78,11 @@ class NoSuchName(CannotJudge, AttributeError):
     """There is no such name in the student's module, so that `hasattr` is right about it."""
 
 
-class CannotRun(Exception):
-    """A check needs what is not here.
+class _NoVerdict(Exception):
+    """A check has no verdict about the student.
 
     Attributes:
-        public: what it needs.
+        public: why, safe to tell of a hidden input.
         story: the same with numbers.
     """
 
@@ -92,18 +92,12 @@ class CannotRun(Exception):
         super().__init__(self.story)
 
 
-class Inconclusive(Exception):
-    """The machine is too busy to judge speed.
+class CannotRun(_NoVerdict):
+    """A check needs what is not here."""
 
-    Attributes:
-        public: what could not be told.
-        story: the same with numbers.
-    """
 
-    def __init__(self, public: str, story: str = "") -> None:
-        self.public = public
-        self.story = story or public
-        super().__init__(self.story)
+class Inconclusive(_NoVerdict):
+    """The machine is too busy to judge speed."""
 
 
 class WorkerLost(BaseException):

@@ -10,13 +10,12 @@ from __future__ import annotations
 import hmac
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
+from enum import IntEnum, StrEnum
 from pathlib import Path
 from typing import Any
 
 from grader.model import Check, Device, Exercise, Limits, Outcome
 from grader.model.typed import from_json, to_json
-from grader.sandbox.levels import Level
 
 PENDING, NOT_PENDING = "pending", b"\0"
 """A file of one byte in the folder of a plan, and the byte while no reply of a student's worker is pending.
@@ -32,7 +31,28 @@ class Start(StrEnum):
     FORK = "fork"
     """Forked by a warm worker server: Linux."""
     SPAWN = "spawn"
-    """Each a fresh interpreter: everywhere."""
+    """Each a fresh interpreter, without a sandbox: everywhere."""
+
+
+class Level(IntEnum):
+    """How well workers are confined."""
+
+    NONE = 0
+    """A process of its own, with limits on time, memory, output and files."""
+    REDUCED = 1
+    """Files are hidden, the network and other processes are out of reach, no process can be started."""
+    FULL = 2
+    """Of the machine's files those are seen that the interpreter needs; all that is left is gone with the worker."""
+
+    @property
+    def word(self) -> str:
+        """As the command line and reports say it."""
+        return self.name.lower()
+
+    @classmethod
+    def of(cls, word: str) -> Level:
+        """The level of that name."""
+        return cls[word.upper()]
 
 
 @dataclass(frozen=True)
@@ -41,8 +61,7 @@ class Setup:
 
     Attributes:
         start: how workers are started.
-        accelerator: what checks of devices run on: `Device.SIM`, or `Device.CUDA`, which spawned workers without walls
-            can use.
+        accelerator: what checks of devices run on: `Device.SIM`, or `Device.CUDA`, which spawned workers can use.
         least: the level of confinement below which no student code is run.
         most: the level above which nothing is tried.
         seed: of all random inputs, where nobody need be kept from knowing them: a student's own copy, `grade verify`.

@@ -21,7 +21,7 @@ from grader.release.answers import Facts, facts_of, mistakes_of
 from grader.release.contents import Files, chosen, copied_files, page_files, yaml_files
 from grader.release.proof import Piece, pieces, prove, prove_sentences, read_folder, read_zip
 from grader.runner.lane import Lane
-from grader.runner.open import open_lane
+from grader.runner.pool import open_lane
 
 
 @dataclass(frozen=True)

@@ -24,12 +24,17 @@ INK, PAPER, FAINT = "#1b1f24", "#ffffff", "#6b7280"
 BLUE, GREEN, WRONG = "#0072B2", "#009E73", "#D55E00"
 """Colours of Okabe and Ito, which colour-blind readers can tell apart."""
 
+_FILLED = "#0b3a57"
+_BEHIND = {WRONG: "#fbe2d3", _FILLED: "#d5ebf8"}
+"""What is not empty in a box, and what is wrong, has a colour behind it."""
+
 Styles = Sequence[tuple[re.Pattern[str], str]]
 """What is coloured in a line, and how; of several patterns that match, the first counts."""
 
 _PICTURE_STYLES: Styles = (
     (re.compile(r">\s*[^\s<>]+<"), WRONG),
     (re.compile(r"[┌┬┐└┴┘─│]+"), FAINT),
+    (re.compile(r"(?<=│)[^│█▒░]*[^│█▒░\s][^│█▒░]*(?=│)"), _FILLED),
     (re.compile("[█▒░]+"), BLUE),
 )
 _FONT = "ui-monospace, SFMono-Regular, Menlo, Consolas, monospace"
@@ -141,16 +146,21 @@ def lines_svg(lines: Sequence[str], title: str, description: str, styles: Styles
     width = 0.0
     for row, line in enumerate(lines, 1):
         for start, text, colour in _runs(line, styles):
-            weight = ' font-weight="bold"' if colour not in (INK, FAINT) else ""
+            weight = ' font-weight="bold"' if colour not in (INK, FAINT, _FILLED) else ""
             # As wide in every font, so that columns stay columns.
             wide = f' textLength="{len(text) * _CHAR:g}" lengthAdjust="spacingAndGlyphs"' if len(text) > 1 else ""
             place = f'x="{start * _CHAR:g}" y="{row * height - 5:g}"'
+            if behind := _BEHIND.get(colour):
+                box = (
+                    f'x="{start * _CHAR:g}" y="{(row - 1) * height:g}" width="{len(text) * _CHAR:g}" height="{height}"'
+                )
+                words.append(f'<rect {box} fill="{behind}"/>')
             words.append(f'<text {place} fill="{colour}"{weight}{wide} xml:space="preserve">{_xml(text)}</text>')
             width = max(width, (start + len(text)) * _CHAR)
-    size = f"{width + 2 * _MARGIN:g}", f"{len(lines) * height - 1 + 2 * _MARGIN:g}"
+    whole = f"{width + 2 * _MARGIN:g}", f"{len(lines) * height - 1 + 2 * _MARGIN:g}"
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {size[0]} {size[1]}" width="{size[0]}" '
-        f'height="{size[1]}" role="img" aria-label="{_xml(title)}. {_xml(description)}" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {whole[0]} {whole[1]}" width="{whole[0]}" '
+        f'height="{whole[1]}" role="img" aria-label="{_xml(title)}. {_xml(description)}" '
         f'font-family="{_FONT}" font-size="14">\n'
         f"<title>{_xml(title)}</title>\n<desc>{_xml(description)}</desc>\n"
         f'<rect width="100%" height="100%" fill="{PAPER}"/>\n<g transform="translate({_MARGIN} {_MARGIN})">\n'

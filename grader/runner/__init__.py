@@ -1,9 +1,8 @@
-"""The host's side of the processes: lanes, where their workers come from, and the wall around those.
+"""The host's side of the processes: lanes, where their workers come from, and how well those are confined.
 
-open    lanes for exercises, all with one source of workers
-pool    lanes that work at once, each in a thread of its own
-lane    one check process with its workers: a job in, outcomes out; `deadline` is how it waits, `undone` what it missed
-source  where workers come from: a worker server, or fresh interpreters; `supply` is what lanes ask of it
-walls   what confinement is asked for, and what was reached on this machine
-doctor  what this machine can do; `environment` is what a report says of it
+pool         opens a lane, or several that work at once, each in a thread of its own
+lane         one check process with its workers: a job in, outcomes out
+source       where workers come from: a worker server, or fresh interpreters
+confinement  the three levels, which of them is wanted, and which was reached on this machine
+machine      what this machine can do, for `grade doctor` and for reports
 """

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from grader.model import Check, Device, Exercise, Outcome, Verdict
+from grader.model import BROKEN_MESSAGE, Check, Device, Exercise, Outcome, Verdict
 from grader.model.errors import StartError
 from grader.model.messages import (
     ALL,
@@ -35,16 +35,11 @@ from grader.model.messages import (
     from_frame,
     to_frame,
 )
-from grader.runner.deadline import Late, until
-from grader.runner.source import START_S
-from grader.runner.supply import Source
-from grader.runner.undone import gone, too_late, too_much
-from grader.runner.walls import Reached
+from grader.runner.confinement import Reached
+from grader.runner.source import START_S, Late, Source, until
 from grader.sandbox import cgroup
 from grader.sandbox.clock import waited_s
-from grader.sandbox.end import GRACE_S, end, kill, tail
-from grader.sandbox.start import clean_environment, isolated
-from grader.sandbox.sweep import sweep
+from grader.sandbox.process import GRACE_S, clean_environment, end, isolated, kill, sweep, tail
 from grader.wire.bounds import ChannelClosed
 from grader.wire.frames import Channel
 from grader.wire.transport import Patience, PatientPipes
@@ -91,6 +86,23 @@ def _inode(folder: Path) -> int | None:
         return folder.stat().st_ino
     except OSError:
         return None
+
+
+def too_late(check: str, exercise: Exercise) -> Outcome:
+    """What becomes of a check when the time of its exercise is over."""
+    seconds = exercise.limits.exercise_s
+    text = f"the exercise as a whole took longer than {seconds:g} seconds"
+    return Outcome(check, Verdict.TIMED_OUT, text, cause="raised")
+
+
+def gone(check: Check, detail: str) -> Outcome:
+    """What becomes of a check whose process is gone."""
+    return Outcome(check.id, Verdict.BROKEN, BROKEN_MESSAGE, detail)
+
+
+def too_much(check: Check, detail: str) -> Outcome:
+    """What becomes of a check whose process is gone while it took in what the student's code gave."""
+    return Outcome(check.id, Verdict.OVER_LIMIT, "your code gave more than the grader can take", detail, cause="raised")
 
 
 class Lane:

@@ -10,12 +10,9 @@ import platform
 from importlib import metadata
 
 from grader.model import Device, Environment
-from grader.model.messages import Setup
-from grader.sandbox.levels import Level
+from grader.model.messages import Level, Setup
 
-_version = functools.cache(
-    metadata.version
-)  # it reads and parses a file each time, and there is a report for everybody
+_version = functools.cache(metadata.version)  # it parses a file each time, and each author has a report
 
 
 def describe_machine(setup: Setup, reached: Level | None) -> Environment:

@@ -1,11 +1,13 @@
-"""Lanes that work at once, each in a thread of its own: whichever is free takes what waits longest.
+"""Opening lanes: one, or several that work at once, each in a thread of its own.
 
+Of several, whichever is free takes what waits longest.
 All lanes have one worker server. They are put on no core of their own: that was not faster, and two batches on one
 machine would have taken the same cores.
 """
 
 from __future__ import annotations
 
+import functools
 import itertools
 import os
 import queue
@@ -16,12 +18,12 @@ from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
-from grader.model import Exercise
+from grader.model import Device, Exercise
 from grader.model.errors import StartError
-from grader.model.messages import Setup
+from grader.model.messages import Level, Setup, Start
+from grader.runner.confinement import SandboxPlan
 from grader.runner.lane import Lane, Watch
-from grader.runner.open import workers_for
-from grader.runner.supply import Source
+from grader.runner.source import CAN_FORK, Source, open_source
 
 Result = TypeVar("Result")
 _STARTS = 3
@@ -54,7 +56,7 @@ class Pool:
         watch: told again and again what a lane waits for; from the lane's own thread.
     """
 
-    def __init__(self, opened: Callable[[], Lane], slots: int, ready: Callable[[], None] = lambda: None) -> None:
+    def __init__(self, opened: Callable[[], Lane], slots: int, ready: Callable[[], object] = lambda: None) -> None:
         self.slots = slots
         self.watch: Watch = lambda what, seconds: None
         self._opened = opened
@@ -131,33 +133,66 @@ class Pool:
             thread.join()
 
 
-class _Opener:
-    """Opens lanes whose workers have one source, which is there when it is first asked for."""
+def default_start(accelerator: Device = Device.SIM) -> Start:
+    """How workers are started on this system. A process that was forked cannot use CUDA."""
+    return Start.FORK if CAN_FORK and accelerator is not Device.CUDA else Start.SPAWN
 
-    def __init__(self, exercises: Sequence[Exercise], setup: Setup, hidden: Sequence[Path], stack: ExitStack) -> None:
-        self._exercises = exercises
-        self._setup = setup
-        self._hidden = hidden
-        self._stack = stack
-        self._source: Source | None = None
-        self._numbers = itertools.count()
 
-    def ready(self) -> None:
-        """Start the source: in the thread that closes it, as it ends with the thread that started it."""
-        if self._source is None:
-            self._source = self._stack.enter_context(workers_for(self._exercises, self._setup, self._hidden))
+def setup_of(start: str | None, device: str = "sim", confinement: str = "none", seed: int = 0) -> Setup:
+    """The setup that words of the command line mean; by default workers start as this system allows."""
+    accelerator = Device(device)
+    chosen = Start(start) if start else default_start(accelerator)
+    return Setup(start=chosen, accelerator=accelerator, least=Level.of(confinement), seed=seed)
 
-    def open(self) -> Lane:
-        """One more lane."""
-        assert self._source is not None
-        return Lane(self._exercises, self._source, next(self._numbers), self._setup.accelerator)
+
+@contextmanager
+def workers_for(exercises: Sequence[Exercise], setup: Setup, hidden: Sequence[Path] = ()) -> Iterator[Source]:
+    """Where workers for exercises come from; the arguments and errors are those of `open_lane`."""
+    if (setup.accelerator, setup.start) == (Device.CUDA, Start.FORK):
+        raise StartError("a forked worker cannot use CUDA; take --start spawn with --device cuda")
+    own = {folder for exercise in exercises for folder in exercise.closed}
+    # A real file of the course, for the probes: what workers must not read is tried with what they would like to.
+    first = next((path for exercise in exercises if (path := exercise.hidden_checks or exercise.shown_checks)), None)
+    plan = SandboxPlan(setup.least, setup.most, (*hidden, *sorted(own)), first)
+    with closing(open_source(setup.start, plan)) as source:
+        yield source
+
+
+@contextmanager
+def open_lane(exercises: Sequence[Exercise], setup: Setup, hidden: Sequence[Path] = ()) -> Iterator[Lane]:
+    """One lane.
+
+    Args:
+        exercises: whose checks are run.
+        setup: how they are.
+        hidden: folders that no worker may see; those of the courses are hidden in any case.
+
+    Raises:
+        StartError: forked workers are wanted together with CUDA.
+        ConfinementError: fresh interpreters are to be confined.
+    """
+    # Closed in the opposite order: the lane before the source, from which its workers come.
+    with (
+        workers_for(exercises, setup, hidden) as source,
+        closing(Lane(exercises, source, accelerator=setup.accelerator)) as lane,
+    ):
+        yield lane
 
 
 @contextmanager
 def open_pool(exercises: Sequence[Exercise], setup: Setup, slots: int, hidden: Sequence[Path] = ()) -> Iterator[Pool]:
-    """Lanes for exercises; the arguments are those of `open_lanes`."""
+    """Lanes for exercises, of which `slots` work at once; the other arguments are those of `open_lane`."""
     # Closed in the opposite order: the lanes before the source, from which their workers come.
     with ExitStack() as stack:
-        opener = _Opener(exercises, setup, hidden, stack)
-        with closing(Pool(opener.open, slots, opener.ready)) as pool:
+        numbers = itertools.count()
+
+        @functools.cache
+        def source() -> Source:
+            return stack.enter_context(workers_for(exercises, setup, hidden))
+
+        def opened() -> Lane:
+            return Lane(exercises, source(), next(numbers), setup.accelerator)
+
+        # The source starts with the first job, in the thread that closes it: it ends with the thread that started it.
+        with closing(Pool(opened, slots, source)) as pool:
             yield pool

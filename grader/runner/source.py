@@ -1,6 +1,6 @@
-"""Where a lane's workers come from: a warm server that forks them, or fresh interpreters. Both behind a wall.
+"""Where a lane's workers come from: a warm server that forks confined ones, or fresh interpreters without a sandbox.
 
-What the wall amounts to on this machine is tried out once, while torch is being imported elsewhere.
+How well workers are confined on this machine is tried out once, while torch is being imported elsewhere.
 """
 
 from __future__ import annotations
@@ -14,49 +14,98 @@ import tempfile
 import threading
 import time
 from collections.abc import Mapping
-from typing import TypeVar
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
 
 from grader.model.errors import ConfinementError, StartError
-from grader.model.messages import Start
-from grader.runner.deadline import Late, until
-from grader.runner.supply import Source, Supply
-from grader.runner.walls import Reached, WallPlan, behind_wall, has_walls, try_out, unconfined
-from grader.sandbox.end import end, tail
-from grader.sandbox.limits import WorkerLimits
-from grader.sandbox.messages import (
-    Awake,
-    Birth,
-    EndWorkers,
-    Found,
-    Launched,
-    Message,
-    OpenLane,
-    Ready,
-    TryWall,
-    from_text,
-    from_tree,
-    to_text,
-    to_tree,
-)
-from grader.sandbox.start import isolated, workers_environment
-from grader.wire.bounds import ChannelClosed
-from grader.wire.frames import Channel
-from grader.wire.transport import PatientPipes
+from grader.model.messages import Level, Start
+from grader.runner.confinement import Reached, SandboxPlan, try_out
+from grader.sandbox import messages
+from grader.sandbox.messages import LaunchPlan, Message, TryOut, receive, send, to_text
+from grader.sandbox.process import end, interpreter_paths, isolated, tail, workers_environment
+from grader.sandbox.view import View
+from grader.wire.transport import Patience
 
 START_S = 180.0
-_CPU_S = 60
-_FILE_MB = 16
-_MESSAGE_BYTES = 1 << 16
+_POLL_S = 0.5
 _ENDS_S = 0.3
 """From the death of the worker server to that of the launcher, which is what is seen from here."""
 
 CAN_FORK = sys.platform == "linux" and hasattr(os, "memfd_create")
 """Elsewhere fork is missing, or unsafe once torch is imported."""
 
+_UNCONFINED = (
+    "workers that start as fresh interpreters have no sandbox: leave out --start spawn and --device cuda, and on macOS "
+    "and Windows use the container"
+)
+
 Kind = TypeVar("Kind", bound=Message)
 
 
-def open_source(start: Start, plan: WallPlan) -> Source:
+class Late(Exception):
+    """The deadline is over."""
+
+
+def until(deadline: float) -> Patience:
+    """How long to wait at each turn, until a moment of the monotonic clock, in seconds.
+
+    Raises:
+        Late: raised by what is returned, once the deadline is over.
+    """
+
+    def patience() -> float:
+        left = deadline - time.monotonic()
+        if left <= 0:
+            raise Late
+        return min(left, _POLL_S)
+
+    return patience
+
+
+@dataclass(frozen=True)
+class Supply:
+    """What the check process of a lane is given, to start workers with.
+
+    Attributes:
+        server: a socket to the worker server, which is the lane's to close, or None.
+        command: what starts a fresh interpreter; empty where there is a server.
+        life: which server it is, counted from 0: one that was lost has a successor.
+    """
+
+    server: socket.socket | None = None
+    command: tuple[str, ...] = ()
+    life: int = 0
+
+
+class Source(Protocol):
+    """Where workers come from. Open it once, close it."""
+
+    def wait_ready(self) -> Reached:
+        """Wait until workers can be started; say how well they are confined.
+
+        Raises:
+            StartError: none can.
+            ConfinementError: they are confined less well than is wanted.
+        """
+
+    def supply(self, lane: int) -> Supply:
+        """What a lane's check process starts its workers with. What was lost is started again.
+
+        Raises:
+            StartError: the worker server did not start.
+        """
+
+    def was_lost(self, life: int) -> bool:
+        """Whether what was supplied in this life gives no more workers, although the host did not end it."""
+
+    def end_workers(self, lane: int) -> bool:
+        """End the workers of a lane that are not spared; False if only ending the whole lane does that."""
+
+    def close(self) -> None:
+        """End it, and every worker with it."""
+
+
+def open_source(start: Start, plan: SandboxPlan) -> Source:
     """Where workers come from that start in this way."""
     return WorkerServer(plan) if start is Start.FORK else FreshInterpreters(plan)
 
@@ -64,7 +113,7 @@ def open_source(start: Start, plan: WallPlan) -> Source:
 class WorkerServer:
     """The warm process that workers are forked from."""
 
-    def __init__(self, plan: WallPlan) -> None:
+    def __init__(self, plan: SandboxPlan) -> None:
         self._plan = plan
         self._lock = threading.RLock()  # of lanes that work at once, one asks at a time
         self._life = 0
@@ -74,8 +123,11 @@ class WorkerServer:
     def _start(self) -> None:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._log = tempfile.TemporaryFile()  # noqa: SIM115  closed in close()
+        view = View(tuple(interpreter_paths()), tuple(os.path.realpath(path) for path in self._plan.hidden))
+        server, most = isolated("grader.worker", "server", str(theirs.fileno())), self._plan.most
+        plan = LaunchPlan(view, tuple(server), most is Level.FULL, most > Level.NONE)
         self._process = subprocess.Popen(
-            [*behind_wall(self._plan, "grader.worker", "server", str(theirs.fileno()), boxes=True), str(os.getpid())],
+            isolated("grader.sandbox.launch", to_text(plan), str(os.getpid())),
             pass_fds=[theirs.fileno()],
             stdin=subprocess.DEVNULL,
             stdout=self._log,
@@ -102,28 +154,26 @@ class WorkerServer:
 
     def _tried(self) -> Reached:
         # Two answers: that torch is imported, and then, on demand, what workers can do.
-        refused = self._told(Ready).refused
+        refused = self._answer(messages.Ready).refused
 
-        def ask(targets: TryWall) -> tuple[Mapping[str, str], str]:
-            self._socket.send(to_text(targets).encode())
-            return self._told(Found).found, refused
+        def ask(targets: TryOut) -> Mapping[str, str]:
+            send(self._socket, targets)
+            return self._answer(messages.Found).found
 
-        self._reached = try_out(self._plan, ask)
+        self._reached = try_out(self._plan, refused, ask)
         # Reports have told the level by now; a successor must not be worse.
         if self._before is not None and self._reached.level < self._before.level:
             was, now = self._before.level.word, self._reached.level.word
             raise StartError(f"the worker server was lost, and its successor reaches {now} where it had {was}")
         return self._reached
 
-    def _told(self, kind: type[Kind]) -> Kind:
+    def _answer(self, kind: type[Kind]) -> Kind:
         self._socket.settimeout(START_S)
-        try:
-            told = self._socket.recv(_MESSAGE_BYTES)
-        except OSError:
-            told = b""
-        if not told:
+        message = None
+        with contextlib.suppress(TimeoutError):
+            message, _ = receive(self._socket)
+        if message is None:
             raise StartError(f"the worker server did not start: {tail(self._log)}")
-        message = from_text(told)
         assert isinstance(message, kind)
         return message
 
@@ -157,7 +207,7 @@ class WorkerServer:
         """
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         try:
-            socket.send_fds(self._socket, [to_text(OpenLane(lane)).encode()], [theirs.fileno()])
+            send(self._socket, messages.OpenLane(lane), [theirs.fileno()])
         except OSError:
             ours.close()
             raise StartError(f"the worker server did not start: {tail(self._log)}") from None
@@ -168,7 +218,7 @@ class WorkerServer:
     def end_workers(self, lane: int) -> bool:
         """Tell the server, which ends them at once."""
         with contextlib.suppress(OSError):  # it is gone, and they with it
-            self._socket.send(to_text(EndWorkers(lane)).encode())
+            send(self._socket, messages.EndWorkers(lane))
         return True
 
     def close(self) -> None:
@@ -179,67 +229,24 @@ class WorkerServer:
 
 
 class FreshInterpreters:
-    """Workers as fresh interpreters. One is started at once, to try its wall, where there are walls at all."""
+    """Workers as fresh interpreters, each started by the check process of its lane. They have limits and no sandbox.
 
-    def __init__(self, plan: WallPlan) -> None:
-        self._plan = plan
-        self._reached: Reached | None = None
-        self._trial: subprocess.Popen[bytes] | None = None
-        # Nothing to try: the level is known, and a spare interpreter would be for nothing.
-        if not has_walls():
-            self._command = (*isolated("grader.worker", "spawned", to_text(Launched())),)
-            return
-        # The trial falls back, to show what there is; the others must not, should the kernel refuse later what it gave.
-        trial = behind_wall(plan, "grader.worker", "spawned", boxes=False)
-        self._command = (*behind_wall(plan, "grader.worker", "spawned", boxes=False, least=plan.least),)
-        self._log = tempfile.TemporaryFile()  # noqa: SIM115  closed in close()
-        self._trial = subprocess.Popen(
-            [*trial, str(os.getpid())],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._log,
-            env=workers_environment(),
-            cwd="/",
-            start_new_session=True,
-        )
+    Raises:
+        ConfinementError: they are to be confined.
+    """
+
+    def __init__(self, plan: SandboxPlan) -> None:
+        self._reached = Reached(Level.NONE, [], _UNCONFINED)
+        self._reached.require(plan.least)
 
     def wait_ready(self) -> Reached:
-        """Try out how well a worker is confined."""
-        if self._reached is None:
-            if self._trial is None:
-                self._reached = unconfined(f"{sys.platform} has no walls that this grader knows", self._plan)
-            else:
-                self._reached = try_out(self._plan, self._ask)
+        """There is nothing to wait for, and nothing to try."""
         return self._reached
-
-    def _ask(self, asked: TryWall) -> tuple[Mapping[str, str], str]:
-        assert self._trial is not None
-        assert self._trial.stdin is not None
-        assert self._trial.stdout is not None
-        channel = Channel(PatientPipes(os.dup(self._trial.stdout.fileno()), os.dup(self._trial.stdin.fileno())))
-        self._trial.stdin.close()
-        self._trial.stdout.close()
-        patience = until(time.monotonic() + START_S)
-        limits = WorkerLimits(cpu_s=_CPU_S, memory_mb=asked.targets.memory_mb, file_mb=_FILE_MB, processes=1)
-        try:
-            awake = from_tree(channel.receive(patience).tree)
-            assert isinstance(awake, Awake)
-            channel.send(0, to_tree(Birth(asked.folders[0], limits, asked.targets)))
-            # A word of its own, so that a wall which fails is told apart from probes that do.
-            channel.receive(patience)  # it is confined
-            told = from_tree(channel.receive(patience).tree)
-            assert isinstance(told, Found)
-        except (ChannelClosed, Late):
-            raise StartError(f"a worker did not start: {tail(self._log)}") from None
-        finally:
-            end(self._trial)
-            channel.close()
-        return {**told.found, "daemons": told.found["processes"]}, awake.refused  # what cannot start does not stay
 
     def supply(self, lane: int) -> Supply:
         """The command that starts one."""
         del lane
-        return Supply(command=self._command)
+        return Supply(command=tuple(isolated("grader.worker", "spawned")))
 
     def was_lost(self, life: int) -> bool:
         """Each is started for itself."""
@@ -252,11 +259,4 @@ class FreshInterpreters:
         return False
 
     def close(self) -> None:
-        """End the trial, if it was not waited for."""
-        if self._trial is not None:
-            self._trial.kill()
-            end(self._trial)
-            for pipe in (self._trial.stdin, self._trial.stdout):
-                if pipe is not None:
-                    pipe.close()
-            self._log.close()
+        """There is nothing to end."""

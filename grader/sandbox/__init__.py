@@ -1,13 +1,13 @@
-"""The wall around workers: Linux namespaces, a root of their own, Landlock, a system-call filter. Usable by itself.
+"""The sandbox around workers: Linux namespaces, a root of their own, Landlock, a system-call filter. Usable by itself.
 
 Theory of operation. `launch` runs first, small and alone. It enters namespaces, builds a root that holds the
 interpreter, its packages and what both need (`view`), and starts the worker server inside, which stays there.
 For each worker, `launch` makes a *box* (`box`): a process of a few megabytes that is process 1 of namespaces of its
 own, with a private folder. The server forks a worker straight into a box, and the worker gives up every privilege
-before it is told anything (`wall`). Ending a box ends all that is in it, whatever it did.
+before it receives anything (`levels`). Ending a box ends all that is in it, whatever it did.
 
 A layer that cannot be applied raises, and that worker ends: no layer is skipped because it failed. What was reached in
-the end is not believed but tried, by `trials` in a throw-away worker, and has one of three names (`levels`).
+the end is not believed but tried, by `trials` in a throw-away worker; `grader.runner.confinement` names the level.
 
-It needs the standard library and py-landlock, and of ours `grader.sandbox.records`; a test holds that.
+It needs the standard library and py-landlock.
 """

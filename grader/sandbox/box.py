@@ -1,4 +1,4 @@
-"""A box: namespaces of its own around one worker, held by a process of a few megabytes, which is process 1 in there.
+"""Boxes: namespaces of its own around each worker, held by a process of a few megabytes, which is process 1 in there.
 
 The worker joins a box that is ready; so it pays neither for making it nor for a second fork, and a signal that ends it
 is seen as what it was. When the box's process is ended, the kernel ends everything in the box with it.
@@ -7,69 +7,192 @@ is seen as what it was. When the box's process is ended, the kernel ends everyth
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import os
 import signal
 import socket
 import struct
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import NoReturn, TypeVar
 
 from grader.sandbox import kernel, view
 
-USER = 1000
+_USER = 1000
 """User and group as seen inside."""
 
-DISK_MB = 192
-FILES = 8192
+_DISK_MB = 192
+_FILES = 8192
 
 _SIOCSIFFLAGS = 0x8914
 _IFF_UP = 0x1
+_FAILED = 77
+
+AT_ONCE = 5
+"""Workers that one lane may need at once: the student's for two kinds of devices, a reference's, and a timed pair."""
+
+ENOUGH = AT_ONCE + 3
+"""Namespaces of each kind for that: one for each worker, and what the launcher enters before it makes them."""
+
+# The kernel takes old namespaces apart later than it counts them.
+_PAUSES_S = (0.01, 0.05, 0.2, 0.5, 1.0)
+_LIMITS = "/proc/sys/user"
+
+Result = TypeVar("Result")
 
 
-def enter() -> None:
-    """Enter new namespaces.
+class Boxes:
+    """Makes boxes, one ahead of need, in the launcher.
 
-    Raises:
-        OSError: the kernel refuses, or gives no more of them.
+    Args:
+        proc: a descriptor of a proc file system's folder.
     """
-    kernel.unshare(kernel.OF_A_BOX)
+
+    def __init__(self, proc: int) -> None:
+        self._proc = proc
+        # Names our own namespace for `setns`, with no proc file system in this root to name it by.
+        self._here = os.pidfd_open(os.getpid())
+        self._ready: list[int] = []
+
+    def try_out(self) -> None:
+        """Make the first ones: as many as may be needed at once.
+
+        Raises:
+            OSError: the kernel refuses a step, or that many.
+        """
+        while len(self._ready) < AT_ONCE:
+            try:
+                self._ready.append(patiently(self._make))
+            except OSError as error:
+                if error.errno != errno.ENOSPC:
+                    raise
+                some = f"there is room for {len(self._ready)} workers at once: {error.strerror}"
+                raise OSError(error.errno, some) from None
+
+    def hand_over(self, server: socket.socket) -> None:
+        """Give the server a box, as a descriptor of its process, and make the next; or say why there is none.
+
+        Not waited for here: it is the server that hears of workers whose boxes can be ended.
+        """
+        try:
+            descriptor = self._ready.pop() if self._ready else self._make()
+        except OSError as error:
+            server.send(str(error).encode())
+            return
+        socket.send_fds(server, [b"box"], [descriptor])
+        os.close(descriptor)
+        # After the handing over, so that it is made while the server forks. One that cannot be had is not needed yet.
+        if not self._ready:
+            with contextlib.suppress(OSError):
+                self._ready.append(self._make())
+
+    def _make(self) -> int:
+        """Start a box, and wait until it is furnished; a descriptor of its process."""
+        read, write = os.pipe()
+        try:
+            kernel.unshare(kernel.CLONE_NEWPID)  # for the next child, not for this process
+            try:
+                pid = os.fork()
+                if pid == 0:
+                    self._be_a_box(write)
+            finally:
+                # Back to our own: else the next fork would be into this box.
+                kernel.setns(self._here, kernel.CLONE_NEWPID)
+        except OSError:
+            os.close(read)
+            raise
+        finally:
+            # Ours closed, so that reading ends when the box has said its word, or died without one.
+            os.close(write)
+        with os.fdopen(read, "rb") as pipe:
+            said = pipe.read()
+        if said == b"k":
+            return os.pidfd_open(pid)
+        number, _, text = said.decode("utf-8", "replace").partition(" ")
+        raise OSError(int(number) if number.isdecimal() else errno.ECHILD, text or "a box ended at once")
+
+    def _be_a_box(self, answer: int) -> NoReturn:
+        try:
+            # What the launcher holds, the sockets to the server among them, is none of the box's business.
+            kernel.close_all_but(answer, self._proc)
+            kernel.unshare(kernel.OF_A_BOX)
+            _furnish(self._proc)
+            # Not before it has its final user: a change of user makes the kernel forget this.
+            kernel.die_with_parent()
+            os.write(answer, b"k")
+            # The pipe, too: the other end reads until it is closed.
+            kernel.close_all_but()
+            _hold()
+        except OSError as error:
+            os.write(answer, f"{error.errno} {error.strerror}".encode())
+        finally:
+            os._exit(_FAILED)
 
 
-def furnish(proc: int, around: int) -> None:
+def _furnish(proc: int) -> None:
     """Set up the namespaces that were entered: a private file system, the loopback device, another user.
 
     Args:
         proc: a descriptor of a proc file system's folder.
-        around: user and group of this process in the namespace around it.
 
     Raises:
         OSError: the kernel refuses a step.
     """
-    kernel.map_user(proc, USER, around, around)
-    view.mount_private(DISK_MB, FILES)
+    kernel.map_user(proc, _USER, 0, 0)  # root of the namespaces around it
+    view.mount_private(_DISK_MB, _FILES)
     with contextlib.suppress(PermissionError):  # filtered in some containers; then it keeps the container's name
         socket.sethostname("worker")
     # A new network has a loopback device that is down. Ranks of one worker talk over it.
-    _loopback_up()
-
-
-def _loopback_up() -> None:
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
         fcntl.ioctl(sock, _SIOCSIFFLAGS, struct.pack("16sh14x", b"lo", _IFF_UP))
 
 
-def hold() -> None:
-    """Keep the box until this process is ended: give up all privileges, and reap what nobody else does.
+def _hold() -> NoReturn:
+    """Keep the box until this process is ended: give up all privileges, and wait.
 
-    It stays traceable, or nobody could join; what lives in the box has no system call to trace with.
+    The kernel reaps what is left to this process, since the launcher ignores SIGCHLD. The process stays traceable, or
+    no worker could join; what lives in the box has no system call to trace with.
     """
     # It was root in here so as to furnish the place, and needs nothing of that to wait.
     kernel.drop_capabilities()
     kernel.forbid_new_privileges()
-    # `sigwait` takes signals that are blocked; a child that ends between two rounds stays pending. Nothing else may
-    # interrupt this process, which is ended by SIGKILL from outside.
+    # Nothing may interrupt this process, which is ended by SIGKILL from outside.
     signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
     while True:
-        signal.sigwait({signal.SIGCHLD})
-        with contextlib.suppress(ChildProcessError):
-            while os.waitpid(-1, os.WNOHANG)[0]:
-                pass
+        signal.pause()
+
+
+def patiently(action: Callable[[], Result]) -> Result:
+    """What an action gives, which is tried again for a while as long as there are no namespaces left.
+
+    Raises:
+        OSError: it failed for another reason, or for that one all the time.
+    """
+    for pause in _PAUSES_S:
+        try:
+            return action()
+        except OSError as error:
+            if error.errno != errno.ENOSPC:
+                raise
+            time.sleep(pause)
+    return action()
+
+
+def advice(reason: str, limits: str = _LIMITS) -> str:
+    """Which limits are too low, if that may be why the kernel refused; else "".
+
+    Args:
+        reason: what the kernel said.
+        limits: the folder of namespaces(7) in which it tells them.
+    """
+    if "ENOSPC" not in reason:
+        return ""
+    low = []
+    for path in sorted(Path(limits).glob("max_*_namespaces")):
+        with contextlib.suppress(OSError, ValueError):
+            if (most := int(path.read_text(encoding="ascii"))) < ENOUGH:
+                low.append(f"user.{path.name} is {most}")
+    told = ", ".join(low) or "others use up what user.max_*_namespaces allow, or a limit around this container does"
+    return f"; {told}: {ENOUGH} of each kind are needed for {AT_ONCE} workers at once"

@@ -20,7 +20,7 @@ from py_landlock.errors import LandlockError
 
 from grader.sandbox import cgroup, kernel, landlock
 from grader.sandbox.limits import THREADS
-from grader.sandbox.start import clean_environment, interpreter_paths, isolated
+from grader.sandbox.process import clean_environment, interpreter_paths, isolated
 from grader.sandbox.view import DEVICES, View
 
 MEMORY_MB = 3072

@@ -43,15 +43,10 @@ def cpu_s(pid: int) -> float | None:
 
     The number of the clock is what clock_getcpuclockid(3) makes of a pid. It works for a process that nobody may trace.
     """
-    used = _cpu_ns(pid)
-    return None if used is None else used / 1e9
-
-
-def _cpu_ns(pid: int) -> int | None:
     if sys.platform != "linux" or pid <= 0:
         return None
     try:
-        return time.clock_gettime_ns((~pid << 3) | 2)
+        return time.clock_gettime_ns((~pid << 3) | 2) / 1e9
     except OSError:  # it has ended
         return None
 

@@ -44,7 +44,6 @@ _PR_SET_THP_DISABLE = 41
 _PR_SET_NO_NEW_PRIVS = 38
 _SECCOMP_MODE_FILTER = 2
 _CAPABILITY_VERSION_3 = 0x20080522
-_SA_NOCLDSTOP = 1
 _MOST_DESCRIPTORS = 1 << 16
 
 # Imported on every system, for its names; nothing is called elsewhere than on Linux.
@@ -62,15 +61,6 @@ class _MountAttributes(ctypes.Structure):
 
 class _Program(ctypes.Structure):
     _fields_ = (("length", ctypes.c_ushort), ("filter", ctypes.c_char_p))
-
-
-class _Action(ctypes.Structure):
-    _fields_ = (
-        ("handler", ctypes.c_void_p),
-        ("mask", ctypes.c_uint64 * 16),
-        ("flags", ctypes.c_int),
-        ("restorer", ctypes.c_void_p),
-    )
 
 
 def unshare(flags: int) -> None:
@@ -139,14 +129,6 @@ def map_user_of(pid: int, inside: int, outside: int) -> None:
     """The same for another process, to any user: for root in the namespace around it."""
     for name in ("uid_map", "gid_map"):
         Path(f"/proc/{pid}/{name}").write_text(f"{inside} {outside} 1", encoding="ascii")
-
-
-def hear_of_ends_alone() -> None:
-    """No SIGCHLD for children that are stopped and go on: each would wake this process while a call is timed."""
-    action = _Action()
-    _check(_LIBC.sigaction(int(signal.SIGCHLD), None, ctypes.byref(action)), "sigaction")
-    action.flags |= _SA_NOCLDSTOP
-    _check(_LIBC.sigaction(int(signal.SIGCHLD), ctypes.byref(action), None), "sigaction")
 
 
 def take_small_pages() -> None:

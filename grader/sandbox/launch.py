@@ -1,6 +1,6 @@
-"""`python -m grader.sandbox.launch PLAN PARENT`: the worker server, or a spawned worker, inside namespaces and a root.
+"""`python -m grader.sandbox.launch PLAN PARENT`: the worker server, inside namespaces and a root.
 
-    host -- outer        waits, and passes on how it ended
+    host -- outer        waits
               +-- inner  enters namespaces, builds the root
                     +-- first process   makes boxes, is process 1 for all that follows
                           +-- worker server ... workers
@@ -14,17 +14,14 @@ from __future__ import annotations
 
 import contextlib
 import os
-import selectors
 import signal
 import socket
 import sys
 from typing import NoReturn
 
-from grader.sandbox import box, kernel, seccomp
-from grader.sandbox.boxes import Boxes
-from grader.sandbox.levels import Level
+from grader.sandbox import kernel, seccomp
+from grader.sandbox.box import Boxes, advice, patiently
 from grader.sandbox.messages import Launched, LaunchPlan, from_text, to_text
-from grader.sandbox.room import advice, patiently
 from grader.sandbox.view import COPIED, View, build
 
 _STRANGER = 2_000_000_000
@@ -32,7 +29,6 @@ _STRANGER = 2_000_000_000
 
 _REFUSED = 77
 _CAP_SYS_ADMIN = 21
-_BY_SIGNAL = 128
 
 _WORLD = (
     kernel.CLONE_NEWNS
@@ -45,19 +41,17 @@ _WORLD = (
 
 
 def main() -> None:
-    """Start the command behind a wall, or without one where there can be none."""
+    """Start the command in namespaces, or without them where there can be none."""
     kernel.die_with_parent()
     if os.getppid() != int(sys.argv[2]):  # it was gone before we asked
         return
     # From here on: if the host dies, this does, and with it all that it holds.
     plan = from_text(sys.argv[1])
     assert isinstance(plan, LaunchPlan)
-    refused = _try_inner(plan) if plan.most is Level.FULL else "not asked for"
-    # Told out here: in namespaces of one's own other limits are seen.
+    refused = _try_inner(plan) if plan.namespaces else "namespaces were not wanted"
+    # Outside, since inside namespaces of one's own other limits are seen.
     refused += advice(refused)
-    readable = _readable(plan) if plan.most > Level.NONE else None
-    if plan.least > (Level.REDUCED if readable else Level.NONE):
-        sys.exit(f"a worker cannot be confined at the level {plan.least.word}: {refused}")
+    readable = _readable(plan) if plan.rules else None
     _become(plan, Launched(refused, readable))
 
 
@@ -66,7 +60,7 @@ def _become(plan: LaunchPlan, launched: Launched) -> NoReturn:
 
 
 def _readable(plan: LaunchPlan) -> tuple[str, ...] | None:
-    """What a worker behind a lower wall may read, or None if the kernel or the machine has not what that needs."""
+    """What a worker at the level `reduced` may read, or None if the kernel or the machine has not what that needs."""
     from grader.sandbox import landlock
 
     try:
@@ -77,7 +71,7 @@ def _readable(plan: LaunchPlan) -> tuple[str, ...] | None:
 
 
 def _try_inner(plan: LaunchPlan) -> str:
-    """Start the inner process and end as it ends. Comes back only with the reason why there is none."""
+    """Start the inner process and end when it ends. Comes back only with the reason why there is none."""
     # The pipe closes without a word once the command runs, as `exec` closes it. A word is a reason why it does not.
     read, write = os.pipe()
     pid = os.fork()
@@ -94,15 +88,10 @@ def _try_inner(plan: LaunchPlan) -> str:
     os.close(write)
     with os.fdopen(read, "rb") as pipe:
         reason = pipe.read().decode("utf-8", "replace")
-    code = _exit_code(pid)
+    os.waitpid(pid, 0)
     if reason:
         return reason
-    # The host sees this process alone. It is to end as the command did, by the same signal.
-    if code > _BY_SIGNAL:
-        with contextlib.suppress(OSError, ValueError):  # SIGKILL has no other meaning to take back
-            signal.signal(code - _BY_SIGNAL, signal.SIG_DFL)
-        os.kill(os.getpid(), code - _BY_SIGNAL)
-    os._exit(code)
+    os._exit(0)  # the server has ended; the host waits for this process
 
 
 def _inner(plan: LaunchPlan, told: int) -> NoReturn:
@@ -124,9 +113,10 @@ def _inner(plan: LaunchPlan, told: int) -> NoReturn:
     pid = os.fork()
     if pid == 0:
         kernel.die_with_parent()
-        (_first if plan.boxes else _only)(plan, proc, told)
+        _first(plan, proc, told)
     os.close(told)
-    os._exit(_exit_code(pid))
+    os.waitpid(pid, 0)
+    os._exit(0)
 
 
 def _may_mount() -> bool:
@@ -179,35 +169,16 @@ def _stranger() -> int:
     return last
 
 
-def _only(plan: LaunchPlan, proc: int, told: int) -> NoReturn:
-    """Be the box of one spawned worker, and end as it ends."""
-    patiently(box.enter)
-    box.furnish(proc, 0)
-    pid = os.fork()
-    if pid == 0:
-        kernel.die_with_parent()
-        os.set_inheritable(proc, True)
-        _become(plan, Launched(proc=proc))
-    os.close(told)
-    os._exit(_exit_code(pid))
-
-
 def _first(plan: LaunchPlan, proc: int, told: int) -> NoReturn:
     """Start the worker server, and make boxes for it until it ends."""
+    # The kernel reaps the boxes, and whatever else is left to process 1.
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     boxes = Boxes(proc)
     # Before the server is started: where no boxes can be made, or too few, the reason goes to the host, and another
     # level is tried.
     boxes.try_out()
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    woken, wake = socket.socketpair()
-    for end in (woken, wake):
-        end.setblocking(False)
-    # Deaths arrive as bytes on a socket, beside the server's requests; process 1 must reap whatever is left to it.
-    signal.signal(signal.SIGCHLD, lambda *_: None)
-    signal.set_wakeup_fd(wake.fileno())
-    server = os.fork()
-    if server == 0:
-        signal.set_wakeup_fd(-1)
+    if os.fork() == 0:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         for descriptor in (theirs.fileno(), proc):
             # Everything else is closed by `exec`.
@@ -215,41 +186,11 @@ def _first(plan: LaunchPlan, proc: int, told: int) -> NoReturn:
         _become(plan, Launched(proc=proc, boxes=theirs.fileno()))
     theirs.close()
     os.close(told)
-    selector = selectors.DefaultSelector()
-    selector.register(ours, selectors.EVENT_READ)
-    selector.register(woken, selectors.EVENT_READ)
-    while True:
-        for key, _ in selector.select():
-            if key.fileobj is woken:
-                woken.recv(4096)
-                _reap(server)
-            elif ours.recv(16):
-                boxes.hand_over(ours)
-            else:
-                # The server's end is closed; it is about to end, and is reaped above.
-                selector.unregister(ours)
-
-
-def _reap(server: int) -> None:
-    """Reap boxes; end when the server has."""
-    while True:
-        try:
-            pid, status = os.waitpid(-1, os.WNOHANG)
-        except ChildProcessError:
-            return
-        if pid == 0:
-            return
-        if pid == server:
-            os._exit(_plain(os.waitstatus_to_exitcode(status)))
-
-
-def _exit_code(pid: int) -> int:
-    """Wait for a child; a signal that ended it becomes a number above 128."""
-    return _plain(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
-
-
-def _plain(code: int) -> int:
-    return code if code >= 0 else _BY_SIGNAL - code
+    with contextlib.suppress(ConnectionError):
+        while ours.recv(16):
+            boxes.hand_over(ours)
+    # The server's end is closed. With process 1 the kernel ends all that is in its namespace.
+    os._exit(0)
 
 
 if __name__ == "__main__":

@@ -1,105 +1,206 @@
-"""The three levels of confinement, what each promises, and what makes a machine keep it."""
+"""What a worker gives up before student code runs: the whole of the confinement, on this page.
+
+`Full` needs the namespaces that `launch` prepared. `Reduced` is for machines where there can be none: it hides what is
+in files and forbids the network, new processes and signals, but does not hide that files exist. `Sandbox` itself is the
+level `none`: a process with limits. A step that fails raises, and the worker that meets it ends.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from enum import IntEnum
+import contextlib
+import errno
+import os
+import signal
+import socket
+import struct
+import sys
+from collections.abc import Sequence
+
+from grader.sandbox import kernel, seccomp
+from grader.sandbox.limits import WorkerLimits, address_space_of_self, limit_resources, tasks_of_user
+from grader.sandbox.view import DEVICES, PRIVATE_PARENT, WORK
+
+_REASON_BYTES = 4096
 
 
-class Level(IntEnum):
-    """How well workers are confined."""
+class Sandbox:
+    """Limits, and nothing else. The worker server makes it before it forks any worker."""
 
-    NONE = 0
-    """A process of its own, with limits on time, memory, output and files."""
-    REDUCED = 1
-    """Files are hidden, the network and other processes are out of reach, no process can be started."""
-    FULL = 2
-    """Of the machine's files those are seen that the interpreter needs; all that is left is gone with the worker."""
+    def __init__(self, proc: int | None = None) -> None:
+        self._memory = address_space_of_self(proc)
+        self._tasks = tasks_of_user()
 
-    @property
-    def word(self) -> str:
-        """As the command line and reports say it."""
-        return self.name.lower()
+    def fork(self) -> int:
+        """Fork a worker: 0 in the child, which must call `give_up_rights` next, its pid in the parent.
 
-    @classmethod
-    def of(cls, word: str) -> Level:
-        """The level of that name."""
-        return cls[word.upper()]
+        Raises:
+            OSError: the system gives no process or no namespaces, at the moment.
+        """
+        return os.fork()
+
+    def give_up_rights(self) -> None:
+        """In the child: give up what needs no knowledge of what is to be done, ahead of need.
+
+        Here: be a session of its own, and end with the server.
+        """
+        if os.name == "posix" and os.getsid(0) != os.getpid():
+            os.setsid()
+        if sys.platform == "linux":
+            kernel.die_with_parent()
+
+    def confine(self, limits: WorkerLimits, folder: str) -> str:
+        """In the child: give up the rest, once limits are known; give the folder in which it is now.
+
+        Here: go into the empty folder, with limits.
+        """
+        _live_in(folder)
+        limit_resources(limits, self._memory, self._tasks)
+        return folder
+
+    def end(self, pid: int) -> None:
+        """End a worker with everything that it started; or end what it left, if it has ended by itself.
+
+        Here: end the session; what has left it goes on.
+        """
+        # A worker that was just forked may not have made its session yet, so it is also ended by itself.
+        for kill in (os.killpg, os.kill):
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                kill(pid, signal.SIGKILL)
 
 
-@dataclass(frozen=True)
-class Promise:
-    """One thing that a confined process cannot do, or that honest code still can.
+class Reduced(Sandbox):
+    """Landlock and system-call filters, which need no privilege."""
 
-    Attributes:
-        name: of its probe.
-        level: the least level that promises it.
-        sentence: what holds.
-        remedy: what makes it hold.
+    def __init__(self, readable: Sequence[str]) -> None:
+        super().__init__()
+        from grader.sandbox import landlock
+
+        self._landlock = landlock
+        self._readable = readable
+        self._devices = [f"/dev/{name}" for name in DEVICES]
+        self._filters = seccomp.load("base", "rootless")
+        self._alone = seccomp.load("alone")
+
+    def give_up_rights(self) -> None:
+        """Be a session of its own, without capabilities."""
+        super().give_up_rights()
+        _give_up_privileges()
+
+    def confine(self, limits: WorkerLimits, folder: str) -> str:
+        """Go into the empty folder, with limits; then open files in it and the interpreter's, and start no process."""
+        super().confine(limits, folder)
+        # Landlock first, the filters last: they hold for every step after them.
+        rules = self._landlock.make_ruleset(self._readable, [folder, *self._devices])
+        self._landlock.apply(rules)
+        os.close(rules)
+        seccomp.apply([*self._filters, *self._alone, signals_to_itself_only(os.getpid())])
+        return folder
+
+
+class Full(Sandbox):
+    """Namespaces, a root of their own, Landlock where the kernel has it, system-call filters.
+
+    Args:
+        proc: a descriptor of a proc file system, to measure with.
+        boxes: a socket to `launch`, which makes boxes.
     """
 
-    name: str
-    level: Level
-    sentence: str
-    remedy: str
+    def __init__(self, proc: int, boxes: socket.socket) -> None:
+        super().__init__(proc)
+        from grader.sandbox import landlock
+
+        self._boxes = boxes
+        self._here = os.pidfd_open(os.getpid())
+        self._filters = seccomp.load("base")
+        self._alone = seccomp.load("alone")
+        self._landlock = landlock
+        writable = [PRIVATE_PARENT, *(f"/dev/{name}" for name in DEVICES)]
+        # Built once, here; a worker inherits the descriptor and applies it in one call.
+        self._rules = landlock.make_ruleset(["/"], writable) if landlock.abi() else None
+        self._box_of: dict[int, int] = {}
+        self._box: int | None = None
+
+    def fork(self) -> int:
+        """Fork into the process namespace of a new box."""
+        self._boxes.send(b"box")
+        said, descriptors, _, _ = socket.recv_fds(self._boxes, _REASON_BYTES, 1)
+        if not said:  # the launcher is gone, and with it everything that it made
+            sys.exit("the launcher has ended")
+        if not descriptors:
+            raise OSError(errno.ENOSPC, said.decode("utf-8", "replace"))
+        (self._box,) = descriptors
+        pid = 0
+        try:
+            # A process joins a process namespace by being born there; the rest of the box it can join itself.
+            kernel.setns(self._box, kernel.CLONE_NEWPID)
+            pid = os.fork()
+        except OSError:
+            _end_box(self._box)
+            kernel.setns(self._here, kernel.CLONE_NEWPID)
+            raise
+        if pid:
+            # Back to our own: once this box has ended, nothing could be forked into its namespace.
+            kernel.setns(self._here, kernel.CLONE_NEWPID)
+            self._box_of[pid] = self._box
+        return pid
+
+    def give_up_rights(self) -> None:
+        """Join the rest of the box; then give up every privilege, all files but the interpreter's, and many calls."""
+        os.setsid()
+        if self._box is not None:
+            kernel.setns(self._box, kernel.OF_A_BOX)
+        # Joining a user namespace gave it all rights in there; no step from here on needs them.
+        _give_up_privileges()
+        _live_in(WORK)
+        if self._rules is not None:
+            self._landlock.apply(self._rules)
+        seccomp.apply(self._filters)
+
+    def confine(self, limits: WorkerLimits, folder: str) -> str:
+        """Set limits; start no process, unless the exercise is about that."""
+        del folder
+        limit_resources(limits, self._memory)
+        if limits.processes == 1:
+            seccomp.apply(self._alone)
+        return WORK
+
+    def end(self, pid: int) -> None:
+        """End the box, and all that is in it."""
+        box = self._box_of.pop(pid, None)
+        if box is not None:
+            _end_box(box)
 
 
-@dataclass(frozen=True)
-class Finding:
-    """What a probe found.
-
-    Attributes:
-        promise: what was tried.
-        found: why it does not hold, or "".
-    """
-
-    promise: Promise
-    found: str
+def _give_up_privileges() -> None:
+    kernel.drop_capabilities()
+    kernel.forbid_new_privileges()
+    kernel.forbid_tracing()
+    kernel.die_with_parent()
 
 
-_NAMESPACES = (
-    "let processes make user namespaces: outside of containers, sysctl kernel.unprivileged_userns_clone=1 and "
-    "user.max_user_namespaces of 8 or more, on Ubuntu kernel.apparmor_restrict_unprivileged_userns=0; in a container, "
-    "start it with a seccomp and AppArmor profile that allow it (see docs/security.md), or run outside of it"
-)
-_LANDLOCK = "boot a kernel of version 5.13 or later with Landlock (lsm=landlock,...)"
-_FILTER = "use Linux on x86_64 or aarch64 with seccomp filters"
-_OURS = "this is a defect or an odd installation: please report it with the output of grade doctor"
-_ANY_TREE = "make the interpreter's folders readable by everybody, or install it under /usr or /opt"
-
-PROMISES = (
-    Promise("imports", Level.NONE, "modules can be imported late", _ANY_TREE),
-    Promise("private_folder", Level.NONE, "files can be written in the private folder", _OURS),
-    Promise("threads", Level.NONE, "threads and parallel operations work", _OURS),
-    Promise("memory", Level.NONE, "memory is limited", _OURS),
-    Promise("read_files", Level.REDUCED, "files of the machine cannot be read or listed", _LANDLOCK),
-    Promise("write_files", Level.REDUCED, "files of the machine cannot be written", _LANDLOCK),
-    Promise("change_packages", Level.REDUCED, "the interpreter and its packages cannot be changed", _LANDLOCK),
-    Promise("network", Level.REDUCED, "there is no network", _FILTER),
-    Promise("unix_sockets", Level.REDUCED, "no Unix socket of the machine can be reached", _FILTER),
-    Promise("odd_sockets", Level.REDUCED, "there are no other kinds of sockets", _FILTER),
-    Promise("signals", Level.REDUCED, "no other process can be signalled", _FILTER),
-    Promise("tracing", Level.REDUCED, "no other process can be read or traced", _FILTER),
-    Promise("execute", Level.REDUCED, "no program can be executed", _FILTER),
-    Promise("privileges", Level.REDUCED, "there are no privileges, and none can be had", _FILTER),
-    Promise("new_namespaces", Level.REDUCED, "no namespaces can be made", _FILTER),
-    Promise("ipc", Level.REDUCED, "there is no System V shared memory", _FILTER),
-    Promise("processes", Level.REDUCED, "no process can be started where the exercise does not allow it", _FILTER),
-    Promise("daemons", Level.REDUCED, "nothing stays when a worker has ended", _NAMESPACES),
-    Promise("see_files", Level.FULL, "it is not even seen which files exist", _NAMESPACES),
-    Promise("see_processes", Level.FULL, "other processes are not seen", _NAMESPACES),
-    Promise("disk", Level.FULL, "the private folder is capped as a whole", _NAMESPACES),
-)
+def _end_box(box: int) -> None:
+    # Process 1 of the box; the kernel ends all others in its namespace, wherever they hid.
+    with contextlib.suppress(ProcessLookupError):  # it is gone, and they with it
+        signal.pidfd_send_signal(box, signal.SIGKILL)
+    os.close(box)
 
 
-def findings(found: Mapping[str, str]) -> list[Finding]:
-    """What probes found, by name, in the order of the promises. A probe that said nothing has not shown anything."""
-    return [Finding(promise, found.get(promise.name, "its probe did not answer")) for promise in PROMISES]
+def signals_to_itself_only(pid: int) -> bytes:
+    """A filter without which `tgkill` could reach others: libc uses it to end itself, in `abort` for one."""
+    number = {"x86_64": 234, "aarch64": 131}[os.uname().machine]
+    # By hand, as the number of this process is part of it: the filters of the package are built ahead.
+    rows = (
+        (0x20, 0, 0, 0),  # load the number of the call
+        (0x15, 0, 3, number),  # tgkill?
+        (0x20, 0, 0, 16),  # load its first argument
+        (0x15, 1, 0, pid),
+        (0x06, 0, 0, 0x00050000 | 1),  # EPERM
+        (0x06, 0, 0, 0x7FFF0000),  # allow
+    )
+    return b"".join(struct.pack("HBBI", *row) for row in rows)
 
 
-def reached(rows: Sequence[Finding]) -> Level:
-    """The highest level whose promises all hold, and those of the levels below."""
-    # A level is the worth of its weakest promise: ten that hold do not make up for one that does not.
-    broken = [row.promise.level for row in rows if row.found]
-    return Level(max(Level.NONE, min(broken) - 1)) if broken else Level.FULL
+def _live_in(folder: str) -> None:
+    os.chdir(folder)
+    for name in ("HOME", "TMPDIR", "TEMP", "TMP"):
+        os.environ[name] = folder

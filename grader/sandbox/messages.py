@@ -1,50 +1,56 @@
-"""What is said around the birth of a worker: by the host, the launcher, the worker server, lanes, and the worker.
+"""Messages about the start of workers, between host, launcher, worker server, lanes and workers.
 
 host   -> launcher       `LaunchPlan`, as an argument
-launcher -> its command  `Launched`, as an argument
-host   -> server         `OpenLane` with a descriptor: a lane's socket; `EndWorkers`; `TryWall`
-server -> host           `Ready`, then `Found` for each `TryWall`
+launcher -> server       `Launched`, as an argument
+host   -> server         `OpenLane` with a descriptor: a lane's socket; `EndWorkers`; `TryOut`
+server -> host           `Ready`, then `Found` for each `TryOut`
 lane   -> server         `StartWorker` with descriptors: a socket for what follows, channel, output, doors of its group
 server -> lane           on that socket `Started` with a pidfd, or `Refused`; `Ended` when the worker has ended
-worker -> lane           `Awake`, if it was spawned; `Confined`, before it is told anything of a submission
-lane   -> spawned worker `Birth`; from the host also with targets, which the worker tries to reach: then `Found`
+lane   -> fresh worker   `StartWorker`, as a frame
 
-Everything here is from us and to us: no student code has run yet in whoever says it.
+A worker's first frame has no content: it is confined. A fresh interpreter sends another one before, when it is warm.
+Everything here is from us and to us: no student code has run yet in the sender.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+import socket
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from grader.sandbox.levels import Level
 from grader.sandbox.limits import WorkerLimits
 from grader.sandbox.view import View
 
+_MESSAGE_BYTES = 1 << 16
+_MOST_DESCRIPTORS = 8
+
 
 @dataclass(frozen=True)
-class LaunchPlan:
+class Message:
+    """One of the messages below."""
+
+
+@dataclass(frozen=True)
+class LaunchPlan(Message):
     """What the launcher is to start.
 
     Attributes:
         view: what of the machine's files is shown.
-        command: the command, which gets one argument more: `Launched`.
-        boxes: whether the command asks for boxes, as the worker server does.
-        most: the highest level that is tried.
-        least: below it the command is not started.
+        command: that of the worker server, which gets one argument more: `Launched`.
+        namespaces: whether namespaces are tried, for the level `full`.
+        rules: whether Landlock and system-call filters are, for the level `reduced`.
     """
 
     view: View
     command: tuple[str, ...]
-    boxes: bool
-    most: Level
-    least: Level = Level.NONE
+    namespaces: bool
+    rules: bool
 
 
 @dataclass(frozen=True)
-class Launched:
+class Launched(Message):
     """What the launcher reached.
 
     Attributes:
@@ -82,26 +88,26 @@ class Targets:
 
 
 @dataclass(frozen=True)
-class OpenLane:
+class OpenLane(Message):
     """A lane is there; its socket comes along."""
 
     lane: int
 
 
 @dataclass(frozen=True)
-class EndWorkers:
+class EndWorkers(Message):
     """End the workers of a lane that are not spared."""
 
     lane: int
 
 
 @dataclass(frozen=True)
-class TryWall:
+class TryOut(Message):
     """Try what workers can do.
 
     Attributes:
         targets: for the probes.
-        folders: two empty folders, for walls that have none of their own.
+        folders: two empty folders, for workers that have none of their own.
     """
 
     targets: Targets
@@ -109,7 +115,7 @@ class TryWall:
 
 
 @dataclass(frozen=True)
-class Ready:
+class Ready(Message):
     """The server is warm.
 
     Attributes:
@@ -120,18 +126,18 @@ class Ready:
 
 
 @dataclass(frozen=True)
-class Found:
+class Found(Message):
     """What each probe found, by name; "" where its promise holds."""
 
     found: Mapping[str, str]
 
 
 @dataclass(frozen=True)
-class StartWorker:
+class StartWorker(Message):
     """Start a worker; end it when the lane has shut its socket down.
 
     Attributes:
-        folder: an empty folder, for walls that have none of their own.
+        folder: an empty folder, for workers that have none of their own.
         limits: what it may use.
         spared: whether it outlives an exercise that takes too long.
         simulates: whether it will see a simulated accelerator.
@@ -144,12 +150,12 @@ class StartWorker:
 
 
 @dataclass(frozen=True)
-class Started:
+class Started(Message):
     """A worker was started; a pidfd of it comes along."""
 
 
 @dataclass(frozen=True)
-class Refused:
+class Refused(Message):
     """A worker could not be started.
 
     Attributes:
@@ -160,7 +166,7 @@ class Refused:
 
 
 @dataclass(frozen=True)
-class Ended:
+class Ended(Message):
     """A worker has ended.
 
     Attributes:
@@ -172,61 +178,8 @@ class Ended:
     cpu_s: float
 
 
-@dataclass(frozen=True)
-class Awake:
-    """A spawned worker has imported what it needs.
-
-    Attributes:
-        pid: as the grader sees it.
-        refused: why the kernel did not give all layers, or "".
-    """
-
-    pid: int
-    refused: str
-
-
-@dataclass(frozen=True)
-class Birth:
-    """What a spawned worker is for.
-
-    Attributes:
-        folder: an empty folder, for walls that have none of their own.
-        limits: what it may use.
-        targets: what it is to try to reach, if that is all that it is for.
-    """
-
-    folder: str
-    limits: WorkerLimits
-    targets: Targets | None = None
-
-
-@dataclass(frozen=True)
-class Confined:
-    """The worker has given up what it must not have."""
-
-
-Message = (
-    LaunchPlan
-    | Launched
-    | OpenLane
-    | EndWorkers
-    | TryWall
-    | Ready
-    | Found
-    | StartWorker
-    | Started
-    | Refused
-    | Ended
-    | Awake
-    | Birth
-    | Confined
-)
-
-_KINDS: Mapping[str, type[Message]] = {kind.__name__: kind for kind in Message.__args__}
-
-
+_KINDS: Mapping[str, type[Message]] = {kind.__name__: kind for kind in Message.__subclasses__()}
 _PARTS: Mapping[str, Callable[..., Any]] = {"view": View, "limits": WorkerLimits, "targets": Targets}
-_LEVELS = ("most", "least")
 
 
 def to_tree(message: Message) -> dict[str, Any]:
@@ -244,8 +197,6 @@ def _read(key: str, value: Any) -> Any:
     """The value of a field; names of fields mean the same in all messages."""
     if key in _PARTS and value is not None:
         return _PARTS[key](**{inner: _read(inner, item) for inner, item in value.items()})
-    if key in _LEVELS:
-        return Level(value)
     return tuple(value) if isinstance(value, list) else value
 
 
@@ -257,3 +208,21 @@ def to_text(message: Message) -> str:
 def from_text(text: str | bytes) -> Message:
     """The message of an argument or a datagram."""
     return from_tree(json.loads(text))
+
+
+def send(sock: socket.socket, message: Message, descriptors: Sequence[int] = ()) -> None:
+    """Send a message as one datagram."""
+    socket.send_fds(sock, [to_text(message).encode()], descriptors)
+
+
+def receive(sock: socket.socket) -> tuple[Message | None, list[int]]:
+    """One message, with its descriptors; None if the other end is closed.
+
+    Raises:
+        TimeoutError: the socket has a timeout, and nothing came.
+    """
+    try:
+        data, descriptors, _, _ = socket.recv_fds(sock, _MESSAGE_BYTES, _MOST_DESCRIPTORS)
+    except ConnectionError:
+        data, descriptors = b"", []
+    return (from_text(data) if data else None), list(descriptors)

@@ -45,12 +45,7 @@ def leave_slow_imports_out() -> None:
             step = vars(kind).get("step")
             if isinstance(step, FunctionType) and step.__code__ is wrapper:
                 kind.step = _step(step)  # type: ignore[method-assign]
-    _compare_what_is_here()
-
-
-def _compare_what_is_here() -> None:
-    unwrap = getattr(_comparison, _UNWRAP, None)
-    if unwrap is not None:
+    if (unwrap := getattr(_comparison, _UNWRAP, None)) is not None:
         setattr(_comparison, _UNWRAP, lambda *both: unwrap(*both) if _DISTRIBUTED in sys.modules else both)
 
 

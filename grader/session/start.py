@@ -30,8 +30,8 @@ from grader.model import Device, Limits
 from grader.model.endings import WorkerLost
 from grader.model.messages import PENDING, Plan, PlannedExercise, Spawned
 from grader.sandbox import cgroup
+from grader.sandbox.process import sweep
 from grader.sandbox.slow_imports import leave_slow_imports_out
-from grader.sandbox.sweep import sweep
 from grader.session.connections import Connections
 from grader.session.host import Host
 from grader.session.plugin import CheckSession

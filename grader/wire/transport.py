@@ -24,22 +24,12 @@ Patience = Callable[[], float]
 """Seconds that a wait may last before the patience is called again; raises when there is none left."""
 
 
-class Transport:
-    """A stream of bytes in both directions.
-
-    Attributes:
-        carries_descriptors: whether shared memory can travel.
-    """
-
-    carries_descriptors = False
+class _Stream:
+    """Reads from a stream of bytes as many as are wanted."""
 
     def __init__(self) -> None:
         self._arrived = memoryview(bytearray(_AT_ONCE))
         self._rest = self._arrived[:0]
-
-    def write(self, parts: Sequence[bytes | memoryview], descriptor: int | None, patience: Patience | None) -> None:
-        """Send all parts, and a descriptor with the first byte."""
-        raise NotImplementedError
 
     def read_into(self, view: memoryview, patience: Patience | None) -> None:
         """Fill the view.
@@ -62,21 +52,13 @@ class Transport:
         """Wait for bytes; how many have come into the view, which has room for `_AT_ONCE` or more."""
         raise NotImplementedError
 
-    def take_descriptor(self) -> int | None:
-        """The descriptor that came with the bytes read last, if one did; the caller owns it."""
-        return None
 
-    def close_writing(self) -> None:
-        """Tell the other side that nothing more comes."""
-        raise NotImplementedError
+class SocketTransport(_Stream):
+    """A connected Unix stream socket. Every wait is a poll, so that a deadline can end it.
 
-    def close(self) -> None:
-        """Close our end."""
-        raise NotImplementedError
-
-
-class SocketTransport(Transport):
-    """A connected Unix stream socket. Every wait is a poll, so that a deadline can end it."""
+    Attributes:
+        carries_descriptors: whether shared memory can travel.
+    """
 
     carries_descriptors = hasattr(os, "memfd_create")
 
@@ -136,7 +118,7 @@ class SocketTransport(Transport):
             os.close(self._descriptors.pop(0))
 
     def take_descriptor(self) -> int | None:
-        """The descriptor that came with the bytes read last."""
+        """The descriptor that came with the bytes read last, if one did; the caller owns it."""
         return self._descriptors.pop() if self._descriptors else None
 
     def _wait(self, event: int, patience: Patience | None) -> None:
@@ -156,8 +138,10 @@ class SocketTransport(Transport):
         self._sock.close()
 
 
-class PipeTransport(Transport):
+class PipeTransport(_Stream):
     """Two descriptors, read and written without a deadline: the end of a channel that may wait for ever."""
+
+    carries_descriptors = False
 
     def __init__(self, read_fd: int, write_fd: int) -> None:
         super().__init__()
@@ -192,6 +176,9 @@ class PipeTransport(Transport):
         if not chunk:
             raise ChannelClosed("the other side closed the channel")
         return chunk
+
+    def take_descriptor(self) -> None:
+        """No pipe carries descriptors."""
 
     def close_writing(self) -> None:
         """Tell the other side that nothing more comes."""
@@ -258,6 +245,9 @@ class PatientPipes(PipeTransport):
             with contextlib.suppress(queue.Empty):
                 self._incoming.get(timeout=0.01)  # makes room for a reader that holds one more chunk
         super().close()
+
+
+Transport = SocketTransport | PipeTransport
 
 
 def make_to_map(name: str, size: int) -> int:

@@ -3,10 +3,9 @@
 __main__, server   the server: imports torch and NumPy and nothing of the course, forks workers
 start              how a worker starts, forked or as a fresh interpreter, until it is confined and serves
 serve              loads a submission and answers requests: call this function, run this probe
-surroundings       seeds, and what uninitialized memory holds
+surroundings       seeds, what uninitialized memory holds, which accelerator student code sees
 own_probes         the probes that are ready-made; a call on several ranks
 counting           what one call costs, by hooks of PyTorch
-device             which accelerator student code sees
 
 A worker holds its channel, its output, an empty folder, and what the check process sent: no check, no reference, no
 score, and no path or descriptor of one. What it says is untrusted. Of our packages it imports the wire, the sandbox and

@@ -31,8 +31,8 @@ from grader.wire.encode import Encoder
 from grader.wire.facts import accelerator_here
 from grader.wire.frames import Channel, Frame, packed
 from grader.wire.memory import Table, padded, starts_of
-from grader.worker import device, own_probes
-from grader.worker.surroundings import fill_memory, seed
+from grader.worker import own_probes
+from grader.worker.surroundings import fill_memory, seed, show_device
 
 NO_MEMORY = 71
 """Exit status of a worker that has no memory left for a request."""
@@ -131,7 +131,7 @@ class Submission:
             if number in self._objects:
                 del self._numbers[id(self._objects.pop(number))]
         if do == "load":
-            device.show(frame.tree["device"])
+            show_device(frame.tree["device"])
             self._sees_devices = frame.tree["device"] != "none"
         if "seed" in frame.tree:
             seed(frame.tree["seed"], devices=self._sees_devices)

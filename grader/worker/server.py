@@ -1,6 +1,6 @@
 """The worker server: torch and numpy imported once, one fork for each worker. Runs no student code itself.
 
-It speaks with the host and with each lane over Unix sockets, in one datagram for each of `confine.messages`. A lane
+It speaks with the host and with each lane over Unix sockets, in one datagram for each of `sandbox.messages`. A lane
 makes a socket for each worker: it says what becomes of that one, and shutting it down ends the worker.
 
 A worker is forked and confined ahead of need: while a lane is busy with one, the next one waits for its descriptors.
@@ -23,12 +23,12 @@ from dataclasses import dataclass
 import torch
 
 from grader import accelerator
-from grader.sandbox import kernel, messages
-from grader.sandbox.messages import to_text
-from grader.sandbox.wall import Wall
-from grader.sandbox.wall_trial import try_wall
-from grader.worker import counting, device
-from grader.worker.start import forked, receive, wall_of
+from grader.sandbox import messages
+from grader.sandbox.levels import Full, Reduced, Sandbox
+from grader.sandbox.messages import from_text, receive, send
+from grader.sandbox.trials import try_out
+from grader.worker import counting, surroundings
+from grader.worker.start import forked
 
 _SELF_CHECK_S = 20
 _PRELOADED = ("numpy.random", "numpy.linalg", "torch.autograd.gradcheck", "torch.nn.functional")
@@ -40,7 +40,8 @@ class _Spare:
     """A worker that was forked ahead and waits for its descriptors."""
 
     pid: int
-    birth: socket.socket
+    pidfd: int
+    orders: socket.socket
 
 
 @dataclass
@@ -52,25 +53,34 @@ class _Work:
     spared: bool
 
 
-def run(host: socket.socket, launched: messages.Launched) -> None:
+def run(host: int, launched: str) -> None:
     """Serve until the host closes its socket.
 
     Args:
-        host: the host's socket.
-        launched: what the launcher reached.
+        host: a descriptor of the host's socket.
+        launched: the launcher's message.
     """
     # Before anything else: on such a machine every worker would hang, and every submission seem too slow.
     _check_parallel_operation()
     for name in _PRELOADED:
         importlib.import_module(name)
-    device.preload()
+    surroundings.preload()
     counting.warm_up()
-    wall = wall_of(launched)
+    reached = from_text(launched)
+    assert isinstance(reached, messages.Launched)
+    sandbox = _sandbox_of(reached)
     # Or the first collection in a worker would write to every page that objects of the server are on.
     gc.collect()
     gc.freeze()
     gc.enable()  # for the workers, which inherit that; the imports were made without
-    _Server(host, wall, launched.refused).run()
+    _Server(socket.socket(fileno=host), sandbox, reached.refused).run()
+
+
+def _sandbox_of(reached: messages.Launched) -> Sandbox:
+    """What confines the workers."""
+    if reached.proc is not None and reached.boxes is not None:
+        return Full(reached.proc, socket.socket(fileno=reached.boxes))
+    return Reduced(reached.readable) if reached.readable else Sandbox()
 
 
 def _check_parallel_operation() -> None:
@@ -87,33 +97,24 @@ def _check_parallel_operation() -> None:
 
 
 class _Server:
-    def __init__(self, host: socket.socket, wall: Wall, refused: str) -> None:
-        self._host, self._wall, self._refused = host, wall, refused
+    def __init__(self, host: socket.socket, sandbox: Sandbox, refused: str) -> None:
+        self._host, self._sandbox, self._refused = host, sandbox, refused
         self._workers: dict[int, _Work] = {}
         self._spare: _Spare | None = None
         self._no_room = ""
         self._simulates = False
         self._selector = selectors.DefaultSelector()
-        self._woken, self._wake = socket.socketpair()
-        for end in (self._woken, self._wake):
-            end.setblocking(False)
 
     def run(self) -> None:
         """Answer messages and reap workers until the host is gone."""
-        # A death becomes a byte on a socket, so one `select` waits for messages and deaths alike. Python writes that
-        # byte for signals that have a handler, so there is one, which does nothing.
-        signal.signal(signal.SIGCHLD, lambda *_: None)
-        kernel.hear_of_ends_alone()
-        signal.set_wakeup_fd(self._wake.fileno())
         self._selector.register(self._host, selectors.EVENT_READ, self._from_host)
-        self._selector.register(self._woken, selectors.EVENT_READ, self._on_wake)
         self._fork_spare()
         _send(self._host, messages.Ready(self._refused))
         while self._host.fileno() != -1:
             for key, _ in self._selector.select():
                 key.data(key.fileobj)
         for pid in self._workers:
-            self._wall.end(pid)
+            self._sandbox.end(pid)
 
     def _from_host(self, sock: socket.socket) -> None:
         message, descriptors = receive(sock)
@@ -123,8 +124,8 @@ class _Server:
                 self._selector.register(lane, selectors.EVENT_READ, lambda end: self._from_lane(number, end))
             case messages.EndWorkers(number):
                 self._end_workers(number, all_of_them=False)
-            case messages.TryWall():
-                _send(sock, messages.Found(try_wall(self._wall, message)))
+            case messages.TryOut():
+                _send(sock, messages.Found(try_out(self._sandbox, message)))
             case _:  # the host is gone
                 self._selector.unregister(sock)
                 sock.close()
@@ -155,8 +156,8 @@ class _Server:
             gc.freeze()
             self._simulates = True
             if self._spare is not None:
-                self._wall.end(self._spare.pid)
-                self._spare.birth.close()
+                self._sandbox.end(self._spare.pid)
+                self._spare.orders.close()
                 self._spare = None
         return self._spare is not None or self._fork_spare()
 
@@ -167,71 +168,63 @@ class _Server:
         # Entered before it is told anything: should it die at once, its end has somebody to be told to.
         self._workers[spare.pid] = _Work(lane, status, wanted.spared)
         self._selector.register(status, selectors.EVENT_READ, lambda end: self._end_one(spare.pid, end))
-        _send(spare.birth, wanted, descriptors)
-        spare.birth.close()
+        _send(spare.orders, wanted, descriptors)
+        spare.orders.close()
         # A descriptor and not a number: in the server's process namespace the worker has another number than outside.
-        pidfd = os.pidfd_open(spare.pid)
-        _send(status, messages.Started(), [pidfd])
-        os.close(pidfd)
+        _send(status, messages.Started(), [spare.pidfd])
         self._fork_spare()
 
     def _end_one(self, pid: int, status: socket.socket) -> None:
         """End a worker whose socket its lane has shut down; its end is said there nevertheless."""
         if pid in self._workers:  # or it was reaped a moment ago, in the same turn of the loop
             self._selector.unregister(status)
-            self._wall.end(pid)
+            self._sandbox.end(pid)
 
-    def _on_wake(self, sock: socket.socket) -> None:
-        # Emptied before the dead are counted: whoever dies meanwhile writes a new byte, and is found next time.
-        with contextlib.suppress(BlockingIOError):
-            while sock.recv(4096):
-                pass
-        while True:
-            try:
-                ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
-            except ChildProcessError:
-                return
-            if ended is None:
-                return
-            self._wall.end(ended.si_pid)  # before its number can be another process's
-            pid, code, used = os.wait4(ended.si_pid, 0)
-            if pid in self._workers:
-                status = self._workers.pop(pid).status
-                with contextlib.suppress(KeyError):  # the lane has shut it down
-                    self._selector.unregister(status)
-                _send(status, messages.Ended(os.waitstatus_to_exitcode(code), used.ru_utime + used.ru_stime))
-                status.close()
-            # A spare that died unused is no lane's loss; the next request forks another.
-            elif self._spare is not None and self._spare.pid == pid:
-                self._spare.birth.close()
-                self._spare = None
+    def _on_end(self, pid: int, pidfd: int) -> None:
+        """Reap a worker that has ended, and tell its lane."""
+        self._selector.unregister(pidfd)
+        os.close(pidfd)
+        self._sandbox.end(pid)  # before its number can be another process's
+        _, code, used = os.wait4(pid, 0)
+        if pid in self._workers:
+            status = self._workers.pop(pid).status
+            with contextlib.suppress(KeyError):  # the lane has shut it down
+                self._selector.unregister(status)
+            _send(status, messages.Ended(os.waitstatus_to_exitcode(code), used.ru_utime + used.ru_stime))
+            status.close()
+        # A spare that died unused is no lane's loss; the next request forks another.
+        elif self._spare is not None and self._spare.pid == pid:
+            self._spare.orders.close()
+            self._spare = None
 
     def _end_workers(self, lane: int, *, all_of_them: bool) -> None:
         for pid, work in self._workers.items():
             if work.lane == lane and (all_of_them or not work.spared):
-                self._wall.end(pid)
+                self._sandbox.end(pid)
 
     def _fork_spare(self) -> bool:
         """Fork one, if the system gives what it needs: nobody has asked for it yet, so its lack is no error."""
-        ours, birth = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        ours, orders = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         # Ahead of need: making namespaces, forking and giving up rights take longer than answering a request does.
         try:
-            pid = self._wall.fork()
+            pid = self._sandbox.fork()
         except OSError as error:
             self._no_room = str(error)
             ours.close()
-            birth.close()
+            orders.close()
             return False
         if pid == 0:
             try:
-                forked(birth, self._wall)
+                forked(orders, self._sandbox)
             except BaseException:
                 traceback.print_exc()
             # Whatever happens in there, the child must not come back into the server's loop.
             finally:
                 os._exit(70)
-        birth.close()
-        self._spare = _Spare(pid, ours)
+        orders.close()
+        pidfd = os.pidfd_open(pid)
+        self._selector.register(pidfd, selectors.EVENT_READ, lambda _: self._on_end(pid, pidfd))
+        self._spare = _Spare(pid, pidfd, ours)
         return True
 
 
@@ -239,4 +232,4 @@ def _send(sock: socket.socket, message: messages.Message, descriptors: Sequence[
     # The lane is gone, whose workers are ended when its socket is found closed; or a spare that died, which is reaped
     # and told like any other death.
     with contextlib.suppress(OSError):
-        socket.send_fds(sock, [to_text(message).encode()], descriptors)
+        send(sock, message, descriptors)

@@ -1,4 +1,4 @@
-"""How a worker starts: forked by the worker server, or as a fresh interpreter. Then both are confined, and serve.
+"""How a worker starts: forked by the worker server, or as a fresh interpreter. Then it is confined, and serves.
 
 A fresh interpreter is for systems where fork is missing, or unsafe once torch is imported. Its channel is its standard
 input and output, and its output goes where standard error goes. It warms up first and says so, so that one can be ready
@@ -8,39 +8,20 @@ ahead of need.
 from __future__ import annotations
 
 import os
-import signal
 import socket
 import sys
 
-from grader.sandbox import cgroup, kernel, trials
-from grader.sandbox.messages import (
-    Awake,
-    Birth,
-    Confined,
-    Found,
-    Launched,
-    Message,
-    StartWorker,
-    from_text,
-    from_tree,
-    to_tree,
-)
-from grader.sandbox.wall import Bare, Full, Reduced, Wall
+from grader.sandbox import cgroup, kernel
+from grader.sandbox.levels import Sandbox
+from grader.sandbox.messages import StartWorker, from_tree, receive
 from grader.wire.frames import Channel
 from grader.wire.transport import PipeTransport, SocketTransport
-from grader.worker import device
+from grader.worker import surroundings
 from grader.worker.serve import serve
 
-_MESSAGE_BYTES = 1 << 16
-_MOST_DESCRIPTORS = 8
 
-
-def spawned(launched: Launched) -> None:
-    """Serve over the standard streams until they close.
-
-    Args:
-        launched: what the launcher reached, if it was used.
-    """
+def spawned() -> None:
+    """Serve over the standard streams until they close."""
     # The channel moves out of the way: what student code prints must not be read as frames.
     read_fd, write_fd = os.dup(0), os.dup(1)
     null = os.open(os.devnull, os.O_RDONLY)
@@ -52,35 +33,31 @@ def spawned(launched: Launched) -> None:
 
         for fd in (read_fd, write_fd):
             msvcrt.setmode(fd, os.O_BINARY)
-    device.preload()
-    wall = wall_of(launched)
+    surroundings.preload()
+    sandbox = Sandbox()
     channel = Channel(PipeTransport(read_fd, write_fd), trusts=True)
-    # Said before it knows anything of what is to be graded, so that one can wait in this state ahead of need.
-    channel.send(0, to_tree(Awake(_pid_outside(launched), launched.refused)))
-    wall.give_up_rights()
-    birth = from_tree(channel.receive().tree)
-    assert isinstance(birth, Birth)
-    live(channel, wall, birth)
+    channel.send(0, {})
+    sandbox.give_up_rights()
+    wanted = from_tree(channel.receive().tree)
+    assert isinstance(wanted, StartWorker)
+    _live(channel, sandbox, wanted)
 
 
-def forked(birth: socket.socket, wall: Wall) -> None:
+def forked(orders: socket.socket, sandbox: Sandbox) -> None:
     """Wait for what this worker is for, then be it; does not come back.
 
     Args:
-        birth: on which it is told, once.
-        wall: what confines it.
+        orders: on which that arrives, once.
+        sandbox: what confines it.
     """
-    # Still the server's: a signal here would write into its socket, or into whatever has that number next.
-    signal.set_wakeup_fd(-1)
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     if sys.platform == "linux":
         # They make a fork cheaper. Under load one takes its time to be had, and that is student code's time.
         kernel.take_small_pages()
-    # In this order: the wall still needs descriptors of the server's. From the next line on there is one left, so that
+    # In this order: the sandbox still needs descriptors of the server's. After the next line there is one left, so that
     # no worker holds a lane's socket or another worker's.
-    wall.give_up_rights()
-    kernel.close_all_but(birth.fileno())
-    message, descriptors = receive(birth)
+    sandbox.give_up_rights()
+    kernel.close_all_but(orders.fileno())
+    message, descriptors = receive(orders)
     if not isinstance(message, StartWorker):  # the server is gone
         os._exit(0)
     channel_fd, output_fd, *doors = descriptors
@@ -92,47 +69,16 @@ def forked(birth: socket.socket, wall: Wall) -> None:
     channel = socket.socket(fileno=os.dup2(channel_fd, 3) if channel_fd != 3 else 3)
     kernel.close_all_but(3)
     # Its descriptor is closed by now. Were the object collected later, it would close the number's next owner.
-    birth.detach()
-    live(Channel(SocketTransport(channel), trusts=True), wall, message)
+    orders.detach()
+    _live(Channel(SocketTransport(channel), trusts=True), sandbox, message)
 
 
-def receive(sock: socket.socket) -> tuple[Message | None, list[int]]:
-    """One message of the host's or a lane's, with its descriptors; None if the other end is closed."""
-    try:
-        data, descriptors, _, _ = socket.recv_fds(sock, _MESSAGE_BYTES, _MOST_DESCRIPTORS)
-    except ConnectionError:
-        data, descriptors = b"", []
-    return (from_text(data) if data else None), list(descriptors)
-
-
-def live(channel: Channel, wall: Wall, birth: Birth | StartWorker) -> None:
+def _live(channel: Channel, sandbox: Sandbox, wanted: StartWorker) -> None:
     """Be confined, serve until the channel closes, and end."""
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(encoding="utf-8", errors="backslashreplace")  # type: ignore[union-attr]
-    folder = wall.confine(birth.limits, birth.folder)
-    # Said once the last layer holds: no submission is sent before.
-    channel.send(0, to_tree(Confined()))
-    if isinstance(birth, Birth) and birth.targets is not None:
-        channel.send(0, to_tree(Found(trials.try_all(birth.targets))))
-    else:
-        serve(channel, folder)
+    folder = sandbox.confine(wanted.limits, wanted.folder)
+    channel.send(0, {})  # the last layer holds: no submission is sent before
+    serve(channel, folder)
     # Nothing of the student's is waited for or run any more: no thread, no function left with `atexit`.
     os._exit(0)
-
-
-def wall_of(launched: Launched) -> Wall:
-    """What confines the workers that start here."""
-    if launched.proc is not None:
-        return Full(launched.proc, None if launched.boxes is None else socket.socket(fileno=launched.boxes))
-    return Reduced(launched.readable) if launched.readable else Bare()
-
-
-def _pid_outside(launched: Launched) -> int:
-    """This process's number as the grader sees it."""
-    if launched.proc is None:
-        return os.getpid()
-    try:
-        # The proc file system of the namespaces around, handed in by the launcher, says it in their numbering.
-        return int(os.readlink("self", dir_fd=launched.proc))
-    finally:
-        os.close(launched.proc)

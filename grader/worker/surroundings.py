@@ -1,13 +1,23 @@
-"""What surrounds a call of student code: the seeds of its generators, and what uninitialized memory holds."""
+"""What surrounds student code: the seeds of its generators, what uninitialized memory holds, which accelerator it sees.
+
+An accelerator is shown, simulated, or hidden before the submission is loaded. On the wire, tensors on CUDA are CPU
+memory that mirrors theirs; tensors that share memory there share it on the wire. A mirror is made when a tensor is
+first sent or received, and lives as long as a request.
+"""
 
 from __future__ import annotations
 
 import ctypes
 import random
 import sys
+from collections.abc import Callable
 
 import numpy as np
 import torch
+
+from grader import accelerator
+from grader.sandbox import slow_imports
+from grader.wire.facts import Accelerator, use_accelerator
 
 _PERTURB = -6
 """`M_PERTURB` of glibc's malloc.h: memory is filled when it is given, with the complement of this byte."""
@@ -35,8 +45,116 @@ def fill_memory(on: bool) -> None:
 
     It holds the same bytes each time, so that no result of student code depends on luck, and large numbers rather than
     zeros, so that an answer that forgets to set them is wrong. It takes about as long as writing zeros. What a thread's
-    own cache of malloc's gives is not filled: workers have none (`sandbox.start`). NumPy reuses small blocks itself,
+    own cache of malloc's gives is not filled: workers have none (`sandbox.process`). NumPy reuses small blocks itself,
     which are not filled either.
     """
     if _set_malloc is not None:
         _set_malloc(_PERTURB, _FILL if on else 0)
+
+
+def preload() -> None:
+    """Import what a simulated accelerator needs, in a process that forks."""
+    accelerator.preload()
+    slow_imports.leave_slow_imports_out()
+
+
+def show_device(mode: str) -> None:
+    """Make this process see what a check asked for, for good.
+
+    Args:
+        mode: "sim" for a simulated accelerator of two devices, "cuda" for CUDA as it is here, "none" for a machine
+            without one.
+
+    Raises:
+        ValueError: an unknown mode.
+    """
+    if mode == "sim":
+        accelerator.enable("sim")
+        use_accelerator(Accelerator(_look, _place))
+    elif mode == "cuda":
+        mirrors = Mirrors(is_plain)
+        use_accelerator(Accelerator(mirrors.look, mirrors.place, mirrors.begin))
+    elif mode != "none":
+        raise ValueError(f"there is no device mode {mode!r}")
+    # Where PyTorch finds none anyway, there is nothing to hide.
+    elif torch.accelerator.is_available():
+        accelerator.enable("none")
+
+
+def _look(tensor: torch.Tensor) -> tuple[torch.Tensor, str] | None:
+    if not accelerator.is_simulated(tensor):
+        return None
+    described = accelerator.describe(tensor)
+    return described.inner, described.device
+
+
+def _place(tensor: torch.Tensor, device: str) -> torch.Tensor:
+    if device == "cpu":
+        return tensor
+    return accelerator.to_device(tensor, int(device.partition(":")[2] or 0))
+
+
+class Mirrors:
+    """The CPU memory that stands for the memory of tensors on an accelerator, during one request.
+
+    Args:
+        ours: whether a tensor is one that can be mirrored.
+    """
+
+    def __init__(self, ours: Callable[[torch.Tensor], bool]) -> None:
+        self._ours = ours
+        self._pairs: list[tuple[torch.UntypedStorage, torch.UntypedStorage]] = []
+
+    def begin(self) -> None:
+        """A request begins: no memory is mirrored."""
+        self._pairs.clear()
+
+    def look(self, tensor: torch.Tensor) -> tuple[torch.Tensor, str] | None:
+        """The CPU tensor over a mirror that is up to date, and the device; None for any other tensor."""
+        if not self._ours(tensor):
+            return None
+        # In the modes of plain PyTorch, whatever student code has switched on: a tensor that is made in inference mode
+        # could not be written to later.
+        with torch.no_grad(), torch.inference_mode(False):
+            there = tensor.untyped_storage()
+            host = next((host for host, other in self._pairs if _is_same(other, there)), None)
+            if host is None:
+                host = torch.UntypedStorage(there.nbytes(), device="cpu")
+                self._pairs.append((host, there))
+            _bytes(host).copy_(_bytes(there))
+            return _view(tensor, host), str(tensor.device)
+
+    def place(self, tensor: torch.Tensor, device: str) -> torch.Tensor:
+        """A CPU tensor of a request on the device, over memory that its storage mirrors."""
+        if device == "cpu":
+            return tensor
+        with torch.no_grad(), torch.inference_mode(False):
+            host = tensor.untyped_storage()
+            there = next((there for other, there in self._pairs if _is_same(other, host)), None)
+            if there is None:
+                there = _bytes(host).to(torch.device(device)).untyped_storage()
+                self._pairs.append((host, there))
+            return _view(tensor, there)
+
+
+def is_plain(tensor: torch.Tensor) -> bool:
+    """Whether it is a plain tensor on CUDA."""
+    plain = type(tensor) in (torch.Tensor, torch.nn.Parameter) and tensor.layout is torch.strided
+    return plain and tensor.device.type == "cuda" and not tensor.is_nested
+
+
+def _is_same(one: torch.UntypedStorage, other: torch.UntypedStorage) -> bool:
+    return one._cdata == other._cdata and one.nbytes() == other.nbytes()
+
+
+def _bytes(storage: torch.UntypedStorage) -> torch.Tensor:
+    return torch.empty(0, dtype=torch.uint8, device=storage.device).set_(storage)
+
+
+def _view(like: torch.Tensor, storage: torch.UntypedStorage) -> torch.Tensor:
+    """A tensor over other memory, with the same layout."""
+    view = torch.empty(0, dtype=like.dtype, device=storage.device)
+    view = view.set_(storage, like.storage_offset(), like.shape, like.stride())
+    # Conjugation and negation are bits of the tensor, not numbers in memory; they are not copied with it.
+    view = torch._conj(view) if like.is_conj() else view
+    return torch._neg_view(view) if like.is_neg() else view

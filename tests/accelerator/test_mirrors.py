@@ -8,7 +8,7 @@ from wire.pair import Pair, quietly
 
 from grader import accelerator
 from grader.wire.facts import Accelerator, Facts, facts_of, note_facts, use_accelerator
-from grader.worker.device import Mirrors
+from grader.worker.surroundings import Mirrors
 
 
 def mirrored() -> Pair:

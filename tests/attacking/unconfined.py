@@ -10,8 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from grader.cli import main
-from grader.model.messages import Setup
-from grader.sandbox.levels import Level
+from grader.model.messages import Level, Setup
 
 _lanes: Any = importlib.import_module("grader.grading.lanes")
 _setup_of = _lanes.setup_of

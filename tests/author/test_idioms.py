@@ -14,7 +14,7 @@ from grader.author.cases import MAY_BE_RIGHT, UNUSUAL, Case, unusual_cases
 from grader.course.load import load_course
 from grader.model import Exercise
 from grader.runner.lane import Lane
-from grader.runner.open import open_lane
+from grader.runner.pool import open_lane
 
 REFERENCE = """
 import torch

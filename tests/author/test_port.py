@@ -15,7 +15,7 @@ from grader.author.port.draft import Draft, Port, todos_of
 from grader.course.load import load_course
 from grader.model import Course
 from grader.model.errors import CourseError
-from grader.runner.open import open_lane
+from grader.runner.pool import open_lane
 
 PLAIN = COURSES / "plain"
 STYLES = ["nn_utils", "puzzles", "d2l", "attention", "optimizer", "training"]

@@ -14,10 +14,9 @@ from grader.batch.run import OpenEngine, grade_batch
 from grader.grading.plan import RunPlan
 from grader.intake.layouts import taken_in
 from grader.model import Check, Course, Exercise, Outcome, Report, Verdict
-from grader.model.messages import ALL, Collected, Part, Setup, Start
+from grader.model.messages import ALL, Collected, Level, Part, Setup, Start
 from grader.runner import pool
 from grader.runner.lane import Run
-from grader.sandbox.levels import Level
 
 Judge = Callable[[str, str, bytes], Verdict]
 """Exercise, check and file → verdict."""

@@ -18,8 +18,7 @@ from grader.intake.layouts import taken_in
 from grader.model import Exercise, GradedExercise
 from grader.model.messages import Setup, Start
 from grader.runner import lane as lanes
-from grader.runner.lane import Lane, Run
-from grader.runner.undone import gone
+from grader.runner.lane import Lane, Run, gone
 
 RIGHT = "def double(x):\n    return 2 * x\n\n\ndef double_(x):\n    return x.mul_(2)\n"
 LARGE = f"import torch\n{RIGHT}".replace("2 * x", "torch.zeros(1 << 16) if x.shape == (1,) else x + x")

@@ -15,7 +15,7 @@ from support import Function
 from grader.check.declare import Accelerator
 from grader.check.ratios import as_fast_as
 from grader.connection.connection import Proxy, connection_of
-from grader.connection.measurement import Calls, Comparison, Measurement, NewInputs, PairedRun
+from grader.connection.measurement import Calls, Measurement, NewInputs, PairedRun
 from grader.connection.process import WorkerProcess
 from grader.connection.ratio import Ratio
 from grader.connection.timing import Inputs, TimedWorker, Timing, _Look
@@ -118,12 +118,6 @@ def test_a_slow_one_to_beat(function: Function) -> None:
         as_fast_as(function(writing(5000)), slow, random_vector, **how)
 
 
-def test_without_shared_memory(spawned_function: Function) -> None:
-    """Where no memory can be shared, the numbers come along with `go`, and the ratio is the same."""
-    spoils = "def total(x):\n    y = x.sum()\n    x.zero_()\n    os.write(1, b'.' * 1500)\n    return y\n"
-    assert judge(spawned_function(spoils), spawned_function).value == pytest.approx(1.5)
-
-
 def test_several_calls_at_once(function: Function) -> None:
     """Each result is copied when its call ends, and their time is counted together."""
     kept = (
@@ -136,17 +130,11 @@ def test_several_calls_at_once(function: Function) -> None:
     assert timing.cpu_s == pytest.approx(0.0009)
 
 
-def test_what_one_of_several_calls_raises(function: Function) -> None:
-    """The first exception ends them, and is the student's."""
-    with closing(TimedWorker(function("def total(x): return 1 // x\n"))) as timed, pytest.raises(ZeroDivisionError):
-        timed.call(Inputs((1,), (0,), (2,)))
-
-
 def compare(mine: Proxy, other: Proxy, inputs: NewInputs = random_vector, limit: float = 0.01) -> Measurement:
     def same(a: Any, b: Any) -> None:
         torch.testing.assert_close(a, b)
 
-    return Measurement(Comparison(mine, other, inputs, limit, same), 100)
+    return Measurement(mine, other, inputs, limit, same, 100)
 
 
 def test_short_calls_are_several_in_a_sample(function: Function) -> None:
@@ -203,7 +191,7 @@ def test_loading_is_not_the_machines_time(function: Function) -> None:
         function("import time\ntime.sleep(0.1)\n" + writing(900)), function(REFERENCE, "given", "our")
     )
     assert measurement.decide().pairs == 3
-    assert measurement.budget.left_out_s >= 0.3
+    assert measurement.left_out_s >= 0.3
 
 
 def test_sleep_is_not_the_machines_time(function: Function, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -212,8 +200,9 @@ def test_sleep_is_not_the_machines_time(function: Function, monkeypatch: pytest.
     monkeypatch.setattr(TimedWorker, "_look", lambda timed: _Look(timed._cpu(), float(next(away))))
     measurement = compare(function(writing(10)), function(REFERENCE, "given", "the reference's"))
     found = measurement.decide()
+    assert measurement.calls is not None
     assert measurement.calls.mine == 1
-    assert measurement.budget.left_out_s >= found.samples
+    assert measurement.left_out_s >= found.samples
 
 
 @pytest.mark.parametrize(("processes", "raised"), [(1, CheckFailed), (2, Inconclusive)])
@@ -281,12 +270,6 @@ def test_a_result_that_is_not_computed(function: Function, text: str) -> None:
     """Every timed result is compared, so what is kept, put off or promised fails."""
     with pytest.raises(CheckFailed, match="the result of a timed call"):
         judge(function(text + "\n"), function)
-
-
-def test_inputs_are_ours(function: Function) -> None:
-    """What a function writes into its arguments reaches neither the other side nor us."""
-    spoils = "def total(x):\n    y = x.sum()\n    x.zero_()\n    return y\n"
-    assert judge(function(spoils), function).below is True
 
 
 def test_arguments_changed_in_place(function: Function) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,7 @@ from grader.check import (
     shares_memory,
     shares_nothing,
     unchanged,
+    writes_show,
 )
 from grader.check.declare import Accelerator
 from grader.check.show import as_source, show
@@ -303,3 +305,139 @@ def test_the_asked_dtype_says_how_close() -> None:
         same_values(asked.float() * (1 + torch.finfo(dtype).eps / 4), asked)
         with pytest.raises(CheckFailed):
             same_values(asked.float() * 1.5, asked)
+
+
+# -- inputs are what their names say, and come from the stream alone --------------------------------------------------
+
+
+@pytest.fixture
+def rng() -> Rng:
+    """A generator as a check has it, with a seed of its own."""
+    generator = Rng()
+    generator.manual_seed(3)
+    return generator
+
+
+def test_names_say_what_comes(rng: Rng) -> None:
+    """Ints and tuples of them are plain; what is named after its content is a tensor, bounds are included."""
+    assert {rng.integer(2, 3) for _ in range(40)} == {2, 3}
+    assert isinstance(rng.integers(0, 5, 2), tuple)
+    assert {rng.boolean() for _ in range(40)} == {True, False}
+    assert sorted(rng.shuffled("abc")) == ["a", "b", "c"]
+    assert rng.choice("a") == "a"
+    whole = rng.whole(-1, 1, 200, 2, dtype=torch.int16)
+    assert (whole.dtype, whole.shape, whole.unique().tolist()) == (torch.int16, (200, 2), [-1, 0, 1])
+    assert rng.permutation(5).sort().values.tolist() == [0, 1, 2, 3, 4]
+    assert rng.distinct(3, 4).unique().numel() == 12
+    assert rng.whole(0, 1).shape == ()
+
+
+def test_bools_have_both(rng: Rng) -> None:
+    """A tensor of bools with two elements or more is never all the same."""
+    for _ in range(40):
+        found = rng.bools(2)
+        assert found.dtype is torch.bool
+        assert found.tolist() in ([True, False], [False, True])
+    assert rng.bools(0).shape == (0,)
+
+
+def test_sizes_differ(rng: Rng) -> None:
+    """No two sizes are the same, and where there are not enough the author is told."""
+    for _ in range(40):
+        sizes = rng.sizes(3, 2, 4)
+        assert sorted(sizes) == [2, 3, 4]
+    with pytest.raises(ValueError, match="there are no 3 different sizes from 2 to 3"):
+        rng.sizes(3, 2, 3)
+
+
+def test_the_stream_gives_all_of_it() -> None:
+    """The same state gives the same, and PyTorch's own generator is not used."""
+    before = torch.get_rng_state()
+
+    def draw() -> list[torch.Tensor]:
+        rng = Rng()
+        rng.manual_seed(5)
+        return [rng.normal(3), rng.bools(9), rng.distinct(4), torch.tensor(rng.shuffled([1, 2, 3]))]
+
+    for one, other in zip(draw(), draw(), strict=True):
+        torch.testing.assert_close(one, other)
+    assert torch.equal(before, torch.get_rng_state())
+
+
+# -- writes that show: what shares its elements with another, and what does not ---------------------------------------
+
+
+Both = tuple[Any, Any]
+
+
+def contiguous() -> Both:
+    array = np.arange(6.0).reshape(2, 3)
+    return torch.from_numpy(array), array
+
+
+def flags() -> Both:
+    tensor = torch.ones(2, 3, dtype=torch.bool)
+    return tensor.numpy(), tensor
+
+
+def one_number() -> Both:
+    tensor = torch.tensor(1.0)
+    return tensor.numpy(), tensor
+
+
+def transposed() -> Both:
+    array = np.zeros((4, 3, 2), np.uint8)
+    return torch.from_numpy(array.transpose(2, 0, 1)), array.transpose(2, 0, 1)
+
+
+@pytest.mark.parametrize("views", [contiguous, flags, one_number, transposed])
+def test_writes_show_in_views(views: Callable[[], Both]) -> None:
+    """Each view of the same elements passes, whatever its dtype and strides, and whichever side it is on."""
+    yours, base = views()
+    writes_show(yours, base)
+    writes_show(base, yours)
+
+
+def copied() -> Both:
+    tensor = torch.ones(3)
+    return tensor.clone().numpy(), tensor
+
+
+def out_of_order() -> Both:
+    array = np.zeros((2, 3)).T
+    return torch.from_numpy(array.ravel(order="K")).reshape(3, 2), array
+
+
+def read_only() -> Both:
+    tensor = torch.ones(3)
+    array = tensor.numpy()
+    array.flags.writeable = False
+    return array, tensor
+
+
+def one_row() -> Both:
+    tensor = torch.ones(2, 3)
+    return tensor[0].numpy(), tensor
+
+
+@pytest.mark.parametrize(
+    ("views", "public"),
+    [
+        (copied, "a write to t does not show in the array: it is a copy"),
+        (out_of_order, "a write to t does not show at the same place in the array"),
+        (read_only, "the array is read-only; a write to it must show in t"),
+        (one_row, "the array has the wrong shape"),
+    ],
+)
+def test_what_else_there_is_fails(views: Callable[[], Both], public: str) -> None:
+    """A copy, other elements, another order and a read-only array are told apart."""
+    with pytest.raises(CheckFailed) as failed:
+        writes_show(*views(), "the array", "t")
+    assert failed.value.public == public
+
+
+def test_stale_numbers_are_no_writes() -> None:
+    """A copy that holds by chance what is written first is found by what is written next."""
+    base = torch.zeros(4)
+    with pytest.raises(CheckFailed, match="it is a copy"):
+        writes_show(np.arange(1.0, 5.0), base)

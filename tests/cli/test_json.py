@@ -15,8 +15,8 @@ from grader.cli import main
 from grader.cli.doctor import doctor_data
 from grader.grading.machine import Examination
 from grader.model import Course
-from grader.runner.walls import Reached
-from grader.sandbox.levels import PROMISES, Finding, Level
+from grader.model.messages import Level
+from grader.runner.confinement import PROMISES, Finding, Reached
 
 
 def test_next(monkeypatch: pytest.MonkeyPatch) -> None:

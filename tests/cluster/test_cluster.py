@@ -27,17 +27,17 @@ from support import FORK
 from grader.cli import main
 from grader.cluster import cluster
 from grader.cluster.cluster import Cluster, open_cluster
-from grader.cluster.node import Came, NodePlugin, facts, pack, unpack
+from grader.cluster.node import Came, NodePlugin, facts
 from grader.grading.diagnosis import Known
 from grader.grading.exercise import grade_exercise
 from grader.grading.keys import Keys
 from grader.grading.outcomes import Outcomes, is_broken
-from grader.grading.plan import Result, RunPlan, Work
+from grader.grading.plan import Result, RunPlan, Work, pack, unpack
 from grader.intake.collect import read_submission
 from grader.model import Course, Exercise, Submission
 from grader.model.errors import CourseError, StartError
+from grader.model.messages import Level
 from grader.runner.lane import Lane
-from grader.sandbox.levels import Level
 
 VERDICTS = ("passed", "failed", "timed_out", "inconclusive")
 

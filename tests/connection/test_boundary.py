@@ -15,6 +15,7 @@ import pytest
 import torch
 from support import Function
 
+from grader.check import has_parameters, learns, same_values, same_weights
 from grader.connection.connection import Proxy, connection_of, is_proxy
 from grader.connection.raised import raised_by_student
 from grader.connection.student import Student
@@ -73,6 +74,14 @@ def layer(): return torch.nn.Linear(3, 2)
 def forever(): return lots()
 
 alive = weakref.WeakSet()
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first = torch.nn.Linear(3, 2)
+        self.register_buffer("calls", torch.zeros(()))
+    def forward(self, x):
+        self.calls += 1
+        return self.first(x)
 class Thing:
     def __init__(self): alive.add(self)
 def thing(): return Thing()
@@ -84,7 +93,7 @@ def draw(): return torch.rand(1).item()
 
 VALUES: list[Any] = [
     *(None, True, 7, 2**80, 1.5, float("inf"), 1j, "text", b"bytes", slice(1, None, 2), ...),
-    *([1, [2]], (1, (2,)), {"a": {1: 2}}, {1, 2}, frozenset({3})),
+    *(-0.0, [1, [2]], (1, (2,)), {"a": {1: 2}}, {1, 2}, frozenset({3}), (1, [2, {"a": {3, 4}}])),
     *(torch.float32, torch.device("cpu"), torch.Size([2, 3]), np.dtype("f4"), np.float32(1.5)),
 ]
 
@@ -95,13 +104,21 @@ def student(function: Function) -> Student:
     return Student(connection_of(function(MODULE)))
 
 
+@pytest.fixture
+def reference(function: Function) -> Student:
+    """The same module as the reference's."""
+    return Student(connection_of(function(MODULE, owner="the reference's")))
+
+
 def test_values_cross(student: Student) -> None:
     """Each kind of value arrives as what it is, and comes back equal and of its type."""
     assert student.kinds(*VALUES) == [type(value).__name__ for value in VALUES]
     back = student.echo(*VALUES)
-    assert back == VALUES
+    assert repr(back) == repr(VALUES)
     assert [type(value) for value in back] == [type(value) for value in VALUES]
     assert (student.LIMIT, student.NUMBERS) == (3, [1, 2])
+    student.NUMBERS = (5,)
+    assert student.NUMBERS == (5,)
     assert student.echo() == []
     x, a = student.echo(torch.ones(2, 3).t(), np.arange(6)[::-2])
     assert (x.stride(), a.strides, a.tolist()) == ((1, 3), (-16,), [5, 3, 1])
@@ -202,6 +219,19 @@ def test_a_layer_and_its_parameters(student: Student) -> None:
     assert student.is_it(layer, student.layer()) is False
 
 
+def test_a_module_is_used_through_its_proxy(student: Student, reference: Student) -> None:
+    """It learns beside student code, and takes the reference's weights."""
+    net, other = student.Net(), reference.Net()
+    has_parameters(net, {"first.weight": (2, 3), "first.bias": (2,)}, buffers={"calls": ()}, dtype=torch.float32)
+    learns(net, torch.randn(5, 3))
+    same_weights(net, other)
+    x = torch.randn(4, 3)
+    same_values(net(x), other(x))
+    assert dict(iter(net.named_parameters()))["first.weight"].shape == (2, 3)
+    assert net.eval() is net
+    assert net.training is False
+
+
 OTHER_USES: dict[str, Callable[[Any], Any]] = {
     "bool": bool,
     "eq": lambda it: it == 1,
@@ -273,8 +303,26 @@ def test_a_proxy_of_a_worker_that_ended(student: Student) -> None:
     counter = student.Counter()
     connection_of(counter).close()
     assert is_proxy(student.Counter())
-    with pytest.raises(RuntimeError, match="its worker has ended"):
-        counter.add(1)
+    uses: tuple[Callable[[], Any], ...] = (lambda: counter.add(1), lambda: counter.n, lambda: student.same(counter))
+    for use in uses:
+        with pytest.raises(RuntimeError, match="its worker has ended"):
+            use()
+    assert repr([counter, student.Counter]) == "[<proxy of Counter>, Counter]"
+
+
+def test_what_is_of_two_processes_is_refused(student: Student, reference: Student) -> None:
+    """No object of one worker is taken for another's, at any depth."""
+    mine, theirs = student.Counter(), reference.Counter()
+    for use in (
+        lambda: student.Counter(theirs),
+        lambda: student.Counter([{"a": theirs}]),
+        lambda: mine.add(reference.same),
+        lambda: mine[theirs],
+        lambda: setattr(mine, "items", theirs),
+    ):
+        with pytest.raises(Unsupported, match="belongs to another process"):
+            use()
+    assert list(mine) == ["a", "b", "c"]
 
 
 def test_the_context_of_a_check_does_not_cross(student: Student) -> None:

@@ -8,7 +8,6 @@ from collections.abc import Callable, Generator
 
 import pytest
 
-from grader.connection.measurement import Budget
 from grader.connection.ratio import MOST_PAIRS, MOST_SAMPLES, NOTHING, Ratio, Sample, Sides, decide
 
 NewPair = Callable[[], Generator[Sample, None, None]]
@@ -252,15 +251,3 @@ def test_a_verdict_holds_for_every_scatter() -> None:
         (ratio, decide(1.0, odd_now_and_then(ratio), never)) for ratio in (0.8, 1.25) for _ in range(200)
     ]
     assert [ratio for ratio, one in found if one.below is not (ratio < 1)] == []
-
-
-def test_what_is_left_out_does_not_count() -> None:
-    """The budget is over when that many seconds went by besides those that are left out."""
-    now = [100.0]
-    budget = Budget(20.0, lambda: now[0])
-    now[0] += 50.0
-    assert budget.is_over()
-    budget.leave_out(31.0)
-    assert not budget.is_over()
-    now[0] += 2.0
-    assert budget.is_over()

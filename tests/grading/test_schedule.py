@@ -26,8 +26,7 @@ from grader.model import Check, Course, Outcome, Report, Submission, Verdict
 from grader.model.errors import StartError
 from grader.model.messages import ALL, Collected, Part
 from grader.runner.lane import Lane, Run
-from grader.runner.open import open_lane
-from grader.runner.pool import Pool, Stopped, cores
+from grader.runner.pool import Pool, Stopped, cores, open_lane
 
 INCONCLUSIVE, PASSED, FAILED, BROKEN = Verdict.INCONCLUSIVE, Verdict.PASSED, Verdict.FAILED, Verdict.BROKEN
 WORDS = ("passed", "inconclusive", "failed", "passed", "timed_out", "inconclusive")

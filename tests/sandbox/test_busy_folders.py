@@ -13,9 +13,9 @@ from grader.connection.connection import Connection
 from grader.connection.starting import ForkStarter
 from grader.connection.student import Student
 from grader.model import Limits
+from grader.model.messages import Level
+from grader.runner.confinement import SandboxPlan
 from grader.runner.source import WorkerServer
-from grader.runner.walls import WallPlan
-from grader.sandbox.levels import Level
 
 HONEST = b"def main():\n    import stays\n    return stays.VALUE\n"
 
@@ -45,7 +45,7 @@ def files_that_come_and_go(folder: Path) -> Iterator[None]:
 @pytest.mark.parametrize("level", [Level.REDUCED, Level.FULL])
 def test_what_goes_takes_no_wall_along(level: Level, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A folder on the search path with a hidden one in it is shown file by file, and a file may be gone by then."""
-    with closing(WorkerServer(WallPlan(most=level))) as server:
+    with closing(WorkerServer(SandboxPlan(most=level))) as server:
         if (quiet := server.wait_ready()).level is not level:
             pytest.skip(f"this machine reaches {quiet.level.word}: {quiet.missing(level)}")
     busy = tmp_path / "busy"
@@ -54,7 +54,7 @@ def test_what_goes_takes_no_wall_along(level: Level, tmp_path: Path, monkeypatch
     (tmp_path / "workers").mkdir()
     monkeypatch.syspath_prepend(str(busy))
     with files_that_come_and_go(busy):
-        server = WorkerServer(WallPlan(hidden=(busy / "hidden",), most=level))
+        server = WorkerServer(SandboxPlan(hidden=(busy / "hidden",), most=level))
         found = server.wait_ready()
     with closing(server), closing(ForkStarter(server.open_lane(0), tmp_path / "workers")) as starter:
         assert (found.level, found.refused) == (level, quiet.refused)

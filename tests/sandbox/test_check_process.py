@@ -10,7 +10,7 @@ import pytest
 from support import COURSES, FORK, grader_of
 
 from grader.course.load import load_course
-from grader.runner.open import open_lane
+from grader.runner.pool import open_lane
 from grader.sandbox import cgroup, landlock
 from grader.sandbox.check_process import MEMORY_MB, refused_here
 

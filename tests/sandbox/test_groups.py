@@ -19,10 +19,10 @@ from grader.connection.starting import ForkStarter
 from grader.connection.student import Student
 from grader.model import Limits
 from grader.model.endings import WorkerLost
+from grader.model.messages import Level
+from grader.runner.confinement import SandboxPlan
 from grader.runner.source import WorkerServer
-from grader.runner.walls import WallPlan
-from grader.sandbox import cgroup
-from grader.sandbox.levels import Level
+from grader.sandbox import cgroup, messages
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +35,7 @@ def groups() -> cgroup.Groups:
 
 @pytest.fixture(scope="module")
 def starter(groups: cgroup.Groups, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ForkStarter]:
-    server = WorkerServer(WallPlan(most=Level.FULL))
+    server = WorkerServer(SandboxPlan(most=Level.FULL))
     reached = server.wait_ready()
     made = ForkStarter(server.open_lane(0), tmp_path_factory.mktemp("workers"), groups)
     try:
@@ -136,13 +136,13 @@ def test_a_server_that_is_lost_leaves_no_group(
     before = {*groups.memory.glob(pattern), *groups.pids.glob(pattern)}
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     starter = ForkStarter(ours, tmp_path, groups)
-    receive = starting._receive
+    receive = messages.receive
 
-    def hang_up(status: socket.socket, seconds: float) -> Any:
+    def hang_up(status: socket.socket) -> Any:
         theirs.close()
-        return receive(status, seconds)
+        return receive(status)
 
-    monkeypatch.setattr(starting, "_receive", hang_up)
+    monkeypatch.setattr(starting, "receive", hang_up)
     for _ in range(2):
         with pytest.raises(WorkerLost, match="server is gone"):
             starter.start_worker(Limits())

@@ -18,12 +18,11 @@ from grader.connection.starting import ForkStarter
 from grader.connection.student import Student
 from grader.model import Course, Limits, Verdict
 from grader.model.endings import WorkerLost
-from grader.model.messages import Setup, Start
+from grader.model.messages import Level, Setup, Start
+from grader.runner.confinement import SandboxPlan
 from grader.runner.lane import Lane, Run
-from grader.runner.open import open_lane
+from grader.runner.pool import open_lane
 from grader.runner.source import WorkerServer
-from grader.runner.walls import WallPlan
-from grader.sandbox.levels import Level
 
 RIGHT = "def double(x):\n    return 2 * x\n\n\ndef double_(x):\n    return x.mul_(2)\n"
 SLOW = "import time\ntime.sleep(1.5)\n" + RIGHT
@@ -110,7 +109,7 @@ def test_a_second_loss_is_told(own: OwnLane, monkeypatch: pytest.MonkeyPatch) ->
 def test_a_worker_that_ends_with_its_server_is_nobodys_fault(tmp_path: Path) -> None:
     """Its loss is `broken`, and not a crash of the code that ran in it."""
     others = servers()
-    with closing(WorkerServer(WallPlan(most=Level.NONE))) as source:
+    with closing(WorkerServer(SandboxPlan(most=Level.NONE))) as source:
         source.wait_ready()
         starter = ForkStarter(source.open_lane(0), tmp_path)
         connection = Connection(starter, "work", {"work.py": b"import time\ndef nap(): time.sleep(60)\n"}, Limits())
@@ -129,7 +128,7 @@ def test_a_worker_that_ends_with_its_server_is_nobodys_fault(tmp_path: Path) -> 
 def test_lanes_of_a_new_server_are_not_kept_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whether it ends just now is asked of one that refuses a lane, and then there is another."""
     asked: list[int] = []
-    with closing(WorkerServer(WallPlan())) as source:
+    with closing(WorkerServer(SandboxPlan())) as source:
 
         def was_lost(life: int) -> bool:
             asked.append(life)

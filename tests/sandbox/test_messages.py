@@ -7,9 +7,8 @@ import json
 import pytest
 
 from grader.sandbox import messages
-from grader.sandbox.levels import Level
 from grader.sandbox.limits import WorkerLimits
-from grader.sandbox.messages import Birth, Launched, LaunchPlan, StartWorker, Targets
+from grader.sandbox.messages import Launched, LaunchPlan, StartWorker, Targets
 from grader.sandbox.view import View
 
 TARGETS = Targets("file", "folder", 1, 2, "name", 3)
@@ -18,17 +17,15 @@ TARGETS = Targets("file", "folder", 1, 2, "name", 3)
 @pytest.mark.parametrize(
     "message",
     [
-        LaunchPlan(View(("/usr",), ("/home",)), ("python",), True, Level.REDUCED),
+        LaunchPlan(View(("/usr",), ("/home",)), ("python",), False, True),
         Launched("no", ("/usr", "/lib"), None, None),
         Launched(proc=3, boxes=4),
         StartWorker("/w1", WorkerLimits(1, 2, 3, 4), True),
-        Birth("/w1", WorkerLimits(1, 2, 3, 4), TARGETS),
-        messages.TryWall(TARGETS, ("a", "b")),
-        messages.Confined(),
+        messages.TryOut(TARGETS, ("a", "b")),
     ],
     ids=lambda message: type(message).__name__,
 )
-def test_what_is_said_at_a_birth_comes_back(message: messages.Message) -> None:
+def test_messages_come_back(message: messages.Message) -> None:
     """As the argument of a command, as a datagram, and as a frame."""
     assert messages.from_text(messages.to_text(message)) == message
     assert messages.from_tree(json.loads(json.dumps(messages.to_tree(message)))) == message

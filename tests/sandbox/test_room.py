@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from support import COURSES
 
-from grader.sandbox import room
+from grader.sandbox import box as room
 
 IN_A_SMALL_WORLD = """
 import os, sys
@@ -38,12 +38,12 @@ MANY_WORKERS = """
 import os, tempfile
 from pathlib import Path
 from grader.runner.source import WorkerServer
-from grader.runner.walls import WallPlan
+from grader.runner.confinement import SandboxPlan
 from grader.model import Limits
 from grader.model.endings import WorkerLost
 from grader.connection.starting import ForkStarter
 
-server = WorkerServer(WallPlan())
+server = WorkerServer(SandboxPlan())
 print(server.wait_ready().level.word)
 with tempfile.TemporaryDirectory() as folder:
     starter = ForkStarter(server.open_lane(0), Path(folder))

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sandbox.filters import build, files
 from support import COURSES
 
 from grader.connection.connection import Connection
@@ -22,10 +23,10 @@ from grader.connection.student import Student
 from grader.model import Limits, Verdict
 from grader.model.endings import WorkerLost
 from grader.model.errors import ConfinementError
+from grader.model.messages import Level
+from grader.runner.confinement import PROMISES, SandboxPlan, findings, reached
 from grader.runner.source import FreshInterpreters, WorkerServer
-from grader.runner.walls import WallPlan
-from grader.sandbox import cgroup, landlock, seccomp, seccomp_rules
-from grader.sandbox.levels import PROMISES, Level, findings, reached
+from grader.sandbox import cgroup, landlock, seccomp
 
 WALLS = (Level.REDUCED, Level.FULL)
 
@@ -36,7 +37,7 @@ class Place:
     """A worker server at one level, and short ways to run a text in a worker of its."""
 
     def __init__(self, level: Level, folder: Path) -> None:
-        self.server = WorkerServer(WallPlan(most=level))
+        self.server = WorkerServer(SandboxPlan(most=level))
         self.reached = self.server.wait_ready()
         self.starter = ForkStarter(self.server.open_lane(0), folder, cgroup.find() if level is Level.FULL else None)
 
@@ -102,15 +103,13 @@ def test_a_level_needs_all_promises_below_it() -> None:
     assert reached(findings({})) is Level.NONE
 
 
-@pytest.mark.parametrize("level", WALLS)
-def test_spawned_workers_are_confined_too(level: Level) -> None:
-    """A fresh interpreter stands behind the same wall."""
-    source = FreshInterpreters(WallPlan(most=level))
-    try:
-        found = source.wait_ready()
-        assert found.level is level, found.missing(level)
-    finally:
-        source.close()
+def test_fresh_interpreters_are_refused_where_a_level_is_wanted() -> None:
+    """They have no sandbox, and nothing is run in them where one is wanted."""
+    source = FreshInterpreters(SandboxPlan())
+    assert source.wait_ready().level is Level.NONE
+    for level in WALLS:
+        with pytest.raises(ConfinementError, match=f"level none here, and {level.word} is asked for"):
+            FreshInterpreters(SandboxPlan(least=level))
 
 
 # -- honest code --------------------------------------------------------------------------------------------------
@@ -283,8 +282,8 @@ def test_a_layer_that_fails_stops_the_worker(tmp_path: Path, monkeypatch: pytest
     package = Path(shutil.copytree(Path(seccomp.__file__).parents[1], tmp_path / "grader"))
     name = f"alone.{platform.machine()}.bpf"
     (package / "sandbox" / "filters" / name).write_bytes(b"\xff" * 16)  # no instructions that the kernel takes
-    monkeypatch.setattr("grader.sandbox.start._PACKAGE", package)
-    server = WorkerServer(WallPlan())
+    monkeypatch.setattr("grader.sandbox.process._PACKAGE", package)
+    server = WorkerServer(SandboxPlan())
     try:
         assert server.wait_ready().level is Level.NONE  # no probe could answer
         starter = ForkStarter(server.open_lane(0), tmp_path)
@@ -368,7 +367,7 @@ def test_without_landlock_too(submissions: Path, tmp_path: Path) -> None:
 
 def test_a_wish_that_cannot_be_met_names_its_level() -> None:
     """Asking for more than is tried is refused too."""
-    server = WorkerServer(WallPlan(least=Level.FULL, most=Level.NONE))
+    server = WorkerServer(SandboxPlan(least=Level.FULL, most=Level.NONE))
     try:
         with pytest.raises(ConfinementError, match="level none here, and full is asked for"):
             server.wait_ready()
@@ -385,10 +384,8 @@ def test_filters_are_built_from_the_rules() -> None:
         import pyseccomp  # noqa: F401
     except (ImportError, RuntimeError):  # the latter where the C library is missing
         pytest.skip("pyseccomp is not usable here")
-    for path, what in seccomp_rules.files().items():
-        assert path.read_bytes() == seccomp_rules.build(*what), (
-            f"{path.name}: run python -m grader.sandbox.seccomp_rules"
-        )
+    for path, what in files().items():
+        assert path.read_bytes() == build(*what), f"{path.name}: run python tests/sandbox/filters.py"
 
 
 def test_landlock_refuses_by_itself(tmp_path: Path) -> None:

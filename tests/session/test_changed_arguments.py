@@ -11,7 +11,7 @@ from support import FORK, Grade, grader_of, message, verdicts
 
 from grader.course.load import load_course
 from grader.model import Course
-from grader.runner.open import open_lane
+from grader.runner.pool import open_lane
 
 _EXERCISE = '''"""Changed
 

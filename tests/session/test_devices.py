@@ -14,7 +14,7 @@ from grader.course.load import load_course
 from grader.model import Course, Device, Verdict
 from grader.model.errors import ConfinementError, StartError
 from grader.model.messages import Setup, Start
-from grader.runner.open import open_lane
+from grader.runner.pool import open_lane
 from grader.session.reproduce import reproduce
 
 CHECKS = """
@@ -116,13 +116,13 @@ def test_lines_for_a_simulated_device() -> None:
 
 
 def test_cuda_is_told_what_it_needs(course: Course, tmp_path: Path) -> None:
-    """CUDA wants spawned workers, no wall, and a device; what is missing is said before anything runs."""
+    """CUDA wants spawned workers, no sandbox, and a device; what is missing is said before anything runs."""
     cuda = Setup(Start.FORK, Device.CUDA)
     with pytest.raises(StartError, match="take --start spawn with --device cuda"), open_lane((), cuda):
         pass
     ran = run_grade("batch", str(tmp_path), "--out", str(tmp_path / "out"), "--device", "cuda", cwd=course.root)
     assert ran.returncode == ConfinementError.exit_status
-    assert "no CUDA device can be reached behind a wall" in ran.stderr
+    assert "leave out --start spawn and --device cuda" in ran.stderr
     if not torch.cuda.is_available():
         ran = run_grade("double", "--device", "cuda", "--submission", str(tmp_path), cwd=course.root)
         assert ran.returncode == StartError.exit_status

@@ -10,7 +10,7 @@ from support import COURSES, FORK, grader_of
 from grader.course.load import load_course
 from grader.model import Course
 from grader.runner.lane import Lane
-from grader.runner.open import open_lane
+from grader.runner.pool import open_lane
 
 LOUD = """
 import os, sys

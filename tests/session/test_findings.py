@@ -10,7 +10,7 @@ import pytest
 from support import COURSES, FORK, grader_of, verdicts
 
 from grader.course.load import load_course
-from grader.runner.open import open_lane
+from grader.runner.pool import open_lane
 
 CHECKS = '''
 import torch

@@ -14,7 +14,7 @@ from grader.course.answers import as_submitted
 from grader.course.load import load_course
 from grader.model import Course, Outcome
 from grader.runner.lane import Lane
-from grader.runner.open import open_lane
+from grader.runner.pool import open_lane
 
 
 @pytest.fixture(scope="module")

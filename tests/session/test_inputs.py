@@ -15,7 +15,7 @@ from grader.course.load import load_course
 from grader.model import Check, Course
 from grader.model.messages import Part
 from grader.runner.lane import Lane
-from grader.runner.open import open_lane
+from grader.runner.pool import open_lane
 from grader.session.checks import InputStream, twister_state
 
 CHECK = Check("small", "double", "T")

@@ -19,7 +19,7 @@ from grader.course.load import load_course
 from grader.model import Course
 from grader.model.messages import Setup, Start
 from grader.runner.lane import Lane
-from grader.runner.open import open_lane
+from grader.runner.pool import open_lane
 
 RIGHT = "def double(x):\n    return 2 * x\n\n\ndef double_(x):\n    return x.mul_(2)\n"
 

@@ -15,7 +15,7 @@ from grader.model.picture import Grid, NamedShape, Shapes, Window
 from grader.report.html import page
 from grader.report.schema import report_json
 from grader.report.terminal import exercise_lines
-from grader.runner.open import open_lane
+from grader.runner.pool import open_lane
 
 _EXERCISE = '''"""Drawn
 

@@ -17,7 +17,7 @@ from grader.model import Course
 from grader.model.messages import NOT_PENDING
 from grader.runner import lane as lanes
 from grader.runner.lane import Lane
-from grader.runner.open import open_lane
+from grader.runner.pool import open_lane
 from grader.sandbox import clock
 
 RIGHT = "def double(x):\n    return 2 * x\n\n\ndef double_(x):\n    return x.mul_(2)\n"

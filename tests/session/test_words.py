@@ -20,7 +20,7 @@ from grader.course.load import load_course
 from grader.model import WITHHELD, Environment, GradedExercise, Limits, Report
 from grader.model.public import Limit, say
 from grader.report.schema import report_json
-from grader.runner.open import open_lane
+from grader.runner.pool import open_lane
 from grader.session.words import Words
 
 CHECKS = '''

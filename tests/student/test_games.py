@@ -109,7 +109,7 @@ def test_a_fault_is_looked_for_and_given_up(
     course: Course, double: Exercise, fork_lane: Lane, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As it is typed: refused where nothing is planted; planted; not found yet; given up; planted again, and found."""
-    monkeypatch.setattr("grader.runner.open.open_lane", lambda *given, **named: nullcontext(fork_lane))
+    monkeypatch.setattr("grader.runner.pool.open_lane", lambda *given, **named: nullcontext(fork_lane))
     assert "nothing is planted in double" in run("break", "double", "--give-up").output
     assert "One fault is in" in run("break", "double", "--seed", "1").output
     assert beside(double) == ["double.py", "double.py.old"]

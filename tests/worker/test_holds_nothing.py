@@ -14,10 +14,9 @@ import pytest
 from support import Grade, grader_of
 
 from grader.model import Course
-from grader.model.messages import Setup, Start
+from grader.model.messages import Level, Setup, Start
 from grader.runner.lane import Lane
-from grader.runner.open import open_lane
-from grader.sandbox.levels import Level
+from grader.runner.pool import open_lane
 
 SPY = r'''
 import builtins, gc, json, os, re, sys
@@ -103,8 +102,6 @@ def test_worker_holds_nothing(tiny: Course, tmp_path: Path, start: str, bare_lan
         "grader.worker",
         "grader.sandbox",
         "grader.accelerator",
-        "grader.sandbox.records",
-        "grader.sandbox.slow_imports",
     )
     assert all(name.startswith(ours) or name == "grader" for name in found["ours"])
     assert found["memory"] == []
@@ -160,7 +157,7 @@ for name in ("AF_UNIX", "send_fds", "recv_fds"):
     delattr(socket, name)
 sys.argv = ["grade", "double", "--start", "spawn", "--submission", {str(tmp_path)!r}]
 os.chdir({str(COURSES / "tiny")!r})
-from grader.sandbox import start as processes
+from grader.sandbox import process as processes
 processes._BOOT = '''
 import os, socket
 for name in ("fork", "forkpty", "memfd_create", "pidfd_open"):

@@ -8,12 +8,12 @@ import sys
 
 import pytest
 
-from grader.sandbox.start import workers_environment
+from grader.sandbox.process import workers_environment
 
 WARM = """
 import os, random, sys
 import numpy as np, torch
-from grader.worker import counting, device, surroundings
+from grader.worker import counting, surroundings
 
 torch.set_num_threads(1)
 np.random.seed(5)
@@ -22,7 +22,7 @@ def states():
     return torch.get_rng_state().tolist(), str(np.random.get_state()), random.getstate()
 
 before = states()
-device.preload()
+surroundings.preload()
 counting.warm_up()
 assert states() == before
 assert torch.is_grad_enabled() and torch.utils._python_dispatch._get_current_dispatch_mode() is None

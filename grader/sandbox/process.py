@@ -1,15 +1,22 @@
-"""How a process of ours is started: by name, in an isolated interpreter, never by import of its package.
+"""The processes of ours: how each is started, how it ends, and how the folders are removed that it leaves.
 
-The host hands over its own absolute search path, so that a cluster's modules and a user's site-packages still work;
-the working folder, a submission's folder, and the folder that a checkout of this project lies in are left out.
+Each is started by name, in an isolated interpreter, never by import of its package. The host hands over its own
+absolute search path, so that a cluster's modules and a user's site-packages still work; the working folder, a
+submission's folder, and the folder that a checkout of this project lies in are left out.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import signal
+import stat
+import subprocess
 import sys
+import uuid
 from pathlib import Path
+from typing import IO
 
 _PACKAGE = Path(__file__).resolve().parent.parent
 _MOST_LINKS = 20
@@ -32,6 +39,11 @@ Without caches of its threads malloc gives no memory out but where it fills it, 
 The thresholds keep memory that a call gave back. Else a heap has moods: in some processes each result of 100 kB is
 asked of the kernel anew, page by page, and the same function takes twice the CPU time.
 """
+
+GRACE_S = 5.0
+"""How long a process that has nothing more to do may take to end."""
+
+_LAST_WORDS = 2000
 
 _BOOT = """
 import importlib.util, json, os, runpy, sys
@@ -95,3 +107,78 @@ def _search_path() -> list[str]:
         left_out.add(_PACKAGE.parent)
     entries = (Path(entry) for entry in sys.path if entry and os.path.isabs(entry))
     return [str(entry) for entry in entries if entry.exists() and entry.resolve() not in left_out]
+
+
+def end(process: subprocess.Popen[bytes]) -> None:
+    """Wait for a process that has nothing more to do, a moment; then kill it."""
+    try:
+        process.wait(GRACE_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def kill(pid: int) -> None:
+    """Kill a process that may be gone already."""
+    with contextlib.suppress(OSError):
+        os.kill(pid, signal.SIGTERM if sys.platform == "win32" else signal.SIGKILL)
+
+
+def tail(log: IO[bytes]) -> str:
+    """The end of what a process said."""
+    log.seek(0)
+    text = log.read().decode("utf-8", "replace").strip()
+    return text[-_LAST_WORDS:] or "it said nothing"
+
+
+def sweep(folder: str) -> None:
+    """Remove a folder and all that is in it, as far as this user may.
+
+    What lies deep is brought up first: no path here gets longer than two names, and nothing recurses. Links are removed
+    and never followed. The folder must not change meanwhile.
+    """
+    left: set[str] = set()
+    while True:
+        entries = _entries(folder)
+        for entry in entries:
+            if _is_folder(entry):
+                _flatten(entry.path, folder)
+            else:
+                _unlink(entry.path)
+        now = {entry.name for entry in _entries(folder)}
+        if not now or now == left:  # nothing left, or nothing that this user can remove
+            break
+        left = now
+    with contextlib.suppress(OSError):
+        os.rmdir(folder)
+
+
+def _flatten(inner: str, folder: str) -> None:
+    """Remove a folder, after its own folders were moved up."""
+    for entry in _entries(inner):
+        if _is_folder(entry):
+            with contextlib.suppress(OSError):
+                os.rename(entry.path, os.path.join(folder, uuid.uuid4().hex))
+        else:
+            _unlink(entry.path)
+    with contextlib.suppress(OSError):
+        os.rmdir(inner)
+
+
+def _entries(folder: str) -> list[os.DirEntry[str]]:
+    with contextlib.suppress(OSError):
+        os.chmod(folder, stat.S_IRWXU)
+    try:
+        with os.scandir(folder) as entries:
+            return list(entries)
+    except OSError:
+        return []
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    return entry.is_dir(follow_symlinks=False)
+
+
+def _unlink(path: str) -> None:
+    with contextlib.suppress(OSError):
+        os.unlink(path)
