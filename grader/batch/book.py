@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 from grader.batch.journal import Journal
 from grader.grading.plan import RunPlan
-from grader.grading.submission import least_level
+from grader.grading.submission import report_for
 from grader.model import Course, GradedExercise, Report
-from grader.runner.machine import describe_machine
 
 
 def report_of(plan: RunPlan, journal: Journal, author: str, authors: tuple[str, ...], digest: str) -> Report | None:
@@ -18,16 +17,9 @@ def report_of(plan: RunPlan, journal: Journal, author: str, authors: tuple[str, 
     rows = [(exercise, found[exercise.id]) for exercise in plan.exercises if exercise.id in found]
     if not rows:
         return None
-    return Report(
-        course=plan.course.title,
-        handin=plan.handin,
-        author=author,
-        digest=digest,
-        graded_at=max(saved.at for _, saved in rows),
-        exercises=tuple(saved.outcomes.graded(exercise) for exercise, saved in rows),
-        environment=describe_machine(plan.setup, least_level(saved.confinement for _, saved in rows)),
-        authors=authors,
-    )
+    at = max(saved.at for _, saved in rows)
+    graded = [saved.outcomes.graded(exercise) for exercise, saved in rows]
+    return report_for(plan, author, authors, digest, at, graded, (saved.confinement for _, saved in rows))
 
 
 def reports(plan: RunPlan, journal: Journal) -> Iterator[Report]:

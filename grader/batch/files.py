@@ -13,7 +13,6 @@ from pathlib import Path
 
 from grader.batch.book import reports
 from grader.batch.journal import Journal
-from grader.batch.order import ids
 from grader.grading.plan import RunPlan
 from grader.intake.handed import Unmatched
 from grader.model import Report
@@ -68,7 +67,7 @@ class Out:
     def write_gradebook(self, plan: RunPlan, journal: Journal) -> None:
         """Write what counts of everybody."""
         rows = map(GradebookRow.of, reports(plan, journal))
-        write_whole(self.path / _GRADEBOOK, gradebook_csv(ids(plan.exercises), rows))
+        write_whole(self.path / _GRADEBOOK, gradebook_csv([exercise.id for exercise in plan.exercises], rows))
 
     def write_page(self, text: str, author: str | None = None) -> Path:
         """Write the page of an author, or that of the class; give its place.

@@ -6,9 +6,8 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.course.layout import Places, bundled_course, find_course, find_given, is_given, released_files
+from grader.course.layout import HANDED_IN, Places, bundled_course, find_course, find_given, is_given, released_files
 from grader.course.load import load_course
-from grader.course.suffixes import HANDED_IN
 from grader.model import Course, Exercise, Submission
 from grader.model.errors import CourseError, GraderError
 

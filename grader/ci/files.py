@@ -13,10 +13,9 @@ from pathlib import Path
 
 from grader.course.layout import refuse_given, whole_course
 from grader.grading.secret import new_secret
-from grader.intake.zipped import zip_bytes
 from grader.model import Course, HandIn
 from grader.model.errors import CourseError
-from grader.model.files import write_whole
+from grader.model.files import write_whole, zip_bytes
 from grader.report.export.items import Visibility
 
 PYTHON = "3.12"

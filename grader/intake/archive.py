@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from grader.course.suffixes import ARCHIVES, ZIP
+from grader.course.layout import ARCHIVES, ZIP
 from grader.model.errors import SubmissionError
 
 DEEPEST = 12

@@ -19,10 +19,10 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 
 from grader.course.layout import Places, is_course
+from grader.intake.child import CPU_CLASS_S, CPU_S, MEMORY_MB, OUT_OF_MEMORY, Reply, Request
 from grader.intake.choice import submissions_of
 from grader.intake.handed import Handed, Part, Unmatched
 from grader.intake.match import named
-from grader.intake.messages import CPU_CLASS_S, CPU_S, MEMORY_MB, OUT_OF_MEMORY, Reply, Request
 from grader.model import Exercise, Submission
 from grader.model.errors import GraderError, StartError, SubmissionError
 from grader.model.typed import from_json, to_json

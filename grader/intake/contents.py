@@ -10,8 +10,7 @@ import stat
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path, PurePosixPath
 
-from grader.course.layout import COURSE_FILE, solutions_in
-from grader.course.suffixes import NOTEBOOK, PYTHON
+from grader.course.layout import COURSE_FILE, NOTEBOOK, PYTHON, solutions_in
 from grader.intake.archive import DEEPEST, Entry, entries, is_archive, is_junk
 from grader.intake.handed import Part
 from grader.intake.source import cannot_be_text

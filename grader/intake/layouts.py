@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from grader.course.files import suggestion
-from grader.course.suffixes import ZIP
+from grader.course.layout import ZIP
 from grader.intake.archive import is_archive, is_junk
 from grader.intake.collect import unpack_class
 from grader.intake.handed import SUBMITTED, Handed, Intake, Item, Layout, Unmatched

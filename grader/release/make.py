@@ -9,13 +9,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.course.layout import Places
+from grader.course.layout import ZIP, Places
 from grader.course.load import load_course
-from grader.course.suffixes import ZIP
 from grader.grading.sealed import as_file
-from grader.intake.zipped import EPOCH_SECONDS, zip_bytes
 from grader.model import Course, Exercise, HandIn
 from grader.model.errors import CourseError
+from grader.model.files import EPOCH_SECONDS, zip_bytes
 from grader.model.messages import Setup
 from grader.release.answers import Facts, facts_of, mistakes_of
 from grader.release.contents import Files, chosen, copied_files, page_files, yaml_files

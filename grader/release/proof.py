@@ -22,13 +22,22 @@ from pathlib import Path
 
 import yaml
 
-from grader.course.layout import MISTAKES, Places, is_description, is_ours, is_probe, notebook_of, page_of, staff_files
+from grader.course.layout import (
+    MISTAKES,
+    NOTEBOOK,
+    Places,
+    is_description,
+    is_ours,
+    is_probe,
+    notebook_of,
+    page_of,
+    staff_files,
+)
 from grader.course.starter import code_of
-from grader.course.suffixes import NOTEBOOK
 from grader.grading.sealed import is_sealed
-from grader.intake.zipped import zip_bytes
 from grader.model import Course, Exercise
 from grader.model.errors import CourseError
+from grader.model.files import zip_bytes
 
 _SHORTEST = 16
 """Characters of a statement that is a piece. A shorter one is an idiom: `return x + 1` tells nothing by itself."""

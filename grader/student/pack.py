@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+from grader.course.layout import Places
 from grader.grading.lanes import open_lanes
 from grader.grading.plan import RunPlan
 from grader.grading.submission import grade_submission
 from grader.intake.collect import read_submission
-from grader.intake.pack import packed_files
-from grader.intake.zipped import zip_bytes
-from grader.model import Course, HandIn, Report, Submission
+from grader.model import Course, Exercise, HandIn, Report, Submission
 from grader.model.errors import CourseError
-from grader.model.files import write_whole
+from grader.model.files import write_whole, zip_bytes
 from grader.model.messages import Setup
 from grader.report.safe import for_terminal
 from grader.student.receipt import Receipt
@@ -63,6 +62,15 @@ def pack(
         report = grade_submission(plan, submission, lanes)
     name = handin.id if handin else re.sub(r"\W+", "_", course.title).strip("_").lower() or "handin"
     return Receipt(f"{name}.zip", zip_bytes(files), files, report, tuple(_problems(submission, report)))
+
+
+def packed_files(submission: Submission, exercises: Sequence[Exercise]) -> dict[str, bytes]:
+    """The files that grading reads of a submission, each at its place in the course."""
+    return {
+        (Places.of(exercise).shown / name).as_posix(): data
+        for exercise in exercises
+        for name, data in submission.files.get(exercise.id, {}).items()
+    }
 
 
 def _problems(submission: Submission, report: Report) -> Iterator[str]:

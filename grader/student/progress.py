@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from grader.course.kept import kept_folder, kept_progress
+from grader.course.layout import kept_folder, kept_progress
 from grader.course.names import find_exercises, one_exercise
 from grader.course.topics import read_topics
 from grader.intake.collect import read_submission

@@ -11,7 +11,7 @@ from support import COURSES
 
 from grader.course.load import load_course
 from grader.grading.sealed import as_file, seal
-from grader.intake.zipped import zip_bytes
+from grader.model.files import zip_bytes
 from grader.release.contents import Files, chosen
 from grader.release.proof import LeakError, Piece, pieces, prove, prove_sentences, read_folder, read_zip
 

@@ -14,8 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from grader.course.kept import kept_folder
-from grader.course.layout import Places
+from grader.course.layout import Places, kept_folder
 from grader.grading.lanes import Engine
 from grader.grading.plan import RunPlan
 from grader.grading.submission import grade_submission
