@@ -132,7 +132,7 @@ def grade_checkout(
     Args:
         plan: what is graded.
         submission: the checkout.
-        write: receives the report before anything ran, and then again and again, as checks end.
+        write: receives the report before anything ran, again and again as checks end, and when all is done.
         on_exercise: receives each exercise of which checks were run.
 
     Raises:
@@ -174,7 +174,9 @@ def grade_checkout(
     hidden, known = (submission.root,) if submission.root else (), Known(plan.setup)
     with open_lanes(plan.to_run(submission), plan.setup, hidden=hidden, known=known) as lanes:
         lanes.hear = hear
-        return grade_submission(plan, submission, lanes, on_finished=on_finished, on_wait=write_news)
+        report = grade_submission(plan, submission, lanes, on_finished=on_finished, on_wait=write_news)
+    write(report)
+    return report
 
 
 def write_files(report: Report, json_path: str | None, formats: Formats, options: Options, *, staff: bool) -> None:

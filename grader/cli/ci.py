@@ -136,7 +136,6 @@ def ci_command(
     say(*_notes(checkout, plan, handed_in))
     write = partial(write_files, json_path=json_path, formats=formats, options=options, staff=staff)
     report = grade_checkout(plan, handed_in, write, lambda graded: say(f"graded {graded.exercise.id}"))
-    write(report)
     read = ReportFile.of(report)
     passed = is_passed(read, 100 if fail_below is None else fail_below)
     for name, place in formats:

@@ -7,14 +7,15 @@ time. It ends when its input does.
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from grader.intake.archive import unpack
 from grader.intake.choice import submissions_of
 from grader.intake.handed import Handed, Unmatched
-from grader.intake.unpacked import unpack
 from grader.model import Exercise, Submission
 from grader.model.errors import SubmissionError
 from grader.model.typed import from_json, to_json
@@ -90,9 +91,10 @@ def answer(request: Request, course: Sequence[Exercise]) -> Reply:
 
 
 def main() -> None:
-    """Answer requests until there are no more."""
+    """Answer requests until there are no more, then remove what was unpacked."""
     _limit_memory()
     course: Sequence[Exercise] = ()
+    folders: list[Path] = []
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     for line in sys.stdin.buffer:
@@ -105,6 +107,9 @@ def main() -> None:
             os._exit(OUT_OF_MEMORY)
         answers.write(sent + b"\n")
         answers.flush()
+        folders += [request.folder] if request.folder else []
+    for folder in folders:  # also where the process that wanted them was killed
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _limit_memory() -> None:
