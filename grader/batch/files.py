@@ -87,7 +87,10 @@ class Out:
         """Write what no exercise or no author was found for; nothing is there if that is nothing."""
         path = self.path / UNMATCHED
         if rows:
-            write_whole(path, _table([("file", "author", "why"), *((row.file, row.author, row.why) for row in rows)]))
+            table = [("file", "author", "why"), *((row.file, row.author, row.why) for row in rows)]
+            text = io.StringIO()
+            csv.writer(text, lineterminator="\n").writerows([for_csv(cell) for cell in row] for row in table)
+            write_whole(path, text.getvalue())
         else:
             path.unlink(missing_ok=True)
 
@@ -95,12 +98,6 @@ class Out:
 def page_of(author: str) -> str:
     """Where the page of an author lies, from the folder of results."""
     return f"{_FEEDBACK}/{_file_name(author)}.html"
-
-
-def _table(rows: Sequence[Sequence[str]]) -> str:
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows([for_csv(cell) for cell in row] for row in rows)
-    return text.getvalue()
 
 
 def _file_name(author: str) -> str:

@@ -16,7 +16,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path, PurePosixPath
+from typing import IO
 
 from grader.course.layout import ARCHIVES, NOTEBOOK, PYTHON, ZIP
 from grader.intake.handed import METADATA, SUBMITTED, Unmatched
@@ -106,12 +108,7 @@ def _of_zip(archive: zipfile.ZipFile) -> Iterator[Entry]:
         path = _inside(info.filename)
         if path is None or not regular:
             continue
-
-        def read(most: int, info: zipfile.ZipInfo = info) -> bytes:
-            with archive.open(info) as packed:
-                return packed.read(most)  # what it says of its size does not count
-
-        yield Entry(path, _careful(read), _LOCKED if info.flag_bits & 1 else "")
+        yield Entry(path, _start_of(partial(archive.open, info)), _LOCKED if info.flag_bits & 1 else "")
 
 
 def _of_tar(archive: tarfile.TarFile) -> Iterator[Entry]:
@@ -121,24 +118,20 @@ def _of_tar(archive: tarfile.TarFile) -> Iterator[Entry]:
         path = _inside(member.name)
         if path is None or not member.isreg():
             continue
-
-        def read(most: int, member: tarfile.TarInfo = member) -> bytes:
-            packed = archive.extractfile(member)
-            return packed.read(most) if packed else b""
-
-        yield Entry(path, _careful(read))
+        yield Entry(path, _start_of(partial(archive.extractfile, member)))
 
 
-def _careful(read: Callable[[int], bytes]) -> Callable[[int], bytes]:
-    """The same, where an entry that is damaged spoils no other."""
+def _start_of(opened: Callable[[], IO[bytes] | None]) -> Callable[[int], bytes]:
+    """Reads so many bytes of an entry; what it says of its size does not count, and damage spoils no other entry."""
 
-    def safely(most: int) -> bytes:
+    def read(most: int) -> bytes:
         try:
-            return read(most)
+            with opened() or io.BytesIO() as packed:
+                return packed.read(most)
         except _UNREADABLE as error:
             raise SubmissionError(f"it is damaged: {error}") from None
 
-    return safely
+    return read
 
 
 def _inside(name: str) -> PurePosixPath | None:

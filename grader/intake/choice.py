@@ -45,14 +45,6 @@ class _Candidate:
     module: Module | None = None
 
 
-def contents_of(handed: Handed, course: Sequence[Exercise]) -> Contents:
-    """The files of what one author handed in."""
-    contents = Contents(lambda name: named(name, course) is not None)
-    for part in handed.parts:
-        contents.add(part)
-    return contents
-
-
 def submissions_of(
     handed: Handed,
     course: Sequence[Exercise],
@@ -74,7 +66,9 @@ def submissions_of(
         the submission that counts, then those of earlier attempts, each with the exercises that have so many; and what
         could not be matched.
     """
-    contents = contents_of(handed, course)
+    contents = Contents(lambda name: named(name, course) is not None)
+    for part in handed.parts:
+        contents.add(part)
     found, unmatched = _candidates(handed, contents, course)
     ordered = {exercise.id: _ordered(exercise, found.get(exercise.id, [])) for exercise in wanted}
     most = max(1, *map(len, ordered.values())) if every and ordered else 1
