@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import quote
 
-from grader.batch.book import reports
-from grader.batch.files import UNMATCHED, page_of
+from grader.batch.book import UNMATCHED, page_of, reports
 from grader.batch.journal import Journal
 from grader.grading.diagnose import BOTH
 from grader.grading.draft import draft_text, plain_code

@@ -7,8 +7,7 @@ from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from grader.batch.book import report_of, reports
-from grader.batch.files import Out, no_room_reported
+from grader.batch.book import Out, no_room_reported, report_of, reports
 from grader.batch.journal import Journal, Shard, open_run
 from grader.grading.known import Known
 from grader.grading.lanes import Engine, open_lanes
