@@ -1,6 +1,6 @@
 """What the README and the pages under docs/ say is run, and compared with what they show.
 
-`python tests/test_docs.py --write` brings the blocks of README.md up to date that stand between `<!-- run: ... -->` and
+`python tests/test_docs.py --write` brings the blocks up to date that stand between `<!-- run: ... -->` and
 `<!-- end -->`, and draws the pictures that a line `<!-- picture: ... -->` asks for.
 """
 
@@ -36,6 +36,9 @@ GUIDE = ROOT / "docs" / "writing-exercises.md"
 WORDS = ROOT / "docs" / "check-words.md"
 PORTING = ROOT / "docs" / "porting.md"
 SECURITY = ROOT / "docs" / "security.md"
+SHOWN = [README, ROOT / "docs" / "studying.md", ROOT / "docs" / "grading-a-class.md"]
+"""The pages with marked blocks."""
+
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
 
 BLOCK = re.compile(r"^```(\w+)(?: title=\"([^\"]+)\")?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -143,12 +146,14 @@ def drawn(command: str, answers: str, console: Console) -> str:
 # -- pages that are run ---------------------------------------------------------------------------------------------
 
 
-def test_readme_shows_what_is_printed(tmp_path: Path) -> None:
-    """Each marked block of the README is what its command prints, and each `grade` line of the page is in one."""
+@pytest.mark.parametrize("page", SHOWN, ids=lambda page: page.name)
+def test_pages_show_what_is_printed(tmp_path: Path, page: Path) -> None:
+    """Each marked block is what its command prints, and each `grade` line of the page is in one."""
     console = fresh_course(tmp_path)
-    text = README.read_text(encoding="utf-8")
+    text = page.read_text(encoding="utf-8")
     blocks = RUN.findall(text)
     lines = re.findall(r"^\$ (grade .*)$", text, re.MULTILINE)
+    assert blocks
     assert set(lines) == {command for _, command, _, _ in blocks}
     for _, command, shown, _ in blocks:
         assert rendered(command, console) == shown, "run: python tests/test_docs.py --write"
@@ -291,19 +296,21 @@ def test_lines_are_short() -> None:
 # -- `python tests/test_docs.py --write` ----------------------------------------------------------------------------
 
 
-def write_readme() -> None:
-    """Run the commands of the README's marked blocks and put their output in; write the page of words."""
+def write_pages() -> None:
+    """Run the commands of all marked blocks and put their output in; draw the pictures; write the page of words."""
     with tempfile.TemporaryDirectory() as folder:
         console = fresh_course(Path(folder))
         text = README.read_text(encoding="utf-8")
-        new = RUN.sub(lambda found: found[1] + rendered(found[2], console) + found[4], text)
+        for page in SHOWN:
+            old = page.read_text(encoding="utf-8")
+            new = RUN.sub(lambda found: found[1] + rendered(found[2], console) + found[4], old)
+            page.write_text(new, encoding="utf-8")
         for path, command, answers in PICTURE.findall(text):
             (ROOT / path).write_text(drawn(command, answers, console), encoding="utf-8")
-    README.write_text(new, encoding="utf-8")
     WORDS.write_text(words_page.page(), encoding="utf-8")
 
 
 if __name__ == "__main__":
     if sys.argv[1:] != ["--write"]:
         sys.exit("usage: python tests/test_docs.py --write")
-    write_readme()
+    write_pages()

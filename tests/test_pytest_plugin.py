@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support import COURSES
+from support import COURSES, WarmPool
 
+from grader.grading.lanes import Lanes
 from grader.model import GradedExercise, Outcome, Verdict
 from grader.runner.lane import Lane
 from grader.student import pytest_plugin
@@ -48,7 +49,7 @@ class Seen:
 def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fork_lane: Lane) -> Path:
     """A copy of the pretend course, whose checks are run in the lane that all tests share."""
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
-    monkeypatch.setattr(Bench, "_open", lambda bench: fork_lane)
+    monkeypatch.setattr(Bench, "_open", lambda bench: Lanes(WarmPool(lambda: fork_lane), None))  # type: ignore[arg-type]
     (tmp_path / "pytest.ini").write_text("[pytest]\n")
     course = Path(shutil.copytree(COURSES / "tiny", tmp_path / "course"))
     (course / "exercises/01_basics/double/double.py").write_text(HALF)

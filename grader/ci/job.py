@@ -132,7 +132,7 @@ def grade_checkout(
     Args:
         plan: what is graded.
         submission: the checkout.
-        write: receives the report before anything ran, again and again as checks end, and when all is done.
+        write: receives the report before anything ran, again and again as checks end, and at the end.
         on_exercise: receives each exercise of which checks were run.
 
     Raises:

@@ -142,7 +142,7 @@ def _graded(
     def on_finished(one: Finished) -> None:
         nonlocal done, saved
         done, saved = done + 1, saved + one.saved
-        if one.graded.checks:
+        if one.graded.checks or one.graded.left_out:
             details(*lines(one.graded, width), "")
 
     def on_wait() -> None:

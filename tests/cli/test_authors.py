@@ -80,7 +80,7 @@ def test_new_leaves_nothing_half_written(type_grade: WarmGrade, home: Path, monk
     def full(path: Path, text: str) -> None:
         raise OSError(28, "No space left on device", str(path))
 
-    monkeypatch.setattr("grader.course.scaffold._replace", full)
+    monkeypatch.setattr("grader.course.scaffold.write_whole", full)
     before = {path: path.read_bytes() for path in home.rglob("*") if path.is_file()}
     ran = type_grade("new", "02_more/third", cwd=home)
     assert (ran.returncode, "No space left on device" in ran.stderr) == (2, True)

@@ -64,7 +64,7 @@ def test_a_known_mistake_is_told(type_grade: WarmGrade, home: Path) -> None:
     assert type_grade("double", cwd=home).stdout.count(told) == 1
     (home / ".grade").unlink()
     assert type_grade("double", cwd=home).stdout.count(told) == 1
-    assert (home / ".grade/mistakes.json").is_file()
+    assert (home / ".grade/results.sqlite").is_file()
     ran = type_grade("double", "--json", "-", cwd=home)
     assert json.loads(ran.stdout)["exercises"][0]["diagnosis"] == "You tripled it; double means two times."
 
@@ -225,7 +225,7 @@ def test_file_of_the_exercise_counts_and_no_copy_in_the_root(type_grade: WarmGra
     starter(home, "total").write_text(TOTAL)
     ran = type_grade("exercises/01_basics/total/total.py", cwd=home)
     assert ran.returncode == 0, ran.stdout
-    assert "exercises/01_basics/total/total.py is graded; total.py is not read" in ran.stdout
+    assert "total: taken from exercises/01_basics/total/total.py; not read: total.py" in ran.stdout
 
 
 def test_narrow_terminal_without_colour(home: Path) -> None:

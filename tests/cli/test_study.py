@@ -72,7 +72,7 @@ def test_counters_stand_beside_those_of_the_reference(type_grade: WarmGrade, hom
 def test_what_has_not_changed_is_told_again(type_grade: WarmGrade, home: Path) -> None:
     """The second run says that nothing was run, and tells the same; `--fresh` runs."""
     double(home).write_text(WRONG)
-    said = "1 exercise has not changed since it was last run: what is told is from then (--fresh runs all)\n"
+    said = "1 exercise has not changed since it was last run, so this is the result of that run (--fresh runs all)\n"
     first = type_grade("double", cwd=home).stdout
     second = type_grade("double", cwd=home).stdout
     assert said not in first

@@ -173,14 +173,14 @@ def test_broken_is_exit_status_3(course: Course, tmp_path: Path) -> None:
 
 
 def test_check_process_that_dies(tiny: Course, tmp_path: Path) -> None:
-    """If the check process itself is killed, its outcomes are broken, and the next exercise is graded by a new one."""
+    """If the check process itself is killed, a new one grades the exercise again."""
     with open_lane(tiny.exercises, FORK) as lane:
         grade = grader_of(tiny, lane, tmp_path)
         assert grade(RIGHT).score.earned == 1000
         assert lane._process is not None
-        os.kill(lane._process.pid, signal.SIGKILL)
-        assert set(verdicts(grade(RIGHT)).values()) == {"broken"}
+        os.kill(killed := lane._process.pid, signal.SIGKILL)
         assert grade(RIGHT).score.earned == 1000
+        assert lane._process.pid != killed
 
 
 @pytest.mark.parametrize("start", ["fork", "spawn"])
