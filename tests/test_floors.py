@@ -21,7 +21,7 @@ LAYERS = (
 )
 """The packages, the lowest first: each imports lower ones only. `runner` starts `session` and `worker` by name."""
 
-MOST_ARROWS = 90
+MOST_ARROWS = 70
 """How many pairs of packages import one another."""
 
 PACKAGES = {f"grader.{path.parent.name}" for path in PACKAGE.glob("*/__init__.py")}
