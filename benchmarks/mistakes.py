@@ -27,8 +27,7 @@ from pathlib import Path
 
 import click
 
-from grader.course.kept import kept_results
-from grader.course.layout import find_course
+from grader.course.layout import find_course, kept_results
 from grader.course.load import load_course
 from grader.course.names import find_exercises
 from grader.grading.diagnosis import Known

@@ -49,8 +49,8 @@ def map_page(course: Course, coverage: Coverage) -> Iterator[str]:
         )
         yield "| topic | where |"
         yield "|---|---|"
-        for topic in coverage.topics.values():
-            yield f"| {topic.id} {_plain(topic.name)} | {coverage.places(topic.id) or '-'} |"
+        for id, topic in coverage.topics.items():
+            yield f"| {id} {_plain(topic.name)} | {coverage.places(id) or '-'} |"
 
 
 def messages_page(course: Course, exercises: Sequence[Exercise], setup: Setup, lanes: Lanes) -> Iterator[str]:

@@ -135,14 +135,14 @@ def loss_lines(proofs: Sequence[Proof]) -> Iterator[str]:
 def coverage_lines(coverage: Coverage) -> Iterator[str]:
     """A row for each topic with the exercises and pages that teach it; then the totals."""
     yield f"{'topic':<{_TOPIC + 7}}where"
-    for topic in coverage.topics.values():
+    for id, topic in coverage.topics.items():
         name = for_terminal(topic.name, one_line=True)
         name = name if len(name) <= _TOPIC else f"{name[: _TOPIC - 3]}..."
-        yield f"{topic.id:<6}{name:<{_TOPIC}} {coverage.places(topic.id) or '-'}"
+        yield f"{id:<6}{name:<{_TOPIC}} {coverage.places(id) or '-'}"
     yield ""
     yield f"{len(coverage.met)} of {len(coverage.topics)} topics are taught by an exercise or on a page"
     documents = dict.fromkeys(document for topic in coverage.topics.values() for document in topic.documents)
     for document in documents:
-        ids = [topic.id for topic in coverage.topics.values() if document in topic.documents]
+        ids = [id for id, topic in coverage.topics.items() if document in topic.documents]
         met = sum(id in coverage.met for id in ids)
         yield f"  {for_terminal(document, one_line=True)}: {met} of {len(ids)}"

@@ -1,15 +1,36 @@
-"""The journal as reports, with the points that the course gives now; and what the last regrade changed."""
+"""The folder of a batch's results: the journal as reports and a gradebook, what could not be matched, and regrades."""
 
 from __future__ import annotations
 
+import csv
+import errno
+import hashlib
+import io
+import os
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 from grader.batch.journal import Journal
 from grader.grading.plan import RunPlan
+from grader.grading.submission import report_for
+from grader.intake.handed import Unmatched
 from grader.model import Course, GradedExercise, Report
-from grader.model.messages import least_level
-from grader.runner.machine import describe_machine
+from grader.model.errors import CourseError, GraderError
+from grader.model.files import write_whole
+from grader.report.gradebook import GradebookRow, gradebook_csv
+from grader.report.safe import for_csv
+from grader.report.schema import report_json
+
+_REPORTS = "reports"
+_GRADEBOOK = "gradebook.csv"
+UNMATCHED = "unmatched.csv"
+_FEEDBACK = "feedback"
+_OVERVIEW = "report.html"
+_LONGEST_NAME = 200
+_SHORTENED = 40
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG)
 
 
 def report_of(plan: RunPlan, journal: Journal, author: str, authors: tuple[str, ...], digest: str) -> Report | None:
@@ -18,16 +39,9 @@ def report_of(plan: RunPlan, journal: Journal, author: str, authors: tuple[str, 
     rows = [(exercise, found[exercise.id]) for exercise in plan.exercises if exercise.id in found]
     if not rows:
         return None
-    return Report(
-        course=plan.course.title,
-        handin=plan.handin,
-        author=author,
-        digest=digest,
-        graded_at=max(saved.at for _, saved in rows),
-        exercises=tuple(saved.outcomes.graded(exercise) for exercise, saved in rows),
-        environment=describe_machine(plan.setup, least_level(saved.confinement for _, saved in rows)),
-        authors=authors,
-    )
+    at = max(saved.at for _, saved in rows)
+    graded = [saved.outcomes.graded(exercise) for exercise, saved in rows]
+    return report_for(plan, author, authors, digest, at, graded, (saved.confinement for _, saved in rows))
 
 
 def reports(plan: RunPlan, journal: Journal) -> Iterator[Report]:
@@ -35,6 +49,100 @@ def reports(plan: RunPlan, journal: Journal) -> Iterator[Report]:
     for author, authors, digest in sorted(journal.submissions()):
         if report := report_of(plan, journal, author, authors, digest):
             yield report
+
+
+class Out:
+    """The folder that a batch writes into, made with mode 0700.
+
+    Args:
+        path: of the folder.
+
+    Raises:
+        CourseError: it cannot be made, or nothing can be written into it.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        try:
+            path.mkdir(mode=0o700, parents=True, exist_ok=True)
+            (path / _REPORTS).mkdir(exist_ok=True)
+        except OSError as error:
+            raise CourseError(f"--out: {path} cannot be made ({error.strerror}); name another folder") from None
+        if not os.access(path, os.W_OK | os.X_OK):
+            raise CourseError(f"--out: nothing can be written into {path}; name another folder")
+
+    def write_report(self, report: Report, *, staff: bool) -> None:
+        """Write a report, for `staff` with detail of hidden checks, if it is not there already.
+
+        The gradebook, which would tell otherwise, goes first.
+        """
+        path = self.path / _REPORTS / f"{_file_name(report.author)}.json"
+        text = report_json(report, staff=staff)
+        if path.is_file() and path.read_bytes() == text:
+            return
+        (self.path / _GRADEBOOK).unlink(missing_ok=True)
+        write_whole(path, text)
+
+    def write_gradebook(self, plan: RunPlan, journal: Journal) -> None:
+        """Write what counts of everybody."""
+        rows = map(GradebookRow.of, reports(plan, journal))
+        write_whole(self.path / _GRADEBOOK, gradebook_csv([exercise.id for exercise in plan.exercises], rows))
+
+    def write_page(self, text: str, author: str | None = None) -> Path:
+        """Write the page of an author, or that of the class; give its place.
+
+        Raises:
+            CourseError: it cannot be written.
+        """
+        path = self.path / (_OVERVIEW if author is None else page_of(author))
+        try:
+            path.parent.mkdir(exist_ok=True)
+            write_whole(path, text)
+        except OSError as error:
+            raise CourseError(f"{path} cannot be written ({error.strerror}); remove what is in its place") from None
+        return path
+
+    def write_unmatched(self, rows: Sequence[Unmatched]) -> None:
+        """Write what no exercise or no author was found for; nothing is there if that is nothing."""
+        path = self.path / UNMATCHED
+        if rows:
+            table = [("file", "author", "why"), *((row.file, row.author, row.why) for row in rows)]
+            text = io.StringIO()
+            csv.writer(text, lineterminator="\n").writerows([for_csv(cell) for cell in row] for row in table)
+            write_whole(path, text.getvalue())
+        else:
+            path.unlink(missing_ok=True)
+
+
+def page_of(author: str) -> str:
+    """Where the page of an author lies, from the folder of results."""
+    return f"{_FEEDBACK}/{_file_name(author)}.html"
+
+
+def _file_name(author: str) -> str:
+    """The author's name, or its beginning with a digest where a file could not have it."""
+    plain = "".join("_" if char in '/\\\0:*?"<>|' else char for char in author)
+    if plain == author and len(os.fsencode(author)) <= _LONGEST_NAME and author[:1] not in (".", ""):
+        return author
+    return f"{plain.lstrip('.')[:_SHORTENED]}-{hashlib.sha256(os.fsencode(author)).hexdigest()[:16]}"
+
+
+@contextmanager
+def no_room_reported(out: Path) -> Iterator[None]:
+    """Report a full disk, and that nothing is lost.
+
+    Raises:
+        GraderError: it is.
+    """
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in _NO_ROOM:
+            raise
+        raise GraderError(
+            f"{error.filename or out}: {error.strerror}; make room, then run the same command again: what was graded "
+            "is saved"
+        ) from None
 
 
 @dataclass(frozen=True)

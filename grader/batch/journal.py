@@ -19,7 +19,6 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.batch.order import Shard
 from grader.grading.keys import Keys
 from grader.grading.plan import Result, Work
 from grader.grading.secret import secret_in
@@ -34,7 +33,7 @@ _WAIT_S = 0.2
 _OTHER_SHARDS_S = 10.0
 """So long a shard waits for others that begin at the same time."""
 
-_OF_A_SHARD = re.compile(r"journal-(\d+)-of-(\d+)\.sqlite")
+_OF_A_SHARD = re.compile(r"journal-\d+-of-\d+\.sqlite")
 _TABLES = """
 CREATE TABLE runs (id INTEGER PRIMARY KEY, started TEXT NOT NULL, options TEXT NOT NULL);
 CREATE TABLE submissions (author TEXT PRIMARY KEY, authors TEXT NOT NULL, digest TEXT NOT NULL);
@@ -43,6 +42,26 @@ CREATE TABLE current (
     PRIMARY KEY (author, exercise)
 )
 """
+
+
+@dataclass(frozen=True)
+class Shard:
+    """A part of a class that one of several processes grades, on whatever machine.
+
+    Attributes:
+        number: which, from 1.
+        count: how many there are; of each so many submissions one is this shard's.
+    """
+
+    number: int
+    count: int
+
+    def has(self, place: int) -> bool:
+        """Whether the submission at that place is its own."""
+        return place % self.count == self.number - 1
+
+    def __str__(self) -> str:
+        return f"{self.number}-of-{self.count}"
 
 
 @dataclass(frozen=True)
@@ -219,20 +238,14 @@ def open_run(
         yield journal, secret
 
 
-def waiting_shards(out: Path) -> list[Shard]:
-    """The shards whose results no batch of the whole class has taken in yet."""
-    found = (_OF_A_SHARD.fullmatch(path.name) for path in out.iterdir())
-    return sorted((Shard(int(match[1]), int(match[2])) for match in found if match), key=lambda shard: shard.number)
-
-
 def _take_in_shards(out: Path, whole: Journal) -> None:
     """Take in what shards have written, and remove it. Killed on the way, the next run takes in the rest."""
-    for shard in waiting_shards(out):
-        with open_journal(out, file=_file(shard)) as journal:
+    for file in sorted(path.name for path in out.iterdir() if _OF_A_SHARD.fullmatch(path.name)):
+        with open_journal(out, file=file) as journal:
             whole.take_over(journal)
             # While it is locked: whoever opens it now is refused, as the whole journal is locked, too.
             for end in ("", "-wal", "-shm"):
-                (out / f"{_file(shard)}{end}").unlink(missing_ok=True)
+                (out / f"{file}{end}").unlink(missing_ok=True)
 
 
 def _identity(saved: Saved) -> tuple[object, ...]:

@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import quote
 
-from grader.batch.book import reports
-from grader.batch.files import UNMATCHED, page_of
+from grader.batch.book import UNMATCHED, page_of, reports
 from grader.batch.journal import Journal
 from grader.grading.diagnosis import BOTH
 from grader.grading.plan import RunPlan
@@ -110,8 +109,7 @@ class Class:
 
     def told(self, group: Group) -> GroupTold:
         """A group with its shortest file as an example."""
-        by_length = sorted(self._members(group), key=lambda found: (found[0], found[1].author))
-        _, saved = by_length[0]
+        saved = self._members(group)[0]
         graded = saved.outcomes.graded(group.exercise)
         lines = _own_lines(group.exercise, saved.text) if saved.text is not None else ()
         example = Example(saved.author, saved.path or "", tuple(lost_rows(graded)), tuple(lines))
@@ -129,7 +127,7 @@ class Class:
             raise ValueError(group.why_not)
         people = {author: (author, *authors) for author, authors, _ in self._journal.submissions()}
         why = "none of its files was kept; run the batch once more with --rerun all"
-        for _, saved in sorted(self._members(group), key=lambda found: (found[0], found[1].author)):
+        for saved in self._members(group):
             if saved.text is not None:
                 graded = saved.outcomes.graded(group.exercise)
                 try:
@@ -138,11 +136,10 @@ class Class:
                     why = str(error)
         raise ValueError(why)
 
-    def _members(self, group: Group) -> Iterator[tuple[int, Saved]]:
-        """The first of a group, each with the length of its code."""
-        for item in group.members[:_MOST_LOOKED_AT]:
-            saved = self._journal.result(item.number)
-            yield _length(saved.text), saved
+    def _members(self, group: Group) -> list[Saved]:
+        """The first of a group, those with the shortest code first."""
+        found = [self._journal.result(item.number) for item in group.members[:_MOST_LOOKED_AT]]
+        return sorted(found, key=lambda saved: (_length(saved.text), saved.author))
 
 
 def _length(text: bytes | None) -> int:

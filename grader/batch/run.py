@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from grader.batch.book import report_of, reports
-from grader.batch.files import Out, no_room_reported
-from grader.batch.journal import Journal, open_run
-from grader.batch.order import Order, Summary
+from grader.batch.book import Out, no_room_reported, report_of, reports
+from grader.batch.journal import Journal, Shard, open_run
 from grader.grading.diagnosis import Known
 from grader.grading.lanes import Engine, open_lanes
 from grader.grading.outcomes import is_broken
@@ -18,7 +16,7 @@ from grader.grading.plan import Finished, RunPlan, Work
 from grader.grading.schedule import schedule
 from grader.intake.collect import collect
 from grader.intake.handed import Handed, Intake, Unmatched
-from grader.model import Exercise, GradedExercise, Report, Submission
+from grader.model import GradedExercise, Report, Submission
 from grader.model.errors import GraderError
 
 OnReport = Callable[[Report, int, int], None]
@@ -29,6 +27,56 @@ OnWait = Callable[[int, int], None]
 """Called about twice a second with the number of submissions that are graded, and the number of all."""
 OpenEngine = Callable[[RunPlan], AbstractContextManager[Engine]]
 """Opens what grades in place of lanes of this machine."""
+
+
+@dataclass(frozen=True)
+class Order:
+    """What of a class is graded, and what is graded again though nothing changed.
+
+    Attributes:
+        only: the exercises that are graded, by id; none for all.
+        authors: whose submissions are graded, by name; none for everybody's.
+        rerun: "broken" for what was broken, "all" for everything; "" for what changed alone.
+        never_lower: whether a lower score than before does not count.
+        best: whether the best of several attempts counts, and not the latest.
+        staff: whether its reports are for staff, with detail of hidden checks.
+        shard: the part of the class that is graded; None for all of it.
+    """
+
+    only: Collection[str] = ()
+    authors: Collection[str] = ()
+    rerun: str = ""
+    never_lower: bool = False
+    best: bool = False
+    staff: bool = False
+    shard: Shard | None = None
+
+    def again(self, graded: GradedExercise) -> bool:
+        """Whether an exercise is graded again though nothing changed."""
+        return self.rerun == "all" or (self.rerun == "broken" and is_broken(graded))
+
+
+@dataclass
+class Summary:
+    """What came of a run.
+
+    Attributes:
+        graded: how many exercises of submissions were graded.
+        kept: how many had been graded before, and nothing changed.
+        broken: those that are broken, by exercise: whose.
+        lower: those whose lower score does not count, as author and exercise.
+        stale: how many outcomes of others were found with other checks.
+        unmatched: how many rows unmatched.csv has.
+        unread: what nobody could be graded by, by a fault of ours: by author, why.
+    """
+
+    graded: int = 0
+    kept: int = 0
+    broken: dict[str, list[str]] = field(default_factory=dict)
+    lower: list[tuple[str, str]] = field(default_factory=list)
+    stale: int = 0
+    unmatched: int = 0
+    unread: dict[str, str] = field(default_factory=dict)
 
 
 def grade_batch(
@@ -70,13 +118,12 @@ def grade_batch(
     options, authors = f"{plan.handin or ''} {order}", [handed.key for handed in intake.handed]
     with no_room_reported(out), open_run(out, shard, options, intake.root, authors) as (journal, secret):
         plan = replace(plan, setup=replace(plan.setup, secret=secret))
-        chosen = [exercise for exercise in plan.exercises if not order.only or exercise.id in order.only]
+        batch = _Batch(plan, intake, place, order, journal, on_report, on_wait)
         if engine is not None:
-            opened = engine(replace(plan, exercises=chosen))
+            opened = engine(replace(plan, exercises=batch.chosen))
         else:
             hidden, known = (intake.root, intake.source, out), Known(plan.setup, journal)
-            opened = open_lanes(chosen, plan.setup, slots, hidden=hidden, known=known)
-        batch = _Batch(plan, chosen, intake, place, order, journal, on_report, on_wait)
+            opened = open_lanes(batch.chosen, plan.setup, slots, hidden=hidden, known=known)
         with opened as lanes:
             try:
                 batch.run(lanes)
@@ -96,88 +143,80 @@ def grade_batch(
 
 @dataclass
 class _InProgress:
-    """A submission in progress: some of its exercises are finished, others are not.
+    """A submission in progress.
 
     Attributes:
         number: its place in the class.
         submissions: the one that counts, then earlier attempts.
-        unfinished: how many works are under way.
-        repeated: how many of its works are repeated at the end.
+        waiting: its works of which there is no result yet.
+        repeated: its works that are repeated at the end.
         is_new: whether anything was graded now.
         found: by exercise and attempt, the number of the result in the journal, and the graded exercise.
     """
 
     number: int
     submissions: list[Submission]
-    unfinished: int = 0
-    repeated: int = 0
+    waiting: set[Work] = field(default_factory=set)
+    repeated: set[Work] = field(default_factory=set)
     is_new: bool = False
     found: dict[str, dict[int, tuple[int, GradedExercise]]] = field(default_factory=dict)
 
 
+@dataclass
 class _Batch:
     """One run over a class."""
 
-    def __init__(
-        self,
-        plan: RunPlan,
-        chosen: list[Exercise],
-        intake: Intake,
-        place: Out,
-        order: Order,
-        journal: Journal,
-        on_report: OnReport,
-        on_wait: OnWait,
-    ) -> None:
-        self.unmatched = list(intake.unmatched)
-        self.summary = Summary()
-        self._plan = plan
-        self._chosen = chosen
-        self._intake = intake
-        self._place = place
-        self._order = order
-        self._journal = journal
-        self._on_report = on_report
-        self._on_wait = on_wait
-        self._total = sum(not order.authors or handed.key in order.authors for handed in intake.handed)
-        self._done = 0
-        self._under_way: dict[Work, tuple[_InProgress, int]] = {}
-        self._repeated: set[Work] = set()
+    plan: RunPlan
+    intake: Intake
+    place: Out
+    order: Order
+    journal: Journal
+    on_report: OnReport
+    on_wait: OnWait
+    summary: Summary = field(default_factory=Summary)
+    done: int = 0
+    under_way: dict[Work, tuple[_InProgress, int]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        only = self.order.only
+        self.chosen = [exercise for exercise in self.plan.exercises if not only or exercise.id in only]
+        self.unmatched = list(self.intake.unmatched)
+        self.total = sum(not self.order.authors or one.key in self.order.authors for one in self.intake.handed)
 
     def run(self, engine: Engine) -> None:
         """Grade everybody."""
 
         def again(work: Work, graded: GradedExercise) -> bool:
-            return self._order.again(graded)
+            return self.order.again(graded)
 
         def on_wait() -> None:
-            self._on_wait(self._done, self._total)
+            self.on_wait(self.done, self.total)
 
-        for finished in schedule(self._works(), engine, self._journal, again=again, on_wait=on_wait):
+        for finished in schedule(self._works(), engine, self.journal, again=again, on_wait=on_wait):
             self._take(finished)
         self.summary.unmatched = len(self.unmatched)
 
     def _works(self) -> Iterator[Work]:
         """What is to be graded. Submissions are read one after another."""
         number = 0
-        for handed in self._intake.handed:
+        for handed in self.intake.handed:
             # Those of others are read, too, so that unmatched.csv is about the whole class.
             submissions, unmatched = self._read(handed)
             self.unmatched += unmatched
-            if self._order.authors and handed.key not in self._order.authors:
+            if self.order.authors and handed.key not in self.order.authors:
                 continue
             number += 1
             if not submissions:
                 continue
             own = _InProgress(number, submissions)
             works = {
-                Work(self._plan, exercise, submission): (own, attempt)
+                Work(self.plan, exercise, submission): (own, attempt)
                 for attempt, submission in enumerate(submissions)
-                for exercise in self._chosen
+                for exercise in self.chosen
                 if not attempt or exercise.id in submission.files
             }
-            self._under_way |= works
-            own.unfinished = len(works)
+            own.waiting |= works.keys()
+            self.under_way |= works
             if not works:
                 self._finish(own)
             yield from works
@@ -185,7 +224,7 @@ class _Batch:
     def _read(self, handed: Handed) -> tuple[list[Submission], list[Unmatched]]:
         """Read what somebody handed in; where a fault of ours prevents that, nothing, with a row that says so."""
         try:
-            return collect(handed, self._plan.course.exercises, self._plan.exercises, every=self._order.best)
+            return collect(handed, self.plan.course.exercises, self.plan.exercises, every=self.order.best)
         except Exception as error:  # of whatever kind: it must not keep others from their marks
             self.summary.unread[handed.key] = f"{type(error).__name__}: {error}"
             why = f"it could not be read, by a fault of ours: {self.summary.unread[handed.key]}; please report it"
@@ -193,43 +232,41 @@ class _Batch:
 
     def _take(self, finished: Finished) -> None:
         """Note a result. When the last one of a submission is there, its report is written."""
-        work, is_repeated = finished.work, finished.work in self._repeated
-        own, attempt = self._under_way.pop(work) if finished.final else self._under_way[work]
+        work = finished.work
+        own, attempt = self.under_way.pop(work) if finished.final else self.under_way[work]
         if finished.id is not None:
             own.found.setdefault(work.exercise.id, {})[attempt] = finished.id, finished.graded
         own.is_new |= not finished.saved
         if finished.final:
             self.summary.kept += finished.saved
             self.summary.graded += not finished.saved
+            own.repeated.discard(work)
         else:
-            self._repeated.add(work)
-            own.repeated += 1
-        if is_repeated:
-            own.repeated -= 1
-        else:
-            own.unfinished -= 1
-            self._done += not own.unfinished
-        if not own.unfinished and not (is_repeated and own.repeated):
+            own.repeated.add(work)
+        is_first = work in own.waiting
+        own.waiting.discard(work)
+        self.done += is_first and not own.waiting
+        if not own.waiting and (is_first or not own.repeated):
             self._finish(own)
 
     def _finish(self, own: _InProgress) -> None:
         """Let what was found count, and write the report, if anything was graded yet; report it when it is final."""
         self._count(own)
         submission = own.submissions[0]
-        report = report_of(self._plan, self._journal, submission.author, tuple(submission.authors), submission.digest)
+        report = report_of(self.plan, self.journal, submission.author, tuple(submission.authors), submission.digest)
         if report is not None:
-            self._place.write_report(report, staff=self._order.staff)
+            self.place.write_report(report, staff=self.order.staff)
             if own.is_new and not own.repeated:
-                self._on_report(report, own.number, self._total)
+                self.on_report(report, own.number, self.total)
 
     def _count(self, own: _InProgress) -> None:
         """Let the best of what was found of each exercise count; of equal ones the first, which is the latest."""
-        submission, journal = own.submissions[0], self._journal
+        submission, journal = own.submissions[0], self.journal
         journal.note_submission(submission.author, submission.authors, submission.digest)
         current = {row.exercise: row for row in journal.current(submission.author)}
         for id, rows in own.found.items():
             number, graded = max((rows[attempt] for attempt in sorted(rows)), key=lambda row: row[1].score.earned)
-            if self._order.never_lower and id in current:
+            if self.order.never_lower and id in current:
                 before = journal.result(current[id].result).outcomes.graded(graded.exercise)
                 if before.score.earned > graded.score.earned:
                     self.summary.lower.append((submission.author, id))
@@ -238,11 +275,11 @@ class _Batch:
 
     def look_over(self) -> None:
         """Count what is broken among what counts, and what others got with other checks."""
-        known = {exercise.id: exercise for exercise in self._plan.exercises}
-        for row in sorted(self._journal.current(), key=lambda row: row.author):
+        known = {exercise.id: exercise for exercise in self.plan.exercises}
+        for row in sorted(self.journal.current(), key=lambda row: row.author):
             if row.exercise not in known:
                 continue
-            saved, exercise = self._journal.result(row.result), known[row.exercise]
-            self.summary.stale += saved.key.judge != self._journal.keys.judge(exercise)
+            saved, exercise = self.journal.result(row.result), known[row.exercise]
+            self.summary.stale += saved.key.judge != self.journal.keys.judge(exercise)
             if is_broken(saved.outcomes.graded(exercise)):
                 self.summary.broken.setdefault(row.exercise, []).append(row.author)

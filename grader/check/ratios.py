@@ -63,9 +63,8 @@ def as_fast_as(
     """
 
     def same_results(mine: Any, theirs: Any) -> None:
-        # Each timed result is compared, as a fast function may be a wrong one.
+        # A fast function may be a wrong one. Of one number, kind and shape are for checks of their own.
         what = say("the result of a timed call")
-        # Of one number, kind and shape are for checks of their own.
         if math.prod(getattr(theirs, "shape", (0,))) == 1:
             mine, theirs = number(mine, what), number(theirs)
         same_values(mine, theirs, what, rtol=rtol, atol=atol)

@@ -1,4 +1,4 @@
-"""A student's checkout: which course grades it, what changed in it, which of the course's files it has otherwise."""
+"""A student's checkout: which course grades it, and what changed in it."""
 
 from __future__ import annotations
 
@@ -6,17 +6,13 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.course.layout import Places, bundled_course, find_course, find_given, is_given, released_files
+from grader.course.layout import HANDED_IN, bundled_course, find_course, find_given, is_given
 from grader.course.load import load_course
-from grader.course.suffixes import HANDED_IN
 from grader.model import Course, Exercise, Submission
 from grader.model.errors import CourseError, GraderError
 
 _GIT = ("git", "--no-pager", "-c", "core.fsmonitor=false", "-c", "protocol.allow=never")
 """A student's repository may name programs that git is to run: none of them is run, and nothing is fetched."""
-
-_LARGEST = 1 << 20
-"""No check is that large; a file of data may be."""
 
 
 @dataclass(frozen=True)
@@ -65,26 +61,6 @@ def open_checkout(folder: Path, course: Path | None) -> Checkout:
     return Checkout(root, load_course(root), is_own=True)
 
 
-def other_files(checkout: Checkout) -> list[str]:
-    """The checks, probes and pages that the checkout has otherwise than the course. They are not read.
-
-    YAML files are left out: a released copy has them rewritten.
-    """
-    course = checkout.course
-    if checkout.is_own:
-        return []
-    starters = {Places.of(exercise).starter for exercise in course.exercises}
-    found = []
-    for path in released_files(course):
-        theirs = checkout.folder / path
-        if path in starters or theirs.is_symlink() or not theirs.is_file():
-            continue
-        ours = course.root / path
-        if theirs.stat().st_size > max(_LARGEST, ours.stat().st_size) or _text(theirs) != _text(ours):
-            found.append(path.as_posix())
-    return found
-
-
 def changed_exercises(checkout: Checkout, submission: Submission, since: str) -> list[Exercise]:
     """The exercises in whose own file's folder Python, a notebook or a zip was committed since a commit.
 
@@ -113,8 +89,3 @@ def _git(folder: Path, *words: str) -> str | None:
     except OSError as error:
         raise GraderError(f"--changed-since: git cannot be run ({error.strerror}); leave it out to grade all") from None
     return ran.stdout.decode("utf-8", "surrogateescape").strip() if ran.returncode == 0 else None
-
-
-def _text(path: Path) -> bytes:
-    """A file without the line ends that git may have changed."""
-    return path.read_bytes().replace(b"\r\n", b"\n")

@@ -13,10 +13,9 @@ from pathlib import Path
 
 from grader.course.layout import refuse_given, whole_course
 from grader.grading.secret import new_secret
-from grader.intake.zipped import zip_bytes
 from grader.model import Course, HandIn
 from grader.model.errors import CourseError
-from grader.model.files import write_whole
+from grader.model.files import write_whole, zip_bytes
 from grader.report.export.items import Visibility
 
 PYTHON = "3.12"
@@ -47,6 +46,7 @@ _TEMPLATES: Mapping[str, Mapping[str, str]] = {
     },
     "prairielearn": {
         "question.html": "prairielearn-question.html",
+        "info.json": "prairielearn-info.json",
         "grader/Dockerfile": "prairielearn-Dockerfile",
         "grader/run.sh": "prairielearn-run.sh",
         "grader/requirements.txt": "requirements.txt",
@@ -99,8 +99,6 @@ def platform_files(platform: str, wishes: Wishes, course: Course | None = None) 
         for key, value in values.items():
             text = text.replace(f"@{key}@", value)
         files[path] = text.encode("utf-8")
-    if platform == "prairielearn":
-        files["info.json"] = _info(values["TITLE"])
     if platform in SECRETS:
         files[SECRETS[platform]] = new_secret().encode()
     return files | _wheel(wheel, platform)
@@ -155,26 +153,13 @@ def _question(course: Course, wishes: Wishes) -> Mapping[str, str]:
     chosen = wishes.handin
     wanted = [item for item in course.exercises if chosen is None or item.id in chosen.exercises]
     title = chosen.title if chosen is not None else course.title
-    return {"TITLE": html.escape(title), "NAMES": html.escape(", ".join(item.file_name for item in wanted))}
-
-
-def _info(title: str) -> bytes:
-    info = {
-        "uuid": str(uuid.uuid4()),
-        "title": html.unescape(title),
-        "topic": "PyTorch tensors",
-        "type": "v3",
-        "singleVariant": True,
-        "gradingMethod": "External",
-        "externalGradingOptions": {
-            "enabled": True,
-            "image": "OWNER/IMAGE",
-            "entrypoint": "/grader/run.sh",
-            "timeout": 300,
-            "enableNetworking": False,
-        },
+    names = html.escape(", ".join(item.file_name for item in wanted))
+    return {
+        "TITLE": html.escape(title),
+        "NAMES": names,
+        "JSON_TITLE": json.dumps(title),
+        "UUID": str(uuid.uuid4()),
     }
-    return (json.dumps(info, indent=2) + "\n").encode("utf-8")
 
 
 def _wheel(wheel: Path, platform: str) -> Files:

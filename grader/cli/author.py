@@ -139,8 +139,7 @@ def verify_command(
     from grader.author.cases import SEEDS
     from grader.author.table import loss_lines, proof_data, proof_lines
     from grader.author.verify import verify
-    from grader.course.kept import kept_results
-    from grader.course.layout import refuse_given
+    from grader.course.layout import kept_results, refuse_given
     from grader.course.starter import write_digest
     from grader.grading.store import open_store
 

@@ -18,8 +18,8 @@ from grader.model.errors import CourseError
 from grader.model.score import counted
 
 if TYPE_CHECKING:
-    from grader.batch.order import Order, Shard, Summary
-    from grader.batch.run import OpenEngine
+    from grader.batch.journal import Shard
+    from grader.batch.run import OpenEngine, Order, Summary
     from grader.grading.plan import RunPlan
     from grader.intake.handed import Intake
     from grader.model import Course, Report
@@ -75,7 +75,7 @@ def batch_command(
     say, details = Say(), Say(quiet=quiet)
     details("Grading ...")
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: a job's time may be over
-    from grader.batch.order import Order, ids
+    from grader.batch.run import Order
     from grader.grading.plan import RunPlan
     from grader.intake.layouts import taken_in
 
@@ -87,7 +87,7 @@ def batch_command(
     part = _shard(shard)
     setup = workers.setup()
     engine = _cluster(cluster, lanes)
-    named = _named(course, only, ids(exercises), handin)
+    named = _named(course, only, [exercise.id for exercise in exercises], handin)
     plan = RunPlan(course, exercises, setup, handin=handin)
     with taken_in(folder, course.exercises, layout, out) as intake:
         details(intake.told())
@@ -174,7 +174,7 @@ def _shard(text: str | None) -> Shard | None:
     Raises:
         CourseError: there is none of that name.
     """
-    from grader.batch.order import Shard
+    from grader.batch.journal import Shard
 
     if text is None:
         return None

@@ -115,7 +115,7 @@ def ci_command(
         folder=platform.folder_of(checkout.folder),
     )
     plan, handed_in = _plan(checkout, names, handin, changed_since, author or platform.author, setup)
-    say(*_notes(checkout, plan))
+    say(*_notes(checkout, plan, handed_in))
     write = partial(write_files, json_path=json_path, formats=formats, options=choices, staff=staff)
     report = grade_checkout(plan, handed_in, write, lambda graded: say(f"graded {graded.exercise.id}"))
     read = ReportFile.of(report)
@@ -159,16 +159,15 @@ def _plan(
     return RunPlan(course, exercises, setup, handin=handin), handed_in
 
 
-def _notes(checkout: Checkout, plan: RunPlan) -> Iterator[str]:
+def _notes(checkout: Checkout, plan: RunPlan, submission: Submission) -> Iterator[str]:
     """What is graded, and with which checks, where that may surprise."""
-    from grader.ci.checkout import other_files
     from grader.report.export.job import log_line
 
     if checkout.is_own:
         yield "The checks are those of this repository, which its author can change: the score is advice."
-    if others := other_files(checkout):
-        yield "These files are not the course's, or of an older version of it; they do not count:"
-        yield from (f"  {log_line(path)}" for path in others)
+    for exercise in plan.exercises:
+        if notes := submission.notes.get(exercise.id):
+            yield log_line(f"{exercise.id}: {'; '.join(notes)}")
     if not plan.exercises:
         yield "No exercise has changed: nothing is graded."
 

@@ -124,7 +124,7 @@ def _graded(
     fresh: bool,
 ) -> Report:
     """Grade, and print the report with the first of `says`; exercises and advice with the second."""
-    from grader.course.kept import kept_results
+    from grader.course.layout import kept_results
     from grader.grading.diagnosis import Known
     from grader.grading.lanes import lanes_for, open_lanes
     from grader.grading.store import open_store

@@ -60,7 +60,7 @@ def report_command(out: Path, every: bool, draft: str | None, course_folder: Pat
 
 def _shown(course: Course, journal: Journal, out: Path, *, every: bool) -> Iterator[str]:
     """Write the pages, and show the class in short."""
-    from grader.batch.files import Out
+    from grader.batch.book import Out
     from grader.batch.overview import Class
     from grader.report.gradebook import group_lines, overview_lines
     from grader.report.html import page

@@ -11,8 +11,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from grader.course.kept import kept_folder
-from grader.course.suffixes import NOTEBOOK
 from grader.model import Course, Exercise
 from grader.model.errors import CourseError
 
@@ -28,6 +26,13 @@ MISTAKES = "mistakes.json"
 """In a released copy: the name of an exercise's file of known mistakes."""
 GIVEN = Path(".grade-given.json")
 """What `grade start` gave out, in the folder that it made."""
+
+PYTHON = (".py", ".py.txt")
+"""How names of files end that are read of a submission, all in lower case; browsers and platforms make the second."""
+NOTEBOOK = ".ipynb"
+ZIP = ".zip"
+ARCHIVES = (ZIP, ".tar", ".tar.gz", ".tgz")
+HANDED_IN = (*PYTHON, NOTEBOOK, *ARCHIVES)
 
 BUNDLED = "bundled"
 """The folder of our package that holds the bundled course, where the package was not installed from a checkout."""
@@ -310,3 +315,18 @@ def exercise_folders(root: Path, module: str) -> list[str]:
 def answers(folder: Path) -> tuple[Path, ...]:
     """The files of a folder of wrong answers or right variants, by name; none if there is no such folder."""
     return tuple(sorted(folder.glob("*.py"))) if folder.is_dir() else ()
+
+
+def kept_folder(root: Path) -> Path:
+    """Where `grade` saves what belongs to one student and to no course: out of git's way."""
+    return root / ".grade"
+
+
+def kept_progress(course: Course) -> Path:
+    """The file of a student's progress."""
+    return kept_folder(course.root) / "progress.json"
+
+
+def kept_results(course: Course) -> Path:
+    """The store of earlier results: a student's exercises, an author's answers, how known wrong answers behave."""
+    return kept_folder(course.root) / "results.sqlite"

@@ -101,15 +101,7 @@ def _load_exercise(
     shown_probe, hidden_probe = places.probes
     if not shown_checks.is_file() and not hidden_checks.is_file():
         problems.append(f"{places.shown.as_posix()}: there are no checks; write {shown_checks.name}")
-    # A missing starter is reported by `grade verify`; the course still loads.
-    copy = starter_copy(root, places)
-    try:
-        sources = [path.read_bytes().decode("utf-8", "replace") for path in (starter, copy) if path.is_file()]
-    except OSError as error:
-        problems.append(f"{places.starter.as_posix()}: cannot be read ({error.strerror}); make it readable")
-        return None
-    # A student's file may have lost its text.
-    contract = next(filter(None, map(contract_lines, sources)), {})
+    contract = _contract(root, places, problems)
     entry = None if hidden_checks.is_file() else file.withheld  # in a full copy nothing is withheld
     return Exercise(
         id=places.id,
@@ -162,6 +154,18 @@ def _data(root: Path, places: Places, names: Sequence[str], problems: list[str])
         much = f"{size / (1 << 20):.1f} MiB are too much for each worker"
         problems.append(f"{where}: {much}; keep to {_MOST_DATA_MB} MiB together")
     return files
+
+
+def _contract(root: Path, places: Places, problems: list[str]) -> dict[str, str]:
+    """The rules of an exercise. A missing starter is no problem here: `grade verify` reports it."""
+    # A student's file may have lost its text: then those of the copy count.
+    try:
+        for path in (root / places.starter, starter_copy(root, places)):
+            if path.is_file() and (rules := contract_lines(path.read_bytes().decode("utf-8", "replace"))):
+                return rules
+    except OSError as error:
+        problems.append(f"{places.starter.as_posix()}: cannot be read ({error.strerror}); make it readable")
+    return {}
 
 
 def contract_lines(source: str) -> dict[str, str]:

@@ -18,9 +18,8 @@ from typing import Any
 
 import yaml
 
-from grader.course import templates
 from grader.course.files import schemas
-from grader.course.layout import COURSE_FILE, SCHEMAS, TOPICS, Places, page_of
+from grader.course.layout import COURSE_FILE, EXERCISE_FILE, SCHEMAS, TOPICS, Places, page_of
 from grader.course.load import load_course
 from grader.course.starter import write_digest
 from grader.model.errors import CourseError
@@ -39,8 +38,8 @@ def new_course(root: Path) -> list[Path]:
         raise CourseError(f"{root / COURSE_FILE} exists; a course is not written over")
     title = root.resolve().name.replace("_", " ").capitalize()
     files = {
-        root / COURSE_FILE: templates.COURSE.format(title=json.dumps(title)),
-        root / TOPICS: templates.TOPICS,
+        root / COURSE_FILE: _template(COURSE_FILE).replace("@title@", json.dumps(title)),
+        root / TOPICS: _template(TOPICS.name),
         root / ".gitignore": ".grade/\n__pycache__/\n",
     }
     with _taken_back() as made:
@@ -74,7 +73,7 @@ def new_exercise(root: Path, name: str, files: Callable[[Places], dict[Path, str
     fill = {"id": id, "title": title, "number": _next_number(module, numbers), "up": "../../../"}
     fill["yaml_title"] = _as_yaml(title)
     readme = root / page_of(module)
-    texts = (files or _example)(places) | {places.description: templates.EXERCISE}
+    texts = (files or _example)(places) | {places.description: _template(EXERCISE_FILE)}
     filled = {
         root / path: re.sub(r"@(\w+)@", lambda word: fill.get(word[1], word[0]), text) for path, text in texts.items()
     }
@@ -101,15 +100,21 @@ def new_exercise(root: Path, name: str, files: Callable[[Places], dict[Path, str
 
 def _example(places: Places) -> dict[Path, str]:
     """An exercise about a function that doubles."""
-    return {
-        places.starter: templates.STARTER,
-        places.shown_checks: templates.SHOWN_CHECKS,
-        places.reference: templates.REFERENCE,
-        places.hidden_checks: templates.HIDDEN_CHECKS,
-        places.wrong / "changes_argument.py": templates.WRONG_ARGUMENT,
-        places.wrong / "makes_floats.py": templates.WRONG_DTYPE,
-        places.right / "adds_twice.py": templates.RIGHT,
+    files = {
+        places.starter: "starter",
+        places.shown_checks: "shown_checks",
+        places.reference: "reference",
+        places.hidden_checks: "hidden_checks",
+        places.wrong / "changes_argument.py": "changes_argument",
+        places.wrong / "makes_floats.py": "makes_floats",
+        places.right / "adds_twice.py": "adds_twice",
     }
+    return {path: _template(f"{name}.py.txt") for path, name in files.items()}
+
+
+def _template(name: str) -> str:
+    """One of the texts that a new course or exercise begins with; `@word@` is filled in."""
+    return (Path(__file__).with_name("templates") / name).read_text(encoding="utf-8")
 
 
 def write_schemas(folder: Path, others: Mapping[str, Any]) -> list[Path]:

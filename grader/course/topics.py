@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from grader.course.files import TopicsFile, read_file
+from grader.course.files import TopicEntry, TopicsFile, read_file
 from grader.course.layout import TOPICS, page_of
 from grader.model import Course, Module
 from grader.model.errors import CourseError
@@ -14,22 +14,7 @@ from grader.model.errors import CourseError
 _TOPICS_LINE = re.compile(r"^Topics:(?P<ids>[^\n]*(?:\n[ \t]*[TX][-0-9a-z]+[^\n]*)*)", re.MULTILINE)
 
 
-@dataclass(frozen=True)
-class Topic:
-    """One thing that a course teaches.
-
-    Attributes:
-        id: such as T22.
-        name: in a few words.
-        documents: names of the source documents that it comes from; empty where it is the course's own.
-    """
-
-    id: str
-    name: str
-    documents: tuple[str, ...] = ()
-
-
-def read_topics(course: Course) -> dict[str, Topic]:
+def read_topics(course: Course) -> dict[str, TopicEntry]:
     """The topics of exercises/topics.yaml by id; none if there is no such file.
 
     Raises:
@@ -42,7 +27,7 @@ def read_topics(course: Course) -> dict[str, Topic]:
     file = read_file(path, TOPICS.as_posix(), TopicsFile, problems)
     if file is None:
         raise CourseError(*problems)
-    return {id: Topic(id, entry.name, tuple(entry.documents)) for id, entry in file.root.items()}
+    return file.root
 
 
 @dataclass(frozen=True)
@@ -56,7 +41,7 @@ class Coverage:
         unknown: places and ids that topics.yaml does not have.
     """
 
-    topics: Mapping[str, Topic]
+    topics: Mapping[str, TopicEntry]
     taught: Mapping[str, Sequence[str]]
     pages: Mapping[str, Sequence[str]]
     unknown: Sequence[tuple[str, str]]

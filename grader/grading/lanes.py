@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Protocol
 
-from grader.grading.diagnosis import Known, diagnose
+from grader.grading.behaviour import Trace
+from grader.grading.diagnosis import Known, diagnose, traces_in
 from grader.grading.exercise import Hear, grade_exercise
 from grader.grading.outcomes import graded_from, lost_points
 from grader.grading.plan import Result, RunPlan, Work
@@ -85,9 +86,15 @@ class Lanes:
         """The checks of one exercise."""
         return [check for check in self.collected().checks if check.exercise == exercise.id]
 
-    def run(self, exercise: Exercise, files: Mapping[str, bytes], setup: Setup, part: Part) -> Run:
+    def run(self, exercise: Exercise, files: Mapping[str, bytes], seed: int, part: Part) -> Run:
         """What a part of an exercise's checks says of files that are not graded."""
-        return self._pool.submit(lambda lane: lane.run(exercise, files, setup.seed, part=part)).result()
+        return self._pool.submit(lambda lane: lane.run(exercise, files, seed, part=part)).result()
+
+    def traces(
+        self, exercise: Exercise, files: Mapping[str, bytes], seed: int, checks: Collection[str]
+    ) -> dict[str, Trace]:
+        """The same as traces, which can be compared."""
+        return self._pool.submit(lambda lane: traces_in(lane, exercise, files, seed, checks)).result()
 
     def files_changed(self, exercises: Sequence[Exercise]) -> None:
         """Have each lane collect the checks again before its next work: their files may have changed."""

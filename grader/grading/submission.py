@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 
 from grader.grading.lanes import Engine
@@ -10,7 +10,7 @@ from grader.grading.plan import Finished, RunPlan, Work, not_run
 from grader.grading.schedule import in_order, schedule
 from grader.grading.store import Store
 from grader.model import GradedExercise, Report, Score, Submission
-from grader.model.messages import least_level
+from grader.model.messages import Level
 from grader.runner.machine import describe_machine
 
 
@@ -60,14 +60,29 @@ def report_of(plan: RunPlan, submission: Submission, done: Iterable[Finished]) -
         else:
             waits, place = Score(0, exercise.points, exercise.points), submission.places.get(exercise.id)
             rows.append(GradedExercise(exercise, "started", (), waits, place=place))
-    levels = [one.result.confinement for one in ready.values()]
+    at, levels = datetime.now(UTC).isoformat(timespec="seconds"), (one.result.confinement for one in ready.values())
+    return report_for(plan, submission.author, submission.authors, submission.digest, at, rows, levels)
+
+
+def report_for(
+    plan: RunPlan,
+    author: str,
+    authors: Sequence[str],
+    digest: str,
+    graded_at: str,
+    exercises: Sequence[GradedExercise],
+    levels: Iterable[str | None],
+) -> Report:
+    """A report with the machine described; `levels` are the levels of confinement that the exercises reached."""
+    # The lowest of them; None where no student code was run.
+    level = min((Level.of(word) for word in levels if word), default=None)
     return Report(
         course=plan.course.title,
         handin=plan.handin,
-        author=submission.author,
-        digest=submission.digest,
-        graded_at=datetime.now(UTC).isoformat(timespec="seconds"),
-        exercises=tuple(rows),
-        environment=describe_machine(plan.setup, least_level(levels)),
-        authors=tuple(submission.authors),
+        author=author,
+        digest=digest,
+        graded_at=graded_at,
+        exercises=tuple(exercises),
+        environment=describe_machine(plan.setup, level),
+        authors=tuple(authors),
     )

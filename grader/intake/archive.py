@@ -1,22 +1,27 @@
 """A zip or a tar that somebody handed in → the files in it. What it says of itself is a stranger's word.
 
-Links, devices and paths that lead out of it are left out. Nothing is written to disk.
+Links, devices and paths that lead out of it are left out. A whole class's is written to disk, an author's is not.
 """
 
 from __future__ import annotations
 
+import errno
 import io
 import lzma
 import stat
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path, PurePosixPath
+from typing import IO
 
-from grader.course.suffixes import ARCHIVES, ZIP
+from grader.course.layout import ARCHIVES, NOTEBOOK, PYTHON, ZIP
+from grader.intake.handed import METADATA, SUBMITTED, Unmatched
 from grader.model.errors import SubmissionError
 
 DEEPEST = 12
@@ -30,6 +35,15 @@ _LONGEST_PATH = 1000
 _MOST_ENTRIES = 500_000
 _MOST_UNPACKED = 1 << 30
 """Of a tar, which has to be unpacked from its beginning: so many bytes and no more."""
+
+_PYTHON_BYTES = 1 << 20
+_NOTEBOOK_BYTES = 8 << 20  # with the pictures in it
+_ARCHIVE_BYTES = 32 << 20
+_FOR_ALL = {errno.ENOSPC, errno.EROFS, errno.EIO, errno.EMFILE, getattr(errno, "EDQUOT", errno.ENOSPC)}
+"""What no other file would escape either."""
+
+_MOST_METADATA = 256 << 20
+_MOST_OF_ONE = 256 << 20
 
 _LOCKED = "it is protected by a password; hand it in without one"
 
@@ -94,12 +108,7 @@ def _of_zip(archive: zipfile.ZipFile) -> Iterator[Entry]:
         path = _inside(info.filename)
         if path is None or not regular:
             continue
-
-        def read(most: int, info: zipfile.ZipInfo = info) -> bytes:
-            with archive.open(info) as packed:
-                return packed.read(most)  # what it says of its size does not count
-
-        yield Entry(path, _careful(read), _LOCKED if info.flag_bits & 1 else "")
+        yield Entry(path, _start_of(partial(archive.open, info)), _LOCKED if info.flag_bits & 1 else "")
 
 
 def _of_tar(archive: tarfile.TarFile) -> Iterator[Entry]:
@@ -109,24 +118,20 @@ def _of_tar(archive: tarfile.TarFile) -> Iterator[Entry]:
         path = _inside(member.name)
         if path is None or not member.isreg():
             continue
-
-        def read(most: int, member: tarfile.TarInfo = member) -> bytes:
-            packed = archive.extractfile(member)
-            return packed.read(most) if packed else b""
-
-        yield Entry(path, _careful(read))
+        yield Entry(path, _start_of(partial(archive.extractfile, member)))
 
 
-def _careful(read: Callable[[int], bytes]) -> Callable[[int], bytes]:
-    """The same, where an entry that is damaged spoils no other."""
+def _start_of(opened: Callable[[], IO[bytes] | None]) -> Callable[[int], bytes]:
+    """Reads so many bytes of an entry; what it says of its size does not count, and damage spoils no other entry."""
 
-    def safely(most: int) -> bytes:
+    def read(most: int) -> bytes:
         try:
-            return read(most)
+            with opened() or io.BytesIO() as packed:
+                return packed.read(most)
         except _UNREADABLE as error:
             raise SubmissionError(f"it is damaged: {error}") from None
 
-    return safely
+    return read
 
 
 def _inside(name: str) -> PurePosixPath | None:
@@ -135,3 +140,62 @@ def _inside(name: str) -> PurePosixPath | None:
     leads_out = path.is_absolute() or ".." in path.parts or name[1:2] == ":"
     deep = len(path.parts) > DEEPEST or len(name) > _LONGEST_PATH
     return None if leads_out or deep or any(is_junk(part) for part in path.parts) else path
+
+
+def most_bytes(path: PurePosixPath) -> int:
+    """How many bytes a file may have; 0 for one that is not read."""
+    name = path.name.lower()
+    if name.endswith(PYTHON):
+        return _PYTHON_BYTES
+    if is_archive(name):
+        return _ARCHIVE_BYTES
+    return _NOTEBOOK_BYTES if name.endswith(NOTEBOOK) else 0
+
+
+def unpack(archive: Path, folder: Path) -> list[Unmatched]:
+    """Write the files of a class's download into a folder; give those that could not be read.
+
+    One author's files spoil no other's: of what is not read anyway an empty file is written, and of a file that is
+    too large so much that whoever reads it sees that.
+
+    Raises:
+        SubmissionError: it cannot be read, or there is no room for it.
+    """
+    with entries(archive, archive.name) as found:
+        return list(_unpacked(list(found), archive.name, folder))
+
+
+def _unpacked(found: Sequence[Entry], name: str, folder: Path) -> Iterator[Unmatched]:
+    shared = _shared_folders([entry.path for entry in found])
+    written = Counter[str]()
+    for entry in found:
+        whose = "/".join(entry.path.parts[: shared + 1])
+        most = _MOST_METADATA if entry.path.name in METADATA else most_bytes(entry.path)
+        data = b""
+        if most and written[whose] > _MOST_OF_ONE:
+            yield Unmatched(
+                str(entry.path), "", f"it is not read: {_MOST_OF_ONE >> 20} MiB of {whose} are read already"
+            )
+        elif most:
+            try:
+                data = entry.read(most + 1)
+            except SubmissionError as error:
+                yield Unmatched(str(entry.path), "", entry.why or str(error))
+        written[whose] += len(data)
+        target = folder.joinpath(*entry.path.parts)
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(data)
+        except OSError as error:
+            if error.errno in _FOR_ALL:
+                raise SubmissionError(f"{name} cannot be unpacked into {folder}: {error.strerror}") from None
+            yield Unmatched(str(entry.path), "", f"it cannot be unpacked: {error.strerror}")
+
+
+def _shared_folders(paths: list[PurePosixPath]) -> int:
+    """How many folders lie around the authors' files."""
+    folders = [path.parts[:-1] for path in paths]
+    shared = 0
+    while folders and len({own[: shared + 1] for own in folders}) == 1 and len(folders[0]) > shared:
+        shared += 1
+    return shared + any(own[shared : shared + 1] == (SUBMITTED,) for own in folders)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import builtins
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from grader.intake.source import syntax_error
@@ -78,12 +78,6 @@ class Module:
         self.lines += lines
         self.origins += [(number, first + at) for at in range(len(lines))]
 
-    def add_futures(self, cells: Mapping[str, int]) -> None:
-        """Put on top what cells import of `__future__`, as a file must have it there."""
-        if cells:
-            self.lines.insert(0, f"from __future__ import {', '.join(cells)}")
-            self.origins.insert(0, (min(cells.values()), 1))
-
 
 def words_of_mark(source: str) -> tuple[str, ...]:
     """The words of a first line `# exercise: ONE, TWO`; none if it is another line."""
@@ -142,16 +136,18 @@ def joined(cells: Sequence[Cell], checkers: Collection[str], needed: Collection[
         if cell.dropped:
             module.note(cell.number, f": left out {_listed(cell.dropped)}")
         if tree is not None:
-            plain = _Plain.of(body, tree, checkers)
-            futures = {**dict.fromkeys(plain.futures, cell.number), **futures}
-            if plain.has_magics:
+            lines, names, has_magics = _plain(body, tree, checkers)
+            futures = {**dict.fromkeys(names, cell.number), **futures}
+            if has_magics:
                 module.note(cell.number, ": left out magics and shell lines")
-            module.add(cell.number, plain.lines, 2 if body != cell.source else 1)
+            module.add(cell.number, lines, 2 if body != cell.source else 1)
         elif (error := syntax_error(body) if len(body) <= _LARGEST else None) and not defines(body, needed):
             module.note(cell.number, f" was left out: {type(error).__name__}: {error.msg}, line {error.lineno}")
         else:
             module.add(cell.number, body.split("\n"))
-    module.add_futures(futures)
+    if futures:  # a file must have these on top
+        module.lines.insert(0, f"from __future__ import {', '.join(futures)}")
+        module.origins.insert(0, (min(futures.values()), 1))
     return module
 
 
@@ -201,37 +197,26 @@ def checkers_in(cells: Sequence[Cell]) -> set[str]:
     return found
 
 
-@dataclass(frozen=True)
-class _Plain:
+def _plain(source: str, tree: ast.Module, checkers: Collection[str]) -> tuple[list[str], list[str], bool]:
     """A cell without what only a notebook can run, and without what is only shown.
 
-    Attributes:
-        lines: as many as before; none if nothing is left, or only what tries things.
-        futures: what it imports of `__future__`, which in a file stands on top.
-        has_magics: whether there were magics in it.
+    Returns:
+        as many lines as before, or none if nothing is left but what tries things; what it imports of `__future__`,
+        which in a file stands on top; and whether there were magics in it.
     """
-
-    lines: list[str]
-    futures: list[str]
-    has_magics: bool
-
-    @classmethod
-    def of(cls, source: str, tree: ast.Module, checkers: Collection[str]) -> _Plain:
-        """That of a cell."""
-        futures = [node for node in tree.body if isinstance(node, ast.ImportFrom) and node.module == "__future__"]
-        ours = [node for node in tree.body if _is_ours(node, checkers) or _shows(node)]
-        simple = [node for node in ast.walk(tree) if isinstance(node, ast.stmt) and not hasattr(node, "body")]
-        magics = [node for node in simple if node not in ours and _calls(node, "get_ipython")]
-        cut = [*futures, *ours, *magics]
-        rest = [node for node in tree.body if node not in cut]
-        names = [alias.name for node in futures for alias in node.names]
-        if all(isinstance(node, ast.Expr) for node in rest):
-            return cls([], names, bool(magics))
-        lines = [line.encode("utf-8", "surrogatepass") for line in source.split("\n")]
-        # From the end on, since what stands behind a statement in its line moves.
-        for node in sorted(cut, key=lambda node: (node.lineno, node.col_offset), reverse=True):
-            _cut(lines, node, b"" if node in tree.body else b"pass")
-        return cls([line.decode("utf-8", "surrogatepass") for line in lines], names, bool(magics))
+    futures = [node for node in tree.body if isinstance(node, ast.ImportFrom) and node.module == "__future__"]
+    ours = [node for node in tree.body if _is_ours(node, checkers) or _shows(node)]
+    simple = [node for node in ast.walk(tree) if isinstance(node, ast.stmt) and not hasattr(node, "body")]
+    magics = [node for node in simple if node not in ours and _calls(node, "get_ipython")]
+    cut = [*futures, *ours, *magics]
+    names = [alias.name for node in futures for alias in node.names]
+    if all(isinstance(node, ast.Expr) for node in tree.body if node not in cut):
+        return [], names, bool(magics)
+    lines = [line.encode("utf-8", "surrogatepass") for line in source.split("\n")]
+    # From the end on, since what stands behind a statement in its line moves.
+    for node in sorted(cut, key=lambda node: (node.lineno, node.col_offset), reverse=True):
+        _cut(lines, node, b"" if node in tree.body else b"pass")
+    return [line.decode("utf-8", "surrogatepass") for line in lines], names, bool(magics)
 
 
 def _cut(lines: list[bytes], node: ast.stmt, instead: bytes) -> None:

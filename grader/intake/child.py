@@ -7,18 +7,69 @@ time. It ends when its input does.
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
 
+from grader.intake.archive import unpack
 from grader.intake.choice import submissions_of
-from grader.intake.messages import CPU_CLASS_S, CPU_S, MEMORY_MB, OUT_OF_MEMORY, Reply, Request
-from grader.intake.unpacked import unpack
-from grader.model import Exercise
+from grader.intake.handed import Handed, Unmatched
+from grader.model import Exercise, Submission
 from grader.model.errors import SubmissionError
 from grader.model.typed import from_json, to_json
 
 if sys.platform != "win32":
     import resource
+
+CPU_S = 10
+"""CPU seconds that one author's files may take. Usual ones take some milliseconds."""
+CPU_CLASS_S = 1800
+"""The same of a class's whole download."""
+MEMORY_MB = 1024
+OUT_OF_MEMORY = 3
+"""The status with which the process ends if that was not enough."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """One thing to do: read what an author handed in, or unpack a class's download.
+
+    Attributes:
+        course: all exercises, in the first request.
+        wanted: the ids of those that are graded.
+        handed: what an author handed in.
+        every: whether earlier attempts are wanted too.
+        root: the folder that this is, where the host needs to know what lies in it.
+        archive: the download of a class that is to be unpacked instead.
+        folder: into which.
+    """
+
+    course: tuple[Exercise, ...] = ()
+    wanted: tuple[str, ...] = ()
+    handed: Handed | None = None
+    every: bool = False
+    root: Path | None = None
+    archive: Path | None = None
+    folder: Path | None = None
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What came of it.
+
+    Attributes:
+        submissions: what counts, then earlier attempts.
+        unmatched: what could not be read or matched.
+        problem: why nothing could be read; or "".
+        fault: an error of ours; or "".
+    """
+
+    submissions: tuple[Submission, ...] = ()
+    unmatched: tuple[Unmatched, ...] = ()
+    problem: str = ""
+    fault: str = ""
 
 
 def answer(request: Request, course: Sequence[Exercise]) -> Reply:
@@ -40,9 +91,10 @@ def answer(request: Request, course: Sequence[Exercise]) -> Reply:
 
 
 def main() -> None:
-    """Answer requests until there are no more."""
+    """Answer requests until there are no more, then remove what was unpacked."""
     _limit_memory()
     course: Sequence[Exercise] = ()
+    folders: list[Path] = []
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     for line in sys.stdin.buffer:
@@ -55,6 +107,9 @@ def main() -> None:
             os._exit(OUT_OF_MEMORY)
         answers.write(sent + b"\n")
         answers.flush()
+        folders += [request.folder] if request.folder else []
+    for folder in folders:  # also where the process that wanted them was killed
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _limit_memory() -> None:

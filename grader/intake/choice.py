@@ -8,9 +8,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from grader.course.layout import Places, is_ours
+from grader.course.layout import NOTEBOOK, Places, is_ours
 from grader.course.starter import is_starter, is_untouched
-from grader.course.suffixes import NOTEBOOK
 from grader.intake.cells import Module
 from grader.intake.contents import Contents, is_packed
 from grader.intake.handed import Handed, Unmatched
@@ -46,14 +45,6 @@ class _Candidate:
     module: Module | None = None
 
 
-def contents_of(handed: Handed, course: Sequence[Exercise]) -> Contents:
-    """The files of what one author handed in."""
-    contents = Contents(lambda name: named(name, course) is not None)
-    for part in handed.parts:
-        contents.add(part)
-    return contents
-
-
 def submissions_of(
     handed: Handed,
     course: Sequence[Exercise],
@@ -75,7 +66,9 @@ def submissions_of(
         the submission that counts, then those of earlier attempts, each with the exercises that have so many; and what
         could not be matched.
     """
-    contents = contents_of(handed, course)
+    contents = Contents(lambda name: named(name, course) is not None)
+    for part in handed.parts:
+        contents.add(part)
     found, unmatched = _candidates(handed, contents, course)
     ordered = {exercise.id: _ordered(exercise, found.get(exercise.id, [])) for exercise in wanted}
     most = max(1, *map(len, ordered.values())) if every and ordered else 1

@@ -12,17 +12,17 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import IO
 
 from grader.course.layout import Places, is_course
+from grader.intake.child import CPU_CLASS_S, CPU_S, MEMORY_MB, OUT_OF_MEMORY, Reply, Request
 from grader.intake.choice import submissions_of
 from grader.intake.handed import Handed, Part, Unmatched
 from grader.intake.match import named
-from grader.intake.messages import CPU_CLASS_S, CPU_S, MEMORY_MB, OUT_OF_MEMORY, Reply, Request
 from grader.model import Exercise, Submission
 from grader.model.errors import GraderError, StartError, SubmissionError
 from grader.model.typed import from_json, to_json
@@ -91,15 +91,18 @@ def collect_one(path: Path, course: Sequence[Exercise], wanted: Sequence[Exercis
     return reply.submissions[0]
 
 
-def unpack_class(archive: Path, folder: Path) -> list[Unmatched]:
-    """Write the files of a download of a whole class into a folder; give those that could not be read.
+@contextmanager
+def unpacked(archive: Path) -> Iterator[tuple[Path, list[Unmatched]]]:
+    """A folder of this user alone with the files of a class's download, and what could not be read.
+
+    It is removed afterwards, also if this process is killed: the one that unpacked it outlives it by a moment.
 
     Raises:
         SubmissionError: it cannot be read, or there is no room for it.
     """
-    with Reader(()) as reader:
-        reply = reader.unpack(archive, folder)
-    return list(reply.unmatched)
+    with tempfile.TemporaryDirectory(prefix="grade-class-", ignore_cleanup_errors=True) as name, Reader(()) as reader:
+        folder = Path(name)
+        yield folder, list(reader.unpack(archive, folder).unmatched)
 
 
 class Reader:

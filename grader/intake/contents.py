@@ -10,17 +10,13 @@ import stat
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path, PurePosixPath
 
-from grader.course.layout import COURSE_FILE, solutions_in
-from grader.course.suffixes import NOTEBOOK, PYTHON
-from grader.intake.archive import DEEPEST, Entry, entries, is_archive, is_junk
+from grader.course.layout import COURSE_FILE, NOTEBOOK, PYTHON, solutions_in
+from grader.intake.archive import DEEPEST, Entry, entries, is_archive, is_junk, most_bytes
 from grader.intake.handed import Part
 from grader.intake.source import cannot_be_text
 from grader.model.errors import SubmissionError
 from grader.model.score import counted
 
-PYTHON_BYTES = 1 << 20
-_NOTEBOOK_BYTES = 8 << 20  # with the pictures in it
-_ARCHIVE_BYTES = 32 << 20
 _MOST_FILES = 500
 _MOST_SEEN = 100_000
 _MOST_BYTES = 64 << 20
@@ -238,16 +234,6 @@ def _walk(part: Part, found: Contents) -> Iterator[tuple[PurePosixPath, Path]]:
 def _start_of(path: Path, most: int) -> bytes:
     with path.open("rb") as file:
         return file.read(most)
-
-
-def most_bytes(path: PurePosixPath) -> int:
-    """How many bytes a file may have; 0 for one that is not read."""
-    name = path.name.lower()
-    if name.endswith(PYTHON):
-        return PYTHON_BYTES
-    if is_archive(name):
-        return _ARCHIVE_BYTES
-    return _NOTEBOOK_BYTES if name.endswith(NOTEBOOK) else 0
 
 
 def is_packed(name: str) -> bool:

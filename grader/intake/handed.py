@@ -64,24 +64,6 @@ class Unmatched:
     why: str
 
 
-@dataclass(frozen=True)
-class Item:
-    """Something that lies in the folder of submissions.
-
-    Attributes:
-        path: where.
-        is_folder: whether it is one.
-    """
-
-    path: Path
-    is_folder: bool
-
-    @property
-    def name(self) -> str:
-        """Its file name."""
-        return self.path.name
-
-
 Taken = tuple[Sequence[Handed], Sequence[Unmatched]]
 """What was found, and what belongs to nobody."""
 
@@ -99,8 +81,8 @@ class Layout:
 
     name: str
     title: str
-    fits: Callable[[Sequence[Item]], bool]
-    read: Callable[[Sequence[Item], Sequence[Exercise]], Taken]
+    fits: Callable[[Sequence[Path]], bool]
+    read: Callable[[Sequence[Path], Sequence[Exercise]], Taken]
 
 
 @dataclass(frozen=True)
@@ -130,7 +112,7 @@ class Intake:
         return f"{self.layout.title}: {files}{counted(people, 'author')}{groups}"
 
 
-def mostly(items: Sequence[Item], fits: Callable[[Item], bool]) -> bool:
+def mostly(items: Sequence[Path], fits: Callable[[Path], bool]) -> bool:
     """Whether more than half of the items are so: somebody may have put a file of their own beside a download."""
     return 2 * sum(map(fits, items)) > len(items)
 

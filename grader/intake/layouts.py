@@ -8,13 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from grader.course.files import suggestion
-from grader.course.suffixes import ZIP
+from grader.course.layout import ZIP
 from grader.intake.archive import is_archive, is_junk
-from grader.intake.collect import unpack_class
-from grader.intake.handed import SUBMITTED, Handed, Intake, Item, Layout, Unmatched
+from grader.intake.collect import unpacked
+from grader.intake.handed import SUBMITTED, Handed, Intake, Layout, Unmatched
 from grader.intake.match import named
 from grader.intake.platforms import CANVAS, CLONES, GRADESCOPE, MOODLE, NBGRADER, PLAIN
-from grader.intake.unpacked import private_folder
 from grader.model import Exercise
 from grader.model.errors import SubmissionError
 
@@ -46,13 +45,11 @@ def taken_in(
     with ExitStack() as opened:
         root, source, left = path, path, list[Unmatched]()
         if path.is_file() and path.suffix.lower() == ZIP:
-            root = opened.enter_context(private_folder())
-            left = unpack_class(path, root)
+            root, left = opened.enter_context(unpacked(path))
         elif not path.is_dir():
             raise SubmissionError(f"{path} is neither a folder with submissions nor a zip of one")
         elif only := _only_zip(path, out):
-            folder = opened.enter_context(private_folder())
-            within = unpack_class(only, folder)
+            folder, within = opened.enter_context(unpacked(only))
             # A class's download in a folder of its own, or the one author whose zip it is.
             inner, items = _inner(folder, exercises, out)
             if (chosen or _recognized(items)) is not PLAIN or _is_class(items, exercises):
@@ -103,50 +100,50 @@ def _by_name(handed: Handed) -> tuple[str, str]:
     return handed.key, str(handed.parts[0].path) if handed.parts else ""
 
 
-def _recognized(items: Sequence[Item]) -> Layout:
+def _recognized(items: Sequence[Path]) -> Layout:
     return next(layout for layout in LAYOUTS if layout.fits(items))
 
 
-def _inner(folder: Path, exercises: Sequence[Exercise], out: Path | None) -> tuple[Path, list[Item]]:
+def _inner(folder: Path, exercises: Sequence[Exercise], out: Path | None) -> tuple[Path, list[Path]]:
     """The folder in which the submissions lie: there may be others around it that have nothing else in them."""
     items = _items(folder, out)
     inner, inside = folder, items
     for _ in range(_DEEPEST):
-        folders = [item for item in inside if item.is_folder]
+        folders = [item for item in inside if item.is_dir()]
         # In a folder of nbgrader's course it lies among others, which are its teacher's.
         for item in (item for item in folders if item.name == SUBMITTED):
-            if NBGRADER.fits(own := _items(item.path, out)):
-                return item.path, own
+            if NBGRADER.fits(own := _items(item, out)):
+                return item, own
         if _recognized(inside) is not PLAIN or _is_class(inside, exercises):
             return inner, inside
         if len(folders) != 1 or len(inside) > 1:
             break
-        inner = folders[0].path
+        inner = folders[0]
         inside = _items(inner, out)
     return folder, items
 
 
-def _is_class(items: Sequence[Item], exercises: Sequence[Exercise]) -> bool:
+def _is_class(items: Sequence[Path], exercises: Sequence[Exercise]) -> bool:
     """Whether several of the items have a file of the same exercise, as those of several authors have."""
     seen: set[str] = set()
     zips = 0
     for item in items:
-        zips += is_archive(item.name) and not item.is_folder
-        if item.is_folder:
-            own = {found.exercise for path in item.path.rglob("*.*") if (found := named(path.name, exercises))}
+        zips += is_archive(item.name) and not item.is_dir()
+        if item.is_dir():
+            own = {found.exercise for path in item.rglob("*.*") if (found := named(path.name, exercises))}
             if own & seen:
                 return True
             seen |= own
     return zips > 1
 
 
-def _items(folder: Path, out: Path | None) -> list[Item]:
+def _items(folder: Path, out: Path | None) -> list[Path]:
     """What lies in a folder, by name: nothing hidden, no links, no results of a batch."""
     try:
         paths = sorted(path for path in folder.iterdir() if not is_junk(path.name) and not path.is_symlink())
     except OSError as error:
         raise SubmissionError(f"{folder} cannot be read: {error.strerror}") from None
-    return [Item(path, path.is_dir()) for path in paths if not _is_results(path, out)]
+    return [path for path in paths if not _is_results(path, out)]
 
 
 def _is_results(path: Path, out: Path | None) -> bool:
@@ -160,5 +157,5 @@ def _links(folder: Path) -> list[Path]:
 
 def _only_zip(folder: Path, out: Path | None) -> Path | None:
     items = _items(folder, out)
-    only = len(items) == 1 and not items[0].is_folder and items[0].path.suffix.lower() == ZIP
-    return items[0].path if only else None
+    only = len(items) == 1 and not items[0].is_dir() and items[0].suffix.lower() == ZIP
+    return items[0] if only else None

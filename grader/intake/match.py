@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from grader.course.layout import is_ours
-from grader.course.suffixes import NOTEBOOK, PYTHON
+from grader.course.layout import NOTEBOOK, PYTHON, is_ours
 from grader.model import Exercise
 
 CODE = (".py", NOTEBOOK)

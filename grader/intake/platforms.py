@@ -14,7 +14,7 @@ import yaml
 
 from grader.intake.archive import archive_suffix, is_archive
 from grader.intake.contents import is_packed
-from grader.intake.handed import METADATA, Handed, Item, Layout, Part, Taken, Unmatched, grouped, mostly
+from grader.intake.handed import METADATA, Handed, Layout, Part, Taken, Unmatched, grouped, mostly
 from grader.intake.match import CODE, attempt_of, named, owner_in, without_downloads
 from grader.model import Exercise
 from grader.model.errors import SubmissionError
@@ -39,15 +39,15 @@ def _plain_yaml(loader: Any, suffix: str, node: yaml.Node) -> Any:
 _Yaml.add_multi_constructor("!ruby/", _plain_yaml)
 
 
-def _fits_gradescope(items: Sequence[Item]) -> bool:
+def _fits_gradescope(items: Sequence[Path]) -> bool:
     return any(item.name in METADATA for item in items)
 
 
-def _read_gradescope(items: Sequence[Item], exercises: Sequence[Exercise]) -> Taken:
-    told = _metadata(next((item.path for item in items if item.name in METADATA), None))
+def _read_gradescope(items: Sequence[Path], exercises: Sequence[Exercise]) -> Taken:
+    told = _metadata(next((item for item in items if item.name in METADATA), None))
     handed: dict[str, tuple[str, str, tuple[str, ...]]] = {}  # when, in which folder, whose
     unmatched = []
-    folders = {item.name: item for item in items if item.is_folder}
+    folders = {item.name: item for item in items if item.is_dir()}
     unnamed = [
         item.name for item in items if item.name not in METADATA and item.name not in folders.keys() & told.keys()
     ]
@@ -62,7 +62,7 @@ def _read_gradescope(items: Sequence[Item], exercises: Sequence[Exercise]) -> Ta
         if key in handed:
             unmatched.append(Unmatched(handed[key][1], key, "an earlier attempt; the latest counts"))
         handed[key] = when, name, authors
-    parts = {name: (Part(folder.path),) for name, folder in folders.items()}
+    parts = {name: (Part(folder),) for name, folder in folders.items()}
     # Of whom nothing lies here, there is a row all the same.
     unmatched += [
         Unmatched(name, key, "it is not in the export") for key, (_, name, _) in handed.items() if name not in parts
@@ -103,11 +103,11 @@ GRADESCOPE = Layout("gradescope", "a Gradescope export", _fits_gradescope, _read
 _MOODLE = re.compile(r"(?P<who>.+)_(?P<number>\d+)_assignsubmission_(?P<kind>[a-z]+)(?:_(?P<file>.*))?")
 
 
-def _fits_moodle(items: Sequence[Item]) -> bool:
+def _fits_moodle(items: Sequence[Path]) -> bool:
     return mostly(items, lambda item: bool(_MOODLE.fullmatch(item.name)))
 
 
-def _read_moodle(items: Sequence[Item], exercises: Sequence[Exercise]) -> Taken:
+def _read_moodle(items: Sequence[Path], exercises: Sequence[Exercise]) -> Taken:
     found, unmatched = [], []
     for item in items:
         parsed = _MOODLE.fullmatch(item.name)
@@ -118,8 +118,8 @@ def _read_moodle(items: Sequence[Item], exercises: Sequence[Exercise]) -> Taken:
         if parsed["kind"] != "file":
             unmatched.append(Unmatched(item.name, key, "what was typed into Moodle: no file"))
             continue
-        name = PurePosixPath() if item.is_folder else PurePosixPath(parsed["file"] or item.name)
-        found.append((key, Part(item.path, name), ""))
+        name = PurePosixPath() if item.is_dir() else PurePosixPath(parsed["file"] or item.name)
+        found.append((key, Part(item, name), ""))
     return grouped(found, [row.author for row in unmatched if row.author]), unmatched
 
 
@@ -139,19 +139,19 @@ def _canvas_name(name: str) -> re.Match[str] | None:
     return _ANONYMOUS.fullmatch(name) or _CANVAS.fullmatch(name)
 
 
-def _fits_canvas(items: Sequence[Item]) -> bool:
-    files = [item for item in items if not item.is_folder]
+def _fits_canvas(items: Sequence[Path]) -> bool:
+    files = [item for item in items if not item.is_dir()]
     named = [item for item in files if _canvas_name(item.name)]
     return bool(named) and mostly(items, lambda item: item in named or bool(_PAGE.fullmatch(item.name)))
 
 
-def _read_canvas(items: Sequence[Item], exercises: Sequence[Exercise]) -> Taken:
+def _read_canvas(items: Sequence[Path], exercises: Sequence[Exercise]) -> Taken:
     found, unmatched = [], []
     for item in items:
-        parsed = None if item.is_folder else _canvas_name(item.name)
+        parsed = None if item.is_dir() else _canvas_name(item.name)
         if parsed is not None:
             key, note = f"{parsed['name']}_{parsed['user']}", "handed in late, as Canvas says" if parsed["late"] else ""
-            found.append((key, Part(item.path, PurePosixPath(parsed["file"])), note))
+            found.append((key, Part(item, PurePosixPath(parsed["file"])), note))
         elif page := _PAGE.fullmatch(item.name):
             author = f"{page['name']}_{page['user']}" if page["user"] else ""
             unmatched.append(Unmatched(item.name, author, "a text or an address that was typed into Canvas: no file"))
@@ -168,18 +168,18 @@ CANVAS = Layout("canvas", "a Canvas download", _fits_canvas, _read_canvas)
 _TIME = "timestamp.txt"
 
 
-def _fits_nbgrader(items: Sequence[Item]) -> bool:
-    return any(item.is_folder and any(item.path.glob(f"*/{_TIME}")) for item in items)
+def _fits_nbgrader(items: Sequence[Path]) -> bool:
+    return any(item.is_dir() and any(item.glob(f"*/{_TIME}")) for item in items)
 
 
-def _read_nbgrader(items: Sequence[Item], exercises: Sequence[Exercise]) -> Taken:
+def _read_nbgrader(items: Sequence[Path], exercises: Sequence[Exercise]) -> Taken:
     handed = []
     for item in items:
-        if item.is_folder:
-            inner = sorted(path for path in item.path.iterdir() if path.is_dir() and not path.is_symlink())
+        if item.is_dir():
+            inner = sorted(path for path in item.iterdir() if path.is_dir() and not path.is_symlink())
             parts = tuple(Part(path, PurePosixPath(path.name)) for path in inner)
             handed.append(Handed(item.name, (item.name,), parts))
-    unmatched = [Unmatched(item.name, "", "a file beside the authors' folders") for item in items if not item.is_folder]
+    unmatched = [Unmatched(item.name, "", "a file beside the authors' folders") for item in items if not item.is_dir()]
     return handed, unmatched
 
 
@@ -191,29 +191,29 @@ NBGRADER = Layout("nbgrader", "nbgrader's submitted folder", _fits_nbgrader, _re
 _SUFFIX = "-submissions"
 
 
-def _is_clone(item: Item) -> bool:
-    return item.is_folder and (item.path / ".git").exists()
+def _is_clone(item: Path) -> bool:
+    return item.is_dir() and (item / ".git").exists()
 
 
-def _fits_clones(items: Sequence[Item]) -> bool:
+def _fits_clones(items: Sequence[Path]) -> bool:
     return mostly(items, _is_clone)
 
 
-def _read_clones(items: Sequence[Item], exercises: Sequence[Exercise]) -> Taken:
-    folders = [item for item in items if item.is_folder]
+def _read_clones(items: Sequence[Path], exercises: Sequence[Exercise]) -> Taken:
+    folders = [item for item in items if item.is_dir()]
     slug = _slug(folders)
     handed = []
     for item in folders:
         author = item.name.removeprefix(slug)
-        handed.append(Handed(author, (author,), (Part(item.path),)))
-    files = [item for item in items if not item.is_folder]
+        handed.append(Handed(author, (author,), (Part(item),)))
+    files = [item for item in items if not item.is_dir()]
     return handed, [Unmatched(item.name, "", "a file beside the repositories") for item in files]
 
 
-def _slug(folders: Sequence[Item]) -> str:
+def _slug(folders: Sequence[Path]) -> str:
     """What the names of repositories begin with: the assignment's, and a hyphen."""
     names = [item.name for item in folders]
-    parent = folders[0].path.parent.name if folders else ""
+    parent = folders[0].parent.name if folders else ""
     told = parent.removesuffix(_SUFFIX) + "-" if parent.endswith(_SUFFIX) else ""
     if told and all(name.startswith(told) and name != told for name in names):
         return told
@@ -234,47 +234,47 @@ _LEAST_OWNED = 4
 """So many authors' files of one exercise for each file that does not say whose it is."""
 
 
-def _fits_plain(items: Sequence[Item]) -> bool:
+def _fits_plain(items: Sequence[Path]) -> bool:
     return True
 
 
-def _read_plain(items: Sequence[Item], exercises: Sequence[Exercise]) -> Taken:
+def _read_plain(items: Sequence[Path], exercises: Sequence[Exercise]) -> Taken:
     one = _of_one_author(items, exercises)
     if one is not None:
         return [one], []
     found, unmatched = [], []
     for item in items:
-        suffix = item.path.suffix.lower()
-        if item.is_folder:
-            found.append((item.name, Part(item.path), ""))
+        suffix = item.suffix.lower()
+        if item.is_dir():
+            found.append((item.name, Part(item), ""))
         elif is_archive(item.name):
             stem = item.name[: -len(archive_suffix(item.name))]
-            found.append((without_downloads(stem), Part(item.path, PurePosixPath(item.name)), ""))
+            found.append((without_downloads(stem), Part(item, PurePosixPath(item.name)), ""))
         elif is_packed(item.name):
-            found.append((without_downloads(item.path.stem), Part(item.path, PurePosixPath(item.name)), ""))
+            found.append((without_downloads(item.stem), Part(item, PurePosixPath(item.name)), ""))
         elif suffix not in CODE:
             unmatched.append(Unmatched(item.name, "", "neither a folder nor a zip, nor Python, nor a notebook"))
-        elif owner := owner_in(item.path.stem, exercises):  # ada_double.py
-            found.append((owner, Part(item.path, PurePosixPath(item.name)), ""))
+        elif owner := owner_in(item.stem, exercises):  # ada_double.py
+            found.append((owner, Part(item, PurePosixPath(item.name)), ""))
         elif named(item.name, exercises):
             unmatched.append(Unmatched(item.name, "", "it is named like an exercise, and does not say whose it is"))
         else:  # ada.py: what it is of, its contents say
-            found.append((without_downloads(item.path.stem), Part(item.path, PurePosixPath(item.name)), ""))
+            found.append((without_downloads(item.stem), Part(item, PurePosixPath(item.name)), ""))
     return grouped(found), unmatched
 
 
-def _of_one_author(items: Sequence[Item], exercises: Sequence[Exercise]) -> Handed | None:
+def _of_one_author(items: Sequence[Path], exercises: Sequence[Exercise]) -> Handed | None:
     """The folder as what one author handed in, where files of exercises lie in it, and nothing that is an author's."""
-    code = [item for item in items if item.path.suffix.lower() in CODE and not item.is_folder]
+    code = [item for item in items if item.suffix.lower() in CODE and not item.is_dir()]
     own = [item for item in code if named(item.name, exercises)]
-    others = [item for item in items if item.is_folder or is_archive(item.name)]
+    others = [item for item in items if item.is_dir() or is_archive(item.name)]
     if not own or others or len(own) < len(code) or _of_several(own, exercises):
         return None
-    folder = items[0].path.parent.resolve()
+    folder = items[0].parent.resolve()
     return Handed(folder.name, (folder.name,), (Part(folder),))
 
 
-def _of_several(items: Sequence[Item], exercises: Sequence[Exercise]) -> bool:
+def _of_several(items: Sequence[Path], exercises: Sequence[Exercise]) -> bool:
     """Whether one exercise has files of several names besides its own: ada_double.py and bo_double.py.
 
     In a class somebody may have left the name out; where many have, they are one author's.
@@ -282,7 +282,7 @@ def _of_several(items: Sequence[Item], exercises: Sequence[Exercise]) -> bool:
     owners: dict[str, set[str]] = {}
     bare = 0
     for item in items:
-        owner, name = owner_in(item.path.stem, exercises), named(item.name, exercises)
+        owner, name = owner_in(item.stem, exercises), named(item.name, exercises)
         if not owner or name is None:
             bare += 1
         elif not attempt_of(PurePosixPath(owner, item.name)):

@@ -1,9 +1,21 @@
-"""Files that are written whole or not at all."""
+"""Files that are written whole or not at all, and zips that are the same byte for byte wherever they are made."""
 
 from __future__ import annotations
 
+import io
 import os
+import stat
+import zipfile
+from collections.abc import Collection, Mapping
 from pathlib import Path
+
+EPOCH = (1980, 1, 1, 0, 0, 0)
+"""The time of every file in it: the first that a zip can tell."""
+
+EPOCH_SECONDS = 315_532_800
+"""The same time on a disk."""
+FILE_MODE = stat.S_IFREG | 0o644
+_UNIX = 3
 
 
 def write_whole(path: Path, content: str | bytes) -> None:
@@ -12,3 +24,21 @@ def write_whole(path: Path, content: str | bytes) -> None:
     draft = path.with_name(path.name + ".part")
     draft.write_bytes(content if isinstance(content, bytes) else content.encode("utf-8", "backslashreplace"))
     os.replace(draft, path)
+
+
+def zip_bytes(files: Mapping[str, bytes], programs: Collection[str] = ()) -> bytes:
+    """A zip of files by their paths: sorted names, one time, one mode, nothing that tells of this machine.
+
+    Args:
+        files: what is in it.
+        programs: those of them that can be started.
+    """
+    # Stored, not deflated: what comes out of that depends on the version of zlib. The files are small.
+    target = io.BytesIO()
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_STORED) as archive:
+        for name in sorted(files):
+            info = zipfile.ZipInfo(name, EPOCH)
+            info.create_system = _UNIX
+            info.external_attr = (FILE_MODE | 0o111 * (name in programs)) << 16
+            archive.writestr(info, files[name])
+    return target.getvalue()

@@ -8,7 +8,7 @@ check process -> host    `Collected` for each plan, then for each job an `Outcom
 from __future__ import annotations
 
 import hmac
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
 from pathlib import Path
@@ -87,11 +87,6 @@ class Setup:
     def allows(self, confinement: str | None) -> bool:
         """Whether a run at this level, in a word, is confined as well as it must be; None where no student code ran."""
         return not confinement or Level.of(confinement) >= self.least
-
-
-def least_level(words: Iterable[str | None]) -> Level | None:
-    """The lowest of the levels of confinement in these words; None where no student code was run."""
-    return min((Level.of(word) for word in words if word), default=None)
 
 
 @dataclass(frozen=True)

@@ -11,14 +11,14 @@ from dataclasses import dataclass
 
 from grader.course.answers import Answer, as_submitted, read_answer
 from grader.course.layout import Places
-from grader.grading.behaviour import COSTS, SEALED_SEEDS, Sealed, Trace, Traces, failures_of, name_of, seal, traces_of
-from grader.grading.diagnosis import MOST, must_name, sentences_of, told_answers, traces_in
+from grader.grading.behaviour import COSTS, SEALED_SEEDS, Sealed, Traces, failures_of, name_of, seal, traces_of
+from grader.grading.diagnosis import MOST, must_name, sentences_of, told_answers
+from grader.grading.lanes import Lanes
 from grader.grading.outcomes import graded_from
 from grader.model import Exercise, Outcome, Verdict, Withheld
 from grader.model.errors import CourseError
 from grader.model.messages import Part, Setup
 from grader.model.score import divide
-from grader.runner.lane import Lane
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Facts:
     retyped: tuple[str, ...]
 
 
-def facts_of(exercise: Exercise, lane: Lane, setup: Setup) -> Facts:
+def facts_of(exercise: Exercise, lanes: Lanes, setup: Setup) -> Facts:
     """Run the reference on the shown checks.
 
     Raises:
@@ -46,14 +46,14 @@ def facts_of(exercise: Exercise, lane: Lane, setup: Setup) -> Facts:
     """
     verify = f"grade verify {exercise.id} shows all"
     where = Places.of(exercise).shown.as_posix()
-    if problem := lane.collected.problems.get(exercise.id):
+    if problem := lanes.collected().problems.get(exercise.id):
         raise CourseError(f"{where}: its checks cannot be read ({problem.strip().splitlines()[-1]}); fix it; {verify}")
-    checks = lane.checks_of(exercise)
+    checks = lanes.checks_of(exercise)
     shown = [check for check in checks if check.shown]
     hidden = [check.share for check in checks if not check.shown]
     points = divide(exercise.points, [*(check.share for check in shown), sum(hidden)])[-1]
     withheld = Withheld(len(hidden), sum(hidden), points)
-    passed = _outcomes(exercise, lane, setup, Part(frozenset(check.id for check in shown), again=True))
+    passed = _outcomes(exercise, lanes, setup, Part(frozenset(check.id for check in shown), again=True))
     for outcome in passed:
         if outcome.verdict.decided and outcome.verdict is not Verdict.PASSED:
             raise CourseError(
@@ -62,22 +62,22 @@ def facts_of(exercise: Exercise, lane: Lane, setup: Setup) -> Facts:
             )
     counters = {outcome.check: dict(outcome.counters) for outcome in passed if outcome.counters}
     typed = frozenset(check.id for check in shown if check.category != "performance")
-    retyped = _outcomes(exercise, lane, setup, Part(typed, with_tries=False, retyped=True))
+    retyped = _outcomes(exercise, lanes, setup, Part(typed, with_tries=False, retyped=True))
     return Facts(withheld, counters, tuple(row.check for row in retyped if row.verdict is Verdict.PASSED))
 
 
-def _outcomes(exercise: Exercise, lane: Lane, setup: Setup, part: Part) -> Sequence[Outcome]:
+def _outcomes(exercise: Exercise, lanes: Lanes, setup: Setup, part: Part) -> Sequence[Outcome]:
     """What becomes of the reference in these checks."""
     if exercise.reference is None or not part.only:
         return ()
     source = read_answer(exercise, exercise.reference).source
-    return lane.run(exercise, as_submitted(exercise, source), setup.seed_of(""), part=part).outcomes
+    return lanes.run(exercise, as_submitted(exercise, source), setup.seed_of(""), part).outcomes
 
 
 _Behaviour = tuple[Traces, ...]
 
 
-def mistakes_of(exercise: Exercise, lane: Lane) -> tuple[Sealed, list[str]]:
+def mistakes_of(exercise: Exercise, lanes: Lanes) -> tuple[Sealed, list[str]]:
     """The mistakes of an exercise that shown checks can tell, sealed, and the sentences in them.
 
     A mistake is sealed by what it does in the shown checks of the functions that it breaks, if the check that must
@@ -89,7 +89,7 @@ def mistakes_of(exercise: Exercise, lane: Lane) -> tuple[Sealed, list[str]]:
     # By what they do with the first seed, as a student's own run does; most are told apart by that.
     alike: dict[str, dict[str, tuple[_Behaviour, list[Answer]]]] = {}
     for answer in told_answers(exercise):
-        for behaviour in _behaviours(exercise, lane, answer):
+        for behaviour in _behaviours(exercise, lanes, answer):
             _, answers = alike.setdefault(name_of(exercise.id, behaviour[0]), {}).setdefault(
                 repr([sorted(traces.items()) for traces in behaviour]), (behaviour, [])
             )
@@ -109,23 +109,21 @@ def mistakes_of(exercise: Exercise, lane: Lane) -> tuple[Sealed, list[str]]:
     return sealed, told
 
 
-def _behaviours(exercise: Exercise, lane: Lane, answer: Answer) -> list[_Behaviour]:
+def _behaviours(exercise: Exercise, lanes: Lanes, answer: Answer) -> list[_Behaviour]:
     """What an answer does in the shown checks that fail, by function, with each of the seeds."""
-    shown = {check.id: check for check in lane.checks_of(exercise) if check.shown}
+    shown = {check.id: check for check in lanes.checks_of(exercise) if check.shown}
     files: Mapping[str, bytes] = as_submitted(exercise, answer.source)
-    part = Part(frozenset(shown), again=True, with_tries=False)
-    run = lane.run(exercise, files, SEALED_SEEDS[0], part=part)
-    rows = graded_from(exercise, list(shown.values()), run.outcomes).checks
+    outcomes = lanes.run(
+        exercise, files, SEALED_SEEDS[0], Part(frozenset(shown), again=True, with_tries=False)
+    ).outcomes
+    rows = graded_from(exercise, list(shown.values()), outcomes).checks
     first = traces_of(rows)
     failing = {id: trace for id, trace in first.items() if trace.lost}
     again = {id for id in failing if shown[id].category != COSTS}
     # What reads uninitialized memory does another thing each time, and the copy is to be the same each time.
-    once_more, *further = (traces_in(lane, exercise, files, seed, again) for seed in SEALED_SEEDS)
+    once_more, *further = (lanes.traces(exercise, files, seed, again) for seed in SEALED_SEEDS)
     groups = [
         group for group in failures_of(rows) if all(failing[id] == once_more.get(id, failing[id]) for id in group)
     ]
-    return [tuple(_only({**failing, **traces}, group) for traces in ({}, *further)) for group in groups]
-
-
-def _only(traces: Mapping[str, Trace], ids: frozenset[str]) -> Traces:
-    return {id: traces[id] for id in ids}
+    found = [{**failing, **traces} for traces in ({}, *further)]
+    return [tuple({id: traces[id] for id in group} for traces in found) for group in groups]

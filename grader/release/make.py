@@ -1,4 +1,4 @@
-"""A course → its copy for students: written beside its place, proved there, and only then put into it."""
+"""A course → its copy for students: proved, written beside its place, and only then put into it."""
 
 from __future__ import annotations
 
@@ -9,19 +9,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.course.layout import Places
+from grader.course.layout import ZIP, Places
 from grader.course.load import load_course
-from grader.course.suffixes import ZIP
 from grader.grading.behaviour import as_file
-from grader.intake.zipped import EPOCH_SECONDS, zip_bytes
+from grader.grading.lanes import Lanes, open_lanes
 from grader.model import Course, Exercise, HandIn
 from grader.model.errors import CourseError
+from grader.model.files import EPOCH_SECONDS, zip_bytes
 from grader.model.messages import Setup
 from grader.release.answers import Facts, facts_of, mistakes_of
 from grader.release.contents import Files, chosen, copied_files, page_files, yaml_files
-from grader.release.proof import Piece, pieces, prove, prove_sentences, read_folder, read_zip
-from grader.runner.lane import Lane
-from grader.runner.pool import open_lane
+from grader.release.proof import Piece, pieces, prove, prove_sentences
 
 
 @dataclass(frozen=True)
@@ -82,23 +80,24 @@ def release(
     say(f"running the known answers of {len(part.exercises)} exercises on the shown checks")
     facts: dict[str, Facts] = {}
     secrets = tuple(pieces(course))
-    with open_lane(part.exercises, setup) as lane:
+    with open_lanes(part.exercises, setup) as lanes:
         for number, exercise in enumerate(part.exercises):
             meanwhile(f"{number} of {len(part.exercises)} exercises")
-            facts[exercise.id] = facts_of(exercise, lane, setup)
-            files |= _mistakes(exercise, lane, secrets)
+            facts[exercise.id] = facts_of(exercise, lanes, setup)
+            files |= _mistakes(exercise, lanes, secrets)
     files |= yaml_files(part, facts)
     files |= page_files(part, facts, notebooks=notebooks)
-    _put(place, files, lambda found: prove(found, files, secrets), zipped=zipped)
+    prove(files, secrets)
+    _put(place, files, zipped=zipped)
     withheld = sum(found.withheld.checks for found in facts.values())
     hidden_points = sum(found.withheld.points for found in facts.values())
     points = sum(exercise.points for exercise in part.exercises)
     return Released(place, len(files), len(secrets), withheld, hidden_points, points)
 
 
-def _mistakes(exercise: Exercise, lane: Lane, secrets: Sequence[Piece]) -> Files:
+def _mistakes(exercise: Exercise, lanes: Lanes, secrets: Sequence[Piece]) -> Files:
     """The file of an exercise's known mistakes, if shown checks tell any."""
-    sealed, sentences = mistakes_of(exercise, lane)
+    sealed, sentences = mistakes_of(exercise, lanes)
     if not sealed:
         return {}
     path = Places.of(exercise).mistakes.as_posix()
@@ -127,8 +126,8 @@ def _refuse(course: Course, place: Path, *, zipped: bool) -> None:
         raise CourseError(f"{place}: nothing can be written into {above}; name another place")
 
 
-def _put(place: Path, files: Files, proof: Callable[[Files], None], *, zipped: bool) -> None:
-    """Write a draft beside the place, prove it as it lies there, and give it its name in one step."""
+def _put(place: Path, files: Files, *, zipped: bool) -> None:
+    """Write a draft beside the place, read it back, and give it its name in one step."""
     try:
         draft = Path(tempfile.mkdtemp(prefix=".release-", dir=place.resolve().parent))
     except OSError as error:
@@ -136,15 +135,14 @@ def _put(place: Path, files: Files, proof: Callable[[Files], None], *, zipped: b
     try:
         made = draft / place.name
         _write_folder(made, files)
-        proof(read_folder(made))
         load_course(made)  # what is given out is a course
+        there = {path.relative_to(made).as_posix(): path for path in made.rglob("*") if not path.is_dir()}
+        if {name: path.read_bytes() for name, path in there.items()} != files:
+            raise CourseError(f"{place}: what was written is not what was proved; name a place on another disk")
         if zipped:
-            top = f"{place.stem}/"
-            archive = draft / "archive"
-            archive.write_bytes(zip_bytes({top + path: data for path, data in files.items()}))
-            archive.chmod(0o644)
-            proof({path.removeprefix(top): data for path, data in read_zip(archive).items()})
-            made = archive
+            made = draft / "archive"
+            made.write_bytes(zip_bytes({f"{place.stem}/{path}": data for path, data in files.items()}))
+            made.chmod(0o644)
         elif place.is_dir():
             place.rmdir()  # an empty one, which not every system puts another in the place of
         os.replace(made, place)

@@ -1,4 +1,4 @@
-"""The proof that a copy has nothing of staff's: an allow-list of its files, canaries, and a search for parts of theirs.
+"""The proof that a copy has nothing of staff's: canaries, and a search for parts of their files.
 
 A part ("piece") of staff's files is a text without its white space, so that the search finds it however it is indented
 or wrapped. Where it comes from decides where it is a leak: checks of both kinds call the same functions, and a hint may
@@ -10,11 +10,8 @@ from __future__ import annotations
 import ast
 import contextlib
 import io
-import os
 import re
-import stat
 import tokenize
-import zipfile
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -22,11 +19,19 @@ from pathlib import Path
 
 import yaml
 
-from grader.course.layout import MISTAKES, Places, is_description, is_ours, is_probe, notebook_of, page_of, staff_files
+from grader.course.layout import (
+    MISTAKES,
+    NOTEBOOK,
+    Places,
+    is_description,
+    is_ours,
+    is_probe,
+    notebook_of,
+    page_of,
+    staff_files,
+)
 from grader.course.starter import code_of
-from grader.course.suffixes import NOTEBOOK
 from grader.grading.behaviour import is_sealed
-from grader.intake.zipped import zip_bytes
 from grader.model import Course, Exercise
 from grader.model.errors import CourseError
 
@@ -228,59 +233,20 @@ def _squeezed(text: str) -> str:
     return "".join(text.split())
 
 
-# -- what is in a copy
-
-
-def read_folder(folder: Path) -> dict[str, bytes]:
-    """All that lies in a draft.
-
-    Raises:
-        LeakError: there is something that is neither a file nor a folder with files.
-    """
-    files: dict[str, bytes] = {}
-    for at, folders, names in os.walk(folder):
-        for name in (*folders, *names):
-            path = Path(at, name)
-            shown_as, mode = path.relative_to(folder).as_posix(), path.lstat().st_mode
-            if stat.S_ISREG(mode):
-                files[shown_as] = path.read_bytes()
-            elif not stat.S_ISDIR(mode):
-                raise LeakError(f"{shown_as}: a copy has files and folders only, and this is a link or worse")
-            elif not os.listdir(path):
-                raise LeakError(f"{shown_as}: a copy has no empty folders")
-    return files
-
-
-def read_zip(path: Path) -> dict[str, bytes]:
-    """All that a zip has.
-
-    Raises:
-        LeakError: it says more than names and contents, or has bytes before, between or behind them.
-    """
-    with zipfile.ZipFile(path) as archive:
-        files = {name: archive.read(name) for name in archive.namelist()}
-    if path.read_bytes() != zip_bytes(files):
-        raise LeakError(f"{path.name}: the zip says more of its files than their names and contents")
-    return files
-
-
 # -- the search
 
 
-def prove(files: Mapping[str, bytes], planned: Collection[str], secrets: Sequence[Piece]) -> None:
-    """Search a copy.
+def prove(files: Mapping[str, bytes], secrets: Sequence[Piece]) -> None:
+    """Search the files of a copy.
 
     Args:
-        files: of the copy, as read from the disk.
-        planned: the paths that it is to have.
-        secrets: what must not be in it.
+        files: by path.
+        secrets: what must not be in them.
 
     Raises:
         LeakError: with each place where something was found.
     """
-    problems = [f"{path}: no file of that name belongs into a copy" for path in sorted(files.keys() - planned)]
-    problems += [f"{path}: the copy lacks this file" for path in sorted(set(planned) - files.keys())]
-    problems += [
+    problems = [
         f"{path}: this is to have sealed sentences and nothing else; make the copy anew"
         for path in sorted(files)
         if Path(path).name == MISTAKES and not is_sealed(files[path])

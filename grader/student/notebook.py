@@ -21,8 +21,7 @@ from typing import Any
 import click
 
 from grader.course.answers import submission_of
-from grader.course.kept import kept_results
-from grader.course.layout import course_for, find_course
+from grader.course.layout import course_for, find_course, kept_results
 from grader.course.load import load_course
 from grader.course.names import one_exercise
 from grader.grading.diagnosis import Known

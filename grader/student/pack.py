@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,11 +14,9 @@ from grader.grading.lanes import open_lanes
 from grader.grading.plan import RunPlan
 from grader.grading.submission import grade_submission
 from grader.intake.collect import read_submission
-from grader.intake.pack import packed_files
-from grader.intake.zipped import zip_bytes
-from grader.model import Course, GradedExercise, HandIn, Report, Submission
+from grader.model import Course, Exercise, GradedExercise, HandIn, Report, Submission
 from grader.model.errors import CourseError
-from grader.model.files import write_whole
+from grader.model.files import write_whole, zip_bytes
 from grader.model.messages import Setup
 from grader.model.score import points_text
 from grader.report.safe import for_terminal
@@ -129,6 +127,15 @@ def pack(
         report = grade_submission(plan, submission, lanes)
     name = handin.id if handin else re.sub(r"\W+", "_", course.title).strip("_").lower() or "handin"
     return Receipt(f"{name}.zip", zip_bytes(files), files, report, tuple(_problems(submission, report)))
+
+
+def packed_files(submission: Submission, exercises: Sequence[Exercise]) -> dict[str, bytes]:
+    """The files that grading reads of a submission, each at its place in the course."""
+    return {
+        (Places.of(exercise).shown / name).as_posix(): data
+        for exercise in exercises
+        for name, data in submission.files.get(exercise.id, {}).items()
+    }
 
 
 def _problems(submission: Submission, report: Report) -> Iterator[str]:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import click
 
-from grader.course.kept import kept_results
+from grader.course.layout import kept_results
 from grader.course.saves import saves
 from grader.grading.diagnosis import Known
 from grader.grading.lanes import Lanes, open_lanes

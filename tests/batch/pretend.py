@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from grader.batch.order import Order, Summary
-from grader.batch.run import OpenEngine, grade_batch
+from grader.batch.run import OpenEngine, Order, Summary, grade_batch
 from grader.grading.plan import RunPlan
 from grader.intake.layouts import taken_in
 from grader.model import Check, Course, Exercise, Outcome, Report, Verdict

@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 from support import COURSES
 
-from grader.batch.order import Order, Summary
-from grader.batch.run import grade_batch
+from grader.batch.run import Order, Summary, grade_batch
 from grader.course.load import load_course
 from grader.grading.plan import RunPlan
 from grader.intake.layouts import taken_in

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from batch.pretend import PretendClass
 
-from grader.batch import files
+from grader.batch import book
 from grader.batch.journal import FILE, open_journal
 from grader.intake.collect import collect
 from grader.intake.handed import Handed
@@ -121,7 +121,7 @@ def test_a_full_disk_loses_nothing(pretend: PretendClass, monkeypatch: pytest.Mo
         raise OSError(errno.ENOSPC, "No space left on device", str(path))
 
     with monkeypatch.context() as patched, pytest.raises(GraderError, match="make room, then run the same command"):
-        patched.setattr(files, "write_whole", full)
+        patched.setattr(book, "write_whole", full)
         (pretend.out).mkdir()
         (pretend.out / "seed").write_text(f"{bytes(32).hex()}\n")
         pretend.grade()

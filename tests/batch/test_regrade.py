@@ -14,7 +14,7 @@ from support import COURSES
 
 from grader.batch.book import CheckChange, last_regrade
 from grader.batch.journal import open_journal
-from grader.batch.order import Order, Summary
+from grader.batch.run import Order, Summary
 from grader.cli import main
 from grader.course.load import load_course
 from grader.intake.handed import Handed, Part

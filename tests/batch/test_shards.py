@@ -11,14 +11,18 @@ from batch.pretend import PretendClass
 from batch.test_journal import results
 
 from grader.batch import run
-from grader.batch.journal import FILE, open_journal, waiting_shards
-from grader.batch.order import Shard
+from grader.batch.journal import FILE, Shard, open_journal
 from grader.cli import main
 from grader.model import Course, Verdict
 from grader.model.errors import CourseError
 
 VERDICTS = ("passed", "failed", "timed_out")
 SHARDS = [Shard(number, 3) for number in (1, 2, 3)]
+
+
+def left(out: Path) -> list[str]:
+    """The journals of shards that no batch of the whole class has taken in yet."""
+    return sorted(path.name for path in out.glob("journal-*.sqlite"))
 
 
 @pytest.fixture
@@ -41,7 +45,7 @@ def test_shards_are_one_batch(classes: tuple[PretendClass, PretendClass]) -> Non
         jobs += parts.jobs
         assert not (parts.out / "gradebook.csv").exists()
     assert sorted(jobs) == sorted(whole.jobs)
-    assert waiting_shards(parts.out) == SHARDS
+    assert left(parts.out) == [f"journal-{shard}.sqlite" for shard in SHARDS]
     summary = parts.grade()
     assert (parts.jobs, summary.graded, summary.kept) == ([], 0, 16)
     assert results(parts.out) == results(whole.out)
@@ -102,7 +106,7 @@ def test_a_shard_is_graded_by_one_process(classes: tuple[PretendClass, PretendCl
         pytest.raises(CourseError, match="is in use by another"),
     ):
         parts.grade()
-    assert waiting_shards(parts.out) == [SHARDS[0]]
+    assert left(parts.out) == [f"journal-{SHARDS[0]}.sqlite"]
 
 
 @pytest.mark.parametrize("text", ["0/3", "4/3", "2", "a/b", "1/0", "-1/3"])

@@ -1,4 +1,4 @@
-"""A student's checkout: which course grades it, what changed, which of the course's files it has otherwise."""
+"""A student's checkout: which course grades it, what changed, what of it does not count."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from support import COURSES
 
-from grader.ci.checkout import Checkout, changed_exercises, open_checkout, other_files
+from grader.ci.checkout import Checkout, changed_exercises, open_checkout
 from grader.intake.collect import collect_one
 from grader.model import Course
 from grader.model.errors import CourseError, GraderError
@@ -71,20 +71,14 @@ def test_a_started_folder_is_graded_by_the_package(tmp_path: Path) -> None:
     assert folder not in (checkout.course.root, *checkout.course.root.parents)
 
 
-def test_files_of_the_course_that_were_changed_are_told(home: Path, tiny: Course) -> None:
-    """A check, and not a starter, line ends, YAML, or a link that leads out."""
-    checkout = open_checkout(home, tiny.root)
-    assert other_files(checkout) == []
+def test_a_check_that_was_changed_is_reported(home: Path, tiny: Course) -> None:
+    """The course's own is used; other line ends are no change."""
+    checkout, exercises = open_checkout(home, tiny.root), tiny.exercises[:1]
     checks = home / DOUBLE.with_name("check_double.py")
-    checks.write_bytes(checks.read_bytes().replace(b"\n", b"\r\n"))
-    (home / DOUBLE).write_text("def double(x): ...\n")
-    (home / "course.yaml").write_text("title: mine\n")
-    total = home / "exercises/01_basics/total/check_total.py"
-    total.unlink()
-    total.symlink_to("/etc/passwd")
-    assert other_files(checkout) == []
-    checks.write_text("def check_double(): pass\n")
-    assert other_files(checkout) == ["exercises/01_basics/double/check_double.py"]
+    for data, count in ((checks.read_bytes().replace(b"\n", b"\r\n"), 0), (b"def check_double(): pass\n", 1)):
+        checks.write_bytes(data)
+        notes = collect_one(checkout.folder, tiny.exercises, exercises, "a").notes.get("double", ())
+        assert len([note for note in notes if note.startswith("check_double.py is not the course's")]) == count
 
 
 def test_what_changed(home: Path, tiny: Course) -> None:

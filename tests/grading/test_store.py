@@ -10,7 +10,7 @@ import pytest
 from batch.pretend import PretendLane
 from support import FORK, InLane
 
-from grader.course.kept import kept_results
+from grader.course.layout import kept_results
 from grader.grading.plan import RunPlan
 from grader.grading.store import open_store
 from grader.grading.submission import grade_submission

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from grader.intake.collect import collect, read_submission
 from grader.intake.handed import Handed, Part
-from grader.intake.pack import packed_files
 from grader.model import Course
+from grader.student.pack import packed_files
 
 FILES = {
     "double.py": b"from tools.deep import two\nimport beside\n",

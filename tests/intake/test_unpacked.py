@@ -2,49 +2,49 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
-import tempfile
+import time
+import zipfile
 from pathlib import Path
 
 import pytest
 
-from grader.intake.unpacked import private_folder
+from grader.intake.collect import unpacked
 
-OLD = 1_000_000
 HELD = """
 import sys, tempfile
+from pathlib import Path
 tempfile.tempdir = sys.argv[1]
-from grader.intake.unpacked import private_folder
-with private_folder() as folder:
-    (folder / "double.py").touch()
+from grader.intake.collect import unpacked
+with unpacked(Path(sys.argv[2])) as (folder, left):
     print(folder, flush=True)
     input()
 """
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="nothing tells there whose folder is in use")
-def test_what_a_killed_process_left_goes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The next process removes it; what another one still uses stays, and so does what is new."""
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    running = [
-        subprocess.Popen(
-            [sys.executable, "-c", HELD, str(tmp_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-        )
-        for _ in range(2)
-    ]
-    folders = [Path(process.stdout.readline().strip()) for process in running if process.stdout]
-    other = tmp_path / "grade-class-of-mine"
-    other.mkdir()
-    for folder in (*folders, other):
-        os.utime(folder, (OLD, OLD))
-    running[0].kill()
-    running[0].communicate()
-    with private_folder() as folder:
-        assert (folder.stat().st_mode & 0o777, list(folder.iterdir())) == (0o700, [])
-        assert sorted(tmp_path.iterdir()) == sorted((folder, folders[1], other))
-        with private_folder() as second:
-            assert sorted(tmp_path.iterdir()) == sorted((folder, folders[1], other, second))
-    running[1].communicate("\n")
-    assert list(tmp_path.iterdir()) == [other]
+@pytest.mark.parametrize("is_killed", [False, True])
+def test_the_folder_is_removed(is_killed: bool, tmp_path: Path) -> None:
+    """Also where the process that grades is killed; until then no other user can read it."""
+    archive = tmp_path / "class.zip"
+    with zipfile.ZipFile(archive, "w") as made:
+        made.writestr("ada/double.py", "x = 1\n")
+    words = [sys.executable, "-c", HELD, str(tmp_path), str(archive)]
+    running = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert running.stdout is not None
+    folder = Path(running.stdout.readline().strip())
+    assert (folder.stat().st_mode & 0o777, (folder / "ada/double.py").read_text()) == (0o700, "x = 1\n")
+    if is_killed:
+        running.kill()
+    running.communicate("\n")
+    while folder.exists():
+        time.sleep(0.05)
+    assert [path.name for path in tmp_path.iterdir()] == ["class.zip"]
+
+
+def test_what_cannot_be_unpacked_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No folder stays where there is no zip."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    with pytest.raises(Exception, match="cannot be read"), unpacked(tmp_path / "none.zip"):
+        pass
+    assert list(tmp_path.iterdir()) == []

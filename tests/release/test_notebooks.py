@@ -66,10 +66,10 @@ def test_a_leak_is_found_in_a_notebook(tiny: Course) -> None:
     """Signs that JSON escapes hide nothing: a solution's text and a hidden input are found in a cell."""
     (made,) = notebooks_of(tiny, "tensorgrade").values()
     secrets = tuple(pieces(tiny))
-    prove({PATH: made}, [PATH], secrets)
+    prove({PATH: made}, secrets)
     hidden = (COURSES / "tiny/solutions/01_basics/double/check_double.py").read_text()
     for leak in (hidden, 'print("quoted", end="")\n' + hidden):
         notebook = json.loads(made)
         notebook["cells"][4]["source"] = leak.splitlines(keepends=True)
         with pytest.raises(LeakError, match="a hidden check stands here"):
-            prove({PATH: json.dumps(notebook, indent=1).encode()}, [PATH], secrets)
+            prove({PATH: json.dumps(notebook, indent=1).encode()}, secrets)

@@ -12,8 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from grader.course.kept import kept_folder
-from grader.course.layout import Places
+from grader.course.layout import Places, kept_folder
 from grader.grading.lanes import Engine, open_lanes
 from grader.grading.plan import RunPlan
 from grader.grading.submission import grade_submission

@@ -125,7 +125,7 @@ def caught_by(course: Course, exercise: Exercise, setup: Setup) -> Caught:
 
 def _said(exercise: Exercise, own: Exercise, lanes: Lanes, setup: Setup, where: str, answer: Answer) -> str | None:
     """What the check says against an answer; None if it lets it through."""
-    run = lanes.run(own, as_submitted(exercise, answer.source), setup, Part(with_tries=False))
+    run = lanes.run(own, as_submitted(exercise, answer.source), setup.seed, Part(with_tries=False))
     for outcome in run.outcomes:
         if outcome.verdict is Verdict.BROKEN:
             raise CourseError(f"{where}: check_{outcome.check} fails by itself: {_first(outcome)}")
