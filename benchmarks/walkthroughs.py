@@ -5,8 +5,9 @@
 - `grade EX`: the files of the host in which code of more than a few lines runs, from the command to the printed report,
   for a file that fails a check. One-line functions, such as properties of a record, are no steps on the way.
 - A call: the files of both sides that `student.f(x)` goes through; see `frames_of_a_call.py`.
-- A batch: the shapes that a submission takes on its way to `gradebook.csv`. Each record type of which a second author
-  makes more instances is a shape, unless a field of another shape holds it.
+- A batch: the shapes that a submission takes on its way to `gradebook.csv`, as the page lists them. Each must be a type
+  of which more authors make more instances. `--show` has the other types of which that is true: parts of the shapes,
+  messages between processes, and what only reports and diagnoses need.
 
 Nothing is timed.
 """
@@ -15,17 +16,17 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-import importlib
 import os
+import re
 import shutil
 import sys
 import tempfile
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from types import CodeType, FrameType
-from typing import Any, get_args, get_type_hints
+from typing import Any
 
 import torch
 from click.testing import CliRunner
@@ -38,6 +39,8 @@ PACKAGE = Path(grader.__file__).parent
 ROOT = PACKAGE.parent
 LIMITS = {"files of `grade EX`": 35, "files of a call": 12, "shapes to gradebook.csv": 8}
 FEW_LINES = 3
+_MADE_ELSEWHERE = {"Submission"}
+"""Shapes that the reader's process makes, which is not watched."""
 
 
 def watched(run: Callable[[], None], see: Callable[[FrameType], None]) -> None:
@@ -81,7 +84,7 @@ def files_of_grade(folder: Path) -> dict[str, set[str]]:
 
 
 def shapes_of_batch(folder: Path) -> tuple[list[str], list[str]]:
-    """The shapes of a submission in a batch, and the types that are parts of them."""
+    """The shapes of a submission in a batch, and all other types of which more authors make more instances."""
     made = []
     for authors in (2, 4):
         created: Counter[type] = Counter()
@@ -102,30 +105,12 @@ def shapes_of_batch(folder: Path) -> tuple[list[str], list[str]]:
         watched(lambda: _invoke("batch", "../in", "--out", "../out", "-j", "1", status=0), see)
         made.append(created)
     few, many = made
-    grow = [kind for kind in many if many[kind] > few[kind]]
-    parts = {part for kind in grow for part in _parts(kind)}
-    return _named(kind for kind in grow if kind not in parts), _named(kind for kind in grow if kind in parts)
-
-
-def _named(kinds: Iterable[type]) -> list[str]:
-    return sorted(f"{kind.__module__.removeprefix('grader.')}.{kind.__name__}" for kind in kinds)
-
-
-def _parts(kind: type) -> set[type]:
-    """The types that the fields of a record hold."""
-    own = {**vars(importlib.import_module("grader.model")), **vars(sys.modules[kind.__module__])}
-    try:
-        hints = get_type_hints(kind, own)
-    except NameError:
-        return set()
-    found: set[type] = set()
-    todo = list(hints.values())
-    while todo:
-        hint = todo.pop()
-        todo += get_args(hint)
-        if isinstance(hint, type):
-            found.add(hint)
-    return found - {kind}
+    grow = {kind.__name__ for kind in many if many[kind] > few[kind]}
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    shapes = re.findall(r"^\| `([A-Z]\w+)` \|", page, re.MULTILINE)
+    if missing := set(shapes) - grow - _MADE_ELSEWHERE:
+        sys.exit(f"docs/architecture.md lists shapes that a batch does not make: {', '.join(sorted(missing))}")
+    return shapes, sorted(grow - set(shapes))
 
 
 def _invoke(*words: str, status: int | None) -> None:
@@ -155,7 +140,7 @@ def main() -> None:
             for name in row:
                 print(f"    {name:34}{', '.join(sorted(graded[name])) if row is rows[0] else ''}"[:160].rstrip())
     if show:
-        print("parts of these shapes:", *parts)
+        print("other types, one or more for each author:", *parts)
 
 
 if __name__ == "__main__":
