@@ -37,8 +37,7 @@ from grader.course.load import load_course
 from grader.course.names import find_exercises
 from grader.grading.behaviour import COSTS, Traces, failures_of, traces_of
 from grader.grading.diagnosis import Known, diagnose
-from grader.grading.exercise import grade_exercise
-from grader.grading.lanes import setup_of
+from grader.grading.lanes import grade_exercise, setup_of
 from grader.grading.outcomes import is_inconclusive
 from grader.grading.plan import RunPlan, Work
 from grader.model import Course, Exercise, GradedExercise

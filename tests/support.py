@@ -22,7 +22,7 @@ from grader.course.load import load_course
 from grader.course.names import find_exercises
 from grader.grading import lanes as lanes_module
 from grader.grading.diagnosis import Known
-from grader.grading.exercise import grade_exercise
+from grader.grading.lanes import grade_exercise
 from grader.grading.plan import Result, RunPlan, Work
 from grader.grading.store import open_store
 from grader.grading.submission import grade_submission

@@ -19,11 +19,10 @@ from grader.author.judge import Proof, judge
 from grader.author.text import collecting_problem, course_problems, source_problems, text_problems
 from grader.course.answers import read_answer
 from grader.course.topics import Coverage
-from grader.grading.keys import judge_of
 from grader.grading.lanes import Lanes, lanes_here, open_lanes
 from grader.grading.plan import Work
 from grader.grading.schedule import schedule
-from grader.grading.store import Store
+from grader.grading.store import Store, judge_of
 from grader.model import Check, Course, Exercise, GradedExercise, Verdict
 from grader.model.errors import CourseError
 from grader.model.messages import Collected, Setup

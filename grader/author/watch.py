@@ -17,9 +17,8 @@ from grader.author.table import first_lines, later_lines, proof_lines
 from grader.author.verify import Prover, read_checks
 from grader.course.load import load_course
 from grader.course.saves import saves
-from grader.grading.keys import Keys
 from grader.grading.lanes import Lanes, lanes_here, open_lanes
-from grader.grading.store import Store
+from grader.grading.store import Keys, Store
 from grader.model import Course
 from grader.model.errors import CourseError
 from grader.model.messages import Setup

@@ -19,10 +19,9 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.grading.keys import Keys
 from grader.grading.plan import Result, Work
 from grader.grading.secret import secret_in
-from grader.grading.store import VERSION, Saved, Store, as_bytes, connect, from_bytes, now, prepare
+from grader.grading.store import VERSION, Keys, Saved, Store, as_bytes, connect, from_bytes, now, prepare
 from grader.grading.unexplained import is_unexplained
 from grader.model.errors import CourseError, GraderError
 from grader.model.typed import to_json

@@ -14,14 +14,13 @@ from typing import Any
 from distributed import Reschedule, Scheduler, SchedulerPlugin, Status, Worker, WorkerPlugin, get_worker
 
 from grader.grading.diagnosis import Known
-from grader.grading.keys import package_digest
 from grader.grading.lanes import open_lanes
 from grader.grading.outcomes import Outcomes
 from grader.grading.plan import Work, unpack
+from grader.grading.store import describe_machine, package_digest
 from grader.model import Submission
 from grader.model.errors import GraderError, StartError
 from grader.model.messages import Setup
-from grader.runner.machine import describe_machine
 from grader.runner.pool import Stopped
 
 Sent = tuple[str, Submission, Outcomes | None]

@@ -1,14 +1,14 @@
 """Grades exercises of submissions: outcomes → points, what to run again, and which known mistake explains a failure.
 
 submission   one submission → report: the straight line of `grade`
-plan         what is graded and how; one exercise of one submission as work, and what comes back of it
+plan         what is graded and how; one exercise of one submission as work, and its result
 schedule     which work is saved, which runs now, which runs once more
-store, keys  results of earlier runs, and what they depend on
-lanes        lanes of this machine: work goes in, results come out
-exercise     one exercise in a lane: its checks run, are scored and explained
+store        results of earlier runs, and what they depend on
+lanes        lanes of this machine: an exercise's checks run, are scored and explained
 outcomes     how checks ended → an exercise with its points
 diagnosis    the known wrong answers that it behaves like
 behaviour    what two answers are compared by; sentences that only a behaviour opens
 unexplained  what no wrong answer explains: groups that behave alike, and a draft of a new wrong answer
 secret       of a run over other people's work, from which their inputs come
+machine      what this machine can do, for `grade doctor`
 """

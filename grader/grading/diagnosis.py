@@ -35,8 +35,7 @@ from grader.grading.behaviour import (
     traces_of,
     unsealed,
 )
-from grader.grading.keys import Keys, digest_of, machine_of
-from grader.grading.store import Store
+from grader.grading.store import Keys, Store, digest_of, machine_of
 from grader.model import Exercise, GradedExercise, Submission, Verdict
 from grader.model.causes import Told
 from grader.model.errors import CourseError

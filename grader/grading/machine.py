@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 
+from grader.grading.store import describe_machine
 from grader.model.messages import Level, Setup, Start
 from grader.runner.confinement import Reached, SandboxPlan
-from grader.runner.machine import describe_machine
 from grader.runner.source import open_source
 
 _MEANING = {

@@ -1,27 +1,45 @@
 """The one store of earlier results: an SQLite file in a student's folder, in a course, or in a batch's folder.
 
-A result is found again by its author, its exercise and its `Key`. A student's and an author's store is a cache: it has
+A result is found again by its author, its exercise and its `Key`: digests of everything that determines a verdict.
+Where none of them changed, an exercise need not be graded again. A student's and an author's store is a cache: it has
 only what the next run would find as well, it forgets the oldest, and a file that cannot be used is made anew. A batch's
 journal (`batch.journal`) is the same file with tables of its own, and has everything.
 """
 
 from __future__ import annotations
 
+import functools
+import hashlib
+import os
+import platform
 import sqlite3
 import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
-from dataclasses import astuple, dataclass, replace
+from dataclasses import asdict, astuple, dataclass, replace
 from datetime import UTC, datetime
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from grader.course.layout import BUNDLED
+from grader.course.starter import starter_digest
 from grader.grading.behaviour import COSTS, Trace, Traces
-from grader.grading.keys import Key, Keys
 from grader.grading.outcomes import Outcomes, as_handed_in
 from grader.grading.plan import Finished, Result, Work
-from grader.model import GradedExercise, Verdict
+from grader.model import Device, Environment, Exercise, GradedExercise, Verdict
+from grader.model.messages import Level, PlannedExercise, Setup
 from grader.model.typed import from_json, to_json
+
+_version = functools.cache(metadata.version)  # it parses a file each time, and each author has a report
+_DIGITS = 32
+_REASONS = {
+    "files": "another submission",
+    "judge": "checks, reference or limits were changed",
+    "seed": "other inputs",
+    "machine": "another grader, Python, PyTorch or NumPy",
+    "mistakes": "known wrong answers were changed",
+}
 
 VERSION = 2
 _MOST_RESULTS, _MOST_TRACES = 10_000, 40_000
@@ -42,6 +60,131 @@ CREATE TABLE IF NOT EXISTS traces (
 );
 """
 _COLUMNS = "id, author, exercise, files, judge, seed, machine, mistakes, at, confinement, outcomes, path, text"
+
+
+# -- what a verdict depends on -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Key:
+    """What the result of one exercise of a submission depends on.
+
+    Attributes:
+        files: what was handed in of it.
+        judge: its checks, probes, reference and limits.
+        seed: of the author's inputs.
+        machine: the grader, what student code runs with, and how messages name files.
+        mistakes: the known wrong answers: the diagnosis of lost points depends on them.
+    """
+
+    files: str
+    judge: str
+    seed: str
+    machine: str
+    mistakes: str
+
+    def why_not(self, other: Key) -> str:
+        """What differs between an earlier result and one with this key, in words."""
+        changed = (why for part, why in _REASONS.items() if getattr(self, part) != getattr(other, part))
+        return next(changed, "graded again")
+
+
+class Keys:
+    """The keys of a run. Files of the course are read once; make a new one when they may have changed."""
+
+    def __init__(self) -> None:
+        self._judges: dict[str, tuple[str, str]] = {}
+
+    def of(self, work: Work) -> Key:
+        """The key of a work."""
+        plan, exercise, submission = work.plan, work.exercise, work.submission
+        files = submission.files.get(exercise.id)
+        if files is None:
+            handed_in = digest_of(b"none", submission.problems.get(exercise.id, "").encode("utf-8", "surrogateescape"))
+        else:
+            named = ((name.encode("utf-8", "surrogateescape"), data) for name, data in sorted(files.items()))
+            handed_in = digest_of(*(part for pair in named for part in pair))
+        seed = digest_of(str(plan.setup.seed_of(submission.author)).encode())
+        # Whoever reads messages beside the files reads paths from the working folder, and how a run is confined.
+        beside = (str(Path.cwd()), plan.setup.least, plan.setup.most, plan.compiles) if plan.has_folder else ()
+        machine = digest_of(machine_of(plan.setup).encode(), repr((*beside, plan.runs_untouched)).encode())
+        judge, mistakes = self._of_course(exercise)
+        # An author's answers get no diagnosis, so that one may be edited without the others being run again.
+        return Key(handed_in, judge, seed, machine, mistakes if plan.with_tries else "")
+
+    def judge(self, exercise: Exercise) -> str:
+        """The part that is the course's."""
+        return self._of_course(exercise)[0]
+
+    def _of_course(self, exercise: Exercise) -> tuple[str, str]:
+        if exercise.id not in self._judges:
+            self._judges[exercise.id] = judge_of(exercise), digest_of(*map(_read, exercise.wrong))
+        return self._judges[exercise.id]
+
+
+def describe_machine(setup: Setup, reached: Level | None) -> Environment:
+    """What a report says of the machine.
+
+    Args:
+        setup: of the run.
+        reached: the level of confinement; None if no student code was run.
+    """
+    return Environment(
+        python=platform.python_version(),
+        torch=_version("torch"),
+        numpy=_version("numpy"),
+        os=f"{platform.system()} {platform.release()} {platform.machine()}",
+        device="cuda" if setup.accelerator is Device.CUDA else "cpu",
+        threads=1,
+        seed=None if setup.secret else setup.seed,
+        start=setup.start.value,
+        confinement=reached.word if reached is not None else None,
+        grader=_version("tensorgrade"),
+    )
+
+
+def machine_of(setup: Setup) -> str:
+    """A digest of the grader, and of what student code runs with."""
+    machine = describe_machine(setup, None)
+    parts = (machine.grader, machine.torch, machine.numpy, machine.python, machine.device, machine.os.split()[-1])
+    return digest_of(package_digest().encode(), setup.start.value.encode(), *(part.encode() for part in parts))
+
+
+@functools.cache
+def package_digest() -> str:
+    """A digest of the files of this package, without a course that came along: a checkout changes no version."""
+    root = Path(__file__).resolve().parent.parent
+    whole = hashlib.sha256()
+    for folder, folders, names in os.walk(root):
+        folders[:] = sorted(name for name in folders if name != "__pycache__" and Path(folder, name) != root / BUNDLED)
+        for name in sorted(names):
+            path = Path(folder, name)
+            whole.update(digest_of(path.relative_to(root).as_posix().encode(), path.read_bytes()).encode())
+    return whole.hexdigest()[:_DIGITS]
+
+
+def judge_of(exercise: Exercise) -> str:
+    """A digest of what judges an exercise, as its files are now: checks, probes, reference, data and limits."""
+    planned = PlannedExercise.of(exercise)
+    facts = repr((exercise.id, asdict(planned.limits), dict(planned.contract), exercise.withheld.shares))
+    starter = exercise.starter_digest or starter_digest(_read(exercise.starter))
+    return digest_of(facts.encode(), starter.encode(), *map(_read, planned.files))
+
+
+def _read(path: Path | None) -> bytes:
+    return path.read_bytes() if path is not None and path.is_file() else b""
+
+
+def digest_of(*parts: bytes) -> str:
+    """A digest of several parts, which also depends on where each ends."""
+    whole = hashlib.sha256()
+    for part in parts:
+        whole.update(f"{len(part)}:".encode())
+        whole.update(part)
+    return whole.hexdigest()[:_DIGITS]
+
+
+# -- results -----------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

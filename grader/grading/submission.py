@@ -8,10 +8,9 @@ from datetime import UTC, datetime
 from grader.grading.lanes import Engine
 from grader.grading.plan import Finished, RunPlan, Work, not_run
 from grader.grading.schedule import in_order, schedule
-from grader.grading.store import Store
+from grader.grading.store import Store, describe_machine
 from grader.model import GradedExercise, Report, Score, Submission
 from grader.model.messages import Level
-from grader.runner.machine import describe_machine
 
 
 def grade_submission(

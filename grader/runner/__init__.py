@@ -4,5 +4,4 @@ pool         opens a lane, or several that work at once, each in a thread of its
 lane         one check process with its workers: a job in, outcomes out
 source       where workers come from: a worker server, or fresh interpreters
 confinement  the three levels, which of them is wanted, and which was reached on this machine
-machine      what this machine can do, for `grade doctor` and for reports
 """

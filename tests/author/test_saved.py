@@ -12,7 +12,7 @@ from support import FORK, run_grade
 from grader.author.judge import Proof
 from grader.author.verify import Prover
 from grader.course.load import load_course
-from grader.grading import keys
+from grader.grading import store
 from grader.grading.lanes import Lanes
 from grader.grading.store import open_store
 
@@ -49,7 +49,7 @@ def saved(path: str, text: str) -> Callable[[Path, pytest.MonkeyPatch], object]:
 
 def another_grader(home: Path, patch: pytest.MonkeyPatch) -> None:
     """A changed file of the grader's own."""
-    patch.setattr(keys, "package_digest", lambda: "another grader")
+    patch.setattr(store, "package_digest", lambda: "another grader")
 
 
 @pytest.mark.parametrize(

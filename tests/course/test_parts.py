@@ -10,7 +10,7 @@ from support import COURSES
 
 from grader.course.layout import given_files, released_files, stray_files, whole_course
 from grader.course.load import load_course
-from grader.grading.keys import Keys
+from grader.grading.store import Keys
 from grader.model.errors import CourseError
 from grader.student.given import start, update
 
