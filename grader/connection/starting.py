@@ -216,7 +216,7 @@ class _Forked(Life):
         return self._ended
 
     def kill(self) -> None:
-        # By the server, which alone knows the box: a pid of ours could be another process's by now.
+        # By the server, which alone knows the namespace set: a pid of ours could be another process's by now.
         with contextlib.suppress(OSError):
             self.status.shutdown(socket.SHUT_WR)
 

@@ -20,10 +20,10 @@ from typing import Any, TypeVar
 
 from grader.model import Device, Exercise
 from grader.model.errors import StartError
-from grader.model.messages import Level, Setup, Start
+from grader.model.messages import Setup, Start
 from grader.runner.confinement import SandboxPlan
 from grader.runner.lane import Lane, Watch
-from grader.runner.source import CAN_FORK, Source, open_source
+from grader.runner.source import Source, open_source
 
 Result = TypeVar("Result")
 _STARTS = 3
@@ -131,18 +131,6 @@ class Pool:
             self._jobs.put(None)
         for thread in self._threads:
             thread.join()
-
-
-def default_start(accelerator: Device = Device.SIM) -> Start:
-    """How workers are started on this system. A process that was forked cannot use CUDA."""
-    return Start.FORK if CAN_FORK and accelerator is not Device.CUDA else Start.SPAWN
-
-
-def setup_of(start: str | None, device: str = "sim", confinement: str = "none", seed: int = 0) -> Setup:
-    """The setup that words of the command line mean; by default workers start as this system allows."""
-    accelerator = Device(device)
-    chosen = Start(start) if start else default_start(accelerator)
-    return Setup(start=chosen, accelerator=accelerator, least=Level.of(confinement), seed=seed)
 
 
 @contextmanager

@@ -19,8 +19,8 @@ CLONE_NEWUSER = 0x10000000
 CLONE_NEWPID = 0x20000000
 CLONE_NEWNET = 0x40000000
 
-OF_A_BOX = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS
-"""What a worker joins, besides the process namespace, in which it must be born."""
+OF_A_SET = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS
+"""What a worker joins, besides the process namespace, in which it must be started."""
 
 MS_NOSUID = 0x2
 MS_NODEV = 0x4

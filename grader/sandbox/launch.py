@@ -2,9 +2,9 @@
 
     host -- outer        waits
               +-- inner  enters namespaces, builds the root
-                    +-- first process   makes boxes, is process 1 for all that follows
+                    +-- first process   makes namespace sets, is process 1 for all that follows
                           +-- worker server ... workers
-                          +-- box, box, ...
+                          +-- namespace set, namespace set, ...
 
 Where the kernel refuses, the outer process starts the same command without all this and hands on the reason. PLAN is
 `messages.LaunchPlan`; the command gets one argument more, `messages.Launched`.
@@ -20,8 +20,8 @@ import sys
 from typing import NoReturn
 
 from grader.sandbox import kernel, seccomp
-from grader.sandbox.box import Boxes, advice, patiently
 from grader.sandbox.messages import Launched, LaunchPlan, from_text, to_text
+from grader.sandbox.namespaces import NamespaceSets, advice, patiently
 from grader.sandbox.view import COPIED, View, build
 
 _STRANGER = 2_000_000_000
@@ -152,7 +152,7 @@ def _enter_as_root(view: View) -> None:
         raise OSError("the user map could not be written")
     os.setresgid(0, 0, 0)
     os.setresuid(0, 0, 0)
-    # The change of user took them away, and the boxes' user maps are written there.
+    # The change of user took them away, and the namespace sets' user maps are written there.
     kernel.own_proc_files()
     patiently(lambda: kernel.unshare(_WORLD))
 
@@ -170,25 +170,25 @@ def _stranger() -> int:
 
 
 def _first(plan: LaunchPlan, proc: int, told: int) -> NoReturn:
-    """Start the worker server, and make boxes for it until it ends."""
-    # The kernel reaps the boxes, and whatever else is left to process 1.
+    """Start the worker server, and make namespace sets for it until it ends."""
+    # The kernel reaps the namespace sets, and whatever else is left to process 1.
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-    boxes = Boxes(proc)
-    # Before the server is started: where no boxes can be made, or too few, the reason goes to the host, and another
+    sets = NamespaceSets(proc)
+    # Before the server is started: where no sets can be made, or too few, the reason goes to the host, and another
     # level is tried.
-    boxes.try_out()
+    sets.try_out()
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     if os.fork() == 0:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         for descriptor in (theirs.fileno(), proc):
             # Everything else is closed by `exec`.
             os.set_inheritable(descriptor, True)
-        _become(plan, Launched(proc=proc, boxes=theirs.fileno()))
+        _become(plan, Launched(proc=proc, sets=theirs.fileno()))
     theirs.close()
     os.close(told)
     with contextlib.suppress(ConnectionError):
         while ours.recv(16):
-            boxes.hand_over(ours)
+            sets.hand_over(ours)
     # The server's end is closed. With process 1 the kernel ends all that is in its namespace.
     os._exit(0)
 

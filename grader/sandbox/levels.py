@@ -102,14 +102,14 @@ class Full(Sandbox):
 
     Args:
         proc: a descriptor of a proc file system, to measure with.
-        boxes: a socket to `launch`, which makes boxes.
+        sets: a socket to `launch`, which makes namespace sets.
     """
 
-    def __init__(self, proc: int, boxes: socket.socket) -> None:
+    def __init__(self, proc: int, sets: socket.socket) -> None:
         super().__init__(proc)
         from grader.sandbox import landlock
 
-        self._boxes = boxes
+        self._sets = sets
         self._here = os.pidfd_open(os.getpid())
         self._filters = seccomp.load("base")
         self._alone = seccomp.load("alone")
@@ -117,38 +117,38 @@ class Full(Sandbox):
         writable = [PRIVATE_PARENT, *(f"/dev/{name}" for name in DEVICES)]
         # Built once, here; a worker inherits the descriptor and applies it in one call.
         self._rules = landlock.make_ruleset(["/"], writable) if landlock.abi() else None
-        self._box_of: dict[int, int] = {}
-        self._box: int | None = None
+        self._set_of: dict[int, int] = {}
+        self._set: int | None = None
 
     def fork(self) -> int:
-        """Fork into the process namespace of a new box."""
-        self._boxes.send(b"box")
-        said, descriptors, _, _ = socket.recv_fds(self._boxes, _REASON_BYTES, 1)
+        """Fork into the process namespace of a new set."""
+        self._sets.send(b"set")
+        said, descriptors, _, _ = socket.recv_fds(self._sets, _REASON_BYTES, 1)
         if not said:  # the launcher is gone, and with it everything that it made
             sys.exit("the launcher has ended")
         if not descriptors:
             raise OSError(errno.ENOSPC, said.decode("utf-8", "replace"))
-        (self._box,) = descriptors
+        (self._set,) = descriptors
         pid = 0
         try:
-            # A process joins a process namespace by being born there; the rest of the box it can join itself.
-            kernel.setns(self._box, kernel.CLONE_NEWPID)
+            # A process joins a process namespace by being started there; the rest of the set it can join itself.
+            kernel.setns(self._set, kernel.CLONE_NEWPID)
             pid = os.fork()
         except OSError:
-            _end_box(self._box)
+            _end_set(self._set)
             kernel.setns(self._here, kernel.CLONE_NEWPID)
             raise
         if pid:
-            # Back to our own: once this box has ended, nothing could be forked into its namespace.
+            # Back to our own: once this namespace set has ended, nothing could be forked into its namespace.
             kernel.setns(self._here, kernel.CLONE_NEWPID)
-            self._box_of[pid] = self._box
+            self._set_of[pid] = self._set
         return pid
 
     def give_up_rights(self) -> None:
-        """Join the rest of the box; then give up every privilege, all files but the interpreter's, and many calls."""
+        """Join the rest of the set; then give up every privilege, all files but the interpreter's, and many calls."""
         os.setsid()
-        if self._box is not None:
-            kernel.setns(self._box, kernel.OF_A_BOX)
+        if self._set is not None:
+            kernel.setns(self._set, kernel.OF_A_SET)
         # Joining a user namespace gave it all rights in there; no step from here on needs them.
         _give_up_privileges()
         _live_in(WORK)
@@ -165,10 +165,10 @@ class Full(Sandbox):
         return WORK
 
     def end(self, pid: int) -> None:
-        """End the box, and all that is in it."""
-        box = self._box_of.pop(pid, None)
-        if box is not None:
-            _end_box(box)
+        """End the namespace set, and all that is in it."""
+        found = self._set_of.pop(pid, None)
+        if found is not None:
+            _end_set(found)
 
 
 def _give_up_privileges() -> None:
@@ -178,11 +178,11 @@ def _give_up_privileges() -> None:
     kernel.die_with_parent()
 
 
-def _end_box(box: int) -> None:
-    # Process 1 of the box; the kernel ends all others in its namespace, wherever they hid.
+def _end_set(first: int) -> None:
+    # Process 1 of the namespace set; the kernel ends all others in its namespace, wherever they hid.
     with contextlib.suppress(ProcessLookupError):  # it is gone, and they with it
-        signal.pidfd_send_signal(box, signal.SIGKILL)
-    os.close(box)
+        signal.pidfd_send_signal(first, signal.SIGKILL)
+    os.close(first)
 
 
 def signals_to_itself_only(pid: int) -> bytes:

@@ -146,7 +146,7 @@ class _Probes:
             os.kill(self._targets.pid, 0)
             return "the grader's process could be signalled"
         with contextlib.suppress(OSError):
-            if os.getppid() > 1:  # 0 is out of sight, 1 is the process of its own box
+            if os.getppid() > 1:  # 0 is out of sight, 1 is the process of its own namespace set
                 os.kill(os.getppid(), 0)
                 return "the parent could be signalled"
         return ""

@@ -78,8 +78,8 @@ def run(host: int, launched: str) -> None:
 
 def _sandbox_of(reached: messages.Launched) -> Sandbox:
     """What confines the workers."""
-    if reached.proc is not None and reached.boxes is not None:
-        return Full(reached.proc, socket.socket(fileno=reached.boxes))
+    if reached.proc is not None and reached.sets is not None:
+        return Full(reached.proc, socket.socket(fileno=reached.sets))
     return Reduced(reached.readable) if reached.readable else Sandbox()
 
 

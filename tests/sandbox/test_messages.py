@@ -19,7 +19,7 @@ TARGETS = Targets("file", "folder", 1, 2, "name", 3)
     [
         LaunchPlan(View(("/usr",), ("/home",)), ("python",), False, True),
         Launched("no", ("/usr", "/lib"), None, None),
-        Launched(proc=3, boxes=4),
+        Launched(proc=3, sets=4),
         StartWorker("/w1", WorkerLimits(1, 2, 3, 4), True),
         messages.TryOut(TARGETS, ("a", "b")),
     ],

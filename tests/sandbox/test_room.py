@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from support import COURSES
 
-from grader.sandbox import box as room
+from grader.sandbox import namespaces as room
 
 IN_A_SMALL_WORLD = """
 import os, sys

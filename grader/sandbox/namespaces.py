@@ -1,7 +1,7 @@
-"""Boxes: namespaces of its own around each worker, held by a process of a few megabytes, which is process 1 in there.
+"""Namespace sets: each worker has namespaces of its own, held by a small process that is process 1 in them.
 
-The worker joins a box that is ready; so it pays neither for making it nor for a second fork, and a signal that ends it
-is seen as what it was. When the box's process is ended, the kernel ends everything in the box with it.
+The worker joins a set that is ready; so it pays neither for making it nor for a second fork, and a signal that ends it
+is seen as what it was. When the process that holds a set is ended, the kernel ends everything in the set with it.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ _LIMITS = "/proc/sys/user"
 Result = TypeVar("Result")
 
 
-class Boxes:
-    """Makes boxes, one ahead of need, in the launcher.
+class NamespaceSets:
+    """Makes namespace sets, one ahead of need, in the launcher.
 
     Args:
         proc: a descriptor of a proc file system's folder.
@@ -72,16 +72,16 @@ class Boxes:
                 raise OSError(error.errno, some) from None
 
     def hand_over(self, server: socket.socket) -> None:
-        """Give the server a box, as a descriptor of its process, and make the next; or say why there is none.
+        """Give the server a namespace set, as a descriptor of its process, and make the next; or say why there is none.
 
-        Not waited for here: it is the server that hears of workers whose boxes can be ended.
+        Not waited for here: it is the server that hears of workers whose namespace sets can be ended.
         """
         try:
             descriptor = self._ready.pop() if self._ready else self._make()
         except OSError as error:
             server.send(str(error).encode())
             return
-        socket.send_fds(server, [b"box"], [descriptor])
+        socket.send_fds(server, [b"set"], [descriptor])
         os.close(descriptor)
         # After the handing over, so that it is made while the server forks. One that cannot be had is not needed yet.
         if not self._ready:
@@ -89,35 +89,35 @@ class Boxes:
                 self._ready.append(self._make())
 
     def _make(self) -> int:
-        """Start a box, and wait until it is furnished; a descriptor of its process."""
+        """Start a namespace set, and wait until it is furnished; a descriptor of its process."""
         read, write = os.pipe()
         try:
             kernel.unshare(kernel.CLONE_NEWPID)  # for the next child, not for this process
             try:
                 pid = os.fork()
                 if pid == 0:
-                    self._be_a_box(write)
+                    self._hold_a_set(write)
             finally:
-                # Back to our own: else the next fork would be into this box.
+                # Back to our own: else the next fork would be into this namespace set.
                 kernel.setns(self._here, kernel.CLONE_NEWPID)
         except OSError:
             os.close(read)
             raise
         finally:
-            # Ours closed, so that reading ends when the box has said its word, or died without one.
+            # Ours closed, so that reading ends when the namespace set has said its word, or died without one.
             os.close(write)
         with os.fdopen(read, "rb") as pipe:
             said = pipe.read()
         if said == b"k":
             return os.pidfd_open(pid)
         number, _, text = said.decode("utf-8", "replace").partition(" ")
-        raise OSError(int(number) if number.isdecimal() else errno.ECHILD, text or "a box ended at once")
+        raise OSError(int(number) if number.isdecimal() else errno.ECHILD, text or "a namespace set ended at once")
 
-    def _be_a_box(self, answer: int) -> NoReturn:
+    def _hold_a_set(self, answer: int) -> NoReturn:
         try:
-            # What the launcher holds, the sockets to the server among them, is none of the box's business.
+            # What the launcher holds, the sockets to the server among them, is none of the namespace set's business.
             kernel.close_all_but(answer, self._proc)
-            kernel.unshare(kernel.OF_A_BOX)
+            kernel.unshare(kernel.OF_A_SET)
             _furnish(self._proc)
             # Not before it has its final user: a change of user makes the kernel forget this.
             kernel.die_with_parent()
@@ -150,10 +150,10 @@ def _furnish(proc: int) -> None:
 
 
 def _hold() -> NoReturn:
-    """Keep the box until this process is ended: give up all privileges, and wait.
+    """Keep the namespace set until this process is ended: give up all privileges, and wait.
 
     The kernel reaps what is left to this process, since the launcher ignores SIGCHLD. The process stays traceable, or
-    no worker could join; what lives in the box has no system call to trace with.
+    no worker could join; what lives in the namespace set has no system call to trace with.
     """
     # It was root in here so as to furnish the place, and needs nothing of that to wait.
     kernel.drop_capabilities()
