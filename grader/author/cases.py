@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from grader.course.answers import UNWRITTEN, Answer, as_submitted, read_answer, submission_of
-from grader.course.layout import Places
+from grader.course.layout import Places, is_entry
 from grader.grading.plan import RunPlan, Work
 from grader.model import Check, Course, Exercise, Submission
 from grader.model.errors import CourseError
@@ -230,16 +230,17 @@ def _right_cases(exercise: Exercise, seeds: int, problems: list[str]) -> Iterato
 
 
 def _wrong_cases(exercise: Exercise, checks: Sequence[Check], seeds: int, problems: list[str]) -> Iterator[Case]:
-    folder, names = Places.of(exercise).wrong, [check.id for check in checks]
+    places, names = Places.of(exercise), [check.id for check in checks]
     if (count := len(exercise.wrong)) < _LEAST_WRONG:
-        problems.append(f"{folder.as_posix()}: there are {count} wrong answers; write at least {_LEAST_WRONG}")
+        problems.append(f"{places.wrong.as_posix()}: there are {count} wrong answers; write at least {_LEAST_WRONG}")
     for path in exercise.wrong:
         try:
             answer = read_answer(exercise, path)
         except CourseError as error:  # the others are still run: one file that cannot be read hides no other problem
+            folder = places.staff if is_entry(path) else places.wrong
             problems += [f"{folder.as_posix()}/{problem}" for problem in error.problems]
             continue
-        where = (folder / path.name).as_posix()
+        where = places.wrong_answer(path.name)
         if not answer.caught_by or not answer.sentence:
             problems.append(
                 f"{where}: its docstring must end with  caught by: <check>  and begin with the sentence that a student "

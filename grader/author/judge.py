@@ -171,7 +171,9 @@ def _named(case: Case, rows: Sequence[GradedCheck]) -> Outcome:
 
 def _place(case: Case) -> str:
     places = Places.of(case.exercise)
-    folders = {"starter": places.shown, "reference": places.staff, "right": places.right, "wrong": places.wrong}
+    folders = {"starter": places.shown, "reference": places.staff, "right": places.right}
+    if case.kind == "wrong":
+        return places.wrong_answer(case.answer.path.name)
     if case.kind in folders:
         return (folders[case.kind] / case.answer.path.name).as_posix()
     return f"{places.staff.as_posix()}: {case.answer.path.name}"

@@ -86,7 +86,7 @@ def _loss(runs: Runs) -> Loss:
 def loss_problems(exercise: Exercise, losses: Sequence[Loss]) -> Iterator[str]:
     """Wrong answers that lose much on rules which they keep, and those that say wrongly what they break."""
     for loss in losses:
-        where = (Places.of(exercise).wrong / loss.name).as_posix()
+        where = Places.of(exercise).wrong_answer(loss.name)
         for rule in loss.breaks:
             if rule not in exercise.contract:
                 yield f"{where}: breaks: there is no rule {rule}; the rules are {', '.join(exercise.contract)}"
@@ -114,7 +114,7 @@ def unsteady_problems(exercise: Exercise, runs: Runs) -> Iterator[str]:
     for (name, check), seeds in seen.items():
         if len(seeds) > 1:
             yield (
-                f"{(Places.of(exercise).wrong / name).as_posix()}: it passes check_{check} with --seed {seeds[True]} "
+                f"{Places.of(exercise).wrong_answer(name)}: it passes check_{check} with --seed {seeds[True]} "
                 f"and not with --seed {seeds[False]}, so that luck decides what it earns; draw inputs which always "
                 "show the mistake, or never"
             )

@@ -8,6 +8,17 @@ A wrong answer is written as a difference. Its docstring is the sentence, and en
 
 A sentence that begins with TODO is not written yet: no student reads it, and `grade verify` reports it.
 
+A wrong answer that is a small change of the reference needs no file. In `wrong.yaml` it is an entry:
+
+    detached:
+      says: You `detach` the answer, so no gradient gets from it back into the model.
+      caught by: views
+      replace:
+        return out.squeeze(0): return out.detach().squeeze(0)
+
+`replace` has texts of the reference, each of which stands there once, with what stands there instead. `code` has whole
+definitions in place of the reference's of the same names.
+
 The reference's docstring may have a line for us, too:
 
     odd but fine: detached             unusual answers of `grade verify` that no rule forbids
@@ -20,14 +31,17 @@ from __future__ import annotations
 
 import ast
 import builtins
+import functools
 import hashlib
 import re
 import symtable
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from grader.course.layout import SHARED
+from grader.course.files import WrongEntry, read_yaml, validated
+from grader.course.layout import SHARED, WRONG_FILE, is_entry
 from grader.course.starter import is_untouched
 from grader.model import Exercise, Submission
 from grader.model.errors import CourseError
@@ -76,12 +90,19 @@ def as_submitted(exercise: Exercise, source: bytes) -> dict[str, bytes]:
     return {exercise.file_name: source, **{name: path.read_bytes() for name, path in shared.items()}}
 
 
+def wrong_files(exercise: Exercise) -> list[Path]:
+    """The files in which the wrong answers are written."""
+    return list(dict.fromkeys(path.parent if is_entry(path) else path for path in exercise.wrong))
+
+
 def read_answer(exercise: Exercise, path: Path) -> Answer:
     """Read a known answer of an exercise.
 
     Raises:
         CourseError: what it keeps is not in the reference, or it writes that itself, or it lacks another name.
     """
+    if is_entry(path):
+        return _read_entry(exercise, path)
     source = path.read_bytes()
     try:
         tree = ast.parse(source)
@@ -107,6 +128,63 @@ def read_answer(exercise: Exercise, path: Path) -> Answer:
     )
 
 
+def _read_entry(exercise: Exercise, path: Path) -> Answer:
+    """Read an answer of `wrong.yaml`: the reference with what the entry has in its place."""
+    where = f"{WRONG_FILE}: {path.name}"
+    data, found = _read_file(path.parent, path.parent.stat().st_mtime_ns)
+    problems = list(found)
+    entry = validated(data.get(path.name), where, WrongEntry, problems) if data else None
+    if entry is None:
+        raise CourseError("; ".join(problems))
+    if exercise.reference is None:
+        raise CourseError(f"{where}: there is no reference to change")
+    text = exercise.reference.read_text(encoding="utf-8")
+    for old, new in entry.replace.items():
+        if (count := text.count(old)) != 1:
+            raise CourseError(f"{where}: replace: the reference has {old!r} {count} times; it must be there once")
+        text = text.replace(old, new)
+    try:
+        text = _with_definitions(text, entry.code)
+        ast.parse(text)
+    except SyntaxError as error:
+        raise CourseError(f"{where}: it is not Python: {error}") from None
+    return Answer(path, text.encode(), entry.says.strip(), entry.caught_by, tuple(entry.breaks))
+
+
+@functools.lru_cache(maxsize=64)
+def _read_file(file: Path, changed_ns: int) -> tuple[dict[str, Any] | None, tuple[str, ...]]:
+    """A file as a mapping, with its problems; read again when it has changed."""
+    del changed_ns
+    problems: list[str] = []
+    return read_yaml(file, file.name, problems), tuple(problems)
+
+
+def _with_definitions(text: str, code: str) -> str:
+    """A module in which definitions of `code` stand in place of those of the same names; new ones come last."""
+    tree = ast.parse(code)
+    for name, node in _definitions(tree):
+        first, last = _lines_of(node)
+        new, lines = code.splitlines()[first - 1 : last], text.splitlines()
+        if (old := dict(_definitions(ast.parse(text))).get(name)) is not None:
+            first, last = _lines_of(old)
+            lines[first - 1 : last] = new
+        else:
+            lines += ["", "", *new]
+        text = "\n".join(lines) + "\n"
+    # Imports of its own stand above the first statement that is neither the docstring nor of __future__.
+    module = ast.parse(text)
+    body = module.body[1:] if ast.get_docstring(module) is not None else module.body
+    below = next(node for node in body if not (isinstance(node, ast.ImportFrom) and node.module == "__future__"))
+    place, lines = _lines_of(below)[0] - 1, text.splitlines()
+    return "\n".join([*lines[:place], *(line for _, line in _imports(tree)), *lines[place:]]) + "\n"
+
+
+def _lines_of(node: ast.stmt) -> tuple[int, int]:
+    """The first and the last line of a definition; a decorator stands above the line that Python gives it."""
+    decorators = getattr(node, "decorator_list", [])
+    return min([node.lineno, *(decorator.lineno for decorator in decorators)]), node.end_lineno or node.lineno
+
+
 def _from_reference(exercise: Exercise, path: Path, tree: ast.Module, names: list[str]) -> Iterator[str]:
     """The imports that the kept names need, then the text of each in the reference."""
     if exercise.reference is None:
@@ -124,9 +202,8 @@ def _from_reference(exercise: Exercise, path: Path, tree: ast.Module, names: lis
     if imports := [line for name, line in _imports(reference) if name in needed]:
         yield "\n" + "".join(f"{line}\n" for line in imports)
     for node in (theirs[name] for name in names):
-        # A decorator belongs to its function, and stands above the line that Python gives it.
-        first = min([node.lineno, *(decorator.lineno for decorator in getattr(node, "decorator_list", []))])
-        yield "\n\n" + "\n".join(text.splitlines()[first - 1 : node.end_lineno]) + "\n"
+        first, last = _lines_of(node)
+        yield "\n\n" + "\n".join(text.splitlines()[first - 1 : last]) + "\n"
 
 
 def _imports(tree: ast.Module) -> Iterator[tuple[str, str]]:

@@ -119,6 +119,22 @@ class TopicsFile(RootModel[dict[TopicId, TopicEntry]]):
     """topics.yaml: a name or an entry for each id."""
 
 
+class WrongEntry(_Strict):
+    """One wrong answer in wrong.yaml: it has either key of the last two, or both."""
+
+    says: Annotated[str, Field(min_length=1)]
+    caught_by: Annotated[Name, Field(alias="caught by")]
+    breaks: list[RuleName] = []
+    replace: dict[str, str] = {}
+    code: str = ""
+
+    @model_validator(mode="after")
+    def _differs(self) -> WrongEntry:
+        if not self.replace and not self.code:
+            raise ValueError("it does not differ from the reference; write `replace` or `code`")
+        return self
+
+
 def schemas() -> dict[str, dict[str, Any]]:
     """The JSON Schemas of the two YAML files, by file name."""
     return {
@@ -166,8 +182,11 @@ def read_yaml(path: Path, shown_as: str, problems: list[str]) -> dict[Any, Any] 
 def read_file(path: Path, shown_as: str, kind: type[File], problems: list[str]) -> File | None:
     """A file as its schema says; None where there are problems, which are added."""
     data = read_yaml(path, shown_as, problems)
-    if data is None:
-        return None
+    return None if data is None else validated(data, shown_as, kind, problems)
+
+
+def validated(data: object, shown_as: str, kind: type[File], problems: list[str]) -> File | None:
+    """What a file holds, as its schema says; None where there are problems, which are added."""
     try:
         return kind.model_validate(data)
     except ValidationError as invalid:

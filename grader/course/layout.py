@@ -7,6 +7,7 @@ solutions/<module>/<exercise>/ is staff's; one mirrors the other.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -39,6 +40,9 @@ BUNDLED = "bundled"
 
 _PACKAGE = Path(__file__).resolve().parent.parent
 _SHOWN, _STAFF = "exercises", "solutions"
+WRONG_FILE = "wrong.yaml"
+"""Wrong answers that are told by what they replace in the reference."""
+
 _NOTEBOOKS = "notebooks"
 _CHECKS, _PROBES = "check_", "probe_"
 SHARED = "shared"
@@ -112,6 +116,15 @@ class Places:
     def wrong(self) -> Path:
         """The folder of known wrong answers."""
         return self.staff / "wrong"
+
+    @property
+    def wrong_entries(self) -> Path:
+        """The file of those that are told by what they replace in the reference."""
+        return self.staff / WRONG_FILE
+
+    def wrong_answer(self, name: str) -> str:
+        """Where the wrong answer of a path with this name is written, for messages."""
+        return (self.wrong / name).as_posix() if name.endswith(".py") else f"{self.wrong_entries.as_posix()}: {name}"
 
     @property
     def right(self) -> Path:
@@ -287,7 +300,8 @@ def _staffs_files(course: Course) -> Iterator[Path]:
     for exercise in course.exercises:
         places = Places.of(exercise)
         yield from (places.reference, places.hidden_checks, places.probes[1], places.mistakes)
-        yield from (path.relative_to(course.root) for path in (*exercise.wrong, *exercise.right))
+        yield places.wrong_entries
+        yield from (path.relative_to(course.root) for path in (*exercise.wrong, *exercise.right) if not is_entry(path))
 
 
 def staff_files(course: Course) -> tuple[Path, ...]:
@@ -315,6 +329,20 @@ def exercise_folders(root: Path, module: str) -> list[str]:
 def answers(folder: Path) -> tuple[Path, ...]:
     """The files of a folder of wrong answers or right variants, by name; none if there is no such folder."""
     return tuple(sorted(folder.glob("*.py"))) if folder.is_dir() else ()
+
+
+def entries(file: Path) -> tuple[Path, ...]:
+    """The wrong answers in a file, each with the path FILE/NAME; none if there is no such file.
+
+    Only names are read here, since whoever loads a course waits for it.
+    """
+    text = file.read_text(encoding="utf-8", errors="replace") if file.is_file() else ""
+    return tuple(file / name for name in re.findall(r"^(\w+):", text, re.MULTILINE))
+
+
+def is_entry(path: Path) -> bool:
+    """Whether the path of a wrong answer is that of an entry in a file."""
+    return path.parent.name == WRONG_FILE
 
 
 def kept_folder(root: Path) -> Path:

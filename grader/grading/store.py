@@ -22,6 +22,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from grader.course.answers import wrong_files
 from grader.course.layout import BUNDLED
 from grader.course.starter import starter_digest
 from grader.grading.behaviour import COSTS, Trace, Traces
@@ -118,7 +119,7 @@ class Keys:
 
     def _of_course(self, exercise: Exercise) -> tuple[str, str]:
         if exercise.id not in self._judges:
-            self._judges[exercise.id] = judge_of(exercise), digest_of(*map(_read, exercise.wrong))
+            self._judges[exercise.id] = judge_of(exercise), digest_of(*map(_read, wrong_files(exercise)))
         return self._judges[exercise.id]
 
 

@@ -75,7 +75,7 @@ class Exercise:
         hidden_checks: the file of hidden checks, or None if this copy has none.
         probes: probe files; their source is sent to the worker.
         reference: the reference solution, or None if this copy has none.
-        wrong: files of known wrong answers.
+        wrong: known wrong answers: files, and entries of a file as FILE/NAME.
         right: files of other right answers.
         contract: contract lines by name.
         limits: what a submission may use.

@@ -22,6 +22,7 @@ import yaml
 from grader.course.layout import (
     MISTAKES,
     NOTEBOOK,
+    WRONG_FILE,
     Places,
     is_description,
     is_ours,
@@ -138,7 +139,7 @@ def _of_file(root: Path, path: Path, exercise: Exercise | None) -> Iterator[Piec
     data, shown_as, source = path.read_bytes(), path.relative_to(root).as_posix(), Source.SOLUTION
     if exercise is not None and path == exercise.hidden_checks:
         source = Source.CHECK
-    elif exercise is not None and path in exercise.wrong:
+    elif exercise is not None and (path in exercise.wrong or path.name == WRONG_FILE):
         source = Source.WRONG
     public = _public(exercise, source)
     for mark in _CANARY.finditer(data):

@@ -85,7 +85,8 @@ def host_harmed(alone: Mapping[str, Any], beside: Mapping[str, Any], classes: in
         allowed = alone["used"].get(name, 0) + next((_USED[part] for part in _USED if part in name), _USED_DISK)
         allowed *= 1 if "largest" in name else classes
         if used > allowed:
-            yield f"{name}: {used / 2**20:.0f} MiB were used for a while; {allowed / 2**20:.0f} are allowed"
+            which = f" ({beside['largest']})" if "largest" in name else ""
+            yield f"{name}{which}: {used / 2**20:.0f} MiB were used for a while; {allowed / 2**20:.0f} are allowed"
 
 
 def leaks(secrets: Secrets, reports: Mapping[str, Report], out: Path, printed: str) -> Iterator[str]:

@@ -29,19 +29,19 @@ def main() -> None:
     before = lowest = _free(folder)
     until = time.monotonic() + float(seconds)
     process = subprocess.Popen(command)
-    status, largest = None, 0
+    status, largest = None, (0, "none")
     while status is None and time.monotonic() < until:
         time.sleep(_EVERY_S)
         lowest = {name: min(lowest[name], left) for name, left in _free(folder).items()}
-        largest = max([largest, *map(_most_memory, _descendants())])
+        largest = max([largest, *((_most_memory(pid), _words(pid)) for pid in _descendants())])
         status = _reap(process.pid)
     until = time.monotonic() + _GRACE_S
     while (left := _descendants()) and time.monotonic() < until and status is not None:
         time.sleep(_EVERY_S)
         _reap(-1)
-    used = {name: before[name] - lowest[name] for name in before} | {"the largest process": largest}
-    told = {"status": status, "left": [_words(pid) for pid in left], "used": used}
-    Path(report).write_text(json.dumps(told), encoding="utf-8")
+    used = {name: before[name] - lowest[name] for name in before} | {"the largest process": largest[0]}
+    found = {"status": status, "left": [_words(pid) for pid in left], "used": used, "largest": largest[1]}
+    Path(report).write_text(json.dumps(found), encoding="utf-8")
     while left := _descendants():
         for pid in left:
             with contextlib.suppress(ProcessLookupError):

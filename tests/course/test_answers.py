@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from grader.course.answers import read_answer
+from grader.course.layout import entries
 from grader.model import Course, Exercise
 from grader.model.errors import CourseError
 
@@ -125,3 +126,57 @@ def test_there_is_something_to_keep(exercise: Exercise, tmp_path: Path) -> None:
     assert refusal(replace(exercise, reference=None), answer(tmp_path, "keeps: double_\n")) == (
         "triples.py: keeps: there is no reference to keep anything of"
     )
+
+
+ENTRIES = """triples:
+  says: You triple.
+  caught by: small
+  breaks: [C2]
+  replace:
+    FACTOR = 2: FACTOR = 3
+copies:
+  says: You copy.
+  caught by: small
+  code: |
+    import copy
+
+    def double_(x: T) -> T:
+        return double(copy.copy(x))
+
+    def helper():
+        pass
+twice:
+  says: The text is there twice.
+  caught by: small
+  replace:
+    "FACTOR": "2"
+same:
+  says: Nothing differs.
+  caught by: small
+"""
+
+
+def test_an_entry_is_the_reference_with_what_it_replaces(exercise: Exercise, tmp_path: Path) -> None:
+    """Texts are replaced, definitions of the same names too; new definitions and imports are added."""
+    file = tmp_path / "wrong.yaml"
+    file.write_text(ENTRIES)
+    assert entries(file) == tuple(file / name for name in ("triples", "copies", "twice", "same"))
+    triples = read_answer(exercise, file / "triples")
+    assert triples.source.decode() == REFERENCE.replace("FACTOR = 2", "FACTOR = 3")
+    assert (triples.sentence, triples.caught_by, triples.breaks) == ("You triple.", "small", ("C2",))
+    copies = read_answer(exercise, file / "copies").source.decode()
+    changed = REFERENCE.replace("return x.mul_(math.prod([FACTOR]))", "return double(copy.copy(x))")
+    changed = changed.replace("import math", "import copy\nimport math")
+    assert copies == changed + "\n\ndef helper():\n    pass\n"
+
+
+def test_an_entry_says_what_is_wrong_with_it(exercise: Exercise, tmp_path: Path) -> None:
+    """A text that is not there once, an entry that changes nothing, a file that is not YAML."""
+    file = tmp_path / "wrong.yaml"
+    file.write_text(ENTRIES)
+    assert refusal(exercise, file / "twice") == (
+        "wrong.yaml: twice: replace: the reference has 'FACTOR' 3 times; it must be there once"
+    )
+    assert "does not differ from the reference" in refusal(exercise, file / "same")
+    file.write_text("a: [\n")
+    assert "is not valid YAML" in refusal(exercise, file / "a")
