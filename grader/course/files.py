@@ -20,6 +20,7 @@ Positive = Annotated[float, Field(gt=0)]
 TopicId = Annotated[str, Field(pattern=r"^[TX][0-9]+[a-z]?$|^X-[a-z]+$")]
 DataName = Annotated[str, Field(pattern=r"^[\w-][\w.-]*(/[\w-][\w.-]*)*$")]
 RuleName = Annotated[str, Field(pattern=r"^C[0-9]+$")]
+CheckName = Annotated[str, Field(pattern=r"^\w+(\[.+\])?$")]
 Count = Annotated[int, Field(gt=0)]
 
 
@@ -123,7 +124,7 @@ class WrongEntry(_Strict):
     """One wrong answer in wrong.yaml: it has either key of the last two, or both."""
 
     says: Annotated[str, Field(min_length=1)]
-    caught_by: Annotated[Name, Field(alias="caught by")]
+    caught_by: Annotated[CheckName, Field(alias="caught by")]
     breaks: list[RuleName] = []
     replace: dict[str, str] = {}
     code: str = ""

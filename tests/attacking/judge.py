@@ -27,6 +27,10 @@ def problems_with_attack(attack: Attack, report: Report | None) -> Iterator[str]
     if report is None:
         yield "there is no report of it"
         return
+    graded = [exercise["id"] for exercise in report["exercises"]]
+    if missing := {attack.exercise, CONTROL}.difference(graded):
+        yield f"its report lacks {', '.join(sorted(missing))}; it has {', '.join(graded)}"
+        return
     exercise = _exercise(report, attack.exercise)
     checks = {check["id"]: check for check in exercise["checks"]}
     asked = {id: attack.verdicts.get("all", "passed") for id in checks} | {

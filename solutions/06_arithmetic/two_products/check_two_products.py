@@ -1,0 +1,156 @@
+import pytest
+import torch
+
+from grader.check import (
+    as_lean_as,
+    check,
+    gradients,
+    is_tensor,
+    no_loop,
+    raises,
+    require,
+    same_dtype,
+    same_shape,
+    same_values,
+    unchanged,
+    uses_at_most,
+)
+
+GATES = "gate(torch.tensor(3.0), torch.tensor(2.0)), gate(torch.rand(2, 0), torch.rand(2, 0)).shape"
+STRETCHED = "gate(torch.ones(2, 3), torch.ones(3)), gate(torch.ones(2, 3), torch.ones(3, 2))"
+SQUARE = "q = torch.tensor([[1.0, 2.0], [3.0, 4.0]]); similarity(q, torch.tensor([[1.0, 0.0], [0.0, 0.0]]))"
+BATCH = "similarity(torch.rand(4, 2, 5), torch.rand(4, 3, 5)).shape"
+PAIRS = "pair_scores(torch.ones(2, 2), torch.tensor([[1.0, 2.0], [0.0, 0.0]]), torch.tensor([[1.0, 0.0], [0.0, 1.0]]))"
+POWERS = "discounted([1, 1, 1, 1], 10.0), discounted([], 0.5).shape, discounted([2], 0.5).dtype"
+DOUBLE = "gate(torch.ones(2).double(), torch.ones(2).double()).dtype"
+
+
+def table_of(q, k):
+    """What is expected of `similarity` for two matrices, by plain Python."""
+    rows, others = q.tolist(), k.tolist()
+    sums = [[sum(a * b for a, b in zip(row, other, strict=True)) for other in others] for row in rows]
+    return torch.tensor(sums, dtype=q.dtype).reshape(len(rows), len(others))
+
+
+def has_values(yours, expected, what):
+    is_tensor(yours, what)
+    same_shape(yours, expected, what)
+    same_values(yours, expected, what, rtol=1e-4, atol=1e-5)
+
+
+@check("C1", share=1, try_this=GATES)
+def check_gate(student, rng):
+    """Multiplies tensors of 0 to 3 dims, of any strides"""
+    a, b, c = rng.sizes(3)
+    shapes = ((), (a,), (a, b), (1, c, a), (b, 0))
+    pairs = [(rng.normal(*shape), rng.normal(*shape)) for shape in shapes]
+    pairs.append((rng.normal(a, b).T, rng.normal(b, 2 * a)[:, ::2]))
+    for x, g in pairs:
+        expected = torch.tensor([p * q for p, q in zip(x.flatten().tolist(), g.flatten().tolist(), strict=True)])
+        has_values(student.gate(x, g), expected.reshape(x.shape), "the result of `gate`")
+
+
+@check("C2", category="error", share=2, try_this=STRETCHED)
+def check_gate_refuses(student, rng):
+    """Refuses shapes that broadcasting would stretch, and others"""
+    a, b, _ = rng.sizes(3)
+    for x, g in (((a, b), (b,)), ((a, 1), (a, b)), ((a, b), (b, a)), ((a,), ()), ((1, a), (a,))):
+        raises(student.gate, rng.normal(*x), rng.normal(*g), error=ValueError, case="two different shapes")
+
+
+@check("C3", share=3, try_this=SQUARE)
+def check_similarity(student, rng):
+    """Compares rows of matrices, also of square ones"""
+    n, m, d = rng.sizes(3)
+    for first, second in (((n, d), (m, d)), ((d, d), (d, d)), ((1, d), (m, d)), ((n, 1), (m, 1)), ((0, d), (m, d))):
+        q, k = rng.normal(*first), rng.normal(*second)
+        expected = table_of(q, k)
+        has_values(student.similarity(q, k), expected, "the result of `similarity`")
+    q, k = rng.normal(d, n).T, rng.normal(m, 2 * d)[:, ::2]
+    expected = table_of(q, k)
+    has_values(student.similarity(q, k), expected, "the result of `similarity`")
+
+
+@check("C4", category="shape", share=2, try_this=BATCH)
+def check_batches(student, rng):
+    """Makes one table for each item of a batch"""
+    n, m, d = rng.sizes(3, low=3)
+    for front in ((2,), (m,), (2, 3)):
+        q, k = rng.normal(*front, n, d), rng.normal(*front, m, d)
+        tables = [table_of(one, other) for one, other in zip(q.flatten(0, -3), k.flatten(0, -3), strict=True)]
+        has_values(student.similarity(q, k), torch.stack(tables).reshape(*front, n, m), "the result of `similarity`")
+
+
+@check("C5", share=3, try_this=PAIRS)
+def check_pair_scores(student, rng):
+    """Scores pairs, also one, none, and as many as there are dims"""
+    n, d, e = rng.sizes(3)
+    for rows, left, right in ((n, d, e), (1, d, e), (0, d, e), (d, d, d), (n, 1, e)):
+        x, W, y = rng.normal(rows, left), rng.normal(left, right), rng.normal(rows, right)
+        table = table_of(table_of(x, W.T), y)
+        has_values(student.pair_scores(x, W, y), torch.diagonal(table).clone(), "the result of `pair_scores`")
+
+
+@check("C6", category="memory", share=1, try_this="print the shape of every tensor on the way to pair_scores' result")
+def check_lean(student, reference, rng):
+    """Needs memory for each row, not for each pair of rows"""
+    rows = rng.integer(900, 1_000)
+    x, W, y = rng.normal(rows, 6), rng.normal(6, 5), rng.normal(rows, 5)
+    uses_at_most(student.pair_scores, (x, W, y), bytes=400 * rows)
+    inputs = lambda n: (torch.zeros(n, 6), torch.zeros(6, 5), torch.zeros(n, 5))  # noqa: E731
+    as_lean_as(student.pair_scores, reference.pair_scores, inputs, size=8_000, at_most=30)
+
+
+@check("C7", share=2, try_this=POWERS)
+def check_discounted(student, rng):
+    """Discounts lists of floats and ints, also of one and of none"""
+    rate, size = rng.choice((0.5, 0.25, 0.75)), rng.integer(5, 9)
+    for rewards in (rng.normal(size).tolist(), [7, 1, 3, 2, 9], [4.0], []):
+        expected = torch.tensor([reward * rate**i for i, reward in enumerate(rewards)])
+        has_values(student.discounted(rewards, rate), expected, "the result of `discounted`")
+    has_values(student.discounted([1, 1, 1], 2.0), torch.tensor([1.0, 2.0, 4.0]), "the result of `discounted`")
+
+
+@check("C7", category="dtype", share=1, try_this="discounted([1, 2], 0.5).dtype")
+def check_float32(student):
+    """Gives float32"""
+    for rewards in ([1.5, 2.5], [1, 2], []):
+        same_dtype(student.discounted(rewards, 0.5), torch.float32, "the result of `discounted`")
+
+
+FUNCTIONS = ["gate", "similarity", "pair_scores"]
+
+
+def square(rng, name, size, dtype=torch.float32):
+    """Arguments for a function. All shapes fit each other, whatever is multiplied with what."""
+    return tuple(rng.normal(size, size, dtype=dtype) for _ in range(3 if name == "pair_scores" else 2))
+
+
+@check("C8", category="performance", share=3, try_this="look for a `for` over rows or elements")
+def check_no_loop(student, rng):
+    """No loop over rows, batches or elements"""
+    for name in FUNCTIONS:
+        no_loop(getattr(student, name), square(rng, name, 4), square(rng, name, 120))
+    few, many = (tuple(rng.normal(items, 4, 4) for _ in range(2)) for items in (2, 90))
+    no_loop(student.similarity, few, many)
+    no_loop(student.discounted, ([1.0] * 4, 0.5), ([1.0] * 4_000, 0.5))
+
+
+@check("C9", category="gradient", share=1, try_this="x = torch.ones(2, requires_grad=True); gate(x, x).requires_grad")
+@pytest.mark.parametrize("name", FUNCTIONS)
+def check_gradients(student, rng, name):
+    """Lets gradients through to all arguments"""
+    found = [gradient is not None for gradient in gradients(getattr(student, name), *square(rng, name, 4))]
+    require(all(found), "no gradient reaches an argument: its numbers left PyTorch on the way")
+
+
+@check("C9", category="dtype", share=1, try_this=DOUBLE)
+@pytest.mark.parametrize("name", FUNCTIONS)
+def check_dtype(student, rng, name):
+    """Keeps the dtype, and leaves the arguments as they are"""
+    for dtype in (torch.float64, torch.float32):
+        arguments = square(rng, name, 3, dtype)
+        with unchanged(*arguments, what="an argument"):
+            yours = getattr(student, name)(*arguments)
+        is_tensor(yours)
+        same_dtype(yours, dtype)
