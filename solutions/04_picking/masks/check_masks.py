@@ -94,16 +94,16 @@ def check_nan(student, rng, name):
     """Leaves NaN out"""
     x = rng.whole(0, 9, 12, dtype=torch.float32)
     x[rng.permutation(12)[:5]] = math.nan
-    numbers, found = x.tolist(), torch.tensor(inside(x, 2, 7))
+    numbers, found = x.tolist(), torch.tensor(inside(x, 2.5, 7.5))
     if name == "between":
-        yours = student.between(x, 2, 7)
+        yours = student.between(x, 2.5, 7.5)
         same_shape(yours, found, "the result")
         same_values(yours, found, "the result")
     elif name == "count_between":
-        same_values(student.count_between(x, 2, 7), len(found), "the result")
+        same_values(student.count_between(x, 2.5, 7.5), len(found), "the result")
     else:
-        student.replace_between_(x, 2, 7, 99.0)
-        same_values(x, torch.tensor([99.0 if 2 <= number <= 7 else number for number in numbers]), "x, afterwards,")
+        student.replace_between_(x, 2.5, 7.5, 99.0)
+        same_values(x, torch.tensor([99.0 if 2.5 <= number <= 7.5 else number for number in numbers]), "x, afterwards,")
 
 
 @check("C5", share=2, try_this=TABLES)

@@ -1,0 +1,31 @@
+"""What the library has: pad_sequence, column_stack, vstack for parts with rows; a buffer with every second place."""
+
+import torch
+from torch.nn.utils.rnn import pad_sequence
+
+
+def interleave(a, b):
+    result = a.new_empty(len(a) + len(b))
+    result[::2] = a
+    result[1::2] = b
+    return result
+
+
+def columns(vectors):
+    return torch.column_stack(vectors)
+
+
+def collate(sequences, fill):
+    batch = pad_sequence(sequences, batch_first=True, padding_value=fill)
+    ones = [torch.ones(len(sequence), dtype=torch.bool) for sequence in sequences]
+    return batch, pad_sequence(ones, batch_first=True, padding_value=False)
+
+
+def collect(parts):
+    rows = sum(len(part) for part in parts)
+    result = parts[0].new_empty((rows, *parts[0].shape[1:]))
+    start = 0
+    for part in parts:
+        result[start : start + len(part)] = part
+        start += len(part)
+    return result
