@@ -53,7 +53,7 @@ def show(value: Any) -> str:
     try:
         text = ascii(value)
     except ValueError:  # Python writes no int of more than 4300 digits
-        return f"an int of {value.bit_length()} bits" if isinstance(value, int) else "something with a very large int"
+        return f"an int of {value.bit_length()} bits" if isinstance(value, int) else "an object with a very large int"
     return text if len(text) <= _LINE else f"{text[:_LINE]} ... ({len(text)} characters)"
 
 
@@ -90,7 +90,7 @@ _OF_PROXIES = {
     **dict.fromkeys(("function", "method", "builtin_function_or_method"), _CALL),
     "Tensor": "a tensor whose numbers cannot be read here (it is sparse, or on a device such as meta)",
 }
-"""What objects are that stay in a worker, where the name of their class does not explain it."""
+"""Objects that stay in a worker, in words, where the name of their class does not explain them."""
 
 
 def kind(value: Any, *, public: bool = False) -> str:
@@ -222,12 +222,17 @@ _MOST_DIMS = 4
 _WIDEST = 40
 
 
-def grid(asked: torch.Tensor, yours: torch.Tensor, wrong: torch.Tensor, said: str) -> Picture | None:
-    """Small values beside the asked ones. One dim is drawn as a row; of one number there is nothing to draw."""
-    shape = tuple(asked.shape)
-    if len(shape) not in (1, 2) or asked.numel() < 2 or shape[-1] > _MOST_COLUMNS or math.prod(shape[:-1]) > _MOST_ROWS:
+def grid(expected: torch.Tensor, actual: torch.Tensor, wrong: torch.Tensor, said: str) -> Picture | None:
+    """Small values beside the expected ones. One dim is drawn as a row; one number is not drawn."""
+    shape = tuple(expected.shape)
+    if (
+        len(shape) not in (1, 2)
+        or expected.numel() < 2
+        or shape[-1] > _MOST_COLUMNS
+        or math.prod(shape[:-1]) > _MOST_ROWS
+    ):
         return None
-    tables = (value.reshape(-1, shape[-1]).tolist() for value in (asked, yours))
+    tables = (value.reshape(-1, shape[-1]).tolist() for value in (expected, actual))
     first, second = (tuple(tuple(map(_cell, row)) for row in table) for table in tables)
     if any(len(cell) > _WIDEST // shape[-1] for row in (*first, *second) for cell in row):
         return None
@@ -240,7 +245,7 @@ def _cell(number: Any) -> str:
 
 
 def windows(named: Mapping[str, Any], said: str = "") -> Picture | None:
-    """Tensors as windows on their storages, by what they are called; None if one is no tensor, or too large."""
+    """Tensors as windows on their storages, by their names in messages; None if one is not a tensor, or too large."""
     found = []
     memories: dict[int, int] = {}
     for name, value in named.items():
@@ -255,11 +260,11 @@ def windows(named: Mapping[str, Any], said: str = "") -> Picture | None:
     return Picture(windows=tuple(found), said=said)
 
 
-def two_shapes(asked: tuple[int, ...], yours: tuple[int, ...], said: str) -> Picture | None:
+def two_shapes(expected: tuple[int, ...], actual: tuple[int, ...], said: str) -> Picture | None:
     """Two shapes that have to be equal, one below the other."""
-    if not asked or not yours or max(len(asked), len(yours)) > 2 * _MOST_DIMS:
+    if not expected or not actual or max(len(expected), len(actual)) > 2 * _MOST_DIMS:
         return None
-    return Picture(shapes=Shapes((NamedShape("asked", asked), NamedShape("yours", yours))), said=said)
+    return Picture(shapes=Shapes((NamedShape("expected", expected), NamedShape("got", actual))), said=said)
 
 
 def counted(counter: str, numbers: Mapping[str, int], said: str = "", spans: Spans | None = None) -> Picture:
@@ -268,7 +273,7 @@ def counted(counter: str, numbers: Mapping[str, int], said: str = "", spans: Spa
     Args:
         counter: its name.
         numbers: how many, by whose they are; the student's first.
-        said: what the picture says as well.
+        said: the lines of the message that the picture replaces.
         spans: what took virtual time, if it is to be drawn.
     """
     cards = (Card(counter, tuple(Bar(name, number) for name, number in numbers.items())),)

@@ -25,7 +25,7 @@ from grader.connection.connection import Connection
 from grader.connection.raised import Line, Raised, left_over, raised_by_student, refuses_arguments, shown, shown_lines
 from grader.model import BROKEN_MESSAGE, WITHHELD, Check, Verdict
 from grader.model.endings import CannotJudge, CannotRun, CheckFailed, Inconclusive, WorkerLost
-from grader.model.public import NOT_ASKED, Public, say
+from grader.model.public import NOT_EXPECTED, Public, say
 from grader.session.words import ERRORS, Words
 
 _FIXTURES = ("student", "reference", "rng", "files", "accelerator", "probe", "tmp_path")
@@ -213,7 +213,7 @@ def _shown(check: Check, ground: _Ground, detail: str, telling: Telling) -> Deci
     if not check.shown:
         public = ground.public if ground.at_load else telling.words.shown(ground.public)
         if public is None:
-            public, detail = _FALLBACKS.get(ground.verdict, NOT_ASKED), f"{detail}\n{WITHHELD}: {ground.public}"
+            public, detail = _FALLBACKS.get(ground.verdict, NOT_EXPECTED), f"{detail}\n{WITHHELD}: {ground.public}"
         text = str(public)
     rule = telling.contract.get(check.contract)
     if rule and not ground.unreadable:
@@ -269,7 +269,7 @@ def _ended_by_the_check(error: BaseException, ended: Ended, student: Connection)
     if isinstance(error, TypeError) and (name := _called_value(error, ended.statement, student)):
         return _Ground(Verdict.SKIPPED, say("`{}` in your file is a value, a function is expected", name))
     if isinstance(error, AssertionError):
-        return _Ground(Verdict.FAILED, NOT_ASKED, _plain_assert(ended))
+        return _Ground(Verdict.FAILED, NOT_EXPECTED, _plain_assert(ended))
     return _Ground(Verdict.BROKEN, f"{type(error).__name__}: {error}")
 
 
@@ -284,7 +284,7 @@ def _called_value(error: TypeError, statement: str, student: Connection) -> str:
 def _failed_by_pytest(text: str) -> _Ground:
     missing = _DID_NOT_RAISE.search(text)
     if missing is None:
-        return _Ground(Verdict.FAILED, NOT_ASKED, text)
+        return _Ground(Verdict.FAILED, NOT_EXPECTED, text)
     return _Ground(Verdict.FAILED, say("{} is asked, nothing was raised", show.with_article(missing[1])))
 
 

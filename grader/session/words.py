@@ -1,8 +1,8 @@
-"""What may be told of a hidden check: which words are known before any submission is.
+"""What a hidden check may say: only words that are known before any submission is.
 
-A public text comes as a template of ours with words (`model.public`), or as a text of a check's author. Each word must
-be of a closed set, or stand in the check's own file, as a literal or as an f-string whose holes hold such words. So
-whatever student code answers, nothing that is its own to choose gets into a text but which of these few it is.
+A public text is a template of ours with words (`model.public`), or a text of the check's author. Each word must belong to
+a closed set, or stand in the check's own file, as a literal or as an f-string whose fields hold such words. Whatever
+student code answers, it can only choose which of these few texts is shown.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 from grader.check import show
 from grader.check.costs import ESCAPES
 from grader.model import Limits
-from grader.model.public import Limit, Public
+from grader.model.public import Key, Limit, Public
 from grader.wire.plain import DTYPES
 
 ERRORS = frozenset(
@@ -27,7 +27,7 @@ ERRORS = frozenset(
         "ZeroDivisionError",
     )
 )
-"""Errors that are told by their names."""
+"""Errors that a hidden check names."""
 
 _CLOSED = frozenset(
     (
@@ -50,7 +50,7 @@ _OWNED = re.compile(r"(?:your|the reference's|the probe) (?:`([\w.]+)`(?: object
 _WITH_ARTICLE = re.compile(r"an? ([A-Za-z_]\w*)")
 _ITEM = re.compile(r"(.+)\[([0-3]|'(?:\w+)')\]")
 _ALLOWED = "the allowed number of"
-_MOST_HOLE = 120
+_LONGEST_FIELD = 120
 _DEPTH = 2
 
 
@@ -69,6 +69,7 @@ class Words:
         nodes = [node for tree in trees for node in ast.walk(tree)]
         values = [node.value for node in nodes if isinstance(node, ast.Constant)]
         self._literals = {value for value in values if isinstance(value, str)}
+        self._keys = {Key(value) for value in values}
         # An assertion of a probe is shown as its line.
         self._literals |= {line.strip() for text in texts for line in text.splitlines() if "assert " in line}
         self._numbers = {form for value in values if isinstance(value, (int, float)) for form in _written(value)}
@@ -93,9 +94,11 @@ class Words:
         return None if None in words else text.template.format(*words)
 
     def _word(self, word: str) -> str | None:
-        # A limit that a check worked out from its inputs tells of them.
+        # A limit, or a key, that a check computed from its inputs could reveal them.
         if isinstance(word, Limit):
             return str(word) if str(word) in self._numbers else _ALLOWED
+        if isinstance(word, Key):
+            return str(word) if str(word) in self._keys else "a key"
         return self.shown(word)
 
     def _knows(self, text: str, depth: int = 0) -> bool:
@@ -111,8 +114,8 @@ class Words:
         return depth < _DEPTH and any(self._fits(text, form, depth + 1) for form in self._forms)
 
     def _fits(self, text: str, form: re.Pattern[str], depth: int) -> bool:
-        found = form.fullmatch(text)
-        return found is not None and all(self._knows(hole, depth) for hole in found.groups())
+        match = form.fullmatch(text)
+        return match is not None and all(self._knows(field, depth) for field in match.groups())
 
 
 def _constants(tree: ast.Module) -> Iterator[tuple[str, str]]:
@@ -125,7 +128,7 @@ def _constants(tree: ast.Module) -> Iterator[tuple[str, str]]:
 
 
 def _form(node: ast.JoinedStr, constants: dict[str, str]) -> re.Pattern[str]:
-    """The pattern of an f-string, with a group for each hole."""
+    """The pattern of an f-string, with a group for each field."""
     parts = []
     for part in node.values:
         match part:
@@ -134,7 +137,7 @@ def _form(node: ast.JoinedStr, constants: dict[str, str]) -> re.Pattern[str]:
             case ast.FormattedValue(value=ast.Name(id=name), format_spec=None) if name in constants:
                 parts.append(re.escape(constants[name]))
             case _:
-                parts.append(rf"(.{{0,{_MOST_HOLE}}}?)")
+                parts.append(rf"(.{{0,{_LONGEST_FIELD}}}?)")
     return re.compile("".join(parts), re.DOTALL)
 
 

@@ -87,10 +87,10 @@ def test_accepts_tells_what_is_refused(function: Function) -> None:
 
 def test_answers(function: Function) -> None:
     """A bool is asked, and the right one; the text tells neither the input nor a number."""
-    answers(function("def total(x): return x > 0\n"), 1, asked=True, case="for 1")
-    wrong = failure(answers, function("def total(x): return x > 0\n"), 1, asked=False, case="although it is odd")
+    answers(function("def total(x): return x > 0\n"), 1, expected=True, case="for 1")
+    wrong = failure(answers, function("def total(x): return x > 0\n"), 1, expected=False, case="although it is odd")
     assert wrong.public == wrong.story == "`total` returns True although it is odd; False is asked"
-    none = failure(answers, function("def total(x): return 1\n"), 1, asked=True, case="for 1")
+    none = failure(answers, function("def total(x): return 1\n"), 1, expected=True, case="for 1")
     assert none.public == none.story == "`total` must return True or False"
 
 
@@ -110,7 +110,7 @@ def test_a_value_is_no_function() -> None:
     words: tuple[Callable[[], None], ...] = (
         lambda: raises(3, case="x"),  # type: ignore[arg-type]
         lambda: accepts(3, case="x"),  # type: ignore[arg-type]
-        lambda: answers(3, asked=True, case="x"),  # type: ignore[arg-type]
+        lambda: answers(3, expected=True, case="x"),  # type: ignore[arg-type]
     )
     for word in words:
         with pytest.raises(CannotJudge, match="your file has a value where a function is expected"):
