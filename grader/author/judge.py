@@ -156,7 +156,7 @@ def _escape(case: Case, rows: Sequence[GradedCheck]) -> str:
     match outcome.verdict:
         case Verdict.INCONCLUSIVE:
             return f"it gets no verdict from check_{outcome.check}; make its measurement clearer"
-        case Verdict.SKIPPED:  # that loses the points, but the student would read the wrong message
+        case Verdict.ERROR | Verdict.SKIPPED:  # that loses the points, but the student would read the wrong message
             reason = outcome.message.split("\n")[0]
             return f"check_{outcome.check} could not judge it ({reason}; {others}); name another"
         case Verdict.PASSED:

@@ -25,7 +25,7 @@ from grader.check.text import reads_openly
 from grader.check.values import agrees
 from grader.connection.connection import Proxy, connection_of, is_proxy, named, place_of, word_of
 from grader.connection.student import own_probe
-from grader.model.endings import CannotJudge, CheckFailed
+from grader.model.endings import CannotRun, CheckFailed
 from grader.model.picture import Moment
 from grader.model.public import Limit, Public, say
 from grader.wire.decode import copies
@@ -381,11 +381,11 @@ def on_ranks(function: Proxy, each: Sequence[Sequence[Any]]) -> list[Rank]:
 
     Raises:
         CheckFailed: a rank raised, died, or waits for others that never come.
-        CannotJudge: this machine cannot fork.
+        CannotRun: this machine cannot fork.
         ValueError: the exercise's limits allow too few processes.
     """
     if not hasattr(os, "fork"):
-        raise CannotJudge("several ranks need a system that can fork")
+        raise CannotRun("several ranks need a system that can fork")
     args = [list(arguments) for arguments in each]
     if is_proxy(function) and connection_of(function).limits.processes < _PROCESSES * len(args):
         # Else the student would read about too many processes, none of which is theirs.

@@ -1,8 +1,8 @@
 """What a value is: its kind, shape, dtype, device and layout; the parameters and buffers of a module; `require`.
 
 Each failure has two texts: the public one names the property that does not hold, and may be shown for a hidden check;
-the story adds numbers, for shown checks and for staff. A module stays in the student's worker, and the check gets copies
-of its parameters. To change them, call `same_weights`, or the module's own `load_state_dict`.
+the story adds numbers, for shown checks and for staff. A module stays in the student's worker, and the check gets
+copies of its parameters. To change them, call `same_weights`, or the module's own `load_state_dict`.
 """
 
 from __future__ import annotations

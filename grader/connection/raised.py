@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from grader.model import Verdict
-from grader.model.endings import CannotJudge, CheckFailed, WorkerLost
+from grader.model.endings import CheckFailed, NotUsable, WorkerLost
 from grader.model.public import Public, say
 from grader.wire.bounds import ProtocolError, expect
 
@@ -171,12 +171,12 @@ def shown_lines(lines: Sequence[Line], folder: str = "") -> list[str]:
     return found
 
 
-def does_not_load(module: str, raised: Raised, folder: str, *, before: bool) -> CannotJudge:
-    """What a check ends with if a file does not load; `before`: although it has loaded before."""
+def does_not_load(module: str, raised: Raised, folder: str, *, before: bool) -> NotUsable:
+    """How a check ends if a file does not load; `before`: although it has loaded before."""
     what = f"your {module}.py"
     head = left_over(raised, what) or f"{what} does not load: {shown(raised)}"
     story = "\n".join([head, *shown_lines(raised.lines, folder)])
     # The reason may be shown in full, as no hidden input is known yet; if the file has loaded before, one may be.
     if before:
-        return CannotJudge(say("{} loaded once, and does not load any more", what), story)
-    return CannotJudge(story, at_load=True, about="load")
+        return NotUsable(say("{} loaded once, but does not load again", what), story, at_load=False)
+    return NotUsable(story)

@@ -122,7 +122,8 @@ class TimedWorker:
 
         Raises:
             WorkerLost: there was no reply.
-            CannotJudge: the module does not load, or a result cannot be sent.
+            NotUsable: the module does not load.
+            CheckFailed: a result cannot be sent.
         """
         try:
             with waiting(student=not self.connection.secret), self.connection.alone():

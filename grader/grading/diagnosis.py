@@ -60,7 +60,7 @@ MOST_ON_OTHERS = 0.2
 """Of an exercise's points, what may be lost on rules that a wrong answer keeps; `grade verify` allows it half."""
 
 _WHAT = "Comparing with known mistakes"
-_HOLDS = (Verdict.PASSED, Verdict.FAILED, Verdict.CRASHED, Verdict.SKIPPED)
+_HOLDS = (Verdict.PASSED, Verdict.FAILED, Verdict.CRASHED, Verdict.ERROR, Verdict.SKIPPED)
 """The next run would show the same; the others may be due to the machine."""
 
 _Ids = Collection[str]

@@ -10,7 +10,7 @@ from grader.model.check import CAUSES, Verdict
 from grader.model.report import GradedCheck
 
 _RAISED = re.compile(r"your (?:`[^`]+`(?: object)?|\w+\.py) (?:raised \w+|is not written yet|)")
-_KIND = re.compile(r" is (None|an? [\w ]+|some other object)(?: \(.+? missing\?\))?, .+ is asked")
+_KIND = re.compile(r"^expected .+ to be .+, got (None|an? [\w ]+|some other object)(?: \(.+? missing\?\))?$")
 _ONE_FOR_ALL = ("load", "name", "signature", "raised")
 _ANYWHERE = ("raised", "kind", "shape")
 _FIRST_RESULT, _LAST_RESULT = CAUSES.index("raised"), CAUSES.index("memory")

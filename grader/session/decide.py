@@ -24,13 +24,13 @@ from grader.check import show
 from grader.connection.connection import Connection
 from grader.connection.raised import Line, Raised, left_over, raised_by_student, refuses_arguments, shown, shown_lines
 from grader.model import BROKEN_MESSAGE, WITHHELD, Check, Verdict
-from grader.model.endings import CannotJudge, CannotRun, CheckFailed, Inconclusive, WorkerLost
+from grader.model.endings import CannotJudge, CannotRun, CheckFailed, Inconclusive, NotUsable, WorkerLost
 from grader.model.public import NOT_EXPECTED, Public, say
 from grader.session.words import ERRORS, Words
 
 _FIXTURES = ("student", "reference", "rng", "files", "accelerator", "probe", "tmp_path")
 _OF_CATEGORY = {"correctness": "values", "error": "values"}
-_CANNOT_TELL = say("the result is not what is asked, and could not be compared with that")
+_CANNOT_TELL = say("the result is not as expected: it cannot be compared with the expected one")
 _DID_NOT_RAISE = re.compile(r"DID NOT RAISE.*?(\w+)'?>?\)?$")
 _DISK_FULL = re.compile(r"\[Errno (27|28|122)\]")  # EFBIG, ENOSPC, EDQUOT
 _NOT_CALLABLE = re.compile(r"'\w+' object is not callable")
@@ -39,8 +39,9 @@ _ASKS_FOR_RETURN = " (is a `return` missing?)"
 _MAX_MESSAGE = 6000
 _PYTESTS = re.compile(r"[/\\](_pytest|pluggy)[/\\]")
 _FALLBACKS: Mapping[Verdict, Public] = {
-    Verdict.SKIPPED: say("there is nothing to judge by"),
-    Verdict.CRASHED: say("your code raised, or ended its process"),
+    Verdict.ERROR: say("your file cannot be used"),
+    Verdict.SKIPPED: say("a check that this one requires did not pass"),
+    Verdict.CRASHED: say("your code raised an exception, or ended its process"),
     Verdict.TIMED_OUT: say("your code did not finish in time"),
     Verdict.OVER_LIMIT: say("your code used more than is allowed"),
     Verdict.NOT_RUN: say("this check cannot be run here"),
@@ -189,8 +190,8 @@ def cause_of(check: Check, verdict: Verdict, error: BaseException | None) -> str
     """
     if verdict in (Verdict.PASSED, Verdict.NOT_RUN, Verdict.INCONCLUSIVE, Verdict.BROKEN):
         return ""
-    if isinstance(error, CannotJudge) and error.at_load:
-        return error.about or "load"
+    if verdict is Verdict.ERROR:
+        return error.about if isinstance(error, NotUsable) else "name"
     if verdict is not Verdict.FAILED and isinstance(error, WorkerLost) and error.in_load:
         return "load"
     raised = raised_by_student(error) if error is not None else None
@@ -201,7 +202,9 @@ def cause_of(check: Check, verdict: Verdict, error: BaseException | None) -> str
         return _OF_CATEGORY.get(check.category, check.category)  # it stops no call that is to give a result
     if verdict in (Verdict.CRASHED, Verdict.TIMED_OUT, Verdict.OVER_LIMIT):
         return "raised"
-    about = error.about if check.shown and isinstance(error, (CheckFailed, CannotJudge)) else ""
+    about = error.about if isinstance(error, (CheckFailed, CannotJudge)) else ""
+    if not check.shown and about != "shape":  # the message of a hidden check names the property, too
+        about = ""
     if about == "" and verdict is Verdict.SKIPPED and raised is not None:
         return "raised"  # not written yet
     return about or _OF_CATEGORY.get(check.category, check.category)
@@ -241,9 +244,12 @@ def _decide(ended: Ended, student: Connection) -> _Ground:
     match error:
         case CheckFailed():
             return _Ground(Verdict.FAILED, error.public, error.story, at_load=error.from_text)
+        case NotUsable():
+            unreadable = raised is not None
+            return _Ground(Verdict.ERROR, error.public, error.story, unreadable=unreadable, at_load=error.at_load)
         case CannotJudge():
             return _Ground(
-                Verdict.SKIPPED, error.public, error.story, unreadable=raised is not None, at_load=error.at_load
+                Verdict.SKIPPED, error.public.split("\n")[0] if "\n" in error.public else error.public, error.story
             )
         case Inconclusive():
             return _Ground(Verdict.INCONCLUSIVE, error.public, error.story)
@@ -267,7 +273,9 @@ def _ended_by_the_check(error: BaseException, ended: Ended, student: Connection)
         return _Ground(Verdict.BROKEN, given)
     # A name that should be a function and is a number: the check stumbles over it, but it is the student's mistake.
     if isinstance(error, TypeError) and (name := _called_value(error, ended.statement, student)):
-        return _Ground(Verdict.SKIPPED, say("`{}` in your file is a value, a function is expected", name))
+        return _Ground(
+            Verdict.ERROR, say("expected `{}` to be a function, but your file has a value of that name", name)
+        )
     if isinstance(error, AssertionError):
         return _Ground(Verdict.FAILED, NOT_EXPECTED, _plain_assert(ended))
     return _Ground(Verdict.BROKEN, f"{type(error).__name__}: {error}")
@@ -285,7 +293,7 @@ def _failed_by_pytest(text: str) -> _Ground:
     missing = _DID_NOT_RAISE.search(text)
     if missing is None:
         return _Ground(Verdict.FAILED, NOT_EXPECTED, text)
-    return _Ground(Verdict.FAILED, say("{} is asked, nothing was raised", show.with_article(missing[1])))
+    return _Ground(Verdict.FAILED, say("expected {}, but nothing was raised", show.with_article(missing[1])))
 
 
 def _student_raised(raised: Raised, student: Connection) -> _Ground:

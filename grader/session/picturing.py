@@ -13,10 +13,10 @@ import torch
 from grader.connection.raised import raised_by_student
 from grader.connection.record import Call
 from grader.model import Check, Verdict
-from grader.model.endings import CannotJudge, CheckFailed
+from grader.model.endings import CheckFailed
 from grader.model.picture import NamedShape, Picture, Shapes
 
-_WITH_PICTURE = (Verdict.FAILED, Verdict.SKIPPED, Verdict.CRASHED)
+_WITH_PICTURE = (Verdict.FAILED, Verdict.CRASHED)
 _CLASH = "must match the size of tensor"
 """What PyTorch says of operands that cannot be broadcast."""
 
@@ -40,7 +40,7 @@ def picture_of(check: Check, verdict: Verdict, error: BaseException | None, call
         # The operands of the line that raised are not known; drawn are the arguments, where they clash themselves.
         clashes = _CLASH in raised.text and _broadcast(given) is None
         return Picture(shapes=Shapes(given, broadcast=True)) if clashes and len(given) > 1 else None
-    if not isinstance(error, (CheckFailed, CannotJudge)) or error.picture is None:
+    if not isinstance(error, CheckFailed) or error.picture is None:
         return None
     return _explained(error.picture, given)
 

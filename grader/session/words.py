@@ -1,7 +1,7 @@
 """What a hidden check may say: only words that are known before any submission is.
 
-A public text is a template of ours with words (`model.public`), or a text of the check's author. Each word must belong to
-a closed set, or stand in the check's own file, as a literal or as an f-string whose fields hold such words. Whatever
+A public text is a template of ours with words (`model.public`), or a text of the check's author. Each word must belong
+to a closed set, or stand in the check's own file, as a literal or as an f-string whose fields hold such words. Whatever
 student code answers, it can only choose which of these few texts is shown.
 """
 
