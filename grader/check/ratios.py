@@ -77,7 +77,7 @@ def as_fast_as(
     ratio = measurement.decide()
     limit = _limit(at_most, named)
     span = "between " + " and ".join(_times(each, at_most).partition(" time")[0] for each in (ratio.low, ratio.high))
-    sentence = f"{_times(ratio.value, at_most)} {named} ({span}); it must {limit}"
+    sentence = f"{_times(ratio.value, at_most)} {named} ({span}); {_expected(at_most)}"
     # Noted before anything is decided: the report has the ratio, whether it passed or not.
     connection.record.speed.append(_speed(ratio, named, sentence))
     if not measurement.cpu_clock:
@@ -103,9 +103,8 @@ def _too_slow(
         public = say("`{}` sleeps, or works in other processes, for longer than it may take", function)
     else:
         more = "more than " if ratio.at_least else ""
-        head = f"`{word_of(function)}` is {more}{_times(ratio.value, at_most)} {named}; it must {limit}"
-        if at_most >= 1:
-            head = f"`{word_of(function)}` takes {more}{_times(ratio.value, at_most)} {named}; it must {limit}"
+        verb = "takes" if at_most >= 1 else "is"
+        head = f"`{word_of(function)}` {verb} {more}{_times(ratio.value, at_most)} {named}; {_expected(at_most)}"
     if not final:
         seems = say("{} (measured while other programs ran; to be confirmed)", public)
         return Inconclusive(seems, f"{head or public} (to be confirmed)")
@@ -121,6 +120,11 @@ def _limit(at_most: float, named: str) -> Public:
     if at_most >= 1:
         return say("take at most {} times as long as {}", Limit(f"{at_most:g}"), named)
     return say("be at least {} times as fast as {}", Limit(f"{1 / at_most:g}"), named)
+
+
+def _expected(at_most: float) -> str:
+    """The limit behind a ratio in words."""
+    return f"expected at most {at_most:g} times" if at_most >= 1 else f"expected at least {1 / at_most:g} times"
 
 
 def _speed(ratio: Ratio, against: str, sentence: str) -> Speed:
@@ -214,9 +218,9 @@ def _look_from_outside(
     most = limit * (their_after.peak - their_before.resident)
     mapped = their_after.mapped_peak - their_before.mapped
     grown = {
-        "by the call": (after.peak - before.resident, most + _CALL_SLACK),
+        "during the call": (after.peak - before.resident, most + _CALL_SLACK),
         # What was made when the file was loaded counts, too, and memory that nothing was written to.
-        "since it was loaded": (after.peak - their_before.resident, most + _LIFE_SLACK),
+        "since the file was loaded": (after.peak - their_before.resident, most + _LIFE_SLACK),
         "in all": (after.mapped_peak - their_before.mapped, mapped + most + _LIFE_SLACK),
     }
     for when, (grew, allowed) in grown.items():

@@ -63,7 +63,7 @@ def uses_only(function: Proxy, *allowed: Rule) -> None:
             public = say("`{}` uses more than the rule allows; allowed: {}", function, listed)
             used = mention.name.removeprefix("builtins.")
             raise _failed(
-                function, mention, public, f"it uses {used}, which the rule does not allow; allowed: {listed}"
+                function, mention, public, f"uses {used}, which the rule does not allow; allowed: {listed}"
             )
 
 
@@ -85,7 +85,7 @@ def does_not_call(function: Proxy, *left_out: Rule) -> None:
             public = say("`{}` uses `{}`, which the rule forbids", function, rule)
             same = mention.name.removeprefix("torch.") == rule
             also = "" if same else f" ({mention.name} is another name or form of it)"
-            raise _failed(function, mention, public, f"it uses {rule}, which the rule forbids{also}")
+            raise _failed(function, mention, public, f"uses {rule}, which the rule forbids{also}")
 
 
 def imports_no(student: Student, *packages: str) -> None:
@@ -115,7 +115,7 @@ def _uses(function: Proxy) -> Iterator[tuple[str, Mention]]:
 def _failed(function: Proxy, mention: Mention, public: Public, why: str) -> CheckFailed:
     connection = connection_of(function)
     line = text_of(connection.files, connection.module).shown(mention, connection.folder)
-    return CheckFailed(public, f"`{word_of(function)}`: {why}{line}")
+    return CheckFailed(public, f"`{word_of(function)}` {why}{line}")
 
 
 def _name_of(mention: Mention, own: set[str]) -> str:

@@ -63,9 +63,9 @@ def test_encodings_that_python_reads(grade_text: Grade, text: bytes) -> None:
     ],
 )
 def test_one_that_does_not_load(grade_text: Grade, text: str | bytes, told: list[str]) -> None:
-    """All checks are skipped for one and the same reason, which names line and error."""
+    """All checks have the verdict error and one message, which names the line and the error."""
     graded = grade_text(text)
-    assert set(verdicts(graded).values()) == {"skipped"}
+    assert set(verdicts(graded).values()) == {"error"}
     assert len({row.outcome.message for row in graded.checks}) == 1
     for part in told:
         assert part in graded.checks[0].outcome.message
@@ -91,15 +91,15 @@ def test_one_that_does_not_load(grade_text: Grade, text: str | bytes, told: list
         ("return [0] * 10**12", "over_limit", "more memory than the exercise allows"),
         ("import torch; return torch.ones(10**11)", "over_limit", "more memory than the exercise allows"),
         ("while True: print('spam' * 1000)", "over_limit", "printed more than"),
-        ("return x * float('nan')", "failed", "NaN where a number is asked"),
-        ("return 2 * x[:2]", "skipped", "its shape is wrong"),
-        ("return (2 * x).tolist()", "failed", "is a list, a tensor is asked"),
-        ("2 * x", "failed", "the result is None (is a `return` missing?), a tensor is asked"),
-        ("return None", "failed", "the result is None, a tensor is asked"),
-        ("return print(x)", "failed", "the result is None, a tensor is asked"),
-        ("return lambda: 1", "failed", "a tensor is asked"),
+        ("return x * float('nan')", "failed", "NaN where a number is expected"),
+        ("return 2 * x[:2]", "failed", "has the wrong shape"),
+        ("return (2 * x).tolist()", "failed", "to be a tensor, got a list"),
+        ("2 * x", "failed", "expected the result to be a tensor, got None (is a `return` missing?)"),
+        ("return None", "failed", "expected the result to be a tensor, got None"),
+        ("return print(x)", "failed", "expected the result to be a tensor, got None"),
+        ("return lambda: 1", "failed", "to be a tensor, got a function"),
         ("return (2 * x).to_sparse()", "failed", "is a tensor whose numbers cannot be read here (it is sparse"),
-        ("return x.to('meta')", "failed", "or on a device such as meta), a tensor is asked"),
+        ("return x.to('meta')", "failed", "to be a tensor, got a tensor whose numbers cannot be read here"),
         ("a = []; a.append(a); return a", "crashed", "gave the grader something that it cannot take"),
     ],
 )
@@ -154,22 +154,22 @@ def test_wrong_dtype_keeps_the_values_points(grade_text: Grade) -> None:
     """A wrong dtype costs the dtype check; the values are compared after a cast."""
     graded = grade_text(double("return 2.0 * x.double()"))
     assert verdicts(graded) == {"small": "passed", "in_place": "passed", "random": "passed", "dtype": "failed"}
-    assert "dtype float64, int64 is asked" in message(graded, "dtype")
+    assert "dtype int64, got float64" in message(graded, "dtype")
 
 
 def test_missing_function_names_a_near_one(grade_text: Grade) -> None:
     """A function that is not there is named, with what is there instead."""
     graded = grade_text("def doubel(x):\n    return 2 * x\n")
     assert "has no `double`; it has `doubel`" in message(graded, "small")
-    assert set(verdicts(graded).values()) == {"skipped"}
+    assert set(verdicts(graded).values()) == {"error"}
     graded = grade_text("def DOUBLE(x):\n    return 2 * x\n")
     assert "has no `double`; it has `DOUBLE`" in message(graded, "small")
 
 
 def test_a_method_that_is_not_called_is_told_as_such(grade_text: Grade) -> None:
-    """Where a value is asked and a function comes, its parentheses are missing."""
+    """Where a value is expected and a function comes, its parentheses are missing."""
     graded = grade_text(double("return x.double"))
-    assert "is a function (are its `()` missing?), a tensor is asked" in message(graded, "small")
+    assert "to be a tensor, got a function (are its `()` missing?)" in message(graded, "small")
 
 
 def test_renamed_parameters_are_told(grade_text: Grade) -> None:

@@ -207,7 +207,7 @@ def test_what_a_check_should_not_say_is_for_staff(grade: Grade) -> None:
     """Where a text is not made of known words the student reads a general one, and staff both."""
     graded = grade(module("3 * x.repeat(900)"))
     rows = {row.check.id: row.outcome for row in graded.checks}
-    assert rows["tells_input"].message.startswith("the result is not what is asked\nC1")
+    assert rows["tells_input"].message.startswith("the result is not the expected value\nC1")
     assert f"{WITHHELD}: wrong for" in rows["tells_input"].detail
     assert rows["tells_kind"].message.startswith("`double` returns a tensor on cpu\nC1")
     assert WITHHELD not in rows["tells_kind"].detail
