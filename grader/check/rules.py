@@ -62,9 +62,7 @@ def uses_only(function: Proxy, *allowed: Rule) -> None:
         if name not in names and not of_python:
             public = say("`{}` uses more than the rule allows; allowed: {}", function, listed)
             used = mention.name.removeprefix("builtins.")
-            raise _failed(
-                function, mention, public, f"uses {used}, which the rule does not allow; allowed: {listed}"
-            )
+            raise _failed(function, mention, public, f"uses {used}, which the rule does not allow; allowed: {listed}")
 
 
 def does_not_call(function: Proxy, *left_out: Rule) -> None:

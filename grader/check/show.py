@@ -88,7 +88,7 @@ def dtype(value: Any, *, public: bool = False) -> str:
 _CALL = "a function (are its `()` missing?)"
 _OF_PROXIES = {
     **dict.fromkeys(("function", "method", "builtin_function_or_method"), _CALL),
-    "Tensor": "a tensor whose numbers cannot be read here (it is sparse, or on a device such as meta)",
+    "Tensor": "a tensor that the grader cannot read (it is sparse, or on a device such as meta)",
 }
 """Objects that stay in a worker, in words, where the name of their class does not explain them."""
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from grader.model import Verdict
 from grader.model.endings import CheckFailed, NotUsable, WorkerLost
 from grader.model.public import Public, say
-from grader.wire.bounds import ProtocolError, expect
+from grader.wire.bounds import ProtocolError, expect, is_index
 
 _NO_MEMORY = re.compile(r"can't allocate memory|not enough memory|Unable to allocate|out of memory", re.IGNORECASE)
 _ARGUMENTS = re.compile(r"takes .*argument|missing .*argument|unexpected keyword|multiple values for")
@@ -23,6 +23,7 @@ _MOST_TEXT = 2100
 _MOST_NAME = 300
 _SHOWN_FRAMES = 3
 _LONGEST = 400
+_LONGEST_LINE = 200
 _WRONG = "an exception is described wrongly"
 
 
@@ -44,6 +45,7 @@ class Raised:
         builtin: name of the nearest builtin type.
         text: its message.
         lines: in the submission's own files, outermost first.
+        caret: of a SyntaxError: the first and the last column that it marks in the line, from 1; or None.
         signature: of a function that refused its arguments, or None.
         statement: of an assertion that failed in a probe, its source; else "".
         what: what was called, such as "your `total`".
@@ -60,6 +62,7 @@ class Raised:
     what: str
     owner: str
     expected: Public | None = None
+    caret: tuple[int, int] | None = None
 
     @classmethod
     def read(cls, row: Any, what: str, owner: str) -> Raised:
@@ -75,7 +78,10 @@ class Raised:
         kind, text, statement = (str(row.get(key) or "")[:_MOST_TEXT] for key in ("type", "text", "statement"))
         signature = row.get("signature")
         signature = signature[:_MOST_NAME] if isinstance(signature, str) else None
-        return cls(kind, str(row["builtin"]), text, lines_of(row), signature, statement, what, owner)
+        marks, name = row.get("caret"), str(row["builtin"])
+        are_columns = type(marks) is list and len(marks) == 2 and all(is_index(mark, _LONGEST_LINE) for mark in marks)
+        caret = (marks[0], marks[1]) if are_columns else None
+        return cls(kind, name, text, lines_of(row), signature, statement, what, owner, caret=caret)
 
 
 def lines_of(row: Any) -> tuple[Line, ...]:
@@ -171,11 +177,20 @@ def shown_lines(lines: Sequence[Line], folder: str = "") -> list[str]:
     return found
 
 
+def _caret_line(raised: Raised) -> list[str]:
+    """The line of carets that Python prints below a line with a SyntaxError."""
+    if raised.caret is None or not raised.lines or not (text := raised.lines[-1].text).isprintable():
+        return []
+    before = len(text) - len(text.lstrip())
+    first, last = raised.caret[0] - 1 - before, raised.caret[1] - 1 - before
+    return [" " * (8 + first) + "^" * max(1, last - first)] if 0 <= first <= len(text) else []
+
+
 def does_not_load(module: str, raised: Raised, folder: str, *, before: bool) -> NotUsable:
     """How a check ends if a file does not load; `before`: although it has loaded before."""
     what = f"your {module}.py"
     head = left_over(raised, what) or f"{what} does not load: {shown(raised)}"
-    story = "\n".join([head, *shown_lines(raised.lines, folder)])
+    story = "\n".join([head, *shown_lines(raised.lines, folder), *_caret_line(raised)])
     # The reason may be shown in full, as no hidden input is known yet; if the file has loaded before, one may be.
     if before:
         return NotUsable(say("{} loaded once, but does not load again", what), story, at_load=False)

@@ -89,5 +89,5 @@ def test_no_answer_breaks_a_check(grade: Grade, answer: str) -> None:
     first = message(graded, "naive").split("\n")[0]
     assert first in {
         "the result is not as expected: it cannot be compared with the expected one",
-        "the result is not the expected value",
+        "the result is not as expected",
     }
