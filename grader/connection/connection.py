@@ -219,7 +219,7 @@ class Connection:
         self._proxies: weakref.WeakValueDictionary[int, Proxy] = weakref.WeakValueDictionary()
         self._dropped: list[int] = []
         self._losses = Losses()
-        self._outputs: dict[int, str] = {}
+        self._outputs: dict[int, tuple[str, int]] = {}
 
     def fresh(self) -> Connection:
         """The same files, for a worker of its own. Close it."""
@@ -475,11 +475,10 @@ class Connection:
         """Meanwhile no other worker with a submission runs."""
         return self.starter.alone(self.worker)
 
-    def outputs(self) -> dict[int, str]:
-        """The beginning of what each worker printed so far."""
+    def outputs(self) -> dict[int, tuple[str, int]]:
+        """The beginning of what each worker printed so far, and how many lines follow it."""
         if self.worker is not None:
-            # One byte more than is shown, so that a reader can tell that something was cut off.
-            self._outputs[self.lives] = self.worker.read_output(self.limits.shown_output_kb * 1024 + 1)
+            self._outputs[self.lives] = self.worker.read_output(self.limits.shown_output_kb * 1024)
         return dict(self._outputs)
 
     def is_worn(self) -> bool:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from grader.model import Verdict
 from grader.model.endings import CheckFailed, NotUsable, WorkerLost
-from grader.model.public import Public, say
+from grader.model.public import Public, carets, say
 from grader.wire.bounds import ProtocolError, expect, is_index
 
 _NO_MEMORY = re.compile(r"can't allocate memory|not enough memory|Unable to allocate|out of memory", re.IGNORECASE)
@@ -177,20 +177,12 @@ def shown_lines(lines: Sequence[Line], folder: str = "") -> list[str]:
     return found
 
 
-def _caret_line(raised: Raised) -> list[str]:
-    """The line of carets that Python prints below a line with a SyntaxError."""
-    if raised.caret is None or not raised.lines or not (text := raised.lines[-1].text).isprintable():
-        return []
-    before = len(text) - len(text.lstrip())
-    first, last = raised.caret[0] - 1 - before, raised.caret[1] - 1 - before
-    return [" " * (8 + first) + "^" * max(1, last - first)] if 0 <= first <= len(text) else []
-
-
 def does_not_load(module: str, raised: Raised, folder: str, *, before: bool) -> NotUsable:
     """How a check ends if a file does not load; `before`: although it has loaded before."""
     what = f"your {module}.py"
     head = left_over(raised, what) or f"{what} does not load: {shown(raised)}"
-    story = "\n".join([head, *shown_lines(raised.lines, folder), *_caret_line(raised)])
+    below = carets(raised.lines[-1].text.rstrip("\n"), *raised.caret) if raised.caret and raised.lines else []
+    story = "\n".join([head, *shown_lines(raised.lines, folder), *below])
     # The reason may be shown in full, as no hidden input is known yet; if the file has loaded before, one may be.
     if before:
         return NotUsable(say("{} loaded once, but does not load again", what), story, at_load=False)

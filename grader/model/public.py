@@ -53,6 +53,20 @@ class Key(str):
         return super().__new__(cls, f"the key {key!r}")
 
 
+def carets(line: str, first: int, last: int) -> list[str]:
+    """What Python prints below a line with a SyntaxError, for a line that is shown with 8 blanks before it.
+
+    Args:
+        line: as it stands in the file.
+        first: the first column that is marked, from 1.
+        last: the column behind the last one.
+    """
+    before = 1 + len(line) - len(line.lstrip())
+    if not line.isprintable() or not before <= first <= len(line) + 1:
+        return []
+    return [" " * (8 + first - before) + "^" * max(1, min(last, len(line) + 1) - first)]
+
+
 def say(template: str, *words: object) -> Public:
     """A public text; the template is a literal."""
     return Public(template, *words)

@@ -8,6 +8,7 @@ from grader.connection.connection import Connection
 from grader.connection.starting import Starter
 from grader.model import Device
 from grader.model.messages import Job, PlannedExercise
+from grader.model.report import MORE_LINES
 from grader.sandbox.view import WORK
 
 
@@ -25,7 +26,7 @@ class Connections:
         self._in_use: tuple[str, Device] | None = None
         self._most: int | None = None
         self._data: dict[str, Mapping[str, bytes]] = {}
-        self._output: dict[tuple[int, int], str] = {}
+        self._output: dict[tuple[int, int], tuple[str, int]] = {}
         self._output_ended = False
         starter.make_room = self._make_room
 
@@ -90,7 +91,7 @@ class Connections:
             for place, connection in enumerate(self._students.values()):
                 # Each worker's output is read whole each time, from its beginning; so a later reading replaces an
                 # earlier one.
-                self._output.update({(place, life): text for life, text in connection.outputs().items()})
+                self._output.update({(place, life): output for life, output in connection.outputs().items()})
 
     def end_output(self) -> None:
         """Read it a last time: from here on a hidden input may be known, and would be printed into a report."""
@@ -101,11 +102,15 @@ class Connections:
         """The job is over: end the student's workers. Gives what the student printed, cut at the limit."""
         self.end_output()
         # Files by the names that the student knows, as a warning names one.
-        text = "".join(self._output[life] for life in sorted(self._output)).replace(f"{WORK}/", "")
+        outputs = [self._output[life] for life in sorted(self._output)]
+        text, more = "".join(text for text, _ in outputs).replace(f"{WORK}/", ""), sum(lines for _, lines in outputs)
+        if len(text) > limit:
+            more += text[limit:].removesuffix("\n").count("\n") + 1
+            text = text[:limit]
         for connection in self._students.values():
             connection.close()
         self._students, self._output, self._output_ended = {}, {}, False
-        return text if len(text) <= limit else text[:limit] + "\n... (more was printed and is not kept)\n"
+        return f"{text.rstrip()}\n{MORE_LINES.format(more)}\n" if more else text
 
     def close(self) -> None:
         """End the references' workers."""

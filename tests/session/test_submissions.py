@@ -183,7 +183,7 @@ def test_prints_of_a_megabyte(grade_text: Grade) -> None:
     graded = grade_text(double("print('x' * 10**6); return 2 * x"))
     assert graded.score.earned == 1000
     assert len(graded.output) < 20_000
-    assert "more was printed" in graded.output
+    assert "more lines" in graded.output
 
 
 def test_missing_file(tiny: Course, fork_lane: Lane, tmp_path: Path) -> None:
