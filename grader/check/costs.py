@@ -122,7 +122,7 @@ def read_table(table: str, counts: Any) -> Counter[str] | None:
     """A count by names, as a worker says; None if it is not one. Names that it made up could carry a hidden input."""
     if not isinstance(counts, dict) or not all(map(_is_count, counts.values())):
         return None
-    found: Counter[str] = Counter()
+    table_counts: Counter[str] = Counter()
     for name, number in counts.items():
         text = str(name)
         if table == "ops":
@@ -130,30 +130,30 @@ def read_table(table: str, counts: Any) -> Counter[str] | None:
         else:
             ours = text in ESCAPES if table == "escapes" else _COLLECTIVES.fullmatch(text) is not None
         # An unknown name still counts, under a name of ours: a new operator of PyTorch's must not make a loop free.
-        found[text if ours else "other"] += number
-    return found
+        table_counts[text if ours else "other"] += number
+    return table_counts
 
 
 def _moments(rows: Any) -> tuple[Moment, ...] | None:
     """What took virtual time, as a worker says; None if it says it wrongly."""
-    found = []
+    moments = []
     for row in rows[:_MOST_MOMENTS] if isinstance(rows, list) else [None]:
         # One row that is wrong makes the whole a made-up list. A place that we do not know is only not named.
         match row:
             case [str(name), str(place), float(start), float(end)] if 0 <= start <= end < math.inf:
-                found.append(Moment(_known(name), place if place in ("host", "0", "1") else "?", start, end))
+                moments.append(Moment(_known(name), place if place in ("host", "0", "1") else "?", start, end))
             case _:
                 return None
-    return tuple(found)
+    return tuple(moments)
 
 
 def _known(name: str) -> str:
     """The name of a moment. A worker's own words could carry a hidden input, so only ours and operators' pass."""
-    found = _MOMENT.fullmatch(name)
-    if found is None:
+    match = _MOMENT.fullmatch(name)
+    if match is None:
         return "other"
-    ours = found[2] in _OF_MACHINE or (found[2].isidentifier() and hasattr(torch.ops.aten, found[2]))
-    return found[1] + (found[2] if ours else "other")
+    ours = match[2] in _OF_MACHINE or (match[2].isidentifier() and hasattr(torch.ops.aten, match[2]))
+    return match[1] + (match[2] if ours else "other")
 
 
 _TIMES_CPU, _SPARE_S = 12, 0.005
@@ -264,7 +264,7 @@ def uses_at_most(function: Proxy, args: tuple[Any, ...], **limits: int) -> Count
         ValueError: there is no such count.
     """
     if unknown := set(limits) - set(_LIMITS):
-        raise ValueError(f"there is no count {', '.join(sorted(unknown))}; the counts are {', '.join(_LIMITS)}")
+        raise ValueError(f"unknown count {', '.join(sorted(unknown))}; the counts are {', '.join(_LIMITS)}")
     # All counts come from one call, so that they tell of the same work.
     counts = count(function, *args)
     for name, most in limits.items():

@@ -42,11 +42,11 @@ def check(
     """
     # Found when the file is read, and so before any submission is.
     if category not in CATEGORIES:
-        raise ValueError(f"there is no category {category!r}; choose one of {', '.join(CATEGORIES)}")
+        raise ValueError(f"unknown category {category!r}; choose one of {', '.join(CATEGORIES)}")
     if share < 0:
         raise ValueError("a share cannot be negative")
     if device not in list(Device):
-        raise ValueError(f"there is no device {device!r}; choose one of {', '.join(Device)}")
+        raise ValueError(f"unknown device {device!r}; choose one of {', '.join(Device)}")
     # A mark and not a wrapper, so that a check stays an ordinary pytest function, with its fixtures and parameters.
     more = {"try_this": try_this, "call_s": call_s, "device": Device(device)}
     return pytest.mark.graded(contract=contract, category=category, share=share, shown=shown, **more)

@@ -246,7 +246,7 @@ def _cell(number: Any) -> str:
 
 def windows(named: Mapping[str, Any], said: str = "") -> Picture | None:
     """Tensors as windows on their storages, by their names in messages; None if one is not a tensor, or too large."""
-    found = []
+    drawn = []
     memories: dict[int, int] = {}
     for name, value in named.items():
         if not isinstance(value, torch.Tensor) or is_proxy(value) or value.layout is not torch.strided:
@@ -256,8 +256,8 @@ def windows(named: Mapping[str, Any], said: str = "") -> Picture | None:
         storage = value.untyped_storage()
         memory = memories.setdefault(storage.data_ptr(), len(memories))
         size = storage.nbytes() // value.itemsize
-        found.append(Window(name, tuple(value.shape), tuple(value.stride()), int(value.storage_offset()), size, memory))
-    return Picture(windows=tuple(found), said=said)
+        drawn.append(Window(name, tuple(value.shape), tuple(value.stride()), int(value.storage_offset()), size, memory))
+    return Picture(windows=tuple(drawn), said=said)
 
 
 def two_shapes(expected: tuple[int, ...], actual: tuple[int, ...], said: str) -> Picture | None:

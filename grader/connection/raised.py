@@ -149,9 +149,9 @@ def shown(raised: Raised) -> str:
 def left_over(raised: Raised, what: str) -> Public | None:
     """A sentence for a debugging aid that was left in the file and cannot work while it is graded."""
     if raised.type == "BdbQuit":
-        return say("{} stops at a breakpoint; remove it, since nobody can type while it is graded", what)
+        return say("{} stops at a breakpoint; remove it, because no one can type while it is graded", what)
     if raised.type == "EOFError" and "EOF when reading a line" in raised.text:
-        return say("{} waits for `input()`; remove it, since nobody can type while it is graded", what)
+        return say("{} waits for `input()`; remove it, because no one can type while it is graded", what)
     return None
 
 
@@ -168,13 +168,13 @@ def shown_lines(lines: Sequence[Line], folder: str = "") -> list[str]:
         folder: where the files lie, as the student types it; "" if that is unknown.
     """
     before = "" if folder in ("", ".") else f"{folder}/"
-    found = []
+    texts = []
     # A recursion passes the same line many times; it is shown once.
     places = {(line.file, line.line): line for line in lines}
     for file, line, function, text in list(places.values())[-_SHOWN_FRAMES:]:
         inside = f", in {function}" if function and function != "<module>" else ""
-        found += [f"    {before}{file}, line {line}{inside}", *([f"        {text.strip()}"] if text.strip() else [])]
-    return found
+        texts += [f"    {before}{file}, line {line}{inside}", *([f"        {text.strip()}"] if text.strip() else [])]
+    return texts
 
 
 def does_not_load(module: str, raised: Raised, folder: str, *, before: bool) -> NotUsable:

@@ -170,8 +170,8 @@ class _Task:
         self._ran: dict[int, Traces] = {}
         if setup.seed_of(submission.author) == SEEDS[0]:
             self._ran[SEEDS[0]] = self._failing
-        told = Told.of(graded.checks)
-        self._order = [row.check.id for row in (*filter(None, [told.cause]), *told.same, *told.lost)]
+        causes = Told.of(graded.checks)
+        self._order = [row.check.id for row in (*filter(None, [causes.cause]), *causes.same, *causes.lost)]
 
     def sentences(self) -> Iterator[tuple[str, list[str]]]:
         """For each function the sentences that explain its failing checks, with what stands between them."""

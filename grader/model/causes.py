@@ -72,10 +72,10 @@ def _rank(row: GradedCheck) -> tuple[int, ...]:
         return (place,)
     number, spreads = row.check.contract[1:], cause in _ANYWHERE
     # What only hidden checks raise comes of their inputs; a value is nearer to what is wrong.
-    odd = cause == "raised" and not shown
+    of_inputs = cause == "raised" and not shown
     if not spreads or not number.isdigit():
-        return _FIRST_RESULT, not shown, odd, place
-    return _FIRST_RESULT, not shown, odd, _FIRST_RESULT, int(number), place
+        return _FIRST_RESULT, not shown, of_inputs, place
+    return _FIRST_RESULT, not shown, of_inputs, _FIRST_RESULT, int(number), place
 
 
 def _unwritten(row: GradedCheck) -> bool:

@@ -65,23 +65,23 @@ class Connections:
         if planned.reference is None:
             return
         key = self._in_use = planned.id, student.device
-        found = self._references.get(key)
+        reference = self._references.get(key)
         # A worker may use so much CPU time in its life; one that is half through it is replaced between two checks.
-        if found is None or found.record.lost is not None or found.is_worn():
-            if found is not None:
+        if reference is None or reference.record.lost is not None or reference.is_worn():
+            if reference is not None:
                 self._references.pop(key).close()
             if self._most is not None and len(self._references) >= self._most:
                 self._make_room()
-            found = self._references[key] = self._of_reference(planned, student.device, "the reference's")
+            reference = self._references[key] = self._of_reference(planned, student.device, "the reference's")
         # The reference outlives the student: each time it learns whose arguments it gets in their original state.
-        found.student, student.reference = student, found
+        reference.student, student.reference = student, reference
 
     def _make_room(self) -> bool:
         """End the reference that was met first, and keep fewer from now on; False if all are needed."""
-        kept = next((key for key in self._references if key != self._in_use), None)
-        if kept is None:
+        oldest = next((key for key in self._references if key != self._in_use), None)
+        if oldest is None:
             return False
-        self._references.pop(kept).close()
+        self._references.pop(oldest).close()
         self._most = max(1, len(self._references))
         return True
 

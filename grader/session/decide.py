@@ -261,7 +261,7 @@ def _ended_by_the_check(error: BaseException, ended: Ended, student: Connection)
         return _failed_by_pytest(str(error))
     if isinstance(error, pytest.FixtureLookupError):
         given = (
-            f"there is no fixture `{error.argname}`: a check can use {', '.join(_FIXTURES)}, and those of its own file"
+            f"unknown fixture `{error.argname}`: a check can use {', '.join(_FIXTURES)}, and those of its own file"
         )
         return Ground(Verdict.BROKEN, given)
     # A name that should be a function and is a number: the check stumbles over it, but it is the student's mistake.

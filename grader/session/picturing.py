@@ -49,10 +49,10 @@ def _explained(picture: Picture, given: tuple[NamedShape, ...]) -> Picture:
     """A wrong shape that the arguments give by broadcasting is drawn as that."""
     if picture.shapes is None or len(given) < 2:
         return picture
-    asked, yours = (row.shape for row in picture.shapes.rows)
-    stretched = any(row.shape != yours for row in given)
-    if stretched and _broadcast(given) == yours:
-        return replace(picture, shapes=Shapes(given, broadcast=True, asked=asked))
+    expected, got = (row.shape for row in picture.shapes.rows)
+    stretched = any(row.shape != got for row in given)
+    if stretched and _broadcast(given) == got:
+        return replace(picture, shapes=Shapes(given, broadcast=True, asked=expected))
     return picture
 
 

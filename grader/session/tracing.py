@@ -57,8 +57,8 @@ def traced(check: Check, student: Connection, lines: str, attempt: Callable[[Con
 
 def _moments(connection: Connection) -> tuple[Moment, ...]:
     rows = named(connection, "moments", "")()
-    found = [_moment(row) for row in rows[:_MOST]] if isinstance(rows, list) else []
-    return tuple(row for row in found if row is not None)
+    moments = [_moment(row) for row in rows[:_MOST]] if isinstance(rows, list) else []
+    return tuple(row for row in moments if row is not None)
 
 
 def _moment(row: Any) -> Moment | None:

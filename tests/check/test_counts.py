@@ -265,7 +265,7 @@ def test_the_reference_can_be_counted(function: Function) -> None:
 
 def test_unknown_counts_are_told() -> None:
     """A check that asks for a count that does not exist is at fault, before anything runs."""
-    with pytest.raises(ValueError, match="there is no count operations"):
+    with pytest.raises(ValueError, match="unknown count operations"):
         uses_at_most(None, (), operations=3)  # type: ignore[arg-type]
 
 

@@ -297,3 +297,24 @@ def test_spawned_workers_give_the_same(tiny: Course, spawn_lane: Lane, tmp_path:
     # Once: each call that hangs takes its seconds, and a fresh interpreter after it.
     graded = grade(double("while x.tolist() == [1.0, 2.0, 3.0]: pass\n    return 2 * x"))
     assert verdicts(graded)["small"] == "timed_out"
+
+
+def test_a_syntax_error_has_carets(grade_text: Grade) -> None:
+    """Below the line stand carets, as Python prints them; NameError and AttributeError keep Python's question."""
+    lines = message(grade_text("def double(x):\n    return (x +* 2)\n"), "small").split("\n")
+    assert lines[1:4] == ["    double.py, line 2", "        return (x +* 2)", "                   ^"]
+    assert "name 'torhc' is not defined. Did you mean: 'torch'?" in message(grade_text(double("return torhc")), "small")
+    assert "has no attribute 'sqare'. Did you mean: 'square'?" in message(
+        grade_text(double("return x.sqare()")), "small"
+    )
+
+
+def test_a_hidden_check_shows_the_line_and_the_text(grade_text: Grade) -> None:
+    """A crash in a hidden check shows the student's line, and a known text without its numbers; no other text."""
+    text = message(grade_text(double("return x + x.flatten()[:-1]")), "random")
+    assert text.startswith("your `double` raised RuntimeError: The size of tensor a (N) must match")
+    assert "\n    double.py, line 5\n        return x + x.flatten()[:-1]\n" in text
+    raised = message(grade_text(double("raise ValueError(f'CANARY {x}')")), "random")
+    assert raised.startswith("your `double` raised ValueError\n    double.py, line 5\n")
+    many = "\n    ".join(f"y = {number}" for number in range(40))
+    assert "line" not in message(grade_text(double(f"{many}\n    raise ValueError")), "random").split("\nC1")[0]
