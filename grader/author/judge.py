@@ -29,6 +29,8 @@ Unusual answers are of ten kinds, and a check may look at two functions, each wi
 """
 
 _LONGEST_TEXT = 100
+_OF_ANSWER = re.compile(r"(raised \w+)(?:: .*)?(?:\n {4}.*)*")
+"""An exception with its text and its line, which differ from answer to answer."""
 
 
 @dataclass
@@ -156,7 +158,7 @@ def _escape(case: Case, rows: Sequence[GradedCheck]) -> str:
     match outcome.verdict:
         case Verdict.INCONCLUSIVE:
             return f"it gets no verdict from check_{outcome.check}; make its measurement clearer"
-        case Verdict.SKIPPED:  # that loses the points, but the student would read the wrong message
+        case Verdict.ERROR | Verdict.SKIPPED:  # that loses the points, but the student would read the wrong message
             reason = outcome.message.split("\n")[0]
             return f"check_{outcome.check} could not judge it ({reason}; {others}); name another"
         case Verdict.PASSED:
@@ -226,7 +228,7 @@ def _judge_messages(proof: Proof, runs: Runs) -> None:
     for row in (row for _, graded in runs for row in graded.checks if not row.check.shown):
         messages = proof.messages.setdefault(row.check.id, set())
         if row.outcome.message:
-            messages.add(row.outcome.message)
+            messages.add(_OF_ANSWER.sub(r"\1", row.outcome.message))
         for line in row.outcome.detail.split("\n"):
             if line.startswith(WITHHELD):
                 withheld.setdefault(row.check.id, line.removeprefix(f"{WITHHELD}: ")[:_LONGEST_TEXT])

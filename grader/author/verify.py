@@ -29,7 +29,7 @@ from grader.model.messages import Collected, Setup
 from grader.model.score import counted
 
 _RUNS_FOR_A_LANE = 40
-_SETTLED = {Verdict.PASSED, Verdict.FAILED, Verdict.CRASHED, Verdict.SKIPPED, Verdict.NOT_RUN}
+_SETTLED = {Verdict.PASSED, Verdict.FAILED, Verdict.CRASHED, Verdict.ERROR, Verdict.SKIPPED, Verdict.NOT_RUN}
 
 
 def verify(

@@ -1,6 +1,6 @@
 """What a call does as a whole: whether it raises, what it prints and warns of, its gradients, training, evaluation.
 
-The ready-made probes run beside student code, so what they return is untrusted, like every result.
+The ready-made probes run in the worker, next to student code, so what they return is untrusted, like every result.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from grader.wire.decode import copies
 
 
 def raises(function: Proxy, *args: Any, error: type[Exception] = ValueError, case: str) -> None:
-    """The call raises an error; any other that student code raises makes the check crash, and the asked one is told.
+    """The call raises an error. If student code raises another one, the check crashes, and the message names both.
 
     Args:
         function: a function of the student's.
         args: its arguments.
-        error: the builtin error that is asked.
+        error: the builtin error that is expected.
         case: what is refused, in words without hidden numbers, such as "an empty tensor".
 
     Raises:
@@ -37,16 +37,16 @@ def raises(function: Proxy, *args: Any, error: type[Exception] = ValueError, cas
     """
     call = _text(function_expected(function), args)
     try:
-        yours = function(*args)
+        actual = function(*args)
     except error as raised:
         if raised_by_student(raised) is None:
             raise
         return
     except Exception as raised:
-        another_expected(raised, say("{} is asked for {}", show.with_article(error.__name__), case))
+        another_expected(raised, say("expected {} for {}", show.with_article(error.__name__), case))
         raise
-    public = say("`{}` accepts {}; {} is asked", function, case, show.with_article(error.__name__))
-    raise CheckFailed(public, f"{public}\nthe call  {call}\ngives     {show.show(yours)}")
+    public = say("`{}` raised nothing for {}; expected {}", function, case, show.with_article(error.__name__))
+    raise CheckFailed(public, f"{public}\nthe call  {call}\nreturned  {show.show(actual)}")
 
 
 def accepts(function: Proxy, *args: Any, error: type[Exception] = ValueError, case: str) -> Any:
@@ -65,29 +65,31 @@ def accepts(function: Proxy, *args: Any, error: type[Exception] = ValueError, ca
     try:
         return function(*args)
     except error as raised:
-        if (told := raised_by_student(raised)) is None:
+        if (mine := raised_by_student(raised)) is None:
             raise
-        public = say("`{}` refuses {}; there is no reason for {}", function, case, show.with_article(error.__name__))
-        raise CheckFailed(public, f"{public}\nthe call  {call}\nraised    {told.type}: {told.text}") from None
+        public = say("`{}` raised {} for {}; expected a result", function, show.with_article(error.__name__), case)
+        raise CheckFailed(public, f"{public}\nthe call  {call}\nraised    {mine.type}: {mine.text}") from None
 
 
-def answers(function: Proxy, *args: Any, asked: bool, case: str) -> None:
+def answers(function: Proxy, *args: Any, expected: bool, case: str) -> None:
     """The call returns this truth value, as a bool.
 
     Args:
         function: a function of the student's.
         args: its arguments.
-        asked: what it must return.
+        expected: what it must return.
         case: when, in words without hidden numbers, such as "for an empty tensor".
     """
-    yours = function_expected(function)(*args)
-    require(isinstance(yours, (bool, np.bool_)), say("`{}` must return True or False", function))
-    require(bool(yours) == asked, say("`{}` returns {} {}; {} is asked", function, bool(yours), case, asked))
+    actual = function_expected(function)(*args)
+    if not isinstance(actual, (bool, np.bool_)):
+        public = say("`{}` returned {}; expected True or False", function, show.kind(actual, public=True))
+        raise CheckFailed(public, f"`{word_of(function)}` returned {show.kind(actual)}; expected True or False", "kind")
+    require(bool(actual) == expected, say("`{}` returned {} {}; expected {}", function, bool(actual), case, expected))
 
 
 @contextmanager
 def calling(function: Proxy, *args: Any) -> Iterator[Any]:
-    """The result of a call. Where what runs inside fails, staff are told the call as well."""
+    """The result of a call. If the code inside fails, staff also read the call."""
     call = _text(function_expected(function), args)
     try:
         yield function(*args)
@@ -156,7 +158,7 @@ def seeded(seed: int, function: Proxy, *args: Any, **kwargs: Any) -> Any:
 
 
 def poisoned(function: Proxy, *args: Any, **kwargs: Any) -> Any:
-    """The result of a call in which uninitialized memory holds NaN, or the largest integer. Compare it."""
+    """The result of a call in which uninitialized memory holds NaN, or the largest integer; compare it."""
     return own_probe(function, "poisoned", [list(args), kwargs], args, kwargs)
 
 
@@ -171,20 +173,20 @@ def _heard(function: Proxy, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tu
         case [result, str() as out, str() as err, list() as rows, bool() as still_show]:
             if all(isinstance(row, list) and len(row) == 2 for row in rows):
                 return Heard(result, out, err, [(str(kind), str(text)) for kind, text in rows]), still_show
-    raise CheckFailed(say("what `{}` prints and warns of could not be read", function))
+    raise CheckFailed(say("the prints and warnings of `{}` could not be read", function))
 
 
 def no_warning(function: Proxy, *args: Any, **kwargs: Any) -> Any:
     """The call causes no warning, and silences none. Gives its result."""
-    found, still_show = _heard(function, args, kwargs)
-    report(function, "warnings", len(found.warnings))
-    text = "\n".join(f"{kind}: {text}" for kind, text in found.warnings)
+    call, still_show = _heard(function, args, kwargs)
+    report(function, "warnings", len(call.warnings))
+    text = "\n".join(f"{kind}: {text}" for kind, text in call.warnings)
     public = say("`{}` causes a warning", function)
-    require(not found.warnings, public, f"{public}\n{text}")
+    require(not call.warnings, public, f"{public}\n{text}")
     files = connection_of(function).files.values()
     silences = any(word in text for text in files for word in _SILENCERS)
     require(still_show and not silences, say("`{}` silences warnings; fix their cause", function))
-    return found.result
+    return call.result
 
 
 def training_step(
@@ -218,7 +220,7 @@ def training_step(
             named = [*before.values(), *after.values(), *(each for each in gradients.values() if each is not None)]
             if all(isinstance(each, torch.Tensor) for each in named):
                 return Trained(result, before, after, gradients)
-    raise CheckFailed(say("what `{}` does to the model could not be read", function))
+    raise CheckFailed(say("the effect of `{}` on the model could not be read", function))
 
 
 def evaluation(
@@ -237,36 +239,39 @@ def evaluation(
     match own_probe(function, "evaluation", [list(args), model, batch_size, seed], args, {}):
         case [result, bool(), bool(), bool(), bool()] as answer:
             return Evaluated(result, *answer[1:])
-    raise CheckFailed(say("what `{}` does to the model could not be read", function))
+    raise CheckFailed(say("the effect of `{}` on the model could not be read", function))
 
 
-def report(function: Proxy, name: str, found: int) -> None:
-    """Note a count for the report, the largest of a check."""
+def report(function: Proxy, name: str, number: int) -> None:
+    """Note a count for the report, which has the largest one of a check."""
     counters = connection_of(function).record.counters
     # A check may count several calls; the report has one number of each name.
-    counters[name] = max(found, counters.get(name, 0))
+    counters[name] = max(number, counters.get(name, 0))
 
 
 # -- gradients -------------------------------------------------------------------------------------------------------
 
 _LOST = say(
-    " has no gradient: on the way the numbers went through something that records none "
+    " has no gradient: its numbers went through something that autograd does not record "
     "(a list, NumPy, .item(), .detach(), .data, torch.no_grad(), integers, a comparison)"
 )
-_IN_PLACE = say(" has no gradient: an argument is changed in place, which PyTorch refuses where gradients are recorded")
+_IN_PLACE = say(" has no gradient: an argument is changed in place, which PyTorch refuses while autograd records")
 _REFUSED = (
     ("Can't call numpy() on Tensor that requires grad", _LOST),
     ("a leaf Variable that requires grad is being used in an in-place operation", _IN_PLACE),
     ("a view of a leaf Variable that requires grad is being used in an in-place operation", _IN_PLACE),
-    ("modified by an inplace operation", say(" has no gradient: what it needs was overwritten in place on the way")),
+    (
+        "modified by an inplace operation",
+        say(" has no gradient: a value that the gradient needs was overwritten in place"),
+    ),
     (
         "arguments don't support automatic differentiation",
-        say(" has no gradient: it was written by `out=`, where none is recorded"),
+        say(" has no gradient: it was written by `out=`, which autograd does not record"),
     ),
 )
-"""What PyTorch says where it refuses a gradient, and what that means."""
+"""Parts of errors that PyTorch raises where it cannot compute a gradient, and what they mean."""
 
-_BELONGS = 1e-3
+_EXACT = 1e-3
 """How exact, relative and absolute, the product of gradient and arguments is: float32 sums of some hundred numbers."""
 
 
@@ -295,25 +300,24 @@ def keeps_graph(function: Proxy, *args: Any, degree: float | None = None) -> Non
         function: a function of the student's.
         args: its arguments.
         degree: of a result that grows by the factor c ** degree where all tensor arguments grow by c, such as 2 of a
-            sum of squares. Then gradient . x must be degree times the result, so a gradient that is only borrowed
-            from the arguments shows.
+            sum of squares. Then gradient . x must be degree times the result, which reveals a gradient that covers
+            only a part of the computation.
     """
-    # Without a floating-point argument there is no gradient to lose, and nothing is asked.
-    wanted = [arg for arg in args if isinstance(arg, torch.Tensor) and arg.dtype.is_floating_point]
+    # Without a floating-point argument there is no gradient to lose.
+    needed = any(isinstance(arg, torch.Tensor) and arg.dtype.is_floating_point for arg in args)
     grads = gradients(function, *args)
-    found = [grad for grad in grads if grad is not None]
-    require(not wanted or found, say("{}{}", _of(function), _LOST))
+    require(not needed or any(grad is not None for grad in grads), say("{}{}", _of(function), _LOST))
     if degree is None:
         return
     result = function(*copies(*args))
     is_tensor(result)
     products = [(grad.double() * arg.double()).sum() for grad, arg in zip(grads, args, strict=True) if grad is not None]
-    asked, belongs = degree * float(result.detach().double().sum()), float(sum(products))
-    public = say("the gradient does not belong to the result: a part of it was computed where no gradient is recorded")
+    expected, product = degree * float(result.detach().double().sum()), float(sum(products))
+    public = say("the gradient does not match the result: autograd did not record a part of the computation")
     require(
-        math.isclose(asked, belongs, rel_tol=_BELONGS, abs_tol=_BELONGS),
+        math.isclose(expected, product, rel_tol=_EXACT, abs_tol=_EXACT),
         public,
-        f"{public}\ngradient . x is {belongs:g}, {degree:g} times the result is {asked:g}",
+        f"{public}\nexpected gradient . x to be {degree:g} times the result ({expected:g}), got {product:g}",
     )
 
 
@@ -329,7 +333,7 @@ def _of(function: Proxy) -> Public:
 
 
 def learns(module: Any, *args: Any, what: str = "the module") -> None:
-    """Every parameter that is to be trained gets a gradient that is not all zeros, from the squares of the result.
+    """Every trainable parameter gets a gradient that is not all zeros, from the squares of the result.
 
     Args:
         module: the student's. Its gradients are those of this call afterwards.
@@ -339,7 +343,7 @@ def learns(module: Any, *args: Any, what: str = "the module") -> None:
     is_instance(module, torch.nn.Module, what)
     match own_probe(module, "idle_parameters", [list(args)], args, {}):
         case [int(count), bool(has_gradient), list() as idle] if all(isinstance(name, str) for name in idle):
-            require(count, say("{} has no parameter that can be trained", what))
+            require(count, say("{} has no trainable parameter", what))
             require(has_gradient, say("the result of {} has no gradient", what))
             public = say("a parameter of {} gets no gradient", what)
             require(not idle, public, f"{public}: {', '.join(idle)}")

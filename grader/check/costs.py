@@ -1,8 +1,8 @@
 """What a call costs, by counts that do not depend on the machine: operators, memory, copies, waits, collectives.
 
-The counts come from a probe that runs beside student code (`grader.worker.counting`), so they are untrusted and explain
-a result. What decides about loops is the text of the submission, and CPU time that is measured from outside: a loop
-costs time in whatever way it is hidden.
+The counts come from a probe that runs next to student code (`grader.worker.counting`), so they are untrusted and only
+explain a result. The text of the submission decides about loops, and so does CPU time that is measured from outside: a
+hidden loop costs time, too.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from grader.check.text import reads_openly
 from grader.check.values import agrees
 from grader.connection.connection import Proxy, connection_of, is_proxy, named, place_of, word_of
 from grader.connection.student import own_probe
-from grader.model.endings import CannotJudge, CheckFailed
+from grader.model.endings import CannotRun, CheckFailed
 from grader.model.picture import Moment
 from grader.model.public import Limit, Public, say
 from grader.wire.decode import copies
@@ -96,19 +96,19 @@ def count(function: Proxy, *args: Any, allow: Collection[str] = (), **kwargs: An
     """
     reads_openly(function, allow)
     match own_probe(function, "count", [list(args), kwargs], args, kwargs):
-        case [result, dict() as found]:
-            counts = _read(found, result)
+        case [result, dict() as reply]:
+            counts = _read(reply, result)
             if counts is not None:
                 return counts
-    raise CheckFailed(say("what `{}` costs could not be counted", function))
+    raise CheckFailed(say("the costs of `{}` could not be counted", function))
 
 
-def _read(found: dict[Any, Any], result: Any) -> Counts | None:
-    """The counts, if they are counts at all."""
-    numbers: dict[str, Any] = {name: found.get(name) for name in _NUMBERS}
-    tables: dict[str, Any] = {name: read_table(name, found.get(name)) for name in _TABLES}
-    span_count: Any = found.get("span_count")
-    rows = _moments(found.get("spans"))
+def _read(reply: dict[Any, Any], result: Any) -> Counts | None:
+    """The counts; None if the worker sent anything else."""
+    numbers: dict[str, Any] = {name: reply.get(name) for name in _NUMBERS}
+    tables: dict[str, Any] = {name: read_table(name, reply.get(name)) for name in _TABLES}
+    span_count: Any = reply.get("span_count")
+    rows = _moments(reply.get("spans"))
     if rows is None or None in tables.values() or not all(map(_is_count, (span_count, *numbers.values()))):
         return None
     return Counts(**numbers, **tables, spans=show.Spans(rows, span_count), result=result)
@@ -122,7 +122,7 @@ def read_table(table: str, counts: Any) -> Counter[str] | None:
     """A count by names, as a worker says; None if it is not one. Names that it made up could carry a hidden input."""
     if not isinstance(counts, dict) or not all(map(_is_count, counts.values())):
         return None
-    found: Counter[str] = Counter()
+    table_counts: Counter[str] = Counter()
     for name, number in counts.items():
         text = str(name)
         if table == "ops":
@@ -130,30 +130,30 @@ def read_table(table: str, counts: Any) -> Counter[str] | None:
         else:
             ours = text in ESCAPES if table == "escapes" else _COLLECTIVES.fullmatch(text) is not None
         # An unknown name still counts, under a name of ours: a new operator of PyTorch's must not make a loop free.
-        found[text if ours else "other"] += number
-    return found
+        table_counts[text if ours else "other"] += number
+    return table_counts
 
 
 def _moments(rows: Any) -> tuple[Moment, ...] | None:
     """What took virtual time, as a worker says; None if it says it wrongly."""
-    found = []
+    moments = []
     for row in rows[:_MOST_MOMENTS] if isinstance(rows, list) else [None]:
         # One row that is wrong makes the whole a made-up list. A place that we do not know is only not named.
         match row:
             case [str(name), str(place), float(start), float(end)] if 0 <= start <= end < math.inf:
-                found.append(Moment(_known(name), place if place in ("host", "0", "1") else "?", start, end))
+                moments.append(Moment(_known(name), place if place in ("host", "0", "1") else "?", start, end))
             case _:
                 return None
-    return tuple(found)
+    return tuple(moments)
 
 
 def _known(name: str) -> str:
     """The name of a moment. A worker's own words could carry a hidden input, so only ours and operators' pass."""
-    found = _MOMENT.fullmatch(name)
-    if found is None:
+    match = _MOMENT.fullmatch(name)
+    if match is None:
         return "other"
-    ours = found[2] in _OF_MACHINE or (found[2].isidentifier() and hasattr(torch.ops.aten, found[2]))
-    return found[1] + (found[2] if ours else "other")
+    ours = match[2] in _OF_MACHINE or (match[2].isidentifier() and hasattr(torch.ops.aten, match[2]))
+    return match[1] + (match[2] if ours else "other")
 
 
 _TIMES_CPU, _SPARE_S = 12, 0.005
@@ -190,10 +190,10 @@ def spends_no_time_on_loops(function: Proxy, theirs: Proxy, small: tuple[Any, ..
         CheckFailed: it takes far more, or its result is wrong.
     """
     is_right = agrees(_called(function, small)[0], _called(theirs, small)[0], **_CLOSE)
-    yours, took_s = _called(function, large)
+    actual, took_s = _called(function, large)
     right, limit_s = _called(theirs, large)
     # Otherwise an answer could skip the work where it is large. One that is wrong for small arguments loses elsewhere.
-    if is_right and not agrees(yours, right, **_CLOSE):
+    if is_right and not agrees(actual, right, **_CLOSE):
         raise CheckFailed(say("the result of `{}` for a large input is wrong", function), about="values")
     if took_s is None or limit_s is None or took_s <= _TIMES_CPU * limit_s + _SPARE_S:
         return
@@ -202,8 +202,8 @@ def spends_no_time_on_loops(function: Proxy, theirs: Proxy, small: tuple[Any, ..
         took_s, limit_s = min(took_s, _fresh_s(function, small, large)), _fresh_s(theirs, small, large)
         if took_s <= _TIMES_CPU * limit_s + _SPARE_S:
             return
-    public = say("`{}` takes far more time for a large input than the reference: a loop in Python", function)
-    numbers = f"it takes {took_s * 1e3:.3g} ms of CPU time, the reference {limit_s * 1e3:.3g} ms"
+    public = say("`{}` takes far more time for a large input than the reference: it loops in Python", function)
+    numbers = f"it takes {took_s * 1e3:.3g} ms of CPU time, and the reference takes {limit_s * 1e3:.3g} ms"
     raise CheckFailed(public, f"{public}\n{numbers}", about="performance")
 
 
@@ -237,11 +237,11 @@ _LIMITS: Mapping[str, tuple[Callable[[str], Public], Public]] = {
     "transferred": (lambda most: say("copies more than {} bytes between devices", most), say("copies between devices")),
     "syncs": (lambda often: say("waits more than {} for a device", often), say("waits for a device")),
     "collectives": (lambda most: say("calls more than {} collectives", most), say("calls collectives")),
-    "sent": (lambda most: say("hands more than {} bytes to collectives", most), say("hands tensors to collectives")),
+    "sent": (lambda most: say("passes more than {} bytes to collectives", most), say("passes tensors to collectives")),
     "escapes": (lambda often: say("takes numbers out of PyTorch more than {}", often), _LEAVES),
     "versions": (lambda often: say("writes more than {} into its arguments", often), say("writes into its arguments")),
 }
-"""For each count: what is said where it is above a limit, and above 0."""
+"""For each count: the message where it is above a limit, and above a limit of 0."""
 
 _TIMES = ("transfers", "syncs", "escapes", "versions")
 
@@ -264,22 +264,22 @@ def uses_at_most(function: Proxy, args: tuple[Any, ...], **limits: int) -> Count
         ValueError: there is no such count.
     """
     if unknown := set(limits) - set(_LIMITS):
-        raise ValueError(f"there is no count {', '.join(sorted(unknown))}; there are {', '.join(_LIMITS)}")
+        raise ValueError(f"unknown count {', '.join(sorted(unknown))}; the counts are {', '.join(_LIMITS)}")
     # All counts come from one call, so that they tell of the same work.
     counts = count(function, *args)
     for name, most in limits.items():
         above, above_none = _LIMITS[name]
-        found = counts.total(name)
-        report(function, name, found)
-        # The limit may be told of a hidden input, what was counted may not: it can tell the input's size.
+        actual = counts.total(name)
+        report(function, name, actual)
+        # A hidden check may name the limit, but not what was counted: that can reveal the input's size.
         public = say("`{}` {}", function, above(_limit(name, most)) if most else above_none)
-        if found > most:
+        if actual > most:
             detail = getattr(counts, name)
             inner = f": {dict(detail.most_common(5))}" if isinstance(detail, Counter) else ""
-            numbers = f"counted {found:,}, at most {most:,} is asked{inner}"
+            numbers = f"expected at most {most:,}, got {actual:,}{inner}"
             drawn = counts.spans.drawn() if name in _ON_DEVICES else ""
             spans = counts.spans if drawn else None
-            picture = show.counted(name, {"yours": found, "at most": most}, "" if inner else numbers, spans)
+            picture = show.counted(name, {"got": actual, "at most": most}, "" if inner else numbers, spans)
             about = "memory" if name == "bytes" else "performance"
             raise CheckFailed(public, "\n".join(filter(None, (public, numbers, drawn))), about, picture)
     return counts
@@ -310,15 +310,15 @@ def no_loop(function: Proxy, small: tuple[Any, ...], large: tuple[Any, ...], *, 
     many = ops.total()
     report(function, "ops", many)
     if many > few + slack:
-        public = say("`{}` runs more operations the larger its input is: a loop in Python", function)
+        public = say("`{}` runs more operations for a larger input: it loops in Python", function)
         top = ", ".join(f"{name} {n} times" for name, n in ops.most_common(3))
         story = f"{public}\nsmall input  {few} operations\nlarge input  {many} operations ({top})"
         raise CheckFailed(public, story, "performance", show.counted("ops", {"small input": few, "large input": many}))
     if (theirs := same_of_reference(function)) is not None:
         # Whoever runs useless operations where the input is small has as many for both.
         most = _TIMES_OPS * count_ops(theirs, *copies(*large)).total() + _SPARE_OPS
-        public = say("`{}` runs far more operations than the reference: a loop in Python", function)
-        require(many <= most, public, f"{public}\nit runs {many:,}, at most {most:,} are expected")
+        public = say("`{}` runs far more operations than the reference: it loops in Python", function)
+        require(many <= most, public, f"{public}\nexpected at most {most:,}, got {many:,}")
         spends_no_time_on_loops(function, theirs, small, large)
     return ops
 
@@ -332,7 +332,7 @@ def stays_in_torch(function: Proxy, *args: Any) -> None:
     """No number leaves PyTorch on the way: by name (`tolist`, `numpy`, `item` ...), and by the gradient that stays."""
     counts = count(function, *args)
     report(function, "escapes", counts.escapes.total())
-    # One way is told and no more, in an order of ours: which there were, and in which order, is a worker's to say.
+    # A hidden check names one way only, the first by alphabet: which ways, and in which order, is the worker's choice.
     first = min(counts.escapes, default="")
     names = " and ".join(f"`{name}`" for name in counts.escapes)
     story = f"`{word_of(function)}` takes numbers out of PyTorch (by {names})"
@@ -381,20 +381,20 @@ def on_ranks(function: Proxy, each: Sequence[Sequence[Any]]) -> list[Rank]:
 
     Raises:
         CheckFailed: a rank raised, died, or waits for others that never come.
-        CannotJudge: this machine cannot fork.
+        CannotRun: this machine cannot fork.
         ValueError: the exercise's limits allow too few processes.
     """
     if not hasattr(os, "fork"):
-        raise CannotJudge("several ranks need a system that can fork")
+        raise CannotRun("several ranks need a system that can fork")
     args = [list(arguments) for arguments in each]
     if is_proxy(function) and connection_of(function).limits.processes < _PROCESSES * len(args):
-        # Else the student would be told of too many processes, none of which is theirs.
+        # Else the student would read about too many processes, none of which is theirs.
         raise ValueError(f"{len(args)} ranks need `limits: processes: {_PROCESSES * len(args)}` in exercise.yaml")
     answer = own_probe(function, "on_ranks", [args], tuple(args[0]), {}, len(args))
     if not isinstance(answer, list) or len(answer) != len(args):
-        raise CheckFailed(say("what the ranks of `{}` did could not be read", function))
+        raise CheckFailed(say("the results of the ranks of `{}` could not be read", function))
     rows = [row if isinstance(row, dict) else {} for row in answer]
-    # The cause of what the other ranks wait for is told first.
+    # First the rank that the others wait for.
     order = sorted(range(len(rows)), key=lambda rank: _CAUSES.get(str(rows[rank].get("ended")), len(_CAUSES)))
     ranks = {rank: _rank(function, rank, len(rows), rows[rank]) for rank in order}
     for rank in ranks.values():
@@ -413,13 +413,11 @@ def _rank(function: Proxy, rank: int, size: int, row: object) -> Rank:
             story = f"the process of rank {rank} of {size} ended before `{word_of(function)}` returned"
             raise CheckFailed(public, story)
         case {"ended": "waits"}:
-            public = say("`{}` waits for ever on a rank: the others do not come to the collective it calls", function)
-            raise CheckFailed(
-                public, f"rank {rank} of {size} waits in a collective: others do something else, or are done"
-            )
+            public = say("`{}` hangs on a rank: the other ranks never call the collective that it waits in", function)
+            raise CheckFailed(public, f"rank {rank} of {size} waits in a collective that other ranks do not call")
         case {"ended": "returned", "result": result, "collectives": dict() as called, "sent": int() as sent,
               "changed": bool() as changed}:  # fmt: skip
             collectives = read_table("collectives", called)
             if collectives is not None and sent >= 0:
                 return Rank(result, collectives, sent, changed)
-    raise CheckFailed(say("what the ranks of `{}` did could not be read", function))
+    raise CheckFailed(say("the results of the ranks of `{}` could not be read", function))

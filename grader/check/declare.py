@@ -42,11 +42,11 @@ def check(
     """
     # Found when the file is read, and so before any submission is.
     if category not in CATEGORIES:
-        raise ValueError(f"category {category!r} is none of {', '.join(CATEGORIES)}")
+        raise ValueError(f"unknown category {category!r}; choose one of {', '.join(CATEGORIES)}")
     if share < 0:
         raise ValueError("a share cannot be negative")
     if device not in list(Device):
-        raise ValueError(f"device {device!r} is none of {', '.join(Device)}")
+        raise ValueError(f"unknown device {device!r}; choose one of {', '.join(Device)}")
     # A mark and not a wrapper, so that a check stays an ordinary pytest function, with its fixtures and parameters.
     more = {"try_this": try_this, "call_s": call_s, "device": Device(device)}
     return pytest.mark.graded(contract=contract, category=category, share=share, shown=shown, **more)
@@ -106,11 +106,11 @@ class Rng(torch.Generator):
 
     def bools(self, *shape: int) -> torch.Tensor:
         """A tensor of True and False; with two elements or more it has both."""
-        found = self.whole(0, 1, *shape).bool()
-        if found.numel() > 1 and bool(found.all() | ~found.any()):
-            flat = found.view(-1)
-            flat[self.integer(0, found.numel() - 1)] ^= True
-        return found
+        drawn = self.whole(0, 1, *shape).bool()
+        if drawn.numel() > 1 and bool(drawn.all() | ~drawn.any()):
+            flat = drawn.view(-1)
+            flat[self.integer(0, drawn.numel() - 1)] ^= True
+        return drawn
 
     def permutation(self, count: int) -> torch.Tensor:
         """A tensor with the numbers from 0 to `count` - 1, each once."""
@@ -124,7 +124,7 @@ class Rng(torch.Generator):
 
 @dataclass(frozen=True)
 class Accelerator:
-    """What a check with `device="sim"` runs on: a simulated accelerator, or CUDA where that was asked for.
+    """What a check with `device="sim"` runs on: a simulated accelerator, or CUDA if the command selects it.
 
     Attributes:
         type: the type of its devices, which is a str such as "sim".
@@ -142,7 +142,7 @@ class Accelerator:
         if index is None:
             return self.type.value
         if index >= self.count:
-            pytest.skip(say("needs more devices of the type {} than there are here", self.type.value))
+            pytest.skip(say("needs more {} devices than this machine has", self.type.value))
         return f"{self.type}:{index}"
 
     def put(self, tensor: torch.Tensor, index: int = 0) -> torch.Tensor:

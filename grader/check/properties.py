@@ -1,10 +1,8 @@
-"""What a value is: its kind, shape, dtype, device and layout; of a module, its parameters and buffers.
+"""What a value is: its kind, shape, dtype, device and layout; the parameters and buffers of a module; `require`.
 
-Besides, `require`, with which a check says anything else.
-
-Each failure has two texts: the property that does not hold, which a student may read of a hidden check, and the whole
-story with numbers, for shown checks and for staff. A module stays in the student's worker; its parameters come as
-copies: to change them, give it those of another module with `same_weights`, or its own `load_state_dict`.
+Each failure has two texts: the public one names the property that does not hold, and may be shown for a hidden check;
+the story adds numbers, for shown checks and for staff. A module stays in the student's worker, and the check gets
+copies of its parameters. To change them, call `same_weights`, or the module's own `load_state_dict`.
 """
 
 from __future__ import annotations
@@ -27,55 +25,55 @@ def require(condition: Any, public: str, story: str = "") -> None:
 
     Args:
         condition: anything that is true or false.
-        public: what is wrong, in the student's words; must not tell a hidden input or its expected value.
+        public: what is wrong; it must not reveal a hidden input or its expected value.
         story: the same with numbers, for shown checks and staff.
     """
     if not condition:
         raise CheckFailed(public, story)
 
 
-def is_kind(fits: bool, yours: Any, asked: str, what: str) -> None:
+def is_kind(fits: bool, actual: Any, expected: str, what: str) -> None:
     """Fail unless a value is of a kind.
 
     Args:
         fits: whether it is.
-        yours: the value.
-        asked: the kind, in words.
+        actual: the value.
+        expected: the kind, in words.
         what: its name in messages.
     """
     if not fits:
-        public = say("{} is {}, {} is asked", what, show.kind(yours, public=True), asked)
-        raise CheckFailed(public, f"{what} is {show.kind(yours)}, {asked} is asked", about="kind")
+        public = say("expected {} to be {}, got {}", what, expected, show.kind(actual, public=True))
+        raise CheckFailed(public, f"expected {what} to be {expected}, got {show.kind(actual)}", about="kind")
 
 
-def is_tensor(yours: Any, what: str = "the result") -> None:
+def is_tensor(actual: Any, what: str = "the result") -> None:
     """The value is a tensor."""
-    is_kind(isinstance(yours, torch.Tensor), yours, "a tensor", what)
+    is_kind(isinstance(actual, torch.Tensor), actual, "a tensor", what)
 
 
-def is_array(yours: Any, what: str = "the result") -> None:
+def is_array(actual: Any, what: str = "the result") -> None:
     """The value is a NumPy array."""
-    is_kind(isinstance(yours, np.ndarray), yours, "a NumPy array", what)
+    is_kind(isinstance(actual, np.ndarray), actual, "a NumPy array", what)
 
 
-def is_instance(yours: Any, kind: Any, what: str = "the result") -> None:
+def is_instance(actual: Any, kind: Any, what: str = "the result") -> None:
     """The value is of a type: a plain one, one of PyTorch's, or a class of the student's; bool is no int here."""
-    is_kind(is_of(yours, kind), yours, show.with_article(word_of(kind) if is_proxy(kind) else kind.__name__), what)
+    is_kind(is_of(actual, kind), actual, show.with_article(word_of(kind) if is_proxy(kind) else kind.__name__), what)
 
 
-def is_of(yours: Any, kind: Any) -> bool:
+def is_of(actual: Any, kind: Any) -> bool:
     """Whether a value is of a type. What stays in a worker is examined there, and its answer is untrusted."""
-    if is_proxy(yours):
+    if is_proxy(actual):
         known = kind if is_proxy(kind) else f"{kind.__module__}.{kind.__qualname__}"
-        connection = place_of(yours).connection
-        return connection.call(named(connection, "is_instance", ""), (yours, known), {}, yours) is True
+        connection = place_of(actual).connection
+        return connection.call(named(connection, "is_instance", ""), (actual, known), {}, actual) is True
     # In Python True is an int; an exercise that asks for a number does not mean that.
-    return not is_proxy(kind) and isinstance(yours, kind) and not (kind is int and isinstance(yours, bool))
+    return not is_proxy(kind) and isinstance(actual, kind) and not (kind is int and isinstance(actual, bool))
 
 
-def has_shape(yours: Any, what: str) -> None:
+def has_shape(actual: Any, what: str) -> None:
     """The value has a shape and a dtype: it is a tensor, an array or a NumPy number."""
-    is_kind(hasattr(type(yours), "shape") and hasattr(type(yours), "dtype"), yours, "a tensor", what)
+    is_kind(hasattr(type(actual), "shape") and hasattr(type(actual), "dtype"), actual, "a tensor", what)
 
 
 def kind(value: Any) -> str:
@@ -83,14 +81,14 @@ def kind(value: Any) -> str:
     return show.kind(value, public=True)
 
 
-def pair(head: str, asked: Any, yours: Any, first: str = "asked", second: str = "yours") -> str:
-    """A head, and below it what is asked and what is there."""
+def pair(head: str, expected: Any, actual: Any, first: str = "expected", second: str = "got") -> str:
+    """A head, and below it the expected value and the actual one."""
     width = max(len(first), len(second)) + 2
-    return f"{head}\n{first:<{width}}{asked}\n{second:<{width}}{yours}"
+    return f"{head}\n{first:<{width}}{expected}\n{second:<{width}}{actual}"
 
 
 def said_by(story: str) -> str:
-    """What a pair says below its head, which a picture says as well."""
+    """The lines of a pair below its head; a picture may replace them."""
     return story.partition("\n")[2]
 
 
@@ -99,56 +97,64 @@ def type_name(value: Any) -> str:
     return kind_of(value) if is_proxy(value) else type(value).__name__
 
 
-def same_shape(yours: Any, asked: Any, what: str = "the result") -> None:
-    """The shapes are equal; `asked` is a tensor, an array or a shape."""
-    has_shape(yours, what)
-    wanted = tuple(asked.shape if hasattr(asked, "shape") else asked)
-    if show.shape(yours) != wanted:
-        public = say("{} has the wrong shape", what)
-        story = pair(public, wanted, show.shape(yours))
-        raise CheckFailed(public, story, "shape", show.two_shapes(wanted, show.shape(yours), said_by(story)))
+def same_shape(actual: Any, expected: Any, what: str = "the result") -> None:
+    """The shapes are equal; `expected` is a tensor, an array or a shape."""
+    has_shape(actual, what)
+    wanted = tuple(expected.shape if hasattr(expected, "shape") else expected)
+    if show.shape(actual) != wanted:
+        raise wrong_shape(show.shape(actual), wanted, what)
 
 
-def same_dtype(yours: Any, asked: Any, what: str = "the result") -> None:
-    """The dtypes are equal; `asked` is a tensor, an array or a dtype."""
-    has_shape(yours, what)
+def wrong_shape(actual: tuple[int, ...], expected: tuple[int, ...], what: str) -> CheckFailed:
+    """How a check ends where two shapes must be equal and are not."""
+    public = say("{} has the wrong shape", what)
+    story = pair(public, expected, actual)
+    return CheckFailed(public, story, "shape", show.two_shapes(expected, actual, said_by(story)))
+
+
+def same_dtype(actual: Any, expected: Any, what: str = "the result") -> None:
+    """The dtypes are equal; `expected` is a tensor, an array or a dtype."""
+    has_shape(actual, what)
     # By name, as PyTorch and NumPy have types of their own for the same dtype.
-    wanted = str(getattr(asked, "dtype", asked)).removeprefix("torch.")
-    if show.dtype(yours) != wanted:
-        public = say("{} has dtype {}, {} is asked", what, show.dtype(yours, public=True), wanted)
-        raise CheckFailed(public, f"{what} has dtype {show.dtype(yours)}, {wanted} is asked", about="dtype")
+    wanted = str(getattr(expected, "dtype", expected)).removeprefix("torch.")
+    if show.dtype(actual) != wanted:
+        public = say("expected {} to have dtype {}, got {}", what, wanted, show.dtype(actual, public=True))
+        story = f"expected {what} to have dtype {wanted}, got {show.dtype(actual)}"
+        raise CheckFailed(public, story, about="dtype")
 
 
-def on_device(yours: Any, asked: str, what: str = "the result") -> None:
+def on_device(actual: Any, expected: str, what: str = "the result") -> None:
     """The tensor, or all of a module, is on a device; "cuda" allows any index, "cuda:1" only that one."""
-    if is_proxy(yours) and is_of(yours, torch.nn.Module):
-        for tensor in tensors_of(yours, what).values():
-            on_device(tensor, asked, say("a parameter or buffer of {}", what))
+    if is_proxy(actual) and is_of(actual, torch.nn.Module):
+        for tensor in tensors_of(actual, what).values():
+            on_device(tensor, expected, say("a parameter or buffer of {}", what))
         return
-    is_tensor(yours, what)
-    device = facts(yours).device
+    is_tensor(actual, what)
+    device = facts(actual).device
     place = device if device in show.DEVICES else "another device"  # a worker's free text goes into no message
-    if asked not in (device, device.split(":")[0]):
-        raise CheckFailed(say("{} is on {}, {} is asked", what, place, asked), about="device")
+    if expected not in (device, device.split(":")[0]):
+        raise CheckFailed(say("expected {} to be on {}, got {}", what, expected, place), about="device")
 
 
-def same_layout(yours: Any, asked: Any, what: str = "the result") -> None:
+def same_layout(actual: Any, expected: Any, what: str = "the result") -> None:
     """Shape, strides and storage offset are equal."""
-    if isinstance(asked, torch.Tensor):
-        is_tensor(yours, what)  # the strides of an array are in bytes
-    same_shape(yours, asked, what)
+    if isinstance(expected, torch.Tensor):
+        is_tensor(actual, what)  # the strides of an array are in bytes
+    same_shape(actual, expected, what)
     for name, mine, wanted in (
-        (say("strides"), strides_of(yours), strides_of(asked)),
-        (say("storage offset"), offset_of(yours), offset_of(asked)),
+        (say("strides"), strides_of(actual), strides_of(expected)),
+        (say("storage offset"), offset_of(actual), offset_of(expected)),
     ):
         if mine != wanted:
             public = say("{} has the wrong {}", what, name)
             story = pair(public, wanted, mine)
-            raise CheckFailed(public, story, picture=show.windows({"asked": asked, "yours": yours}, said_by(story)))
+            raise CheckFailed(
+                public, story, picture=show.windows({"expected": expected, "got": actual}, said_by(story))
+            )
 
 
 def facts(tensor: torch.Tensor) -> Facts:
-    """What the worker says of a tensor: `requires_grad`, `is_leaf`, `grad_fn`, `version`, `device`. It is untrusted.
+    """What the worker says about a tensor: `requires_grad`, `is_leaf`, `grad_fn`, `version`, `device`. It is untrusted.
 
     A tensor that a check made has its own facts.
     """
@@ -182,17 +188,17 @@ def has_parameters(
     Args:
         module: the student's.
         parameters: shapes by name, such as {"weight": (4, 3)}.
-        buffers: the same for buffers; any if nothing is said.
-        dtype: of all parameters; any if nothing is said.
+        buffers: the same for buffers; by default they are not checked.
+        dtype: of all parameters; by default it is not checked.
         what: its name in messages.
     """
-    found = _named(module, "parameters", what)
-    _same_names(found, parameters, say("a parameter"), say("parameters"), what)
+    tensors = _named(module, "parameters", what)
+    _same_names(tensors, parameters, say("a parameter"), say("parameters"), what)
     if buffers is not None:
         _same_names(_named(module, "buffers", what), buffers, say("a buffer"), say("buffers"), what)
-    for name, tensor in found.items():
+    for name, tensor in tensors.items():
         public = say("a parameter of {} has the wrong dtype", what)
-        story = f"{public}: {name} has {show.dtype(tensor)}, {dtype} is asked"
+        story = f"{public}: expected {dtype} for {name}, got {show.dtype(tensor)}"
         require(dtype is None or tensor.dtype is dtype, public, story)
 
 
@@ -207,24 +213,24 @@ def same_weights(module: Any, other: Any, what: str = "the module") -> None:
     theirs = other.state_dict()
     is_instance(module, torch.nn.Module, what)
     mine = _tensors(module.state_dict(), say("the state of {}", what))
-    # Names of another's are no words of the check file, so that nobody reads them of a hidden check.
+    # Names of the other module do not stand in the check file, so a hidden check must not show them.
     shapes = {name: tensor.shape for name, tensor in theirs.items()}
     _same_names(mine, shapes, say("an entry"), say("entries"), what, named=False)
     module.load_state_dict(theirs)
 
 
 def _same_names(
-    found: Mapping[str, torch.Tensor], asked: Shapes, one: str, many: str, what: str, *, named: bool = True
+    actual: Mapping[str, torch.Tensor], expected: Shapes, one: str, many: str, what: str, *, named: bool = True
 ) -> None:
-    names = pair(f"the {many} of {what}", sorted(asked), sorted(found))
-    for name, shape in asked.items():
-        told = say("{} lacks {} `{}`", what, one, name)
-        require(name in found, told if named else say("{} lacks {} that is asked", what, one), f"{told}\n{names}")
-        told = say("`{}` of {} has the wrong shape", name, what)
-        story = pair(told, tuple(shape), show.shape(found[name]))
-        require(show.shape(found[name]) == tuple(shape), told if named else say("{} has the wrong shape", one), story)
-    public = say("{} has {} that nobody asks for", what, many)
-    require(len(found) == len(asked), public, f"{public}\n{names}")
+    names = pair(f"the {many} of {what}:", sorted(expected), sorted(actual))
+    for name, shape in expected.items():
+        full = say("{} lacks {} `{}`", what, one, name)
+        require(name in actual, full if named else say("{} lacks {} that is expected", what, one), f"{full}\n{names}")
+        full = say("`{}` of {} has the wrong shape", name, what)
+        story = pair(full, tuple(shape), show.shape(actual[name]))
+        require(show.shape(actual[name]) == tuple(shape), full if named else say("{} has the wrong shape", one), story)
+    public = say("{} has unexpected {}", what, many)
+    require(len(actual) == len(expected), public, f"{public}\n{names}")
 
 
 def tensors_of(module: Any, what: str) -> dict[str, torch.Tensor]:
@@ -237,10 +243,10 @@ def _named(module: Any, kind: str, what: str) -> dict[str, torch.Tensor]:
     return _tensors(dict(iter(getattr(module, f"named_{kind}")())), say("the parameters or buffers of {}", what))
 
 
-def _tensors(found: Any, what: str) -> dict[str, torch.Tensor]:
+def _tensors(reply: Any, what: str) -> dict[str, torch.Tensor]:
     # A worker may answer anything.
-    if isinstance(found, dict) and all(
-        isinstance(key, str) and isinstance(each, torch.Tensor) for key, each in found.items()
+    if isinstance(reply, dict) and all(
+        isinstance(key, str) and isinstance(each, torch.Tensor) for key, each in reply.items()
     ):
-        return found
+        return reply
     raise CheckFailed(say("{} could not be read", what))

@@ -1,12 +1,13 @@
-"""What a check says about speed and memory: a ratio to another solution, measured side by side.
+"""Speed and memory: a ratio to another solution, measured side by side.
 
-Speed: no check fails at first. A function that seems too slow is compared once more when the rest is done, and only
-what is seen then counts; one that sleeps for seconds fails at once. What cannot be decided in time is `inconclusive`,
-and is repeated in the same way. Where the CPU clock of another process cannot be read (macOS, Windows), the ratio is
-shown as advice and decides nothing.
+Speed: no check fails at first. A function that seems too slow is measured once more when the rest is done, and only the
+second result counts; a function that sleeps for seconds fails at once. A check that cannot decide in time is
+`inconclusive`, and is repeated in the same way. Where the CPU clock of another process cannot be read (macOS, Windows),
+the ratio is shown as advice and decides nothing.
 
-Memory: the count of new storages (`costs`) is exact and untrusted: it explains. The memory of a worker's process is
-rough, and nothing that the worker says: it is read from outside, in fresh workers, where the system shows it (Linux).
+Memory: the count of new storages (`costs`) is exact but untrusted, so it explains. The memory of a worker's process is
+a rough number, but the worker cannot fake it: it is read from outside, in fresh workers, where the system shows it
+(Linux).
 """
 
 from __future__ import annotations
@@ -73,59 +74,65 @@ def as_fast_as(
     connection.refuse(what_of(function))  # endless for small inputs: it is not slow but wrong
     final = not connection.record.unconfirmed
     measurement = Measurement(function, other, inputs, at_most, same_results, size, in_place, final)
-    found = measurement.decide()
+    ratio = measurement.decide()
     limit = _limit(at_most, named)
-    span = "between " + " and ".join(_times(each, at_most).partition(" time")[0] for each in (found.low, found.high))
-    told = f"{_times(found.value, at_most)} {named} ({span}); {limit} is asked"
+    span = "between " + " and ".join(_times(each, at_most).partition(" time")[0] for each in (ratio.low, ratio.high))
+    sentence = f"{_times(ratio.value, at_most)} {named} ({span}); {_expected(at_most)}"
     # Noted before anything is decided: the report has the ratio, whether it passed or not.
-    connection.record.speed.append(_speed(found, named, told))
+    connection.record.speed.append(_speed(ratio, named, sentence))
     if not measurement.cpu_clock:
-        no_clock = say("speed is judged where the CPU clock of another process can be read, which is not so here")
-        raise CannotRun(no_clock, f"{no_clock}; by the clock on the wall: {told}")
+        no_clock = say("speed decides nothing here: this system does not show the CPU time of another process")
+        raise CannotRun(no_clock, f"{no_clock}; by wall-clock time: {sentence}")
     # No verdict is better than a wrong one: the host repeats the check when the machine is quiet.
-    if found.below is None:
-        busy = say("the machine is too busy to tell whether `{}` takes {}", function, limit)
-        raise Inconclusive(busy, f"{busy}: {span} was seen")
-    if found.below:
-        return found
-    # Nobody waits for a core in sleep, so it is the same when nothing else runs. Other processes may wait for one.
-    final = final or (found.sleeps and connection.limits.processes == 1)
-    raise _too_slow(function, found, limit, at_most, named, f"{span}; {found.samples} samples", final=final)
+    if ratio.below is None:
+        busy = say("the machine is too busy to measure whether `{}` is fast enough; it must {}", function, limit)
+        raise Inconclusive(busy, f"{busy} (measured: {span})")
+    if ratio.below:
+        return ratio
+    # A sleeping process does not wait for a core, so a quiet machine changes nothing. Other processes may wait for one.
+    final = final or (ratio.sleeps and connection.limits.processes == 1)
+    raise _too_slow(function, ratio, limit, at_most, named, f"{span}; {ratio.samples} samples", final=final)
 
 
 def _too_slow(
-    function: Proxy, found: Ratio, limit: Public, at_most: float, named: str, seen: str, *, final: bool
+    function: Proxy, ratio: Ratio, limit: Public, at_most: float, named: str, samples: str, *, final: bool
 ) -> CheckFailed | Inconclusive:
-    public, head = say("`{}` is too slow: {} is asked", function, limit), ""
-    if found.waits:
-        # By CPU time alone sleep is free; a function that sleeps reads that, as its milliseconds would look fine.
+    public, head = say("`{}` is too slow: it must {}", function, limit), ""
+    if ratio.waits:
+        # Sleep takes no CPU time, so the milliseconds of a function that sleeps would look fine.
         public = say("`{}` sleeps, or works in other processes, for longer than it may take", function)
     else:
-        more = "more than " if found.at_least else ""
-        head = f"`{word_of(function)}` takes {more}{_times(found.value, at_most)} {named}; {limit} is asked"
+        more = "more than " if ratio.at_least else ""
+        verb = "takes" if at_most >= 1 else "is"
+        head = f"`{word_of(function)}` {verb} {more}{_times(ratio.value, at_most)} {named}; {_expected(at_most)}"
     if not final:
-        seems = say("{}; that was seen while other things went on, and is to be confirmed", public)
-        return Inconclusive(seems, f"{head or public}; that is to be confirmed")
+        seems = say("{} (measured while other programs ran; to be confirmed)", public)
+        return Inconclusive(seems, f"{head or public} (to be confirmed)")
     return CheckFailed(
         public,
-        f"{head or public}\na call of yours takes {_number(1000 * found.mine_s)} ms of CPU time, of the other "
-        f"{_number(1000 * found.other_s)} ms ({seen}, {found.pairs} pairs of fresh processes)",
+        f"{head or public}\nyour call takes {_number(1000 * ratio.mine_s)} ms of CPU time, the other one takes "
+        f"{_number(1000 * ratio.other_s)} ms ({samples}, {ratio.pairs} pairs of fresh processes)",
     )
 
 
 def _limit(at_most: float, named: str) -> Public:
-    """The limit in words: as a multiple of a time, or of a speed."""
+    """What a function must do, in words: with a multiple of a time, or of a speed."""
     if at_most >= 1:
-        return say("at most {} times as long as {}", Limit(f"{at_most:g}"), named)
-    return say("at least {} times as fast as {}", Limit(f"{1 / at_most:g}"), named)
+        return say("take at most {} times as long as {}", Limit(f"{at_most:g}"), named)
+    return say("be at least {} times as fast as {}", Limit(f"{1 / at_most:g}"), named)
 
 
-def _speed(found: Ratio, against: str, told: str) -> Speed:
+def _expected(at_most: float) -> str:
+    """The limit behind a ratio in words."""
+    return f"expected at most {at_most:g} times" if at_most >= 1 else f"expected at least {1 / at_most:g} times"
+
+
+def _speed(ratio: Ratio, against: str, sentence: str) -> Speed:
     """What was measured, for the report."""
-    high = None if math.isinf(found.high) else _rounded(found.high)
-    ratios = _rounded(found.value), _rounded(found.low), high, _rounded(found.limit)
-    times = _rounded(1000 * found.mine_s), _rounded(1000 * found.other_s)
-    return Speed(told, against, *ratios, *times, found.samples, found.pairs)
+    high = None if math.isinf(ratio.high) else _rounded(ratio.high)
+    ratios = _rounded(ratio.value), _rounded(ratio.low), high, _rounded(ratio.limit)
+    times = _rounded(1000 * ratio.mine_s), _rounded(1000 * ratio.other_s)
+    return Speed(sentence, against, *ratios, *times, ratio.samples, ratio.pairs)
 
 
 def _times(ratio: float, at_most: float) -> str:
@@ -188,9 +195,9 @@ def as_lean_as(
     report(function, "peak", mine.peak)
     public = say("`{}` needs more than {} times the memory of the reference", function, Limit(f"{at_most:g}"))
     if theirs.peak == 0:
-        # A multiple of nothing is nothing, so the limit would be no help in a message.
+        # A multiple of 0 is 0, so the limit would not help in a message.
         public = say("`{}` makes new memory; the reference makes none", function)
-    story = f"{public}\nyours {mine.peak:,} bytes at the peak, the reference {theirs.peak:,}"
+    story = f"{public}\nyour call needs {mine.peak:,} bytes at its peak, the reference needs {theirs.peak:,}"
     require(mine.peak <= at_most * theirs.peak + _SMALL, public, story)
     result, right = _look_from_outside(function, reference, inputs(size), inputs(max(1, size // 100)), at_most)
     # Otherwise an answer could skip the work where it is large. One that is wrong for tiny arguments loses elsewhere.
@@ -211,15 +218,15 @@ def _look_from_outside(
     most = limit * (their_after.peak - their_before.resident)
     mapped = their_after.mapped_peak - their_before.mapped
     grown = {
-        "by the call": (after.peak - before.resident, most + _CALL_SLACK),
+        "during the call": (after.peak - before.resident, most + _CALL_SLACK),
         # What was made when the file was loaded counts, too, and memory that nothing was written to.
-        "since it was loaded": (after.peak - their_before.resident, most + _LIFE_SLACK),
+        "since the file was loaded": (after.peak - their_before.resident, most + _LIFE_SLACK),
         "in all": (after.mapped_peak - their_before.mapped, mapped + most + _LIFE_SLACK),
     }
-    for when, (found, allowed) in grown.items():
-        if found > allowed:
+    for when, (grew, allowed) in grown.items():
+        if grew > allowed:
             public = say("`{}` needs much more memory than the reference", function)
-            numbers = f"its process grows by {found >> 20} MB {when}, at most {int(allowed) >> 20} MB are expected"
+            numbers = f"expected its process to grow by at most {int(allowed) >> 20} MB {when}, got {grew >> 20} MB"
             raise CheckFailed(public, f"{public}\n{numbers}", about="memory")
     return result, right
 

@@ -60,9 +60,9 @@ def uses_only(function: Proxy, *allowed: Rule) -> None:
     for name, mention in _uses(function):
         of_python = mention.name[1:] in _OF_PYTHON or ("." in name and name.split(".")[0] in sys.stdlib_module_names)
         if name not in names and not of_python:
-            public = say("`{}` uses more than the rule allows, which is only: {}", function, listed)
+            public = say("`{}` uses more than the rule allows; allowed: {}", function, listed)
             used = mention.name.removeprefix("builtins.")
-            raise _failed(function, mention, public, f"{used} is not among what the rule allows: {listed}")
+            raise _failed(function, mention, public, f"uses {used}, which the rule does not allow; allowed: {listed}")
 
 
 def does_not_call(function: Proxy, *left_out: Rule) -> None:
@@ -80,10 +80,10 @@ def does_not_call(function: Proxy, *left_out: Rule) -> None:
     rules = {_known(rule): _shown(rule) for rule in left_out}
     for name, mention in _uses(function):
         if (rule := rules.get(name)) is not None:
-            public = say("`{}` uses `{}`; the rule is to do without it", function, rule)
+            public = say("`{}` uses `{}`, which the rule forbids", function, rule)
             same = mention.name.removeprefix("torch.") == rule
             also = "" if same else f" ({mention.name} is another name or form of it)"
-            raise _failed(function, mention, public, f"it uses {rule}, and the rule is to do without it{also}")
+            raise _failed(function, mention, public, f"uses {rule}, which the rule forbids{also}")
 
 
 def imports_no(student: Student, *packages: str) -> None:
@@ -95,7 +95,7 @@ def imports_no(student: Student, *packages: str) -> None:
     reads_openly(named(connection, ""))
     for mention in text_of(connection.files, connection.module).imports:
         if mention.name in packages:
-            text = say("your file imports {}; the rule needs no help from there", mention.name)
+            text = say("your file imports {}, which the rule forbids", mention.name)
             raise CheckFailed(text, f"{text} (line {mention.line})", from_text=True)
 
 
@@ -113,7 +113,7 @@ def _uses(function: Proxy) -> Iterator[tuple[str, Mention]]:
 def _failed(function: Proxy, mention: Mention, public: Public, why: str) -> CheckFailed:
     connection = connection_of(function)
     line = text_of(connection.files, connection.module).shown(mention, connection.folder)
-    return CheckFailed(public, f"`{word_of(function)}`: {why}{line}")
+    return CheckFailed(public, f"`{word_of(function)}` {why}{line}")
 
 
 def _name_of(mention: Mention, own: set[str]) -> str:
@@ -124,8 +124,8 @@ def _name_of(mention: Mention, own: set[str]) -> str:
         return _canonical(name[1:]) if not doubtful or name == ".__matmul__" else ""
     if name.split(".")[0] != "torch":
         return name.removesuffix(".__call__") if not name.startswith("builtins.") else ""
-    found = looked_up(name)
-    if not callable(found) or isinstance(found, (torch.dtype, types.ModuleType)):
+    value = looked_up(name)
+    if not callable(value) or isinstance(value, (torch.dtype, types.ModuleType)):
         return ""
     return _canonical(next(part for part in reversed(name.split(".")) if not part.startswith("__")))
 
@@ -166,13 +166,13 @@ def _canonical(name: str) -> str:
 @functools.cache
 def _aliases() -> dict[str, str]:
     """What names are aliases of, as PyTorch's documentation says."""
-    found = {}
+    aliases = {}
     for place in (torch, torch.linalg, torch.special, torch.Tensor):
         for name, value in vars(place).items():
             alias = _ALIAS.match(str(getattr(value, "__doc__", None) or "")) if callable(value) else None
             if alias and not name.startswith("_"):
-                found[name] = alias[1].split(".")[-1]
-    return found
+                aliases[name] = alias[1].split(".")[-1]
+    return aliases
 
 
 @functools.cache

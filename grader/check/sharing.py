@@ -30,41 +30,41 @@ def shares_memory(one: Any, other: Any) -> bool:
     return start < end and start < other_end and other_start < end
 
 
-def _require(condition: bool, public: str, yours: Any, base: Any, names: tuple[str, str]) -> None:
+def _require(condition: bool, public: str, actual: Any, base: Any, names: tuple[str, str]) -> None:
     """Fail unless a condition holds, with both values drawn in their storages."""
     if not condition:
-        raise CheckFailed(public, picture=show.windows({names[1]: base, names[0]: yours}))
+        raise CheckFailed(public, picture=show.windows({names[1]: base, names[0]: actual}))
 
 
-def shares(yours: Any, base: Any, what: str = "the result", base_name: str = "the argument") -> None:
+def shares(actual: Any, base: Any, what: str = "the result", base_name: str = "the argument") -> None:
     """The value shares memory with another: a view, not a copy."""
-    has_shape(yours, what)
+    has_shape(actual, what)
     public = say("{} is a copy; it must share memory with {}", what, base_name)
-    _require(shares_memory(yours, base), public, yours, base, (what, base_name))
+    _require(shares_memory(actual, base), public, actual, base, (what, base_name))
 
 
-def shares_nothing(yours: Any, base: Any, what: str = "the result", base_name: str = "the argument") -> None:
+def shares_nothing(actual: Any, base: Any, what: str = "the result", base_name: str = "the argument") -> None:
     """The value has memory of its own."""
-    has_shape(yours, what)
+    has_shape(actual, what)
     public = say("{} shares memory with {}; it must have its own", what, base_name)
-    _require(not shares_memory(yours, base), public, yours, base, (what, base_name))
+    _require(not shares_memory(actual, base), public, actual, base, (what, base_name))
 
 
-def writes_show(yours: Any, base: Any, what: str = "the result", base_name: str = "the argument") -> None:
+def writes_show(actual: Any, base: Any, what: str = "the result", base_name: str = "the argument") -> None:
     """The value has the elements of another in the same memory: a write to either shows at its place in the other.
 
     Args:
-        yours: a tensor or an array.
+        actual: a tensor or an array.
         base: what it must share memory with, element by element. Both are overwritten with small whole numbers.
         what: its name in messages.
         base_name: that of the other.
     """
-    same_shape(yours, base, what)
-    writable = not isinstance(yours, np.ndarray) or yours.flags.writeable
+    same_shape(actual, base, what)
+    writable = not isinstance(actual, np.ndarray) or actual.flags.writeable
     require(writable, say("{} is read-only; a write to it must show in {}", what, base_name))
     watch()
-    one_memory = shares_memory(yours, base)
-    for target, seen, names in ((base, yours, (base_name, what)), (yours, base, (what, base_name))):
+    one_memory = shares_memory(actual, base)
+    for target, seen, names in ((base, actual, (base_name, what)), (actual, base, (what, base_name))):
         # Twice, as one of the patterns may be what is there already.
         for first in (1, 0):
             pattern = ((np.arange(math.prod(base.shape)) + first) % _PATTERN).reshape(base.shape)
@@ -72,15 +72,15 @@ def writes_show(yours: Any, base: Any, what: str = "the result", base_name: str 
             shows = agrees(seen, copies(target)[0], rtol=0.0, atol=0.0)
             elsewhere = say("a write to {} does not show at the same place in {}", *names)
             copy = say("a write to {} does not show in {}: it is a copy", *names)
-            _require(shows, elsewhere if one_memory else copy, yours, base, (what, base_name))
+            _require(shows, elsewhere if one_memory else copy, actual, base, (what, base_name))
 
 
-def is_view_of(yours: Any, base: torch.Tensor, what: str = "the result", base_name: str = "the argument") -> None:
+def is_view_of(actual: Any, base: torch.Tensor, what: str = "the result", base_name: str = "the argument") -> None:
     """The tensor is a window on the base's storage, within its elements."""
-    is_tensor(yours, what)
-    shares(yours, base, what, base_name)
-    inside = _span_of(base)[0] <= _span_of(yours)[0] and _span_of(yours)[1] <= _span_of(base)[1]
-    _require(inside, say("{} reaches beyond {} in memory", what, base_name), yours, base, (what, base_name))
+    is_tensor(actual, what)
+    shares(actual, base, what, base_name)
+    inside = _span_of(base)[0] <= _span_of(actual)[0] and _span_of(actual)[1] <= _span_of(base)[1]
+    _require(inside, say("{} reaches beyond {} in memory", what, base_name), actual, base, (what, base_name))
 
 
 @contextmanager
@@ -94,25 +94,25 @@ def unchanged(*values: Any, what: str = "the argument") -> Iterator[None]:
     yield
     for value, old, layout, version in zip(values, before, layouts, versions, strict=True):
         if _layout(value) != layout:
-            raise CheckFailed(say("{} was changed: its shape, strides or dtype is another one now", what))
+            raise CheckFailed(say("{} was changed: its shape, strides or dtype differs now", what))
         if not _equal(value, old):
             public = say("{} was changed", what)
             raise CheckFailed(public, pair(public, show.show(old), show.show(value), "before", "after"))
         # Written and written back leaves equal numbers. The worker counts writes in place, which is untrusted, so it is
         # the last thing that is compared.
         written = facts(value).version if isinstance(value, torch.Tensor) else 0
-        require(written <= version, say("{} was written to in place, even if its numbers are the same now", what))
+        require(written <= version, say("{} was written to in place, although its numbers are the same now", what))
 
 
-def in_place(yours: Any, argument: torch.Tensor, what: str = "the result") -> None:
+def in_place(actual: Any, argument: torch.Tensor, what: str = "the result") -> None:
     """The very argument came back, changed in place."""
     watch()
-    require(yours is argument, say("{} is not the argument itself; change it in place and return it", what))
+    require(actual is argument, say("{} is not the argument itself; change it in place and return it", what))
     require(facts(argument).version > 0, say("the argument was not changed in place"))
 
 
 def changed(argument: Any) -> Any:
-    """An argument as a call left it: what the check goes on to compare is what student code made of it."""
+    """An argument as a call left it, for a check that compares what student code made of it."""
     watch()
     return argument
 

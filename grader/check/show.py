@@ -53,7 +53,7 @@ def show(value: Any) -> str:
     try:
         text = ascii(value)
     except ValueError:  # Python writes no int of more than 4300 digits
-        return f"an int of {value.bit_length()} bits" if isinstance(value, int) else "something with a very large int"
+        return f"an int of {value.bit_length()} bits" if isinstance(value, int) else "an object with a very large int"
     return text if len(text) <= _LINE else f"{text[:_LINE]} ... ({len(text)} characters)"
 
 
@@ -88,9 +88,9 @@ def dtype(value: Any, *, public: bool = False) -> str:
 _CALL = "a function (are its `()` missing?)"
 _OF_PROXIES = {
     **dict.fromkeys(("function", "method", "builtin_function_or_method"), _CALL),
-    "Tensor": "a tensor whose numbers cannot be read here (it is sparse, or on a device such as meta)",
+    "Tensor": "a tensor that the grader cannot read (it is sparse, or on a device such as meta)",
 }
-"""What objects are that stay in a worker, where the name of their class does not explain it."""
+"""Objects that stay in a worker, in words, where the name of their class does not explain them."""
 
 
 def kind(value: Any, *, public: bool = False) -> str:
@@ -222,12 +222,17 @@ _MOST_DIMS = 4
 _WIDEST = 40
 
 
-def grid(asked: torch.Tensor, yours: torch.Tensor, wrong: torch.Tensor, said: str) -> Picture | None:
-    """Small values beside the asked ones. One dim is drawn as a row; of one number there is nothing to draw."""
-    shape = tuple(asked.shape)
-    if len(shape) not in (1, 2) or asked.numel() < 2 or shape[-1] > _MOST_COLUMNS or math.prod(shape[:-1]) > _MOST_ROWS:
+def grid(expected: torch.Tensor, actual: torch.Tensor, wrong: torch.Tensor, said: str) -> Picture | None:
+    """Small values beside the expected ones. One dim is drawn as a row; one number is not drawn."""
+    shape = tuple(expected.shape)
+    if (
+        len(shape) not in (1, 2)
+        or expected.numel() < 2
+        or shape[-1] > _MOST_COLUMNS
+        or math.prod(shape[:-1]) > _MOST_ROWS
+    ):
         return None
-    tables = (value.reshape(-1, shape[-1]).tolist() for value in (asked, yours))
+    tables = (value.reshape(-1, shape[-1]).tolist() for value in (expected, actual))
     first, second = (tuple(tuple(map(_cell, row)) for row in table) for table in tables)
     if any(len(cell) > _WIDEST // shape[-1] for row in (*first, *second) for cell in row):
         return None
@@ -240,8 +245,8 @@ def _cell(number: Any) -> str:
 
 
 def windows(named: Mapping[str, Any], said: str = "") -> Picture | None:
-    """Tensors as windows on their storages, by what they are called; None if one is no tensor, or too large."""
-    found = []
+    """Tensors as windows on their storages, by their names in messages; None if one is not a tensor, or too large."""
+    drawn = []
     memories: dict[int, int] = {}
     for name, value in named.items():
         if not isinstance(value, torch.Tensor) or is_proxy(value) or value.layout is not torch.strided:
@@ -251,15 +256,15 @@ def windows(named: Mapping[str, Any], said: str = "") -> Picture | None:
         storage = value.untyped_storage()
         memory = memories.setdefault(storage.data_ptr(), len(memories))
         size = storage.nbytes() // value.itemsize
-        found.append(Window(name, tuple(value.shape), tuple(value.stride()), int(value.storage_offset()), size, memory))
-    return Picture(windows=tuple(found), said=said)
+        drawn.append(Window(name, tuple(value.shape), tuple(value.stride()), int(value.storage_offset()), size, memory))
+    return Picture(windows=tuple(drawn), said=said)
 
 
-def two_shapes(asked: tuple[int, ...], yours: tuple[int, ...], said: str) -> Picture | None:
+def two_shapes(expected: tuple[int, ...], actual: tuple[int, ...], said: str) -> Picture | None:
     """Two shapes that have to be equal, one below the other."""
-    if not asked or not yours or max(len(asked), len(yours)) > 2 * _MOST_DIMS:
+    if not expected or not actual or max(len(expected), len(actual)) > 2 * _MOST_DIMS:
         return None
-    return Picture(shapes=Shapes((NamedShape("asked", asked), NamedShape("yours", yours))), said=said)
+    return Picture(shapes=Shapes((NamedShape("expected", expected), NamedShape("got", actual))), said=said)
 
 
 def counted(counter: str, numbers: Mapping[str, int], said: str = "", spans: Spans | None = None) -> Picture:
@@ -268,7 +273,7 @@ def counted(counter: str, numbers: Mapping[str, int], said: str = "", spans: Spa
     Args:
         counter: its name.
         numbers: how many, by whose they are; the student's first.
-        said: what the picture says as well.
+        said: the lines of the message that the picture replaces.
         spans: what took virtual time, if it is to be drawn.
     """
     cards = (Card(counter, tuple(Bar(name, number) for name, number in numbers.items())),)

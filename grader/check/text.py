@@ -200,7 +200,7 @@ class Text:
             case ast.Attribute(value=ast.Attribute(attr="ctypes") as inner, attr="data"):  # the address of an array
                 fine.add(id(inner))
             case ast.Attribute(attr="format" | "format_map") if id(node) not in fine:
-                yield "format with attributes, or of a text that is not written out"
+                yield "format with attributes, or with a text that is not a literal"
             case ast.Attribute(attr=name) if _is_inside(name) and id(node) not in fine and not self._is_own(name):
                 yield f".{name}"
 
@@ -225,18 +225,18 @@ class Text:
         todo = [function] if function else list(self._bound)
         # `from torch import outer` is an answer to "write `outer`", too.
         imported = [(file, names[function]) for file, names in self._names.items() if function in names]
-        found = {Mention(path, file, 0): None for file, path in imported}
+        mentioned = {Mention(path, file, 0): None for file, path in imported}
         seen = set(todo)
         while todo:
             for file, node in self._bound.get(todo.pop(), ()):
                 for path, line in _mentioned(node, self._names[file]):
-                    found[Mention(path, file, line)] = None
+                    mentioned[Mention(path, file, line)] = None
                     # A name of the student's own leads on, in whichever of the files it is defined.
                     if (name := path.split(".")[-1]) in self._bound and name not in seen:
                         seen.add(name)
                         todo.append(name)
         own = {f"builtins.{name}" for name in self._bound}
-        return sorted((each for each in found if each.name not in own), key=lambda each: (each.file, each.line))
+        return sorted((each for each in mentioned if each.name not in own), key=lambda each: (each.file, each.line))
 
 
 def reads_openly(function: Proxy, allow: Collection[str] = ()) -> None:
@@ -253,9 +253,9 @@ def reads_openly(function: Proxy, allow: Collection[str] = ()) -> None:
     connection.names()  # a file that does not load is reported as that
     text = text_of(connection.files, connection.module)
     if text.too_deep:
-        raise CheckFailed(say("a file of yours nests too deeply to be read"), from_text=True)
+        raise CheckFailed(say("your file nests too deeply to be read"), from_text=True)
     if (mention := text.hidden(allow)) is not None:
-        what = f"`{mention.name}` could hide what your code does, so that this check cannot judge it; write it without"
+        what = f"`{mention.name}` could hide what your code does, so this check cannot judge it; do not use it"
         raise CheckFailed(what + text.shown(mention, connection.folder), from_text=True)
 
 
@@ -279,10 +279,10 @@ def _of_libraries() -> frozenset[str]:
 def looked_up(path: str) -> Any:
     """What a path names in the packages as they are loaded here, or None. Nothing is imported for it."""
     first, *rest = path.split(".")
-    found: Any = sys.modules.get(first)
+    value: Any = sys.modules.get(first)
     for part in rest:
-        found = vars(found).get(part) if isinstance(found, types.ModuleType) else getattr(found, part, None)
-    return found
+        value = vars(value).get(part) if isinstance(value, types.ModuleType) else getattr(value, part, None)
+    return value
 
 
 def _hides_by_call(function: ast.expr, args: list[ast.expr], fine: set[int]) -> Iterator[str]:
@@ -296,7 +296,7 @@ def _hides_by_call(function: ast.expr, args: list[ast.expr], fine: set[int]) -> 
         case ast.Name(id="getattr" | "hasattr" as name), [_, named, *_]:
             fine.add(id(function))
             if not isinstance(named, ast.Constant) or not isinstance(named.value, str):
-                yield f"{name} with a name that is not written out"
+                yield f"{name} with a name that is not a literal"
             elif _is_inside(named.value) or named.value in _BUILTINS:
                 yield f".{named.value}"
 
@@ -317,7 +317,7 @@ def _top(body: list[ast.stmt]) -> Iterator[ast.stmt]:
 
 def _names_in(statement: ast.stmt) -> list[str]:
     """Names that a statement at the top binds, or whose value it may change, such as `table["o"] = torch.outer`."""
-    found: dict[str, None] = {}
+    names: dict[str, None] = {}
     for node in ast.walk(statement):
         match node:
             case (
@@ -328,8 +328,8 @@ def _names_in(statement: ast.stmt) -> list[str]:
                 | ast.Subscript(value=ast.Name(id=name), ctx=ast.Store())
                 | ast.Call(func=ast.Attribute(value=ast.Name(id=name)))
             ):
-                found[name] = None
-    return list(found)
+                names[name] = None
+    return list(names)
 
 
 def _mentioned(node: ast.AST, imports: Mapping[str, str]) -> Iterator[tuple[str, int]]:

@@ -1,4 +1,4 @@
-"""Values: equal within the tolerance of their dtype. The messages tell how many differ, and where."""
+"""Values: equal within the tolerance of their dtype. The messages say how many differ, and where."""
 
 from __future__ import annotations
 
@@ -22,11 +22,12 @@ from grader.check.properties import (
     said_by,
     same_dtype,
     same_shape,
+    wrong_shape,
 )
 from grader.connection.connection import is_proxy
 from grader.connection.record import compare
-from grader.model.endings import CannotJudge, CheckFailed
-from grader.model.public import say
+from grader.model.endings import CheckFailed
+from grader.model.public import Key, say
 
 _TOLERANCES = {
     torch.float16: (1e-3, 1e-5),
@@ -40,68 +41,69 @@ _TOLERANCES = {
 
 
 def same_values(
-    yours: Any, asked: Any, what: str = "the result", *, rtol: float | None = None, atol: float | None = None
+    actual: Any, expected: Any, what: str = "the result", *, rtol: float | None = None, atol: float | None = None
 ) -> None:
-    """The values are equal, within the tolerance of the asked dtype; the dtypes may differ.
+    """The values are equal, within the tolerance of the expected dtype; the dtypes may differ.
 
     Args:
-        yours: a tensor, array, number, or list, tuple or dict of them.
-        asked: what it must be equal to; NaN is equal to NaN, and to nothing else.
+        actual: a tensor, array, number, or list, tuple or dict of them.
+        expected: what it must be equal to; NaN is equal to NaN, and to nothing else.
         what: its name in messages.
         rtol: relative tolerance, by default that of `torch.testing.assert_close` for the dtype.
         atol: absolute tolerance, likewise.
 
     Raises:
-        CannotJudge: the shapes differ, so that there is nothing to compare.
-        CheckFailed: the values differ.
+        CheckFailed: the shapes or the values differ.
     """
-    compare(yours)
+    compare(actual)
     try:
-        _same_values(yours, asked, what, rtol, atol)
+        _same_values(actual, expected, what, rtol, atol)
     except CheckFailed as failed:
         failed.by_value, failed.about = True, failed.about or "values"
         raise
 
 
-def _same_values(yours: Any, asked: Any, what: str, rtol: float | None, atol: float | None) -> None:
-    if isinstance(asked, (list, tuple, dict)):
-        _same_items(yours, asked, what, rtol, atol)
+def _same_values(actual: Any, expected: Any, what: str, rtol: float | None, atol: float | None) -> None:
+    if isinstance(expected, (list, tuple, dict)):
+        _same_items(actual, expected, what, rtol, atol)
     # bool is an int to Python, and is compared below as what it is: True is not 1 here.
-    elif isinstance(asked, (torch.Tensor, np.ndarray, np.generic, int, float, complex)) and not isinstance(asked, bool):
-        _same_numbers(yours, asked, what, rtol, atol)
-    elif type(yours) is not type(asked) or yours != asked:
-        public = say("{} is not what is asked", what)
-        raise CheckFailed(public, pair(public, show.show(asked), show.show(yours)))
+    elif isinstance(expected, (torch.Tensor, np.ndarray, np.generic, int, float, complex)) and not isinstance(
+        expected, bool
+    ):
+        _same_numbers(actual, expected, what, rtol, atol)
+    elif type(actual) is not type(expected) or actual != expected:
+        public = say("{} is not the expected value", what)
+        raise CheckFailed(public, pair(public, show.show(expected), show.show(actual)))
 
 
 def same(
-    yours: Any, asked: Any, what: str = "the result", *, rtol: float | None = None, atol: float | None = None
+    actual: Any, expected: Any, what: str = "the result", *, rtol: float | None = None, atol: float | None = None
 ) -> None:
     """Kind, shape, dtype, device and values are equal, looked at in this order."""
-    if isinstance(asked, (torch.Tensor, np.ndarray)):
-        is_kind = is_tensor if isinstance(asked, torch.Tensor) else is_array
-        is_kind(yours, what)
-        same_shape(yours, asked, what)
-        same_dtype(yours, asked, what)
-        if isinstance(asked, torch.Tensor):
-            on_device(yours, facts(asked).device, what)
+    if isinstance(expected, (torch.Tensor, np.ndarray)):
+        is_kind = is_tensor if isinstance(expected, torch.Tensor) else is_array
+        is_kind(actual, what)
+        same_shape(actual, expected, what)
+        same_dtype(actual, expected, what)
+        if isinstance(expected, torch.Tensor):
+            on_device(actual, facts(expected).device, what)
     else:
-        is_instance(yours, type(asked), what)
-    same_values(yours, asked, what, rtol=rtol, atol=atol)
+        is_instance(actual, type(expected), what)
+    same_values(actual, expected, what, rtol=rtol, atol=atol)
 
 
-def agrees(yours: Any, asked: Any, *, rtol: float | None = None, atol: float | None = None) -> bool:
-    """Whether `same_values` passes. A question, for what a check asks only where the values are right."""
+def agrees(actual: Any, expected: Any, *, rtol: float | None = None, atol: float | None = None) -> bool:
+    """Whether `same_values` passes; for what a check examines only where the values are right."""
     try:
-        same_values(yours, asked, rtol=rtol, atol=atol)
-    except (CheckFailed, CannotJudge):
+        same_values(actual, expected, rtol=rtol, atol=atol)
+    except CheckFailed:
         return False
     return True
 
 
 def as_elsewhere(
-    yours: Any,
-    asked: Any,
+    actual: Any,
+    expected: Any,
     same: Callable[[], Any],
     other: Callable[[], Any],
     what: str = "the result",
@@ -112,20 +114,20 @@ def as_elsewhere(
     """The value is right; or it is wrong in the same way where the rule plays no part, which is for another rule.
 
     Args:
-        yours: the student's value.
-        asked: the right one.
+        actual: the student's value.
+        expected: the right one.
         same: gives the student's value for an input with the same right one, to which the rule does not apply.
         other: gives the student's value for an input with another right one: the same value for all keeps no rule.
         what: its name in messages.
         rtol: relative tolerance, as for `same_values`.
         atol: absolute tolerance.
     """
-    if agrees(yours, asked, rtol=rtol, atol=atol):
+    if agrees(actual, expected, rtol=rtol, atol=atol):
         return
-    comparable = isinstance(yours, type(asked)) or (_is_numeric(yours) and _is_numeric(asked))
-    wrong_alike = agrees(yours, same(), rtol=rtol, atol=atol) and not agrees(yours, other(), rtol=rtol, atol=atol)
+    comparable = isinstance(actual, type(expected)) or (_is_numeric(actual) and _is_numeric(expected))
+    wrong_alike = agrees(actual, same(), rtol=rtol, atol=atol) and not agrees(actual, other(), rtol=rtol, atol=atol)
     if not (comparable and wrong_alike):
-        same_values(yours, asked, what, rtol=rtol, atol=atol)
+        same_values(actual, expected, what, rtol=rtol, atol=atol)
 
 
 def number(value: Any, what: str = "the result") -> Any:
@@ -135,8 +137,9 @@ def number(value: Any, what: str = "the result") -> Any:
         CheckFailed: it holds no numbers, or not one.
     """
     is_kind(_is_numeric(value), value, "a number", what)
-    if math.prod(_shape(value)) != 1:
-        raise CheckFailed(say("{} does not hold one number, but more or none", what))
+    if (count := math.prod(_shape(value))) != 1:
+        public = say("expected {} to hold one number", what)
+        raise CheckFailed(public, f"{public}, got {count}")
     return value if isinstance(value, (int, float, complex)) else _as_tensor(value).item()
 
 
@@ -145,51 +148,50 @@ def plain(value: Any) -> Any:
     return tuple(plain(item) for item in value) if isinstance(value, (list, tuple)) else value
 
 
-def _same_items(yours: Any, asked: Any, what: str, rtol: float | None, atol: float | None) -> None:
-    wanted = asked if isinstance(asked, dict) else dict(enumerate(asked))
-    # The plain kind: a tuple is asked, and any tuple will do, a named one too.
-    kind = next(base for base in (list, tuple, dict) if isinstance(asked, base))
-    is_kind(isinstance(yours, kind), yours, show.with_article(kind.__name__), what)
+def _same_items(actual: Any, expected: Any, what: str, rtol: float | None, atol: float | None) -> None:
+    wanted = expected if isinstance(expected, dict) else dict(enumerate(expected))
+    # The plain kind: where a tuple is expected, a named tuple is right, too.
+    kind = next(base for base in (list, tuple, dict) if isinstance(expected, base))
+    is_kind(isinstance(actual, kind), actual, show.with_article(kind.__name__), what)
     simple = not any(isinstance(item, (torch.Tensor, np.ndarray)) for item in wanted.values())
-    public = say("{} is not what is asked", what)
-    story = pair(public, show.show(asked), show.show(yours))
-    if len(yours) != len(asked):
+    public = say("{} is not the expected value", what)
+    story = pair(public, show.show(expected), show.show(actual))
+    if isinstance(expected, dict) and (missing := [key for key in expected if key not in actual]):
+        keys = f"the key{'s' * (len(missing) > 1)} {', '.join(map(show.show, missing))}"
+        raise CheckFailed(say("{} lacks {}", what, Key(missing[0])), f"{what} lacks {keys}")
+    if len(actual) != len(expected):
         items = say("{} has the wrong number of items", what)
-        raise CheckFailed(items, story if simple else f"{what} has {len(yours)} items, {len(asked)} are asked")
+        counts = f"expected {what} to have {len(expected)} items, got {len(actual)}"
+        raise CheckFailed(items, story if simple else counts)
     for key, item in wanted.items():
-        if isinstance(asked, dict) and key not in yours:
-            raise CheckFailed(say("{} lacks a key", what), f"{what} lacks the key {key!r}")
         try:
-            same_values(yours[key], item, f"{what}[{key!r}]", rtol=rtol, atol=atol)
+            same_values(actual[key], item, f"{what}[{key!r}]", rtol=rtol, atol=atol)
         except CheckFailed as failed:
             raise (CheckFailed(public, story) if simple else failed) from None
 
 
-def _same_numbers(yours: Any, asked: Any, what: str, rtol: float | None, atol: float | None) -> None:
-    if not _is_numeric(yours):
-        is_number = isinstance(asked, (int, float, complex, np.generic))
-        is_kind(False, yours, "a number" if is_number else show.kind(asked), what)
-    if isinstance(yours, (int, float)) and isinstance(asked, (int, float)) and yours == asked:
+def _same_numbers(actual: Any, expected: Any, what: str, rtol: float | None, atol: float | None) -> None:
+    if not _is_numeric(actual):
+        is_number = isinstance(expected, (int, float, complex, np.generic))
+        is_kind(False, actual, "a number" if is_number else show.kind(expected), what)
+    if isinstance(actual, (int, float)) and isinstance(expected, (int, float)) and actual == expected:
         return  # the common case of plain numbers, without making tensors of them
-    if isinstance(yours, int) and yours.bit_length() >= sys.float_info.max_exp:  # no float is as large
+    if isinstance(actual, int) and actual.bit_length() >= sys.float_info.max_exp:  # no float is as large
         head = say("{} has the wrong value", what)
-        raise CheckFailed(head, pair(head, show.show(asked), show.show(yours)))
+        raise CheckFailed(head, pair(head, show.show(expected), show.show(actual)))
     # PyTorch would broadcast here, and call a column equal to a row. Before anything is copied: a worker may say that a
     # few bytes are a large tensor.
-    if _shape(yours) != _shape(asked):
-        text = say("{} cannot be compared: its shape is wrong", what)
-        story = pair(text, _shape(asked), _shape(yours))
-        picture = show.two_shapes(_shape(asked), _shape(yours), said_by(story))
-        raise CannotJudge(text, story, about="shape", picture=picture)
+    if _shape(actual) != _shape(expected):
+        raise wrong_shape(_shape(actual), _shape(expected), what)
     # Compared as tensors of one kind, wherever they came from; kind and dtype have checks of their own.
-    mine, wanted = _as_tensor(yours), _as_tensor(asked)
+    mine, wanted = _as_tensor(actual), _as_tensor(expected)
     if wanted.numel() == 0 or (mine.dtype == wanted.dtype == torch.float32 and torch.equal(mine, wanted)):
         return  # the common case, without copies in float64, which for large tensors take a second
     relative, absolute = _tolerance(mine.dtype, wanted.dtype)
     relative, absolute = relative if rtol is None else rtol, absolute if atol is None else atol
     wrong, error = _differences(mine, wanted, relative, absolute)
     if bool(wrong.any()):
-        raise _values_differ(what, yours, asked, mine, wanted, wrong, error)
+        raise _values_differ(what, actual, expected, mine, wanted, wrong, error)
 
 
 def _is_numeric(value: Any) -> bool:
@@ -221,8 +223,8 @@ def _differences(
 
 def _values_differ(
     what: str,
-    yours: Any,
-    asked: Any,
+    actual: Any,
+    expected: Any,
     mine: torch.Tensor,
     wanted: torch.Tensor,
     wrong: torch.Tensor,
@@ -231,18 +233,18 @@ def _values_differ(
     count, total = int(wrong.sum()), wrong.numel()
     nan = _is_inexact(mine.dtype) and bool((mine.isnan() & ~wanted.isnan()).any())
     reason = say("has the wrong value") if total == 1 else say("has the wrong values")
-    public = say("{} {}", what, say("has NaN where a number is asked") if nan else reason)
-    # How many are wrong is the answer's to choose, and so it is told of a shown input alone.
+    public = say("{} {}", what, say("has NaN where a number is expected") if nan else reason)
+    # The answer chooses how many are wrong, so only a shown check says it.
     head = f"{public}: {count} of {total} elements are wrong" if total > 1 else str(public)
     if total <= show.WHOLE:
-        story = pair(head, show.show(asked), show.show(yours))
+        story = pair(head, show.show(expected), show.show(actual))
         return CheckFailed(public, story, picture=show.grid(wanted, mine, wrong, said_by(story)))
     first = tuple(int(i) for i in wrong.nonzero()[0])
-    lines = [head, f"first at {list(first)}: asked {_number_text(wanted[first])}, yours {_number_text(mine[first])}"]
+    lines = [head, f"first at {list(first)}: expected {_number_text(wanted[first])}, got {_number_text(mine[first])}"]
     finite = torch.where(wrong & error.isfinite(), error, -1.0)
     worst = np.unravel_index(int(finite.argmax()), tuple(wrong.shape))
     if float(finite.max()) >= 0:
-        lines.append(f"worst at {[int(i) for i in worst]}: off by {float(finite.max()):.3g}")
+        lines.append(f"the largest difference is {float(finite.max()):.3g}, at {[int(i) for i in worst]}")
     return CheckFailed(public, "\n".join(lines), picture=show.grid(wanted, mine, wrong, ""))
 
 
@@ -267,9 +269,9 @@ def _as_tensor(value: Any) -> torch.Tensor:
 
 
 def _tolerance(mine: torch.dtype, wanted: torch.dtype) -> tuple[float, float]:
-    """Relative and absolute tolerance: those of the asked dtype, and no looser ones that the answer could choose.
+    """Relative and absolute tolerance: those of the expected dtype, and no looser ones that the answer could choose.
 
-    An answer in float32 where float64 is asked loses the points of its dtype, and not those of its values as well.
+    An answer in float32 where float64 is expected loses the points of its dtype, and not those of its values as well.
     Narrower dtypes widen nothing: of float8, whose steps are an eighth and more, anything would be close enough.
     """
     return max(_of_dtype(wanted), min(_of_dtype(mine), _TOLERANCES[torch.float32]))

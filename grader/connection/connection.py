@@ -23,7 +23,7 @@ from grader.connection.raised import Raised, does_not_load, exception_of, lines_
 from grader.connection.record import Record, waiting
 from grader.connection.starting import Starter
 from grader.model import Device, Limits, Verdict
-from grader.model.endings import CannotJudge, WorkerLost
+from grader.model.endings import CheckFailed, NotUsable, WorkerLost
 from grader.model.public import say
 from grader.wire.bounds import ProtocolError, Unsupported, expect, is_index
 from grader.wire.decode import Decoder, copies
@@ -214,12 +214,12 @@ class Connection:
         self._seeded = False
         self._names: dict[str, str] | None = None
         self._has_loaded = False
-        self._unloadable: CannotJudge | None = None
+        self._unloadable: NotUsable | None = None
         self._probes: dict[str, str] = {}
         self._proxies: weakref.WeakValueDictionary[int, Proxy] = weakref.WeakValueDictionary()
         self._dropped: list[int] = []
         self._losses = Losses()
-        self._outputs: dict[int, str] = {}
+        self._outputs: dict[int, tuple[str, int]] = {}
 
     def fresh(self) -> Connection:
         """The same files, for a worker of its own. Close it."""
@@ -236,7 +236,7 @@ class Connection:
         """Public names of the module and their kinds; loads the module if needed.
 
         Raises:
-            CannotJudge: it does not load.
+            NotUsable: it does not load.
             WorkerLost: the worker was lost.
         """
         if self._unloadable is not None:
@@ -320,7 +320,8 @@ class Connection:
 
         Raises:
             WorkerLost: there was no reply.
-            CannotJudge: the module does not load, or the result cannot be sent.
+            NotUsable: the module does not load.
+            CheckFailed: the result cannot be sent.
             Exception: what student code raised, as its nearest builtin type.
         """
         if self.worker is None or self._names is None:
@@ -371,8 +372,8 @@ class Connection:
         """The value of a reply to `what`; arguments that student code changed are changed here."""
         tree, caps = frame.tree, self.worker.channel.caps if self.worker else None
         if "unsupported" in tree:
-            text = say("{} returned something that cannot be graded", what)
-            raise CannotJudge(text, f"{text}\n{str(tree['unsupported'])[:_MOST_REASON]}")
+            text = say("{} returned an object that cannot be graded", what)
+            raise CheckFailed(text, f"{text}\n{str(tree['unsupported'])[:_MOST_REASON]}", about="kind")
         try:
             # Arguments first: what student code did to them before it raised counts, too.
             decoder = Decoder(table, partial(self._proxy, word), caps)
@@ -474,11 +475,10 @@ class Connection:
         """Meanwhile no other worker with a submission runs."""
         return self.starter.alone(self.worker)
 
-    def outputs(self) -> dict[int, str]:
-        """The beginning of what each worker printed so far."""
+    def outputs(self) -> dict[int, tuple[str, int]]:
+        """The beginning of what each worker printed so far, and how many lines follow it."""
         if self.worker is not None:
-            # One byte more than is shown, so that a reader can tell that something was cut off.
-            self._outputs[self.lives] = self.worker.read_output(self.limits.shown_output_kb * 1024 + 1)
+            self._outputs[self.lives] = self.worker.read_output(self.limits.shown_output_kb * 1024)
         return dict(self._outputs)
 
     def is_worn(self) -> bool:

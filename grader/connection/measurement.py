@@ -221,10 +221,10 @@ class PairedRun:
             slept = Sides(self._mine.slept_s / calls.mine, theirs.away_s / calls.other)
             return Sample(Sides(stop_s / calls.mine, self._other_s), slept, stopped=True)
         # Every sample: an answer that is right in the first call and made up in later ones is fast, too.
-        found = dict(zip(picked[0], mine.results, strict=True))
+        results = dict(zip(picked[0], mine.results, strict=True))
         for place, result in zip(picked[1], theirs.results, strict=True):
-            if place in found:
-                self._measurement.same_results(found[place], result)
+            if place in results:
+                self._measurement.same_results(results[place], result)
         self._weight = max(mine_in.weight // calls.mine, mine.weight // calls.mine, theirs.weight // calls.other)
         disturbed = [
             self._is_disturbed(mine, ("mine", size, calls.mine)),
@@ -266,14 +266,14 @@ class PairedRun:
 
     def _idle(self, args: Sequence[tuple[Any, ...]], results: Sequence[Any], calls: Calls) -> Sides:
         """CPU seconds of a call that does nothing, by how many of them each side makes."""
-        found = []
+        idle_s = []
         # Such calls take the same arguments and give back the same results, which are sent along. What comes from the
         # judged side is not sent on: it may be anything.
         for count in dict.fromkeys(calls):
             both = [(*args[place], results[place % len(results)]) for place in range(count)]
-            found.append(self._call_other(self._inputs(both), idle=True).cpu_s / count)
+            idle_s.append(self._call_other(self._inputs(both), idle=True).cpu_s / count)
             self._other.add_late_work()
-        return Sides(found[0], found[-1])
+        return Sides(idle_s[0], idle_s[-1])
 
     def _stop_s(self, calls: int) -> float:
         """CPU seconds after which so many calls of the judged side are stopped."""

@@ -243,10 +243,15 @@ class WorkerProcess:
         """Bytes of output so far."""
         return 0 if self._printed.closed else os.fstat(self._printed.fileno()).st_size
 
-    def read_output(self, limit: int) -> str:
-        """The first bytes of what student code printed."""
+    def read_output(self, limit: int) -> tuple[str, int]:
+        """The first bytes of what student code printed, in whole lines, and how many lines follow them."""
         self._printed.seek(0)
-        return self._printed.read(limit).decode("utf-8", "backslashreplace")
+        first, more = self._printed.read(limit), 0
+        if rest := self._printed.read(self.limits.output_kb * 1024):
+            whole, newline, begun = first.rpartition(b"\n")
+            first, begun = (whole, begun) if newline else (first, b"")
+            more = (begun + rest).removesuffix(b"\n").count(b"\n") + 1
+        return first.decode("utf-8", "backslashreplace"), more
 
     def close(self) -> None:
         """End the process and remove its folder, as soon as it is gone."""

@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from grader.model import Verdict
-from grader.model.endings import CannotJudge, CheckFailed, WorkerLost
-from grader.model.public import Public, say
-from grader.wire.bounds import ProtocolError, expect
+from grader.model.endings import CheckFailed, NotUsable, WorkerLost
+from grader.model.public import Public, carets, say
+from grader.wire.bounds import ProtocolError, expect, is_index
 
 _NO_MEMORY = re.compile(r"can't allocate memory|not enough memory|Unable to allocate|out of memory", re.IGNORECASE)
 _ARGUMENTS = re.compile(r"takes .*argument|missing .*argument|unexpected keyword|multiple values for")
@@ -23,6 +23,7 @@ _MOST_TEXT = 2100
 _MOST_NAME = 300
 _SHOWN_FRAMES = 3
 _LONGEST = 400
+_LONGEST_LINE = 200
 _WRONG = "an exception is described wrongly"
 
 
@@ -44,6 +45,7 @@ class Raised:
         builtin: name of the nearest builtin type.
         text: its message.
         lines: in the submission's own files, outermost first.
+        caret: of a SyntaxError: the first and the last column that it marks in the line, from 1; or None.
         signature: of a function that refused its arguments, or None.
         statement: of an assertion that failed in a probe, its source; else "".
         what: what was called, such as "your `total`".
@@ -60,6 +62,7 @@ class Raised:
     what: str
     owner: str
     expected: Public | None = None
+    caret: tuple[int, int] | None = None
 
     @classmethod
     def read(cls, row: Any, what: str, owner: str) -> Raised:
@@ -75,7 +78,10 @@ class Raised:
         kind, text, statement = (str(row.get(key) or "")[:_MOST_TEXT] for key in ("type", "text", "statement"))
         signature = row.get("signature")
         signature = signature[:_MOST_NAME] if isinstance(signature, str) else None
-        return cls(kind, str(row["builtin"]), text, lines_of(row), signature, statement, what, owner)
+        marks, name = row.get("caret"), str(row["builtin"])
+        are_columns = type(marks) is list and len(marks) == 2 and all(is_index(mark, _LONGEST_LINE) for mark in marks)
+        caret = (marks[0], marks[1]) if are_columns else None
+        return cls(kind, name, text, lines_of(row), signature, statement, what, owner, caret=caret)
 
 
 def lines_of(row: Any) -> tuple[Line, ...]:
@@ -143,9 +149,9 @@ def shown(raised: Raised) -> str:
 def left_over(raised: Raised, what: str) -> Public | None:
     """A sentence for a debugging aid that was left in the file and cannot work while it is graded."""
     if raised.type == "BdbQuit":
-        return say("{} stops at a breakpoint; remove it, since nobody can type while it is graded", what)
+        return say("{} stops at a breakpoint; remove it, because no one can type while it is graded", what)
     if raised.type == "EOFError" and "EOF when reading a line" in raised.text:
-        return say("{} waits for `input()`; remove it, since nobody can type while it is graded", what)
+        return say("{} waits for `input()`; remove it, because no one can type while it is graded", what)
     return None
 
 
@@ -162,21 +168,22 @@ def shown_lines(lines: Sequence[Line], folder: str = "") -> list[str]:
         folder: where the files lie, as the student types it; "" if that is unknown.
     """
     before = "" if folder in ("", ".") else f"{folder}/"
-    found = []
+    texts = []
     # A recursion passes the same line many times; it is shown once.
     places = {(line.file, line.line): line for line in lines}
     for file, line, function, text in list(places.values())[-_SHOWN_FRAMES:]:
         inside = f", in {function}" if function and function != "<module>" else ""
-        found += [f"    {before}{file}, line {line}{inside}", *([f"        {text.strip()}"] if text.strip() else [])]
-    return found
+        texts += [f"    {before}{file}, line {line}{inside}", *([f"        {text.strip()}"] if text.strip() else [])]
+    return texts
 
 
-def does_not_load(module: str, raised: Raised, folder: str, *, before: bool) -> CannotJudge:
-    """What a check ends with if a file does not load; `before`: although it has loaded before."""
+def does_not_load(module: str, raised: Raised, folder: str, *, before: bool) -> NotUsable:
+    """How a check ends if a file does not load; `before`: although it has loaded before."""
     what = f"your {module}.py"
     head = left_over(raised, what) or f"{what} does not load: {shown(raised)}"
-    story = "\n".join([head, *shown_lines(raised.lines, folder)])
+    below = carets(raised.lines[-1].text.rstrip("\n"), *raised.caret) if raised.caret and raised.lines else []
+    story = "\n".join([head, *shown_lines(raised.lines, folder), *below])
     # The reason may be shown in full, as no hidden input is known yet; if the file has loaded before, one may be.
     if before:
-        return CannotJudge(say("{} loaded once, and does not load any more", what), story)
-    return CannotJudge(story, at_load=True, about="load")
+        return NotUsable(say("{} loaded once, but does not load again", what), story, at_load=False)
+    return NotUsable(story)

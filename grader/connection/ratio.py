@@ -261,11 +261,11 @@ def decide(limit: float, new_pair: NewPair, out_of_time: Callable[[], bool], *, 
     while len(pairs.samples) < most and not (len(pairs.samples) >= least and out_of_time()):
         pairs.take(new_pair, hopeless)
         votes = sum(map(pairs.vote, pairs.samples))
-        found = pairs.summary(below=votes < 0)
+        ratio = pairs.summary(below=votes < 0)
         # Sleep apart, the votes must agree with the median that is told, or a message would contradict its verdict.
-        enough = LEAD if found.sleeps else lead
-        if (votes <= -LEAD or votes >= enough) and (found.waits or (found.value < limit) == found.below):
-            return found
+        enough = LEAD if ratio.sleeps else lead
+        if (votes <= -LEAD or votes >= enough) and (ratio.waits or (ratio.value < limit) == ratio.below):
+            return ratio
     return pairs.summary(below=None)
 
 

@@ -390,7 +390,7 @@ def _first_words(worker: WorkerProcess) -> None:
         worker.channel.receive(patience)
     except ChannelClosed:
         # Read before it is closed: closing removes the output.
-        said = worker.read_output(_SAID_BYTES)
+        said, _ = worker.read_output(_SAID_BYTES)
         code = worker.life.exit_code()
         worker.close()
         text = f"a worker ended before it was confined (exit status {code}): {said}"

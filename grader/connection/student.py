@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.connection.connection import Connection, Proxy, connection_of, is_proxy, named
-from grader.model.endings import CannotJudge, NoSuchName
+from grader.model.endings import NoSuchName, NotUsable
 from grader.wire.bounds import Unsupported
 
 
@@ -35,7 +35,7 @@ class Student:
         connection = connection_behind(self)
         kind = connection.names().get(name)
         if kind is None:
-            raise NoSuchName(_missing(connection, name), at_load=True, about="name")
+            raise NoSuchName(_missing(connection, name), about="name")
         if kind == "callable":
             return named(connection, name)
         return connection.ask("get", [named(connection, ""), name], f"{connection.owner} `{name}`")
@@ -65,20 +65,20 @@ def source(student: Student) -> str:
     """The text of the student's module.
 
     Raises:
-        CannotJudge: it is not text.
+        NotUsable: it is not text.
     """
     connection = connection_behind(student)
     try:
         return connection.files[connection.module + ".py"].decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise CannotJudge(f"your {connection.module}.py is not UTF-8 text: {error}", at_load=True) from None
+        raise NotUsable(f"your {connection.module}.py is not UTF-8 text: {error}") from None
 
 
 def _missing(connection: Connection, name: str) -> str:
     # A misspelt name is a common mistake with a simple fix, so a guess helps.
     names = {other.lower(): other for other in connection.names()}
-    near = " and ".join(f"`{names[other]}`" for other in difflib.get_close_matches(name.lower(), names, n=2))
-    hint = f"; it has {near}" if near else ""
+    near = " or ".join(f"`{names[other]}`" for other in difflib.get_close_matches(name.lower(), names, n=2))
+    hint = f"; did you mean {near}?" if near else ""
     return f"{connection.owner} {connection.module}.py has no `{name}`{hint}"
 
 
@@ -86,14 +86,14 @@ def function_expected(function: Any) -> Proxy:
     """A function of the student's or the reference's.
 
     Raises:
-        CannotJudge: the student's file has something else under that name.
+        NotUsable: the student's file has something else under that name.
         Unsupported: it is no such function, which is the check's fault.
     """
     if is_proxy(function):
         return function  # type: ignore[no-any-return]
     if callable(function):
         raise Unsupported("a function of the student's is expected here, such as student.total")
-    raise CannotJudge("your file has a value where a function is expected")
+    raise NotUsable("your file has a value where a function is expected", about="name")
 
 
 class Probe:

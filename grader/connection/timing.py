@@ -122,7 +122,8 @@ class TimedWorker:
 
         Raises:
             WorkerLost: there was no reply.
-            CannotJudge: the module does not load, or a result cannot be sent.
+            NotUsable: the module does not load.
+            CheckFailed: a result cannot be sent.
         """
         try:
             with waiting(student=not self.connection.secret), self.connection.alone():
@@ -248,4 +249,4 @@ def _look(wall: float, cpu: float, waited: float | None) -> _Look:
 
 
 def _refuse(value: Any) -> list[Any]:
-    raise Unsupported(f"an argument of a timed call is no value but a {type(value).__name__}")
+    raise Unsupported(f"an argument of a timed call must be a value, not a {type(value).__name__}")

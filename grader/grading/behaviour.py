@@ -37,7 +37,7 @@ _ERROR = re.compile(r"( raised \w+): .*", re.DOTALL)
 _NUMBER = re.compile(r"(?<![\w.])\d")
 _DIGITS = 3
 
-_LOST = (Verdict.FAILED, Verdict.CRASHED, Verdict.SKIPPED)
+_LOST = (Verdict.FAILED, Verdict.CRASHED, Verdict.ERROR, Verdict.SKIPPED)
 _WEAK = ("load", "name", "signature")
 """Causes before which nothing of the submission's behaviour was seen."""
 

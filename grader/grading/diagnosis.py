@@ -59,7 +59,7 @@ MOST_ON_OTHERS = 0.2
 """Of an exercise's points, what may be lost on rules that a wrong answer keeps; `grade verify` allows it half."""
 
 _WHAT = "Comparing with known mistakes"
-_HOLDS = (Verdict.PASSED, Verdict.FAILED, Verdict.CRASHED, Verdict.SKIPPED)
+_HOLDS = (Verdict.PASSED, Verdict.FAILED, Verdict.CRASHED, Verdict.ERROR, Verdict.SKIPPED)
 """The next run would show the same; the others may be due to the machine."""
 
 _Ids = Collection[str]
@@ -169,8 +169,8 @@ class _Task:
         self._ran: dict[int, Traces] = {}
         if setup.seed_of(submission.author) == SEEDS[0]:
             self._ran[SEEDS[0]] = self._failing
-        told = Told.of(graded.checks)
-        self._order = [row.check.id for row in (*filter(None, [told.cause]), *told.same, *told.lost)]
+        causes = Told.of(graded.checks)
+        self._order = [row.check.id for row in (*filter(None, [causes.cause]), *causes.same, *causes.lost)]
 
     def sentences(self) -> Iterator[tuple[str, list[str]]]:
         """For each function the sentences that explain its failing checks, with what stands between them."""

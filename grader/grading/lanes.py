@@ -201,7 +201,7 @@ def _run_checks(work: Work, lane: Lane, hear: Hear) -> GradedExercise:
         if (not plan.rules or check.contract in plan.rules) and (not plan.checks or check.id in plan.checks)
     ]
     if why := work.submission.problems.get(exercise.id):  # there is no file of the exercise, or it cannot be read
-        outcomes = [Outcome(id, Verdict.SKIPPED, why, cause="load") for id in wanted]
+        outcomes = [Outcome(id, Verdict.ERROR, why, cause="load") for id in wanted]
         return replace(graded_from(exercise, checks, outcomes), state="not_started", handed_in=False)
     only = frozenset(wanted) if plan.rules or plan.checks else None
     run = _run(work, lane, Part(only, stops=plan.stops, with_tries=plan.with_tries), hear)

@@ -59,7 +59,7 @@ def not_run(plan: RunPlan, exercise: Exercise, submission: Submission) -> Graded
     if plan.compiles and (why := submission.errors.get(exercise.id)):
         blank = as_handed_in(GradedExercise.untouched(exercise), submission)
         check = Check("load", exercise.id, "The file loads", category="error")
-        outcome = Outcome(check.id, Verdict.SKIPPED, why, cause="load")
+        outcome = Outcome(check.id, Verdict.ERROR, why, cause="load")
         row = GradedCheck(check, outcome, Score(0, exercise.points - exercise.withheld.points))
         return replace(blank, state="started", checks=(row,))
     return None

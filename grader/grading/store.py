@@ -45,7 +45,7 @@ _REASONS = {
 VERSION = 2
 _MOST_RESULTS, _MOST_TRACES = 10_000, 40_000
 _WAIT_S = 0.2
-_HOLDS = (Verdict.PASSED, Verdict.FAILED, Verdict.CRASHED, Verdict.SKIPPED, Verdict.NOT_RUN)
+_HOLDS = (Verdict.PASSED, Verdict.FAILED, Verdict.CRASHED, Verdict.ERROR, Verdict.SKIPPED, Verdict.NOT_RUN)
 """The next run would find the same; a check that took too long or too much may end otherwise."""
 
 _TABLES = """

@@ -125,7 +125,7 @@ _SOMEBODY = "student"
 _ADDRESS = re.compile(r"[\w.+-]+@[\w-]+\.[\w.]+")
 _CAUGHT = (Verdict.FAILED, Verdict.CRASHED, Verdict.TIMED_OUT, Verdict.OVER_LIMIT)
 _DEFINED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-_SENTENCE = f"{UNWRITTEN}: say what the mistake is, and what holds instead: one sentence, which students are told."
+_SENTENCE = f"{UNWRITTEN}: say what the mistake is, and what is right instead, in one sentence for students."
 
 
 def plain_code(source: bytes) -> str:

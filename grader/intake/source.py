@@ -14,6 +14,7 @@ import tokenize
 import warnings
 
 from grader.model import Place
+from grader.model.public import carets
 
 _NAMED = re.compile(r"(?:async +)?(?:def|class) +(\w+)")
 _LARGEST = 1 << 18
@@ -69,6 +70,7 @@ def load_error(source: bytes, file_name: str, path: str) -> str:
         text = next(iter(source.decode("utf-8", "replace").splitlines()[error.lineno - 1 :]), "")
     if text and text.strip():
         lines.append(f"        {text.strip()}")
+        lines += carets(text.rstrip("\n"), error.offset or 0, error.end_offset or 0)
     return "\n".join(lines)
 
 

@@ -10,7 +10,7 @@ from grader.model.check import CAUSES, Verdict
 from grader.model.report import GradedCheck
 
 _RAISED = re.compile(r"your (?:`[^`]+`(?: object)?|\w+\.py) (?:raised \w+|is not written yet|)")
-_KIND = re.compile(r" is (None|an? [\w ]+|some other object)(?: \(.+? missing\?\))?, .+ is asked")
+_KIND = re.compile(r"^expected .+ to be .+, got (None|an? [\w ]+|some other object)(?: \(.+? missing\?\))?$")
 _ONE_FOR_ALL = ("load", "name", "signature", "raised")
 _ANYWHERE = ("raised", "kind", "shape")
 _FIRST_RESULT, _LAST_RESULT = CAUSES.index("raised"), CAUSES.index("memory")
@@ -72,10 +72,10 @@ def _rank(row: GradedCheck) -> tuple[int, ...]:
         return (place,)
     number, spreads = row.check.contract[1:], cause in _ANYWHERE
     # What only hidden checks raise comes of their inputs; a value is nearer to what is wrong.
-    odd = cause == "raised" and not shown
+    of_inputs = cause == "raised" and not shown
     if not spreads or not number.isdigit():
-        return _FIRST_RESULT, not shown, odd, place
-    return _FIRST_RESULT, not shown, odd, _FIRST_RESULT, int(number), place
+        return _FIRST_RESULT, not shown, of_inputs, place
+    return _FIRST_RESULT, not shown, of_inputs, _FIRST_RESULT, int(number), place
 
 
 def _unwritten(row: GradedCheck) -> bool:

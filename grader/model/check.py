@@ -10,19 +10,21 @@ from grader.model.picture import Moment, Picture
 
 
 class Verdict(StrEnum):
-    """What became of one check."""
+    """How one check ended."""
 
     PASSED = "passed"
     FAILED = "failed"
     CRASHED = "crashed"
-    """The worker died, or student code raised where it must not."""
+    """The worker died, or student code raised an exception where it must not."""
     TIMED_OUT = "timed_out"
     OVER_LIMIT = "over_limit"
     """Memory, output, processes or disk."""
+    ERROR = "error"
+    """The submission does not load, or lacks the function."""
     SKIPPED = "skipped"
-    """Cannot be judged: does not load, no such function, wrong shape."""
+    """The function is not written yet, or a check that this one requires did not pass."""
     NOT_RUN = "not_run"
-    """Needs hardware or files that are not here."""
+    """Needs hardware or files that are not available."""
     INCONCLUSIVE = "inconclusive"
     """The machine is too busy to judge speed."""
     BROKEN = "broken"
@@ -35,10 +37,10 @@ class Verdict(StrEnum):
 
 
 BROKEN_MESSAGE = "this check is broken; that is not your fault and costs you nothing"
-"""What a student is told of a check that is at fault itself."""
+"""The message of a check that is at fault itself."""
 
-WITHHELD = "not told to the student, as not all of it was known before the run"
-"""In a detail, before the public text of a hidden check that could have carried something out."""
+WITHHELD = "not shown to the student, because not all of it was known before the run"
+"""In a detail, before a text of a hidden check that could have carried something out."""
 
 CATEGORIES = ("correctness", "shape", "dtype", "device", "memory", "gradient", "performance", "error")
 """What a check can be about."""

@@ -1,19 +1,20 @@
-"""What a check can end with, besides passing. Each is raised where it is met, and `session.decide` makes the verdict.
+"""How a check can end, besides passing, as exceptions; `session.decide` makes the verdict.
 
 BaseException
 ├── Exception
 │   ├── CheckFailed     a property does not hold                        → failed   (an AssertionError)
-│   ├── CannotJudge     there is nothing to judge by                    → skipped
+│   ├── NotUsable       the submission does not load, or lacks a name   → error
+│   ├── CannotJudge     a check that it requires did not pass           → skipped
 │   ├── CannotRun       it needs what is not here                       → not_run  (`pytest.skip` does the same)
 │   └── Inconclusive    the machine is too busy to judge speed          → inconclusive
 ├── WorkerLost          the worker can answer no more                   → whatever it was lost for
 └── CheckTimeout        the check's own code took too long              → broken
 
-Two more endings are no classes of ours: what student code raised, which is raised again as its plain builtin type (see
+Two more have no class of ours: an exception of student code, which is raised again as its plain builtin type (see
 `connection.raised`), and any other exception, which is a fault of the check: broken.
 
-The last two of the drawing derive from BaseException, so that neither a `pytest.raises` nor an `except Exception` in a
-check can swallow them.
+The last two classes derive from BaseException, so that neither a `pytest.raises` nor an `except Exception` in a check
+can swallow them.
 """
 
 from __future__ import annotations
@@ -26,9 +27,9 @@ class CheckFailed(AssertionError):
     """A property does not hold.
 
     Attributes:
-        public: the property, safe to tell of a hidden input.
+        public: the property, in words that reveal no hidden input.
         story: the same with numbers.
-        about: the property, as one of `CAUSES`; "" where the check's category tells it.
+        about: the property, as one of `CAUSES`; "" for that of the check's category.
         by_value: whether a value of the student's was compared with an expected one.
         picture: the facts of a picture, for readers of the story.
         from_text: whether it follows from the text of the submission alone, which may be shown in full.
@@ -52,51 +53,47 @@ class CheckFailed(AssertionError):
         super().__init__(self.story)
 
 
-class CannotJudge(Exception):
-    """A check cannot be judged.
+class _NotJudged(Exception):
+    """A check ends before it can pass or fail.
 
     Attributes:
-        public: why, safe to tell of a hidden input; of a text with several lines the first.
+        public: why, in words that reveal no hidden input.
         story: the same with numbers.
-        at_load: whether it was known when the submission was loaded, and so before any hidden input.
-        about: the property, as one of `CAUSES`; "" where the check's category tells it.
-        picture: the facts of a picture, for whoever may read the story.
+        about: the property, as one of `CAUSES`; "" for that of the check's category.
     """
 
-    def __init__(
-        self, public: str, story: str = "", *, at_load: bool = False, about: str = "", picture: Picture | None = None
-    ) -> None:
-        self.about = about
-        self.picture = picture
-        self.public = public if at_load or "\n" not in public else public.split("\n")[0]
-        self.story = story or str(public)
-        self.at_load = at_load
-        super().__init__(self.story)
-
-
-class NoSuchName(CannotJudge, AttributeError):
-    """There is no such name in the student's module, so that `hasattr` is right about it."""
-
-
-class _NoVerdict(Exception):
-    """A check has no verdict about the student.
-
-    Attributes:
-        public: why, safe to tell of a hidden input.
-        story: the same with numbers.
-    """
-
-    def __init__(self, public: str, story: str = "") -> None:
+    def __init__(self, public: str, story: str = "", *, about: str = "") -> None:
         self.public = public
-        self.story = story or public
+        self.story = story or str(public)
+        self.about = about
         super().__init__(self.story)
 
 
-class CannotRun(_NoVerdict):
+class NotUsable(_NotJudged):
+    """The submission does not load, or lacks a function.
+
+    Attributes:
+        at_load: whether that was known before any hidden input was, so that a hidden check may show the whole story.
+    """
+
+    def __init__(self, public: str, story: str = "", *, about: str = "load", at_load: bool = True) -> None:
+        super().__init__(public, story, about=about)
+        self.at_load = at_load
+
+
+class NoSuchName(NotUsable, AttributeError):
+    """The student's module has no such name. As an AttributeError it makes `hasattr` false."""
+
+
+class CannotJudge(_NotJudged):
+    """A check cannot be judged, because one that it requires did not pass."""
+
+
+class CannotRun(_NotJudged):
     """A check needs what is not here."""
 
 
-class Inconclusive(_NoVerdict):
+class Inconclusive(_NotJudged):
     """The machine is too busy to judge speed."""
 
 
@@ -106,9 +103,9 @@ class WorkerLost(BaseException):
     Attributes:
         verdict: what the check gets.
         public: for the student, also of a hidden check.
-        message: the same with what the worker said or did, such as its exit status.
+        message: the same with details from the worker, such as its exit status.
         in_load: whether it was lost while it loaded the submission.
-        stack: of one that timed out: what it says of where its code was then, as it arrived.
+        stack: after a timeout: where the worker says its code was, as it arrived.
         frames: the same, once it was read: file, line, function and text, outermost first.
     """
 

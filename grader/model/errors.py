@@ -1,10 +1,10 @@
-"""The errors that are ours or the course's to mend. A student's fault is never one of them: it is an Outcome.
+"""Errors of the grader or of the course. A student's fault is never one of them: it is an Outcome.
 
 GraderError                 something stopped the grader; exit status 3 unless a subclass says otherwise
 ├── CourseError             the course or the command is wrong; lists every problem found; exit status 2
 │   └── FormatError         data are not of the type that they should have; lists every problem with its place
 ├── SubmissionError         a submission cannot be read at all; exit status 2
-├── ConfinementError        workers cannot be confined as well as is asked; exit status 2
+├── ConfinementError        workers cannot be confined as well as required; exit status 2
 └── StartError              a process of ours did not start, or cannot do its work on this machine; exit status 3
 """
 
@@ -48,7 +48,7 @@ class StartError(GraderError):
 
 
 class ConfinementError(GraderError):
-    """Workers cannot be confined as well as is asked."""
+    """Workers cannot be confined as well as required."""
 
     exit_status = 2
 
@@ -56,10 +56,10 @@ class ConfinementError(GraderError):
         super().__init__(
             "\n".join(
                 [
-                    f"student code can only be confined at level {level} here, and {least} is asked for",
+                    f"this machine can confine student code at level {level} only, but {least} is required",
                     *missing,
-                    "grade doctor shows every probe; --confinement LEVEL takes less, at your own risk;",
-                    "in a container made for it the level is full: see docs/security.md",
+                    "grade doctor shows what is missing; --confinement LEVEL accepts less, at your own risk;",
+                    "the container image of docs/security.md reaches the level full",
                 ]
             )
         )

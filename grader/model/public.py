@@ -1,9 +1,9 @@
-"""Texts that a student may be told of a hidden check: sentences of ours, with words in their holes.
+"""Texts of hidden checks that a student may read: a template of ours, with words in its fields.
 
-Student code knows the hidden inputs when it answers. Whatever it says in free text, and whatever is counted or measured
-of it, could carry them out. So a public text is not made of strings, but of a template and its words, and stays so
-until `session.words` has looked at every word: it is of a closed set, or stands in the check's own file. A template is
-a literal of ours, which a test holds.
+Student code knows the hidden inputs when it answers, so any free text of its own, and any number that is counted or
+measured, could carry them out. A public text therefore keeps its template and its words apart until `session.words` has
+looked at each word: it belongs to a closed set, or stands in the check's own file. Templates are literals; a test
+enforces that.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ class Public(str):
 
     Attributes:
         template: with `{}` for each word.
-        words: what stands in the holes; a word may be such a text itself.
+        words: for these fields; a word may be a public text itself.
     """
 
     template: str
@@ -23,8 +23,8 @@ class Public(str):
     __slots__ = ("template", "words")
 
     def __new__(cls, template: str, *words: object) -> Public:
-        """The text, which is an ordinary str where nothing is hidden."""
-        # What lives in a worker has a word of ours; its text would be the worker's to choose.
+        """The text, which a shown check uses as an ordinary str."""
+        # An object in a worker is named by a word of ours; the worker could choose its text.
         texts = tuple(map(_text, words))
         self = super().__new__(cls, template.format(*texts))
         texts = tuple(word if isinstance(word, str) else text for word, text in zip(words, texts, strict=True))
@@ -38,9 +38,33 @@ def _text(word: object) -> str:
 
 
 class Limit(str):
-    """A number that a check asks for, as a word: it is told if it stands in the check's file as a number."""
+    """A limit as a word: a hidden check shows it if its file contains that number."""
 
     __slots__ = ()
+
+
+class Key(str):
+    """A key of a dict as a word: a hidden check shows it if its file contains that text."""
+
+    __slots__ = ()
+
+    def __new__(cls, key: object) -> Key:
+        """As Python writes it."""
+        return super().__new__(cls, f"the key {key!r}")
+
+
+def carets(line: str, first: int, last: int) -> list[str]:
+    """What Python prints below a line with a SyntaxError, for a line that is shown with 8 blanks before it.
+
+    Args:
+        line: as it stands in the file.
+        first: the first column that is marked, from 1.
+        last: the column behind the last one.
+    """
+    before = 1 + len(line) - len(line.lstrip())
+    if not line.isprintable() or not before <= first <= len(line) + 1:
+        return []
+    return [" " * (8 + first - before) + "^" * max(1, min(last, len(line) + 1) - first)]
 
 
 def say(template: str, *words: object) -> Public:
@@ -48,5 +72,5 @@ def say(template: str, *words: object) -> Public:
     return Public(template, *words)
 
 
-NOT_ASKED = say("the result is not what is asked")
-"""What is said where nothing else may be."""
+NOT_EXPECTED = say("the result is not as expected")
+"""The message of a hidden check that may say nothing else."""

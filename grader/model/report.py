@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -56,6 +57,19 @@ class Submission:
     untouched: frozenset[str] = frozenset()
     errors: Mapping[str, str] = field(default_factory=dict)
     places: Mapping[str, Place] = field(default_factory=dict)
+
+
+MORE_LINES = "... {:,} more lines"
+"""The last line of an output that was cut."""
+
+
+def first_lines(output: str, most: int) -> list[str]:
+    """The first lines of an output, and a last one that says how many more were printed."""
+    lines = output.rstrip("\n").split("\n")
+    cut = re.fullmatch(r"\.\.\. ([\d,]{1,15}) more lines", lines[-1])
+    shown = lines[:-1] if cut else lines
+    more = max(0, len(shown) - most) + (int(cut[1].replace(",", "") or 0) if cut else 0)
+    return [*shown[:most], MORE_LINES.format(more)] if more else shown
 
 
 @dataclass(frozen=True)

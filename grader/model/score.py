@@ -71,14 +71,23 @@ def hold_back(
     gate = [row.outcome.verdict for row in rows if _shows_values(row.check, values, caps)]
     if gate and not withheld and not any(verdict is Verdict.PASSED or not verdict.decided for verdict in gate):
         return _up_to(0, rows), None
-    # What crashed or was skipped was not judged. If a value is wrong as well, that mistake may be why.
-    unjudged = () if all(verdict is Verdict.PASSED for verdict in gate) else (Verdict.CRASHED, Verdict.SKIPPED)
-    kept = (Verdict.PASSED, *unjudged)
-    lost = {row.check.contract for row in rows if row.outcome.verdict.decided and row.outcome.verdict not in kept}
+    # A check that could not examine its rule says nothing about it, if a value is wrong as well: that may be why.
+    values_right = all(verdict is Verdict.PASSED for verdict in gate)
+    lost = {row.check.contract for row in rows if _lost(row) and (values_right or not _unjudged(row))}
     cap, rule = min(((points, rule) for rule, points in caps.items() if rule in lost), default=(0, None))
     if rule is None or sum(row.score.earned for row in rows) <= cap:
         return list(rows), None
     return _up_to(cap, rows), rule
+
+
+def _lost(row: GradedCheck) -> bool:
+    return row.outcome.verdict.decided and row.outcome.verdict is not Verdict.PASSED
+
+
+def _unjudged(row: GradedCheck) -> bool:
+    """Whether a check ended before it could examine its rule."""
+    ended = row.outcome.verdict in (Verdict.CRASHED, Verdict.ERROR, Verdict.SKIPPED)
+    return ended or (row.outcome.cause == "shape" and row.check.category != "shape")
 
 
 def _up_to(most: int, rows: Sequence[GradedCheck]) -> list[GradedCheck]:

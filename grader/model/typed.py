@@ -79,9 +79,9 @@ def from_plain(kind: type[Value], plain: object, name: str = "the data") -> Valu
 
 def problems_of(error: ValidationError) -> list[str]:
     """Each problem that pydantic found, as place and sentence."""
-    found = error.errors(include_url=False, include_input=False, include_context=False)
-    lines = [f"{'.'.join(map(str, item['loc'])) or 'all of it'}: {item['msg']}" for item in found[:_MOST_PROBLEMS]]
-    more = len(found) - len(lines)
+    errors = error.errors(include_url=False, include_input=False, include_context=False)
+    lines = [f"{'.'.join(map(str, item['loc'])) or 'all of it'}: {item['msg']}" for item in errors[:_MOST_PROBLEMS]]
+    more = len(errors) - len(lines)
     return [*lines, f"and {more} more problems"] if more else lines
 
 

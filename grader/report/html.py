@@ -16,6 +16,7 @@ from markupsafe import Markup
 
 from grader.model import GradedCheck, GradedExercise, Picture, Report
 from grader.model.causes import Told
+from grader.model.report import first_lines
 from grader.model.score import counted, points_text
 from grader.report import words
 from grader.report.pictures import svg_of
@@ -71,9 +72,7 @@ def _blocks_of(message: str) -> list[tuple[str, str]]:
 
 
 def _beginning(output: str) -> str:
-    lines = output.rstrip("\n").split("\n")
-    more = len(lines) - _MOST_OUTPUT_LINES
-    return "\n".join(lines if more <= 0 else [*lines[:_MOST_OUTPUT_LINES], f"... {more} more lines"])
+    return "\n".join(first_lines(output, _MOST_OUTPUT_LINES))
 
 
 def rendered(template: str, **values: Any) -> str:

@@ -101,7 +101,7 @@ _Part = tuple[str, Callable[..., Iterator[str]], Callable[..., str], tuple[Any, 
 def _parts(picture: Picture) -> Iterator[_Part]:
     """The parts that a picture has."""
     if picture.grid is not None:
-        yield "Values beside the asked ones", _grid_lines, _grid_sentence, (picture.grid,)
+        yield "Values beside the expected ones", _grid_lines, _grid_sentence, (picture.grid,)
     if picture.windows:
         yield "Tensors as windows on their storages", _window_lines, _window_sentence, (picture.windows,)
     if picture.shapes is not None:
@@ -203,13 +203,13 @@ def _size(numbers: tuple[int, ...]) -> str:
 
 def _grid_lines(grid: Grid, width: int, drawing: Drawing) -> Iterator[str]:
     """Both side by side, or one above the other where the terminal is narrow; wrong cells stand between marks."""
-    asked = _block("asked", grid.asked, None, drawing)
-    yours = _block("yours", grid.yours, grid.wrong, drawing)
-    if len(asked[0]) + _GAP + len(yours[0]) <= width:
-        yield from ((first + " " * _GAP + second).rstrip() for first, second in zip(asked, yours, strict=True))
+    expected = _block("expected", grid.asked, None, drawing)
+    got = _block("got", grid.yours, grid.wrong, drawing)
+    if len(expected[0]) + _GAP + len(got[0]) <= width:
+        yield from ((first + " " * _GAP + second).rstrip() for first, second in zip(expected, got, strict=True))
     else:
-        yield from (line.rstrip() for line in (*asked, *yours))
-    yield "> < marks what is wrong"
+        yield from (line.rstrip() for line in (*expected, *got))
+    yield "> < marks the wrong elements"
 
 
 def _block(
@@ -222,7 +222,8 @@ def _block(
         parts = zip(row, widths, marks, strict=True)
         cells.append([mark[0] + text.rjust(width) + mark[1] for text, width, mark in parts])
     body = drawing.boxes(cells)
-    return [name.ljust(len(body[0])), *body]
+    width = max(len(name), len(body[0]))
+    return [line.ljust(width) for line in (name, *body)]
 
 
 def _grid_sentence(grid: Grid) -> str:
@@ -231,7 +232,7 @@ def _grid_sentence(grid: Grid) -> str:
     cells = []
     for y, x in places[:_MOST_CELLS_NAMED]:
         index = ("the number", f"[{x}]", f"[{y}, {x}]")[grid.dims]
-        cells.append(f"{index} is {grid.yours[y][x]}, asked {grid.asked[y][x]}")
+        cells.append(f"{index} is {grid.yours[y][x]}, expected {grid.asked[y][x]}")
     more = f"; and {len(places) - len(cells)} more" if len(places) > len(cells) else ""
     return f"Wrong elements: {'; '.join(cells)}{more}."
 
@@ -349,7 +350,7 @@ def _shape_lines(shapes: Shapes, width: int, drawing: Drawing) -> Iterator[str]:
     for name, row in zip(names, rows, strict=True):
         yield (_fitted(name, room).ljust(room) + "".join(text.rjust(cell) for text in row)).rstrip()
     if shapes.asked is not None:
-        yield f"{'asked'.ljust(room)}   {_size(shapes.asked)}"
+        yield f"{'expected'.ljust(room)}   {_size(shapes.asked)}"
     clash = "! they clash" if shapes.broadcast else "! not the same"
     words = {_AGREE: "= the same", _STRETCH: "~ stretched", _CLASH: clash}
     relations = {relation for relation, _ in columns}
@@ -365,8 +366,8 @@ def _shape_sentence(shapes: Shapes) -> str:
     if outcome is None:
         last = max(place for place, (relation, _) in enumerate(columns) if relation == _CLASH)
         return f"Broadcasting {operands}: they clash in dim {last - len(columns)}."
-    asked = f"; {_size(shapes.asked)} is asked" if shapes.asked is not None else ""
-    return f"Broadcasting {operands} gives {_size(outcome)}{asked}."
+    expected = f"; expected {_size(shapes.asked)}" if shapes.asked is not None else ""
+    return f"Broadcasting {operands} gives {_size(outcome)}{expected}."
 
 
 # -- counts

@@ -9,6 +9,7 @@ import click
 
 from grader.model import GradedCheck, GradedExercise, Report, Score, Submission
 from grader.model.causes import Told
+from grader.model.report import first_lines
 from grader.model.score import points_text
 from grader.report.pictures import ASCII, Drawing, lines_of
 from grader.report.safe import WIDTH, columns, cut, filled, for_terminal, two_sides
@@ -187,12 +188,9 @@ class _Page:
         text = for_terminal(graded.output).rstrip("\n")
         if not text:
             return
-        lines = text.split("\n")
         yield "  You printed:"
-        for line in lines[:_MOST_OUTPUT_LINES]:
+        for line in first_lines(text, _MOST_OUTPUT_LINES):
             yield f"    | {cut(line, self.width - 6)}"
-        if len(lines) > _MOST_OUTPUT_LINES:
-            yield f"    | ... {len(lines) - _MOST_OUTPUT_LINES} more lines"
 
 
 def _at_rule(message: str, rule: str) -> tuple[str, str]:

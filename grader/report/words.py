@@ -15,6 +15,7 @@ VERDICTS = {
     Verdict.CRASHED: ("CRASH", "red"),
     Verdict.TIMED_OUT: ("TIME", "red"),
     Verdict.OVER_LIMIT: ("LIMIT", "red"),
+    Verdict.ERROR: ("ERROR", "red"),
     Verdict.SKIPPED: ("skip", "yellow"),
     Verdict.NOT_RUN: ("not run", "cyan"),
     Verdict.INCONCLUSIVE: ("unsure", "cyan"),

@@ -94,15 +94,15 @@ def _parameters(item: pytest.Function) -> dict[str, Any]:
 
 def _changeable(space: dict[str, Any]) -> dict[str, Any]:
     """Those values that a call could write into, copied; what Python cannot copy is no plain value, and left alone."""
-    found = {name: value for name, value in space.items() if isinstance(value, _CHANGEABLE) and name[:2] != "__"}
-    kept: dict[str, Any] = {}
+    values = {name: value for name, value in space.items() if isinstance(value, _CHANGEABLE) and name[:2] != "__"}
+    copies: dict[str, Any] = {}
     memo: dict[int, Any] = {}
-    for name, value in found.items():
+    for name, value in values.items():
         try:
-            kept[name] = copy.deepcopy(value, memo)
+            copies[name] = copy.deepcopy(value, memo)
         except (TypeError, RuntimeError):  # a module among them, a tensor within a graph
             continue
-    return kept
+    return copies
 
 
 # -- inputs ------------------------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from grader.connection.connection import Connection
 from grader.connection.starting import Starter
 from grader.model import Device
 from grader.model.messages import Job, PlannedExercise
+from grader.model.report import MORE_LINES
 from grader.sandbox.view import WORK
 
 
@@ -25,7 +26,7 @@ class Connections:
         self._in_use: tuple[str, Device] | None = None
         self._most: int | None = None
         self._data: dict[str, Mapping[str, bytes]] = {}
-        self._output: dict[tuple[int, int], str] = {}
+        self._output: dict[tuple[int, int], tuple[str, int]] = {}
         self._output_ended = False
         starter.make_room = self._make_room
 
@@ -64,23 +65,23 @@ class Connections:
         if planned.reference is None:
             return
         key = self._in_use = planned.id, student.device
-        found = self._references.get(key)
+        reference = self._references.get(key)
         # A worker may use so much CPU time in its life; one that is half through it is replaced between two checks.
-        if found is None or found.record.lost is not None or found.is_worn():
-            if found is not None:
+        if reference is None or reference.record.lost is not None or reference.is_worn():
+            if reference is not None:
                 self._references.pop(key).close()
             if self._most is not None and len(self._references) >= self._most:
                 self._make_room()
-            found = self._references[key] = self._of_reference(planned, student.device, "the reference's")
+            reference = self._references[key] = self._of_reference(planned, student.device, "the reference's")
         # The reference outlives the student: each time it learns whose arguments it gets in their original state.
-        found.student, student.reference = student, found
+        reference.student, student.reference = student, reference
 
     def _make_room(self) -> bool:
         """End the reference that was met first, and keep fewer from now on; False if all are needed."""
-        kept = next((key for key in self._references if key != self._in_use), None)
-        if kept is None:
+        oldest = next((key for key in self._references if key != self._in_use), None)
+        if oldest is None:
             return False
-        self._references.pop(kept).close()
+        self._references.pop(oldest).close()
         self._most = max(1, len(self._references))
         return True
 
@@ -90,7 +91,7 @@ class Connections:
             for place, connection in enumerate(self._students.values()):
                 # Each worker's output is read whole each time, from its beginning; so a later reading replaces an
                 # earlier one.
-                self._output.update({(place, life): text for life, text in connection.outputs().items()})
+                self._output.update({(place, life): output for life, output in connection.outputs().items()})
 
     def end_output(self) -> None:
         """Read it a last time: from here on a hidden input may be known, and would be printed into a report."""
@@ -101,11 +102,15 @@ class Connections:
         """The job is over: end the student's workers. Gives what the student printed, cut at the limit."""
         self.end_output()
         # Files by the names that the student knows, as a warning names one.
-        text = "".join(self._output[life] for life in sorted(self._output)).replace(f"{WORK}/", "")
+        outputs = [self._output[life] for life in sorted(self._output)]
+        text, more = "".join(text for text, _ in outputs).replace(f"{WORK}/", ""), sum(lines for _, lines in outputs)
+        if len(text) > limit:
+            more += text[limit:].removesuffix("\n").count("\n") + 1
+            text = text[:limit]
         for connection in self._students.values():
             connection.close()
         self._students, self._output, self._output_ended = {}, {}, False
-        return text if len(text) <= limit else text[:limit] + "\n... (more was printed and is not kept)\n"
+        return f"{text.rstrip()}\n{MORE_LINES.format(more)}\n" if more else text
 
     def close(self) -> None:
         """End the references' workers."""

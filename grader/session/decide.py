@@ -1,8 +1,8 @@
 """From what pytest caught of a check to its verdict and its two texts: one for the student, one for staff.
 
-Of a hidden check the student reads the property that failed, the rule, and what to try. Student code knows the hidden
-input by then, so that nothing which it chooses goes into it: no text, number or line of its own. `words` ensures that:
-a text with a word that was not known beforehand is not shown, and staff read why.
+For a hidden check the student reads the property that failed, the rule, and what to try. Student code knows the hidden
+input by then, so none of its free text, and no number, goes into the message. `words` ensures that: a text with a word
+that was not known beforehand is not shown, and staff read why.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import linecache
 import re
 import textwrap
 import traceback
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -22,25 +22,26 @@ import pytest
 
 from grader.check import show
 from grader.connection.connection import Connection
-from grader.connection.raised import Line, Raised, left_over, raised_by_student, refuses_arguments, shown, shown_lines
+from grader.connection.raised import Line, raised_by_student, refuses_arguments, shown_lines
 from grader.model import BROKEN_MESSAGE, WITHHELD, Check, Verdict
-from grader.model.endings import CannotJudge, CannotRun, CheckFailed, Inconclusive, WorkerLost
-from grader.model.public import NOT_ASKED, Public, say
-from grader.session.words import ERRORS, Words
+from grader.model.endings import CannotJudge, CannotRun, CheckFailed, Inconclusive, NotUsable, WorkerLost
+from grader.model.public import NOT_EXPECTED, Public, say
+from grader.session.crashed import Ground, existing, may_lack_return, student_raised, where_known
+from grader.session.words import Words
 
 _FIXTURES = ("student", "reference", "rng", "files", "accelerator", "probe", "tmp_path")
 _OF_CATEGORY = {"correctness": "values", "error": "values"}
-_CANNOT_TELL = say("the result is not what is asked, and could not be compared with that")
+_CANNOT_TELL = say("the result is not as expected: it cannot be compared with the expected one")
 _DID_NOT_RAISE = re.compile(r"DID NOT RAISE.*?(\w+)'?>?\)?$")
-_DISK_FULL = re.compile(r"\[Errno (27|28|122)\]")  # EFBIG, ENOSPC, EDQUOT
 _NOT_CALLABLE = re.compile(r"'\w+' object is not callable")
 _COSTS = ("performance", "gradient", "memory", "device")
 _ASKS_FOR_RETURN = " (is a `return` missing?)"
 _MAX_MESSAGE = 6000
 _PYTESTS = re.compile(r"[/\\](_pytest|pluggy)[/\\]")
 _FALLBACKS: Mapping[Verdict, Public] = {
-    Verdict.SKIPPED: say("there is nothing to judge by"),
-    Verdict.CRASHED: say("your code raised, or ended its process"),
+    Verdict.ERROR: say("your file cannot be used"),
+    Verdict.SKIPPED: say("a check that this one requires did not pass"),
+    Verdict.CRASHED: say("your code raised an exception, or ended its process"),
     Verdict.TIMED_OUT: say("your code did not finish in time"),
     Verdict.OVER_LIMIT: say("your code used more than is allowed"),
     Verdict.NOT_RUN: say("this check cannot be run here"),
@@ -116,15 +117,6 @@ def _statement(lines: Sequence[str], line: int) -> str:
 _parsed = lru_cache(maxsize=20)(ast.parse)  # which takes longer than many a check
 
 
-@dataclass(frozen=True)
-class _Ground:
-    verdict: Verdict
-    public: str = ""
-    story: str = ""
-    unreadable: bool = False  # nothing of the submission ran, so that no rule is at stake
-    at_load: bool = False  # known before any hidden input was, so that it may be told in full
-
-
 class Decision(NamedTuple):
     """The verdict of a check, the message for its student, and the detail for staff."""
 
@@ -177,7 +169,7 @@ def blame(check: Check, ended: Ended, detail: str, telling: Telling) -> Decision
         telling: what the student reads besides.
     """
     kind = type(ended.error).__name__ if ended.error is not None else "nothing"
-    ground = _Ground(Verdict.FAILED, _CANNOT_TELL, f"{_CANNOT_TELL} (the check met {show.with_article(kind)})")
+    ground = Ground(Verdict.FAILED, _CANNOT_TELL, f"{_CANNOT_TELL} (the check met {show.with_article(kind)})")
     verdict, message, _ = _shown(check, ground, ground.story, telling)
     return Decision(verdict, message, f"{_CANNOT_TELL}\n{detail}"[:_MAX_MESSAGE])
 
@@ -189,8 +181,8 @@ def cause_of(check: Check, verdict: Verdict, error: BaseException | None) -> str
     """
     if verdict in (Verdict.PASSED, Verdict.NOT_RUN, Verdict.INCONCLUSIVE, Verdict.BROKEN):
         return ""
-    if isinstance(error, CannotJudge) and error.at_load:
-        return error.about or "load"
+    if verdict is Verdict.ERROR:
+        return error.about if isinstance(error, NotUsable) else "name"
     if verdict is not Verdict.FAILED and isinstance(error, WorkerLost) and error.in_load:
         return "load"
     raised = raised_by_student(error) if error is not None else None
@@ -201,76 +193,85 @@ def cause_of(check: Check, verdict: Verdict, error: BaseException | None) -> str
         return _OF_CATEGORY.get(check.category, check.category)  # it stops no call that is to give a result
     if verdict in (Verdict.CRASHED, Verdict.TIMED_OUT, Verdict.OVER_LIMIT):
         return "raised"
-    about = error.about if check.shown and isinstance(error, (CheckFailed, CannotJudge)) else ""
+    about = error.about if isinstance(error, (CheckFailed, CannotJudge)) else ""
+    if not check.shown and about != "shape":  # the message of a hidden check names the property, too
+        about = ""
     if about == "" and verdict is Verdict.SKIPPED and raised is not None:
         return "raised"  # not written yet
     return about or _OF_CATEGORY.get(check.category, check.category)
 
 
-def _shown(check: Check, ground: _Ground, detail: str, telling: Telling) -> Decision:
+def _shown(check: Check, ground: Ground, detail: str, telling: Telling) -> Decision:
     """What the student reads: of a hidden check the property alone; staff read the whole story in any case."""
     text: str = detail
     if not check.shown:
         public = ground.public if ground.at_load else telling.words.shown(ground.public)
+        text = f"{public}{ground.of_small_set}"
         if public is None:
-            public, detail = _FALLBACKS.get(ground.verdict, NOT_ASKED), f"{detail}\n{WITHHELD}: {ground.public}"
-        text = str(public)
+            public, detail = _FALLBACKS.get(ground.verdict, NOT_EXPECTED), f"{detail}\n{WITHHELD}: {ground.public}"
+            text = str(public)
     rule = telling.contract.get(check.contract)
     if rule and not ground.unreadable:
         text += f"\n{check.contract}  {rule}"
     return Decision(ground.verdict, text[:_MAX_MESSAGE], detail[:_MAX_MESSAGE])
 
 
-def _decide(ended: Ended, student: Connection) -> _Ground:
+def _decide(ended: Ended, student: Connection) -> Ground:
     error, reference = ended.error, student.reference
     # Losses are read from the records first, not from the exception: a check may have swallowed that. The reference
     # comes before the student, so that our own fault costs nobody a point.
     if reference is not None and reference.record.lost is not None:
-        return _Ground(Verdict.BROKEN, f"the reference was lost: {reference.record.lost.message}")
+        return Ground(Verdict.BROKEN, f"the reference was lost: {reference.record.lost.message}")
     lost = student.record.lost or (error if isinstance(error, WorkerLost) else None)
     if lost is not None:
-        lines = shown_lines(_existing(map(Line._make, lost.frames), student.files), student.folder)
+        frames = existing(map(Line._make, lost.frames), student.files)
+        lines = shown_lines(frames, student.folder)
         story = "\n".join([f"{lost.message}; it was then at", *lines]) if lines else lost.message
-        return _Ground(lost.verdict, lost.public, story, unreadable=lost.in_load)
+        return Ground(lost.verdict, lost.public, story, where_known(frames, student), unreadable=lost.in_load)
     if error is None:
-        return _Ground(Verdict.PASSED)
+        return Ground(Verdict.PASSED)
     # Student and reference raise in the same way; whose worker it was decides between a crash and a fault of ours.
     raised = raised_by_student(error)
     if raised is not None and reference is not None and raised.owner == reference.owner:
-        return _Ground(Verdict.BROKEN, f"the reference raised {raised.type}: {raised.text or raised.statement}")
+        return Ground(Verdict.BROKEN, f"the reference raised {raised.type}: {raised.text or raised.statement}")
     match error:
         case CheckFailed():
-            return _Ground(Verdict.FAILED, error.public, error.story, at_load=error.from_text)
+            return Ground(Verdict.FAILED, error.public, error.story, at_load=error.from_text)
+        case NotUsable():
+            unreadable = raised is not None
+            return Ground(Verdict.ERROR, error.public, error.story, unreadable=unreadable, at_load=error.at_load)
         case CannotJudge():
-            return _Ground(
-                Verdict.SKIPPED, error.public, error.story, unreadable=raised is not None, at_load=error.at_load
+            return Ground(
+                Verdict.SKIPPED, error.public.split("\n")[0] if "\n" in error.public else error.public, error.story
             )
         case Inconclusive():
-            return _Ground(Verdict.INCONCLUSIVE, error.public, error.story)
+            return Ground(Verdict.INCONCLUSIVE, error.public, error.story)
         case CannotRun():
-            return _Ground(Verdict.NOT_RUN, error.public, error.story)
+            return Ground(Verdict.NOT_RUN, error.public, error.story)
     if raised is not None:
-        lines_that_exist = _existing(raised.lines, student.files)
-        return _student_raised(replace(raised, lines=lines_that_exist), student)
+        lines_that_exist = existing(raised.lines, student.files)
+        return student_raised(replace(raised, lines=lines_that_exist), student)
     return _ended_by_the_check(error, ended, student)
 
 
-def _ended_by_the_check(error: BaseException, ended: Ended, student: Connection) -> _Ground:
+def _ended_by_the_check(error: BaseException, ended: Ended, student: Connection) -> Ground:
     if isinstance(error, pytest.skip.Exception):
-        return _Ground(Verdict.NOT_RUN, error.msg or "")
+        return Ground(Verdict.NOT_RUN, error.msg or "")
     if isinstance(error, pytest.fail.Exception):
         return _failed_by_pytest(str(error))
     if isinstance(error, pytest.FixtureLookupError):
         given = (
-            f"there is no fixture `{error.argname}`: a check can use {', '.join(_FIXTURES)}, and those of its own file"
+            f"unknown fixture `{error.argname}`: a check can use {', '.join(_FIXTURES)}, and those of its own file"
         )
-        return _Ground(Verdict.BROKEN, given)
+        return Ground(Verdict.BROKEN, given)
     # A name that should be a function and is a number: the check stumbles over it, but it is the student's mistake.
     if isinstance(error, TypeError) and (name := _called_value(error, ended.statement, student)):
-        return _Ground(Verdict.SKIPPED, say("`{}` in your file is a value, a function is expected", name))
+        return Ground(
+            Verdict.ERROR, say("expected `{}` to be a function, but your file has a value of that name", name)
+        )
     if isinstance(error, AssertionError):
-        return _Ground(Verdict.FAILED, NOT_ASKED, _plain_assert(ended))
-    return _Ground(Verdict.BROKEN, f"{type(error).__name__}: {error}")
+        return Ground(Verdict.FAILED, NOT_EXPECTED, _plain_assert(ended))
+    return Ground(Verdict.BROKEN, f"{type(error).__name__}: {error}")
 
 
 def _called_value(error: TypeError, statement: str, student: Connection) -> str:
@@ -281,56 +282,11 @@ def _called_value(error: TypeError, statement: str, student: Connection) -> str:
     return next((name for name in called if student.names().get(name) == "value"), "")
 
 
-def _failed_by_pytest(text: str) -> _Ground:
+def _failed_by_pytest(text: str) -> Ground:
     missing = _DID_NOT_RAISE.search(text)
     if missing is None:
-        return _Ground(Verdict.FAILED, NOT_ASKED, text)
-    return _Ground(Verdict.FAILED, say("{} is asked, nothing was raised", show.with_article(missing[1])))
-
-
-def _student_raised(raised: Raised, student: Connection) -> _Ground:
-    lines = shown_lines(raised.lines, student.folder)
-    # A stub as it was given out. It loses the points, but is no crash. PyTorch raises such errors, too.
-    last = raised.lines[-1] if raised.type == "NotImplementedError" and raised.lines else None
-    if last is not None and is_stub(student.files.get(last[0], b""), last[1]):
-        public = say("{} is not written yet (it raises NotImplementedError)", raised.what)
-        return _Ground(Verdict.SKIPPED, public, "\n".join([public, *lines]))
-    if (public_left := left_over(raised, raised.what)) is not None:
-        return _Ground(Verdict.CRASHED, public_left, "\n".join([public_left, *lines]))
-    # The nearest builtin type only: a class of the student's own could carry the hidden input in its name. Nor the
-    # lines: which of a thousand raises it was is a number, too.
-    kind = raised.builtin if raised.builtin in ERRORS else "an exception of another kind"
-    public = say("{} raised {}", raised.what, kind)
-    story = f"{raised.what} raised {shown(raised)}"
-    if raised.expected is not None:
-        public = say("{}; {}", public, raised.expected)
-        story = f"{raised.what} raised {raised.type}; {raised.expected}\n{shown(raised)}"
-    if raised.builtin == "OSError" and _DISK_FULL.search(raised.text):
-        full = say("{} wrote more into files than is allowed", raised.what)
-        return _Ground(Verdict.OVER_LIMIT, full, f"{full} ({raised.text})")
-    if raised.type == "SystemExit":
-        public = say("{} called exit() or sys.exit()", raised.what)
-        story = str(public)
-    if refuses_arguments(raised):  # a worker's free text: for shown checks and staff only
-        lines = [f"    yours is {raised.what.split('`')[1]}{raised.signature}; keep the parameters of the starter"]
-    return _Ground(Verdict.CRASHED, public, "\n".join([story, *lines]))
-
-
-def _existing(claimed: Iterable[Line], files: Mapping[str, bytes]) -> tuple[Line, ...]:
-    """The lines that exist in the submitted files, with their text taken from there."""
-    frames, rows = [], list(claimed)
-    # A worker names its lines by number; their text comes from what was handed in, so that none can be made up.
-    named = {(file, name) for file, _, name, _ in rows}
-    known = {
-        (file, name)
-        for file, name in named
-        if name and re.search(rf"\b{re.escape(name)}\b", text_of(files.get(file, b"")))
-    }
-    for file, line, function, _ in rows:
-        lines = lines_of(files.get(file, b""))
-        if 0 < line <= len(lines):
-            frames.append(Line(file, line, function if (file, function) in known else "", lines[line - 1]))
-    return tuple(frames)
+        return Ground(Verdict.FAILED, NOT_EXPECTED, text)
+    return Ground(Verdict.FAILED, say("expected {}, but nothing was raised", show.with_article(missing[1])))
 
 
 def _plain_assert(ended: Ended) -> str:
@@ -338,13 +294,11 @@ def _plain_assert(ended: Ended) -> str:
     written = _author_message(ended)
     if written:
         return written
-    head = (
-        f"this does not hold: {_condition(ended.statement)}" if ended.statement else "the result is not what is asked"
-    )
+    head = f"this does not hold: {_condition(ended.statement)}" if ended.statement else str(NOT_EXPECTED)
     compared = ended.comparison
     if compared is None:
         return head
-    names = ("yours", "asked") if compared.op == "==" else ("left ", "right")
+    names = ("got     ", "expected") if compared.op == "==" else ("left ", "right")
     return f"{head}\n{names[0]}  {show.show(compared.left)}\n{names[1]}  {show.show(compared.right)}"
 
 
@@ -364,51 +318,3 @@ def _author_message(ended: Ended) -> str:
 
 
 # -- the text of a submission, which is read and never run -------------------------------------------------------------
-
-Function = ast.FunctionDef | ast.AsyncFunctionDef
-
-# A file may have a million lines, and every check that fails asks for some of them: it is read once.
-_read_once = lru_cache(maxsize=8)
-
-
-@_read_once
-def text_of(content: bytes) -> str:
-    """A file as text."""
-    return content.decode("utf-8-sig", "replace")
-
-
-@_read_once
-def lines_of(content: bytes) -> Sequence[str]:
-    """The lines of a file."""
-    return text_of(content).splitlines()
-
-
-def is_stub(content: bytes, line: int) -> bool:
-    """Whether a line is a `raise NotImplementedError` that a function always comes to, as a starter has it."""
-    return any(
-        statement.lineno <= line <= (statement.end_lineno or 0)
-        for function in _functions(content)
-        for statement in function.body
-        if isinstance(statement, ast.Raise) and _raised_name(statement) == "NotImplementedError"
-    )
-
-
-def may_lack_return(files: Mapping[str, bytes], names: Iterable[str]) -> bool:
-    """Whether one of these functions has no `return` that gives something."""
-    functions = [function for content in files.values() for function in _functions(content)]
-    called = [function for function in functions if function.name in set(names)]
-    return any(not any(isinstance(n, ast.Return) and n.value is not None for n in ast.walk(each)) for each in called)
-
-
-@_read_once
-def _functions(content: bytes) -> Sequence[Function]:
-    try:
-        tree = ast.parse(text_of(content))
-    except (SyntaxError, ValueError, MemoryError, RecursionError):
-        return []
-    return [node for node in ast.walk(tree) if isinstance(node, Function)]
-
-
-def _raised_name(statement: ast.Raise) -> str:
-    raised = statement.exc.func if isinstance(statement.exc, ast.Call) else statement.exc
-    return raised.id if isinstance(raised, ast.Name) else ""

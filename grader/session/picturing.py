@@ -13,10 +13,10 @@ import torch
 from grader.connection.raised import raised_by_student
 from grader.connection.record import Call
 from grader.model import Check, Verdict
-from grader.model.endings import CannotJudge, CheckFailed
+from grader.model.endings import CheckFailed
 from grader.model.picture import NamedShape, Picture, Shapes
 
-_WITH_PICTURE = (Verdict.FAILED, Verdict.SKIPPED, Verdict.CRASHED)
+_WITH_PICTURE = (Verdict.FAILED, Verdict.CRASHED)
 _CLASH = "must match the size of tensor"
 """What PyTorch says of operands that cannot be broadcast."""
 
@@ -40,7 +40,7 @@ def picture_of(check: Check, verdict: Verdict, error: BaseException | None, call
         # The operands of the line that raised are not known; drawn are the arguments, where they clash themselves.
         clashes = _CLASH in raised.text and _broadcast(given) is None
         return Picture(shapes=Shapes(given, broadcast=True)) if clashes and len(given) > 1 else None
-    if not isinstance(error, (CheckFailed, CannotJudge)) or error.picture is None:
+    if not isinstance(error, CheckFailed) or error.picture is None:
         return None
     return _explained(error.picture, given)
 
@@ -49,10 +49,10 @@ def _explained(picture: Picture, given: tuple[NamedShape, ...]) -> Picture:
     """A wrong shape that the arguments give by broadcasting is drawn as that."""
     if picture.shapes is None or len(given) < 2:
         return picture
-    asked, yours = (row.shape for row in picture.shapes.rows)
-    stretched = any(row.shape != yours for row in given)
-    if stretched and _broadcast(given) == yours:
-        return replace(picture, shapes=Shapes(given, broadcast=True, asked=asked))
+    expected, got = (row.shape for row in picture.shapes.rows)
+    stretched = any(row.shape != got for row in given)
+    if stretched and _broadcast(given) == got:
+        return replace(picture, shapes=Shapes(given, broadcast=True, asked=expected))
     return picture
 
 

@@ -78,10 +78,10 @@ def written(values: Sequence[Any]) -> tuple[list[str], list[str]] | None:
 
 def remade(*values: Any) -> tuple[Any, ...]:
     """The values made anew from their text, as a student makes them; those without text are copied, proxies stay."""
-    found = written([value for value in values if not is_proxy(value)])
-    if found is None:
+    source = written([value for value in values if not is_proxy(value)])
+    if source is None:
         return copies(*values)
-    setup, texts = found
+    setup, texts = source
     names: dict[str, Any] = {"torch": torch, "np": np}
     # Text of a check's values, none of a worker's.
     exec("\n".join(setup), names)  # noqa: S102
@@ -162,10 +162,10 @@ def reproduce(module: str, calls: Sequence[Call], folder: str, device: Device = 
     # The last calls: a check ends at the first thing that does not hold, so the culprit is likely among them.
     body = []
     for call in calls[-_MOST_CALLS:]:
-        found = written([*call.args, *call.kwargs.values()])
-        if found is None:
+        source = written([*call.args, *call.kwargs.values()])
+        if source is None:
             return None
-        setup, texts = found
+        setup, texts = source
         words = [*([""] * len(call.args)), *(f"{key}=" for key in call.kwargs)]
         body += [*setup, f"print({call.name}({', '.join(map(''.join, zip(words, texts, strict=True)))}))"]
     if not body:

@@ -44,7 +44,7 @@ _PLUGINS_OFF = (
     *("setupplan", "stepwise", "terminal", "threadexception", "unraisableexception"),
 )
 
-_NONE_HERE = "there is no accelerator in the process of a check; `accelerator.put` makes a tensor for a worker's"
+_NONE_HERE = "a check process has no accelerator; `accelerator.put` makes a tensor for the one of a worker"
 
 
 def run(host: Host, plan: Plan, server: int | None, groups: cgroup.Groups | None = None) -> None:
@@ -166,10 +166,10 @@ def share(planned: Sequence[PlannedExercise]) -> None:
 
     It is the check process that imports it, with all that a check may do. References get it as files of their worker.
     """
-    found = {name: path for item in planned for name, path in item.shared.items()}
-    if not found:
+    files = {name: path for item in planned for name, path in item.shared.items()}
+    if not files:
         return
-    name, path = next(iter(found.items()))
+    name, path = next(iter(files.items()))
     package, folder = name.split("/", 1)[0], path.parents[name.count("/") - 1]
     spec: ModuleSpec | None = ModuleSpec(package, None, is_package=True)
     if (start := folder / "__init__.py").is_file():

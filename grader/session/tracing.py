@@ -15,7 +15,7 @@ from grader.connection.connection import Connection, named
 from grader.connection.raised import raised_by_student, shown
 from grader.connection.record import Record
 from grader.model import Check, Outcome, Verdict
-from grader.model.endings import CannotJudge, WorkerLost
+from grader.model.endings import CheckFailed, NotUsable, WorkerLost
 from grader.model.picture import Moment
 
 _LONGEST = 60
@@ -47,16 +47,18 @@ def traced(check: Check, student: Connection, lines: str, attempt: Callable[[Con
                 raised = raised_by_student(error)
                 outcome = replace(outcome, message=f"raised {shown(raised) if raised else type(error).__name__}")
             return replace(outcome, moments=_moments(fresh))
-    except CannotJudge as error:
-        return replace(outcome, verdict=Verdict.SKIPPED, message=error.story)
+    except NotUsable as error:
+        return replace(outcome, verdict=Verdict.ERROR, message=error.story)
+    except CheckFailed as error:
+        return replace(outcome, verdict=Verdict.FAILED, message=error.story)
     except WorkerLost as lost:
         return replace(outcome, verdict=lost.verdict, message=lost.message)
 
 
 def _moments(connection: Connection) -> tuple[Moment, ...]:
     rows = named(connection, "moments", "")()
-    found = [_moment(row) for row in rows[:_MOST]] if isinstance(rows, list) else []
-    return tuple(row for row in found if row is not None)
+    moments = [_moment(row) for row in rows[:_MOST]] if isinstance(rows, list) else []
+    return tuple(row for row in moments if row is not None)
 
 
 def _moment(row: Any) -> Moment | None:

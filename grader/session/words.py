@@ -1,13 +1,14 @@
-"""What may be told of a hidden check: which words are known before any submission is.
+"""What a hidden check may say: only words that are known before any submission is.
 
-A public text comes as a template of ours with words (`model.public`), or as a text of a check's author. Each word must
-be of a closed set, or stand in the check's own file, as a literal or as an f-string whose holes hold such words. So
-whatever student code answers, nothing that is its own to choose gets into a text but which of these few it is.
+A public text is a template of ours with words (`model.public`), or a text of the check's author. Each word must belong
+to a closed set, or stand in the check's own file, as a literal or as an f-string whose fields hold such words. Whatever
+student code answers, it can only choose which of these few texts is shown.
 """
 
 from __future__ import annotations
 
 import ast
+import functools
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -15,7 +16,7 @@ from pathlib import Path
 from grader.check import show
 from grader.check.costs import ESCAPES
 from grader.model import Limits
-from grader.model.public import Limit, Public
+from grader.model.public import Key, Limit, Public
 from grader.wire.plain import DTYPES
 
 ERRORS = frozenset(
@@ -27,7 +28,7 @@ ERRORS = frozenset(
         "ZeroDivisionError",
     )
 )
-"""Errors that are told by their names."""
+"""Errors that a hidden check names."""
 
 _CLOSED = frozenset(
     (
@@ -50,8 +51,136 @@ _OWNED = re.compile(r"(?:your|the reference's|the probe) (?:`([\w.]+)`(?: object
 _WITH_ARTICLE = re.compile(r"an? ([A-Za-z_]\w*)")
 _ITEM = re.compile(r"(.+)\[([0-3]|'(?:\w+)')\]")
 _ALLOWED = "the allowed number of"
-_MOST_HOLE = 120
+_LONGEST_FIELD = 120
 _DEPTH = 2
+
+
+_ERROR_TEXTS = """
+Boolean value of Tensor with more than one value is ambiguous
+Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.
+Could not infer dtype of *
+Dimension out of range (expected to be in range of #, but got #)
+Expected all tensors to be on the same device, but found at least two devices, * and *!
+Expected all tensors to be on the same device, but got * is on *, different from other tensors on *
+Expected input batch_size (#) to match target batch_size (#).
+Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor
+Sizes of tensors must match except in dimension #. Expected size # but got size # for tensor number # in the list.
+The expanded size of the tensor (#) must match the existing size (#) at non-singleton dimension #. \
+ Target sizes: #.  Tensor sizes: #
+The size of tensor a (#) must match the size of tensor b (#) at non-singleton dimension #
+a Tensor with # elements cannot be converted to Scalar
+a leaf Variable that requires grad is being used in an in-place operation.
+a view of a leaf Variable that requires grad is being used in an in-place operation.
+can only concatenate * (not "*") to *
+can't convert * device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first.
+cannot access local variable '*' where it is not associated with a value
+cannot reshape array of size # into shape #
+cannot unpack non-iterable * object
+division by zero
+element # of tensors does not require grad and does not have a grad_fn
+expected m1 and m2 to have the same dtype, but got: * != *
+expected np.ndarray (got *)
+expected sequence of length # at dim # (got #)
+grad can be implicitly created only for scalar outputs
+index # is out of bounds for axis # with size #
+index # is out of bounds for dimension # with size #
+index out of range in self
+indices should be either on * or on the same device as the indexed tensor (*)
+linalg.inv: The diagonal element # is zero, the inversion could not be completed because the input matrix is singular.
+list index out of range
+mat1 and mat2 must have the same dtype, but got * and *
+mat1 and mat2 shapes cannot be multiplied (# and #)
+maximum recursion depth exceeded
+mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. Got: *
+module '*' has no attribute '*'
+name '*' is not defined
+not enough values to unpack (expected #, got #)
+object of type '*' has no len()
+one of the variables needed for gradient computation has been modified by an inplace operation
+only one element tensors can be converted to Python scalars
+operands could not be broadcast together with shapes # #
+result type * can't be cast to the desired output type *
+shape '#' is invalid for input of size #
+size mismatch, got input #, mat #, vec #
+stack expects each tensor to be equal size, but got # at entry # and # at entry #
+stack expects a non-empty TensorList
+string index out of range
+tensors used as indices must be long, int, byte or bool tensors
+torch.cat(): expected a non-empty list of Tensors
+torch.linalg.solve: The solver failed because the input matrix is singular.
+too many indices for tensor of dimension #
+too many values to unpack (expected #)
+tuple index out of range
+unsupported operand type(s) for *: '*' and '*'
+view size is not compatible with input tensor's size and stride (at least one dimension spans across two contiguous \
+subspaces). Use .reshape(...) instead.
+'*' object cannot be interpreted as an integer
+'*' object does not support item assignment
+'*' object has no attribute '*'
+'*' object is not callable
+'*' object is not iterable
+'*' object is not subscriptable
+*() arg is an empty sequence
+* only supports boolean masks, but got mask with dtype *
+*(): Expected dtype int32/int64 for index
+*(): argument '*' (position #) must be *, not *
+"""
+"""Texts of errors that a hidden check shows: `#` is a number or several, which it leaves out, `*` a known word."""
+
+_NUMBERS = r"\(?-?\d+(?:x\d+)*\)?|[\[(][-\d, ]*[\])]"
+_ERROR_WORD = r"([\w.:]+(?: int| char)?|[-+*/@%&|^<>=]+)"
+_MORE = re.compile(r"\. Did you mean: '\w+'\?$| \(when checking argument in method \w+\)$")
+_OF_ERRORS = frozenset(
+    (
+        *(
+            "mat1",
+            "mat2",
+            "input",
+            "other",
+            "index",
+            "weight",
+            "tensors",
+            "size",
+            "dim",
+            "Tensor",
+            "NoneType",
+            "module",
+            "function",
+            "method",
+            "builtin_function_or_method",
+            "type",
+            "torch.Size",
+        ),
+        *("ndarray", "numpy.ndarray", "Parameter", "generator", "range", "slice", "property", "torch", "numpy"),
+        *("Float", "Double", "Half", "BFloat16", "Long", "Int", "Short", "Char", "Byte", "Bool", "ComplexFloat"),
+        *("ComplexDouble", "double", "long int", "short", "unsigned char", "signed char", "c10::Half", "c10::BFloat16"),
+        *("+", "-", "*", "/", "//", "%", "@", "**", "&", "|", "^", "<<", ">>", "<", "<=", ">", ">=", "+=", "-=", "*="),
+        *("/=", "@=", "//=", "**="),
+    )
+)
+
+
+def known_error(text: str, line: str) -> str:
+    """The text of an exception as a hidden check shows it: without its numbers; "" if it is not a known one.
+
+    Args:
+        text: of the exception, from the worker.
+        line: of the student's file, which is shown beside it: its words may stand in the text.
+    """
+    words = _CLOSED | _OF_ERRORS | set(re.findall(r"\w+", line))
+    for template, pattern in _error_patterns():
+        match = pattern.fullmatch(_MORE.sub("", text.strip()))
+        if match and all(word in words for word in match.groups()):
+            first, *rest = template.replace("#", "N").split("*")
+            return first + "".join(map("".join, zip(match.groups(), rest, strict=True)))
+    return ""
+
+
+@functools.cache
+def _error_patterns() -> Sequence[tuple[str, re.Pattern[str]]]:
+    templates = _ERROR_TEXTS.strip().split("\n")
+    parts = {r"\#": f"(?:{_NUMBERS})", r"\*": _ERROR_WORD}
+    return [(each, re.compile(re.sub(r"\\[#*]", lambda mark: parts[mark[0]], re.escape(each)))) for each in templates]
 
 
 class Words:
@@ -69,6 +198,7 @@ class Words:
         nodes = [node for tree in trees for node in ast.walk(tree)]
         values = [node.value for node in nodes if isinstance(node, ast.Constant)]
         self._literals = {value for value in values if isinstance(value, str)}
+        self._keys = {Key(value) for value in values}
         # An assertion of a probe is shown as its line.
         self._literals |= {line.strip() for text in texts for line in text.splitlines() if "assert " in line}
         self._numbers = {form for value in values if isinstance(value, (int, float)) for form in _written(value)}
@@ -93,9 +223,11 @@ class Words:
         return None if None in words else text.template.format(*words)
 
     def _word(self, word: str) -> str | None:
-        # A limit that a check worked out from its inputs tells of them.
+        # A limit, or a key, that a check computed from its inputs could reveal them.
         if isinstance(word, Limit):
             return str(word) if str(word) in self._numbers else _ALLOWED
+        if isinstance(word, Key):
+            return str(word) if str(word) in self._keys else "a key"
         return self.shown(word)
 
     def _knows(self, text: str, depth: int = 0) -> bool:
@@ -111,8 +243,8 @@ class Words:
         return depth < _DEPTH and any(self._fits(text, form, depth + 1) for form in self._forms)
 
     def _fits(self, text: str, form: re.Pattern[str], depth: int) -> bool:
-        found = form.fullmatch(text)
-        return found is not None and all(self._knows(hole, depth) for hole in found.groups())
+        match = form.fullmatch(text)
+        return match is not None and all(self._knows(field, depth) for field in match.groups())
 
 
 def _constants(tree: ast.Module) -> Iterator[tuple[str, str]]:
@@ -125,7 +257,7 @@ def _constants(tree: ast.Module) -> Iterator[tuple[str, str]]:
 
 
 def _form(node: ast.JoinedStr, constants: dict[str, str]) -> re.Pattern[str]:
-    """The pattern of an f-string, with a group for each hole."""
+    """The pattern of an f-string, with a group for each field."""
     parts = []
     for part in node.values:
         match part:
@@ -134,7 +266,7 @@ def _form(node: ast.JoinedStr, constants: dict[str, str]) -> re.Pattern[str]:
             case ast.FormattedValue(value=ast.Name(id=name), format_spec=None) if name in constants:
                 parts.append(re.escape(constants[name]))
             case _:
-                parts.append(rf"(.{{0,{_MOST_HOLE}}}?)")
+                parts.append(rf"(.{{0,{_LONGEST_FIELD}}}?)")
     return re.compile("".join(parts), re.DOTALL)
 
 

@@ -135,6 +135,6 @@ def _references(row: list[Any], count: int, step: int = 1) -> list[int]:
     """The numbers of a container's items that are rows; with a step of 2, of a dict's keys."""
     if row[0] in _LEAVES:
         return []
-    found = [item[1] for item in row[1::step] if type(item) is list and len(item) == 2 and item[0] == "ref"]
-    expect(all(is_index(number, count) for number in found), "a reference to an unknown object")
-    return found
+    numbers = [item[1] for item in row[1::step] if type(item) is list and len(item) == 2 and item[0] == "ref"]
+    expect(all(is_index(number, count) for number in numbers), "a reference to an unknown object")
+    return numbers

@@ -364,12 +364,12 @@ def copies(*values: Any) -> tuple[Any, ...]:
         Unsupported: a value cannot be sent to a worker, and so is not copied either.
     """
     # A message from one new table to another, without the JSON between them.
-    kept: list[Any] = []
+    objects: list[Any] = []
 
     def other(value: Any) -> list[Any]:
-        kept.append(value)
-        return ["proxy", len(kept) - 1]
+        objects.append(value)
+        return ["proxy", len(objects) - 1]
 
     tree, blocks = Encoder(Table(), other).encode(values)
     data = memoryview(bytearray().join(padded(blocks)))
-    return tuple(Decoder(Table(), lambda _, number: kept[number]).decode(tree, data))
+    return tuple(Decoder(Table(), lambda _, number: objects[number]).decode(tree, data))

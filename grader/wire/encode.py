@@ -200,19 +200,19 @@ class Encoder:
             last[1], last[2] = max(last[1], end), known if last[2] is None else last[2]
             if owner is not None:
                 last[3].append(owner)
-        blocks, found = self._table.blocks, []
+        blocks, groups = self._table.blocks, []
         for start, end, number, owners in merged:
             if number is None:
                 writable = False
                 for owner in owners:
                     writable = writable or isinstance(owner, torch.Tensor) or owner.flags.writeable
-                found.append((start, len(blocks), True))
+                groups.append((start, len(blocks), True))
                 blocks.append(Block(start, end - start, owners, writable=writable))
             else:
                 if (start, end - start) != (blocks[number].address, blocks[number].nbytes):
                     raise Unsupported("memory overlaps that of an argument and extends beyond it")
-                found.append((start, number, False))
-        return found
+                groups.append((start, number, False))
+        return groups
 
 
 def items_of(obj: Any) -> Any:

@@ -144,12 +144,12 @@ def parts_of(frame: Frame) -> list[Frame]:
     trees, sizes = frame.tree.get("parts"), frame.tree.get("sizes")
     if type(trees) is not list or type(sizes) is not list or len(trees) != len(sizes):
         raise ProtocolError("an invalid list of messages")
-    found, end = [], 0
+    frames, end = [], 0
     for tree, size in zip(trees, sizes, strict=True):
         expect(type(tree) is dict and type(size) is int and size >= 0, "an invalid message of several")
         start, end = end, end + size
-        found.append(Frame(frame.number, tree, frame.data[start:end], frame.original[start:end]))
-    return found
+        frames.append(Frame(frame.number, tree, frame.data[start:end], frame.original[start:end]))
+    return frames
 
 
 _ENCODE = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode

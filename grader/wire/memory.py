@@ -138,9 +138,9 @@ def starts_of(sizes: Sequence[int]) -> list[int]:
 
 def padded(parts: Sequence[memoryview]) -> list[memoryview | bytes]:
     """The blocks of a message, each filled up to the alignment."""
-    found: list[memoryview | bytes] = []
+    blocks: list[memoryview | bytes] = []
     for part in parts:
-        found.append(part)
+        blocks.append(part)
         if gap := -len(part) % ALIGNMENT:
-            found.append(bytes(gap))
-    return found
+            blocks.append(bytes(gap))
+    return blocks

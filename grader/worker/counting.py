@@ -55,7 +55,7 @@ def count(function: Callable[..., Any], args: list[Any], kwargs: dict[str, Any])
     versions = sum(tensor._version for tensor in given)
     with torch.no_grad(), Operators([args, kwargs]) as operators, Uses() as uses:
         result = function(*args, **kwargs)
-    found = {
+    costs = {
         "ops": dict(operators.counts),
         "escapes": dict(uses.escapes),
         "bytes": operators.memory.total,
@@ -73,11 +73,11 @@ def count(function: Callable[..., Any], args: list[Any], kwargs: dict[str, Any])
         # The simulated accelerator sees more than the hook, such as the copy of a `tolist`.
         now = machine.counters()
         for name, counter in (("transfers", "transfers"), ("transferred", "transferred_bytes"), ("syncs", "syncs")):
-            found[name] = max(found[name], int(now[counter]) - int(before[counter]))
+            costs[name] = max(costs[name], int(now[counter]) - int(before[counter]))
         spans = machine.clock.spans[first:]
-        found["span_count"] = len(spans)
-        found["spans"] = [[row.name, row.place, float(row.start), float(row.end)] for row in spans[:_MOST_SPANS]]
-    return result, found
+        costs["span_count"] = len(spans)
+        costs["spans"] = [[row.name, row.place, float(row.start), float(row.end)] for row in spans[:_MOST_SPANS]]
+    return result, costs
 
 
 def warm_up() -> None:

@@ -193,8 +193,8 @@ def gradients(function: Callable[..., Any], *args: Any, **kwargs: Any) -> tuple[
     if not isinstance(result, torch.Tensor) or not result.requires_grad:
         return result, [None] * len(args)
     # `autograd.grad` rather than `backward`, which would leave gradients on the student's own parameters.
-    found = iter(torch.autograd.grad(result.sum(), wanted, allow_unused=True))
-    grads = [next(found) if isinstance(arg, torch.Tensor) and arg.requires_grad else None for arg in fresh]
+    gradients_of_args = iter(torch.autograd.grad(result.sum(), wanted, allow_unused=True))
+    grads = [next(gradients_of_args) if isinstance(arg, torch.Tensor) and arg.requires_grad else None for arg in fresh]
     return result, grads
 
 

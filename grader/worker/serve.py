@@ -6,7 +6,9 @@ has them all.
 
 from __future__ import annotations
 
+import builtins
 import contextlib
+import difflib
 import functools
 import importlib.util
 import inspect
@@ -310,9 +312,11 @@ def _exception_row(error: BaseException, folder: str, spaces: Collection[str]) -
         folder: where the submission's files are.
         spaces: of the names that a check can use; those of probe files are among them.
     """
-    lines, statement = [], ""
+    lines, statement, caret = [], "", None
     if isinstance(error, SyntaxError) and error.filename and _is_own(error.filename, folder):
         lines.append([_own_name(error.filename, folder), error.lineno or 0, "", _cut(error.text or "")])
+        last = error.end_offset if error.end_lineno == error.lineno else None
+        caret = [error.offset or 0, last or 0]
     frames = traceback.extract_tb(error.__traceback__)
     for frame in frames[-10 * _MAX_LINES :]:
         if _is_own(frame.filename, folder):
@@ -327,6 +331,7 @@ def _exception_row(error: BaseException, folder: str, spaces: Collection[str]) -
         "builtin": next(base.__name__ for base in type(error).__mro__ if base.__module__ == "builtins"),
         "text": _text(error).replace(folder + os.sep, ""),
         "lines": lines[-_MAX_LINES:],
+        "caret": caret,
         "signature": signature,
         "statement": statement,
     }
@@ -356,6 +361,20 @@ def _text(error: BaseException) -> str:
         if isinstance(error, SyntaxError):
             return _cut(error.msg)
         text = error.args[0] if len(error.args) == 1 and type(error.args[0]) is str else str(error)
-        return _cut(text)
+        return _cut(text + _near_name(error))
     except BaseException as second:  # a student's __str__ may do anything
         return f"(its text cannot be shown: {type(second).__name__})"
+
+
+def _near_name(error: BaseException) -> str:
+    """The question that Python adds where it prints a NameError or an AttributeError, or ""."""
+    if type(error) not in (NameError, AttributeError):
+        return ""
+    name = str(getattr(error, "name", ""))
+    if isinstance(error, AttributeError):
+        known = dir(error.obj)
+    else:
+        frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+        known = [*frames[-1].f_locals, *frames[-1].f_globals, *dir(builtins)] if frames else []
+    near = difflib.get_close_matches(name, [each for each in known if each[:1] != "_"], n=1, cutoff=0.7)
+    return f". Did you mean: '{near[0]}'?" if near else ""

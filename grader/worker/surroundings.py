@@ -75,7 +75,7 @@ def show_device(mode: str) -> None:
         mirrors = Mirrors(is_plain)
         use_accelerator(Accelerator(mirrors.look, mirrors.place, mirrors.begin))
     elif mode != "none":
-        raise ValueError(f"there is no device mode {mode!r}")
+        raise ValueError(f"unknown device mode {mode!r}")
     # Where PyTorch finds none anyway, there is nothing to hide.
     elif torch.accelerator.is_available():
         accelerator.enable("none")

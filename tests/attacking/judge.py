@@ -40,7 +40,7 @@ def problems_with_attack(attack: Attack, report: Report | None) -> Iterator[str]
         if id not in checks:
             yield f"there is no outcome of {id}"
         elif checks[id]["verdict"] not in verdict.split("|"):
-            yield f"{id} is {checks[id]['verdict']}, {verdict} is asked: {_told(checks[id])}"
+            yield f"{id} is {checks[id]['verdict']}, expected {verdict}: {_told(checks[id])}"
         elif (checks[id]["earned"] > 0) != (checks[id]["verdict"] == "passed"):
             yield f"{id} is {checks[id]['verdict']} and earns {checks[id]['earned']}"
     lost = [check for check in exercise["checks"] if check["verdict"] != "passed"]

@@ -2,7 +2,7 @@ r"""Is empty.
 
 ---
 exercise: double
-verdicts: {all: skipped}
+verdicts: {all: error}
 message: your double\.py has no `double`
 large: {double.py: 0}
 """

@@ -2,7 +2,7 @@ r"""Imports a library that is not here.
 
 ---
 exercise: double
-verdicts: {all: skipped}
+verdicts: {all: error}
 message: No module named 'no_such_library'
 """
 

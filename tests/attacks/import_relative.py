@@ -2,7 +2,7 @@ r"""Imports a file of its own as if it were in a package.
 
 ---
 exercise: double
-verdicts: {all: skipped}
+verdicts: {all: error}
 message: your double\.py does not load.*ImportError
 files: {mine.py: "FACTOR = 2\n"}
 """

@@ -2,7 +2,7 @@ r"""Hands in a module of many megabytes.
 
 ---
 exercise: double
-verdicts: {all: skipped}
+verdicts: {all: error}
 message: double\.py .*larger than
 large: {double.py: 20000000}
 """

@@ -2,7 +2,7 @@ r"""Is not UTF-8, and does not say what it is.
 
 ---
 exercise: double
-verdicts: {all: skipped}
+verdicts: {all: error}
 message: your double\.py does not load.*utf-8
 replace: {E_ACUTE: "\xe9"}
 """

@@ -3,7 +3,7 @@ r"""Returns what would compute when it is touched.
 ---
 exercise: double
 verdicts: {all: failed}
-message: a tensor is asked
+message: to be a tensor, got
 """
 
 from concurrent.futures import Future

@@ -2,7 +2,7 @@ r"""Is not handed in.
 
 ---
 exercise: double
-verdicts: {all: skipped}
+verdicts: {all: error}
 message: double\.py is not among the submitted files
 odd: {double.py: missing}
 """

@@ -3,7 +3,7 @@ r"""Returns NaN, which some comparisons let through.
 ---
 exercise: double
 verdicts: {small: failed, random: failed, dtype: failed}
-message: NaN where a number is asked
+message: NaN where a number is expected
 """
 
 

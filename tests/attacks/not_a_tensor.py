@@ -3,7 +3,7 @@ r"""Returns a list, and None.
 ---
 exercise: double
 verdicts: {all: failed}
-message: is a list, a tensor is asked
+message: to be a tensor, got a list
 """
 
 

@@ -2,7 +2,7 @@ r"""Comes from a notebook, with a command in it.
 
 ---
 exercise: double
-verdicts: {all: skipped}
+verdicts: {all: error}
 message: SyntaxError
 replace: {MAGIC: "%pip install torch\n!ls"}
 """

@@ -2,7 +2,7 @@ r"""Has a zero byte in its source.
 
 ---
 exercise: double
-verdicts: {all: skipped}
+verdicts: {all: error}
 message: your double\.py does not load.*null bytes
 replace: {NUL: "\0"}
 """

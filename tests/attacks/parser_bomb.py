@@ -2,7 +2,7 @@ r"""Is so deeply nested that Python's own parser gives up: it must be parsed in 
 
 ---
 exercise: double
-verdicts: {all: skipped|crashed|timed_out|over_limit}
+verdicts: {all: error|crashed|timed_out|over_limit}
 message: your double\.py
 repeat: {MINUS: ["-", 200000]}
 """

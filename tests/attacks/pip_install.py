@@ -2,7 +2,7 @@ r"""Installs what it needs while it is imported.
 
 ---
 exercise: double
-verdicts: {all: over_limit|skipped}
+verdicts: {all: over_limit|error}
 message: your double\.py (does not load|started more processes)
 level: reduced
 """

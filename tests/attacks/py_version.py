@@ -2,7 +2,7 @@ r"""Is written for Python 2.
 
 ---
 exercise: double
-verdicts: {all: skipped}
+verdicts: {all: error}
 message: SyntaxError
 replace: {"print(2)": "print 2"}
 """

@@ -2,7 +2,7 @@ r"""Hands in a socket in place of its module.
 
 ---
 exercise: double
-verdicts: {all: skipped}
+verdicts: {all: error}
 message: double\.py .*not a regular file
 odd: {double.py: socket}
 """

@@ -2,7 +2,7 @@ r"""Hands in a link to the hidden checks under an innocent name, imports it and 
 
 ---
 exercise: double
-verdicts: {all: skipped}
+verdicts: {all: error}
 message: No module named 'innocent'
 links: {innocent.py: "{course}/solutions/01_wall/double/check_double.py"}
 """

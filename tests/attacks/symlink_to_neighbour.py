@@ -2,7 +2,7 @@ r"""Hands in a folder that is a link to somebody else's work.
 
 ---
 exercise: double
-verdicts: {all: skipped}
+verdicts: {all: error}
 message: double\.py
 odd: {double.py: missing}
 links: {01_wall/double: "{neighbour}"}

@@ -2,7 +2,7 @@ r"""Has a syntax error in one function, so that the whole file does not load.
 
 ---
 exercise: double
-verdicts: {all: skipped}
+verdicts: {all: error}
 message: SyntaxError[^\0]*double\.py, line \d+
 replace: {"return 2 * x": "return 2 * * x"}
 """

@@ -2,7 +2,7 @@ r"""Mixes tabs and spaces.
 
 ---
 exercise: double
-verdicts: {all: skipped}
+verdicts: {all: error}
 message: your double\.py does not load.*(tab|indent)
 replace: {"    x = 2 * x": "\tx = 2 * x"}
 """

@@ -2,7 +2,7 @@ r"""Hands in a module that nobody may read.
 
 ---
 exercise: double
-verdicts: {all: skipped}
+verdicts: {all: error}
 message: double\.py cannot be read
 odd: {double.py: unreadable}
 unless: root

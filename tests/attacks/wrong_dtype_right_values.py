@@ -3,7 +3,7 @@ r"""Returns the right numbers in another dtype.
 ---
 exercise: double
 verdicts: {small: failed, dtype: failed, halves: failed, halves_random: failed}
-message: float64, float32 is asked
+message: float32, got float64
 """
 
 import torch

@@ -2,7 +2,7 @@ r"""Has the function under another name.
 
 ---
 exercise: double
-verdicts: {small: skipped, random: skipped, dtype: skipped}
+verdicts: {small: error, random: error, dtype: error}
 message: your double\.py has no `double`; it has `doubel`
 """
 

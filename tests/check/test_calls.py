@@ -10,7 +10,6 @@ import torch
 from support import Function
 
 from grader.check import (
-    CannotJudge,
     CheckFailed,
     accepts,
     agrees,
@@ -28,6 +27,7 @@ from grader.check import (
 from grader.connection.connection import connection_of
 from grader.connection.raised import raised_by_student
 from grader.connection.student import Student
+from grader.model.endings import NotUsable
 from grader.wire.bounds import Unsupported
 
 X = torch.tensor([1.0, 2.0])
@@ -52,7 +52,7 @@ def failure(function: Callable[..., object], *args: object, **kwargs: object) ->
     ],
 )
 def test_raises_passes_where_the_error_comes(function: Function, body: str, error: type[Exception]) -> None:
-    """The builtin error that is asked, or a kind of it."""
+    """The builtin error that is expected, or a subclass of it."""
     raises(function(f"def total(x):\n    {body}\n"), 1, error=error, case="a number")
 
 
@@ -60,38 +60,39 @@ def test_raises_tells_what_is_accepted(function: Function) -> None:
     """The property tells the case, and the story the call."""
     total = function("def total(x, y): return x\n")
     failed = failure(raises, total, X, 2, case="a tensor of two")
-    assert failed.public == "`total` accepts a tensor of two; a ValueError is asked"
-    assert failed.story == f"{failed.public}\nthe call  total(tensor([1., 2.]), 2)\ngives     tensor([1., 2.])"
+    assert failed.public == "`total` raised nothing for a tensor of two; expected a ValueError"
+    assert failed.story == f"{failed.public}\nthe call  total(tensor([1., 2.]), 2)\nreturned  tensor([1., 2.])"
     assert (
-        failure(raises, total, 1, 2, error=IndexError, case="1").public == "`total` accepts 1; an IndexError is asked"
+        failure(raises, total, 1, 2, error=IndexError, case="1").public
+        == "`total` raised nothing for 1; expected an IndexError"
     )
 
 
 def test_raises_lets_other_errors_through(function: Function) -> None:
-    """Another error of the student's stays what it is, a crash, and tells which one is asked."""
+    """Another error of the student's stays a crash, and the message says which one is expected."""
     with pytest.raises(TypeError, match="unhappy") as failed:
         raises(function("def total(x): raise TypeError('unhappy')\n"), 1, case="a number")
     raised = raised_by_student(failed.value)
-    assert raised is not None and raised.expected == "a ValueError is asked for a number"
+    assert raised is not None and raised.expected == "expected a ValueError for a number"
 
 
 def test_accepts_tells_what_is_refused(function: Function) -> None:
     """What is accepted gives its result; a refusal tells the case, and staff the call and what was raised."""
     assert accepts(function("def total(x, y): return x + y\n"), 1, 2, case="two numbers") == 3
     failed = failure(accepts, function("def total(x): raise ValueError('too small')\n"), X, case="a tensor of two")
-    assert failed.public == "`total` refuses a tensor of two; there is no reason for a ValueError"
+    assert failed.public == "`total` raised a ValueError for a tensor of two; expected a result"
     assert failed.story == (f"{failed.public}\nthe call  total(tensor([1., 2.]))\nraised    ValueError: too small")
     with pytest.raises(TypeError, match="unhappy"):
         accepts(function("def total(x): raise TypeError('unhappy')\n"), 1, case="a number")
 
 
 def test_answers(function: Function) -> None:
-    """A bool is asked, and the right one; the text tells neither the input nor a number."""
-    answers(function("def total(x): return x > 0\n"), 1, asked=True, case="for 1")
-    wrong = failure(answers, function("def total(x): return x > 0\n"), 1, asked=False, case="although it is odd")
-    assert wrong.public == wrong.story == "`total` returns True although it is odd; False is asked"
-    none = failure(answers, function("def total(x): return 1\n"), 1, asked=True, case="for 1")
-    assert none.public == none.story == "`total` must return True or False"
+    """The result must be a bool, and the right one; the text has neither the input nor a number."""
+    answers(function("def total(x): return x > 0\n"), 1, expected=True, case="for 1")
+    wrong = failure(answers, function("def total(x): return x > 0\n"), 1, expected=False, case="although it is odd")
+    assert wrong.public == wrong.story == "`total` returned True although it is odd; expected False"
+    none = failure(answers, function("def total(x): return 1\n"), 1, expected=True, case="for 1")
+    assert none.public == none.story == "`total` returned an int; expected True or False"
 
 
 def test_calling_tells_staff_the_call(function: Function) -> None:
@@ -102,7 +103,7 @@ def test_calling_tells_staff_the_call(function: Function) -> None:
     with pytest.raises(CheckFailed) as failed, calling(total, 1) as result:
         same_values(result, 3)
     assert failed.value.public == "the result has the wrong value"
-    assert failed.value.story == "total(1)\nthe result has the wrong value\nasked  3\nyours  2"
+    assert failed.value.story == "total(1)\nthe result has the wrong value\nexpected  3\ngot       2"
 
 
 def test_a_value_is_no_function() -> None:
@@ -110,10 +111,10 @@ def test_a_value_is_no_function() -> None:
     words: tuple[Callable[[], None], ...] = (
         lambda: raises(3, case="x"),  # type: ignore[arg-type]
         lambda: accepts(3, case="x"),  # type: ignore[arg-type]
-        lambda: answers(3, asked=True, case="x"),  # type: ignore[arg-type]
+        lambda: answers(3, expected=True, case="x"),  # type: ignore[arg-type]
     )
     for word in words:
-        with pytest.raises(CannotJudge, match="your file has a value where a function is expected"):
+        with pytest.raises(NotUsable, match="your file has a value where a function is expected"):
             word()
     with pytest.raises(Unsupported, match="a function of the student's is expected here"):
         raises(len, [], case="x")  # type: ignore[arg-type]
@@ -124,7 +125,7 @@ def test_a_value_is_no_function() -> None:
 
 def test_agrees_never_raises() -> None:
     """It is true where `same_values` passes, and false where that fails or cannot judge."""
-    assert agrees(X, [1.0, 2.0]) is False  # a list of numbers is asked
+    assert agrees(X, [1.0, 2.0]) is False  # a list of numbers is expected
     assert agrees(X, X) is True
     assert agrees(X, X + 0.1, atol=0.2) is True
     assert agrees(X, X + 0.1) is False
@@ -146,10 +147,12 @@ def test_number(value: object) -> None:
 
 def test_number_of_what_holds_none_or_more() -> None:
     """What holds no numbers fails, and so does what holds none or several."""
-    assert failure(number, None, "the sum").public == "the sum is None (is a `return` missing?), a number is asked"
-    assert failure(number, True).public == "the result is a bool, a number is asked"
+    assert (
+        failure(number, None, "the sum").public == "expected the sum to be a number, got None (is a `return` missing?)"
+    )
+    assert failure(number, True).public == "expected the result to be a number, got a bool"
     for value in (X, torch.empty(0)):
-        assert failure(number, value).public == "the result does not hold one number, but more or none"
+        assert failure(number, value).public == "expected the result to hold one number"
 
 
 @pytest.mark.parametrize(
@@ -200,7 +203,7 @@ def test_imports(student: Callable[[str], Student]) -> None:
     found = failure(
         imports_no, student("\ndef f(): import torch.nn as n\ndef g():\n    from numpy import e\n"), "torch", "numpy"
     )
-    assert found.public == "your file imports torch; the rule needs no help from there"
+    assert found.public == "your file imports torch, which the rule forbids"
     assert found.story == f"{found.public} (line 2)"
 
 
@@ -235,7 +238,7 @@ def test_imports_that_never_happen(student: Callable[[str], Student], text: str)
 
 def test_imports_of_a_file_that_does_not_load(student: Callable[[str], Student]) -> None:
     """A file that is no Python cannot be judged."""
-    with pytest.raises(CannotJudge, match="does not load"):
+    with pytest.raises(NotUsable, match="does not load"):
         imports_no(student("def f(:\n"), "torch")
 
 
@@ -248,8 +251,8 @@ def test_a_borrowed_gradient_is_none(function: Function) -> None:
     borrowed = function("def total(x): return 0 * x.sum() + sum(v * v for v in x.tolist())\n")
     keeps_graph(borrowed, X)
     failed = failure(keeps_graph, borrowed, X, degree=2)
-    assert failed.public.startswith("the gradient does not belong to the result: a part of it was computed where no")
-    assert failed.story == f"{failed.public}\ngradient . x is 0, 2 times the result is 10"
+    assert failed.public.startswith("the gradient does not match the result: autograd did not record a part of the")
+    assert failed.story == f"{failed.public}\nexpected gradient . x to be 2 times the result (10), got 0"
 
 
 @pytest.mark.parametrize(
@@ -257,12 +260,18 @@ def test_a_borrowed_gradient_is_none(function: Function) -> None:
     [
         ("x[x > 1] = 0\n    return x.sum()", "an argument is changed in place, which PyTorch refuses"),
         ("x.view(-1)[0] = 0\n    return x.sum()", "an argument is changed in place, which PyTorch refuses"),
-        ("return torch.from_numpy(x.numpy()).sum()", "went through something that records none (a list, NumPy"),
+        (
+            "return torch.from_numpy(x.numpy()).sum()",
+            "went through something that autograd does not record (a list, NumPy",
+        ),
         ("return (x > 1).sum()", "integers, a comparison"),
-        ("y = x.exp(); z = y.exp(); z += 1\n    return z.sum()", "what it needs was overwritten in place"),
-        ("return torch.exp(x, out=torch.empty(2)).sum()", "it was written by `out=`, where none is recorded"),
-        ("return 1.0", "the result of `total` is a float, a tensor is asked"),
-        ("return", "the result of `total` is None"),
+        (
+            "y = x.exp(); z = y.exp(); z += 1\n    return z.sum()",
+            "a value that the gradient needs was overwritten in place",
+        ),
+        ("return torch.exp(x, out=torch.empty(2)).sum()", "it was written by `out=`, which autograd does not record"),
+        ("return 1.0", "expected the result of `total` to be a tensor, got a float"),
+        ("return", "to be a tensor, got None"),
     ],
 )
 def test_why_there_is_no_gradient(function: Function, body: str, told: str) -> None:

@@ -142,8 +142,8 @@ def test_what_hides_is_named_with_its_line(function: Function) -> None:
         with pytest.raises(CheckFailed) as failed:
             judge()
         assert str(failed.value.public) == (
-            "`.DisableTorchFunction` could hide what your code does, so that this check cannot judge it; "
-            "write it without\n    work.py, line 3\n        with torch._C.DisableTorchFunction(): return x"
+            "`.DisableTorchFunction` could hide what your code does, so this check cannot judge it; "
+            "do not use it\n    work.py, line 3\n        with torch._C.DisableTorchFunction(): return x"
         )
         assert failed.value.from_text
     reads_openly(total, allow=("_C", "DisableTorchFunction"))
@@ -207,7 +207,7 @@ def test_a_loop_that_no_count_shows_takes_time(function: Function) -> None:
     """With Python's own numbers no operator runs at all. Without a reference there is nothing to compare with."""
     with pytest.raises(CheckFailed, match="takes far more time for a large input than the reference") as failed:
         no_loop(judged(function, HIDDEN), SMALL, LARGE)
-    assert "ms of CPU time, the reference" in failed.value.story
+    assert "ms of CPU time, and the reference takes" in failed.value.story
     no_loop(function(HIDDEN, **SLOW), SMALL, LARGE)
 
 
@@ -289,7 +289,7 @@ def test_too_much_by_count(function: Function) -> None:
     """Four copies where none is needed are counted."""
     with pytest.raises(CheckFailed, match=r"needs more than 1\.5 times the memory of the reference") as failed:
         as_lean_as(function(FAT), function(LEAN, owner="the reference's"), inputs, **HOW)
-    assert "yours 6,400,00" in failed.value.story
+    assert "your call needs 6,400,00" in failed.value.story
 
 
 @from_outside
@@ -304,7 +304,7 @@ def test_too_much_seen_from_outside(function: Function, text: str) -> None:
     """Memory that the count does not show is seen on the process."""
     with pytest.raises(CheckFailed, match="needs much more memory than the reference") as failed:
         as_lean_as(function(text), function(LEAN, owner="the reference's"), inputs, **HOW)
-    assert "MB are expected" in failed.value.story
+    assert "expected its process to grow by at most" in failed.value.story
 
 
 def test_a_lean_answer_that_is_wrong_where_it_is_large(function: Function) -> None:

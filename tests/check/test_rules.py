@@ -128,16 +128,16 @@ def told(rule: Any, function: Any, *rules: Rule) -> CheckFailed:
 def test_the_line_is_told(function: Function) -> None:
     """A failure names the rule and the form in which it is there, with the line; of a hidden check the rule alone."""
     failed = told(does_not_call, function("def outer(a, b):\n    return torch.ger(a, b)", "outer"), torch.outer)
-    assert failed.public == "`outer` uses `outer`; the rule is to do without it"
+    assert failed.public == "`outer` uses `outer`, which the rule forbids"
     assert failed.story == (
-        "`outer`: it uses outer, and the rule is to do without it (torch.ger is another name or form of it)\n"
+        "`outer` uses outer, which the rule forbids (torch.ger is another name or form of it)\n"
         "    work.py, line 3\n"
         "        return torch.ger(a, b)"
     )
     text = "import numpy\ndef outer(a, b):\n    return numpy.outer(a, b)"
     failed = told(uses_only, function(text, "outer"), "arange")
-    assert failed.public == "`outer` uses more than the rule allows, which is only: arange"
-    assert failed.story.startswith("`outer`: numpy.outer is not among what the rule allows: arange\n")
+    assert failed.public == "`outer` uses more than the rule allows; allowed: arange"
+    assert failed.story.startswith("`outer` uses numpy.outer, which the rule does not allow; allowed: arange\n")
 
 
 PUZZLE = """

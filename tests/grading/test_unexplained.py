@@ -9,7 +9,7 @@ import pytest
 from grader.grading.unexplained import draft_text, plain_code
 from grader.model import Check, Course, Exercise, GradedCheck, GradedExercise, Outcome, Score, Verdict
 
-HEAD = '"""TODO: say what the mistake is, and what holds instead: one sentence, which students are told.\n\n'
+HEAD = '"""TODO: say what the mistake is, and what is right instead, in one sentence for students.\n\n'
 
 
 @pytest.fixture

@@ -11,14 +11,14 @@ from grader.model.public import Limit, Public, say
 
 def test_a_public_text_is_a_text_that_knows_its_words() -> None:
     """It reads as any text does; a word may be one itself."""
-    text = say("{} is {}, {} is asked", say("the {}", "result"), Limit(3), "a tensor")
-    assert text == "the result is 3, a tensor is asked"
-    assert text.template == "{} is {}, {} is asked"
+    text = say("expected {} to be {}, got {}", say("the {}", "result"), Limit(3), "a tensor")
+    assert text == "expected the result to be 3, got a tensor"
+    assert text.template == "expected {} to be {}, got {}"
     assert [type(word) for word in text.words] == [Public, Limit, str]
 
 
 def test_templates_are_literals() -> None:
-    """What stands in a template is told whatever happens, so none of ours is made of anything else."""
+    """A template is always shown, so each of ours is a literal."""
     calls = []
     package = Path(grader.__file__).parent
     for path in (path for room in ("check", "connection", "session") for path in (package / room).glob("*.py")):
@@ -30,7 +30,7 @@ def test_templates_are_literals() -> None:
     assert [call for call in calls if not call[2]] == []
 
 
-KINDS = ("CheckFailed", "CannotJudge", "Inconclusive")
+KINDS = ("CheckFailed", "CannotJudge", "NotUsable", "CannotRun", "Inconclusive")
 
 
 def test_words_that_helpers_raise_with_are_public() -> None:

@@ -206,7 +206,7 @@ def test_junit_is_valid_and_read_back(text: str) -> None:
         assert (fault is None) == (item.kind is Kind.PASSED)
         assert fault is None or (fault.text or "") == for_terminal(item.text)
         assert (item.kind is Kind.OPEN) == (fault is not None and fault.tag == "skipped")
-    assert (root.get("failures"), root.get("errors")) == ("5", "6")
+    assert (root.get("failures"), root.get("errors")) == ("5", "8")
 
 
 def test_a_class_with_every_verdict(tiny: Course, tmp_path: Path) -> None:

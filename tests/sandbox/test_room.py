@@ -93,7 +93,7 @@ def test_too_few_are_told_with_their_limit(submissions: Path, tmp_path: Path) ->
     ran = with_namespaces(3, *arguments, cwd=COURSES / "tiny")
     assert ran.returncode == 2, ran.stderr
     assert "Traceback" not in ran.stderr
-    assert "full is asked for" in ran.stderr
+    assert "full is required" in ran.stderr
     assert f"user.max_user_namespaces is 3: {room.ENOUGH} of each kind are needed" in " ".join(ran.stderr.split())
     assert not list((tmp_path / "out").glob("reports/*"))
 

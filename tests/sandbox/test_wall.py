@@ -108,7 +108,7 @@ def test_fresh_interpreters_are_refused_where_a_level_is_wanted() -> None:
     source = FreshInterpreters(SandboxPlan())
     assert source.wait_ready().level is Level.NONE
     for level in WALLS:
-        with pytest.raises(ConfinementError, match=f"level none here, and {level.word} is asked for"):
+        with pytest.raises(ConfinementError, match=f"level none only, but {level.word} is required"):
             FreshInterpreters(SandboxPlan(least=level))
 
 
@@ -338,7 +338,7 @@ def test_a_batch_refuses_less_than_full(submissions: Path, tmp_path: Path) -> No
     out = tmp_path / "out"
     ran = grade_in_a_container(COURSES / "tiny", "batch", str(submissions), "--out", str(out))
     assert ran.returncode == 2
-    assert "student code can only be confined at level reduced here, and full is asked for" in ran.stderr
+    assert "this machine can confine student code at level reduced only, but full is required" in ran.stderr
     assert "unshare: EPERM" in ran.stderr
     assert "what to do: let processes make user namespaces" in ran.stderr
     assert not list(out.glob("reports/*"))
@@ -369,7 +369,7 @@ def test_a_wish_that_cannot_be_met_names_its_level() -> None:
     """Asking for more than is tried is refused too."""
     server = WorkerServer(SandboxPlan(least=Level.FULL, most=Level.NONE))
     try:
-        with pytest.raises(ConfinementError, match="level none here, and full is asked for"):
+        with pytest.raises(ConfinementError, match="level none only, but full is required"):
             server.wait_ready()
     finally:
         server.close()

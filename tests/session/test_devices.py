@@ -99,7 +99,7 @@ def test_checks_of_devices(course: Course, tmp_path: Path) -> None:
         "three": ("not_run", "sim"),
         "cuda": ("not_run", None),
     }
-    assert "needs more devices of the type sim than there are here" in told["three"].message
+    assert "needs more sim devices than this machine has" in told["three"].message
     assert "grade --device cuda uses one" in told["cuda"].message
     assert "host wait for item" in told["waits"].message
     assert told["waits"].counters == {"syncs": 30}

@@ -51,4 +51,4 @@ def test_pytorch_works_beside_the_name() -> None:
     )
     told = json.loads(done.stdout)
     assert list(told) == ["there"]
-    assert "there is no accelerator in the process of a check" in told["there"]
+    assert "a check process has no accelerator" in told["there"]

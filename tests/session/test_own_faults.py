@@ -150,8 +150,8 @@ def test_each_fault_gets_its_verdict(course: Course, lane: Lane, tmp_path: Path)
     assert "check_double.py" in told["raises"].detail
     assert "the check's own code took longer than 1 seconds" in told["hangs"].detail
     assert "the reference raised RuntimeError: mine" in told["reference"].detail
-    assert told["plain"].message.startswith("this does not hold: student.double(3) == 7\nyours  6\nasked  7\n")
-    assert told["raising"].message.startswith("a ValueError is asked, nothing was raised")
+    assert told["plain"].message.startswith("this does not hold: student.double(3) == 7\ngot       6\nexpected  7\n")
+    assert told["raising"].message.startswith("expected a ValueError, but nothing was raised")
     lost = graded.score.possible - graded.score.earned - graded.score.undecided
     assert lost == sum(row.score.possible for row in graded.checks if row.check.id in ("swallows", "plain", "raising"))
 

@@ -176,10 +176,10 @@ def test_a_shape_by_broadcasting_is_explained(graded: GradedExercise) -> None:
 
 
 def test_wrong_strides_are_two_windows(graded: GradedExercise) -> None:
-    """The layout that is asked stands beside that of the answer."""
+    """The expected layout stands beside that of the answer."""
     found = picture(graded, "turned")
     assert found is not None
-    assert [(window.name, window.strides) for window in found.windows] == [("asked", (1, 2)), ("yours", (2, 1))]
+    assert [(window.name, window.strides) for window in found.windows] == [("expected", (1, 2)), ("got", (2, 1))]
 
 
 def test_hidden_checks_have_no_picture(graded: GradedExercise) -> None:
@@ -204,12 +204,12 @@ def test_the_terminal_draws_below_the_message(graded: GradedExercise) -> None:
     lines = [line.strip() for line in exercise_lines(graded, 80, every=True)]
     place = lines.index("the result has the wrong values: 2 of 4 elements are wrong")
     assert lines[place + 1 : place + 7] == [
-        "asked        yours",
+        "expected     got",
         "+---+---+    +---+---+",
         "| 0 | 2 |    |>1<| 2 |",
         "| 3 | 0 |    | 3 |>4<|",
         "+---+---+    +---+---+",
-        "> < marks what is wrong",
+        "> < marks the wrong elements",
     ]
     assert lines[place + 7].startswith("C1  ")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from grader.session.decide import is_stub, may_lack_return
+from grader.session.crashed import is_stub, may_lack_return
 
 
 @pytest.mark.parametrize(

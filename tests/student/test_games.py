@@ -141,7 +141,7 @@ def test_an_own_check_is_tried(course: Course, double: Exercise) -> None:
 
 def test_a_check_that_asks_too_much_is_told_first() -> None:
     """A right answer that is refused comes before what is caught, with what the check said of it."""
-    found = list(caught_lines(Caught(3, (("C1", "C2"), ("C1", "C2")), 2, ("the result is wrong\nasked  1",)), 60))
+    found = list(caught_lines(Caught(3, (("C1", "C2"), ("C1", "C2")), 2, ("the result is wrong\nexpected  1",)), 60))
     assert found == [
         "It refuses 1 of 2 right answers, so it is too strict:",
         "    the result is wrong",

@@ -14,7 +14,7 @@ from wire.hostile import CAPS, Ours, survive
 from wire.pair import Pair
 
 from grader.check.values import same_values
-from grader.model.endings import CannotJudge
+from grader.model.endings import CheckFailed
 from grader.wire.bounds import Caps, ProtocolError
 from grader.wire.decode import Decoder
 from grader.wire.memory import Table
@@ -280,12 +280,12 @@ def test_honest_expanded_values_still_cross() -> None:
 
 
 def test_shapes_are_compared_before_anything_is_copied() -> None:
-    """A lazy view as large as is allowed is not made real to say that its shape is wrong."""
+    """A lazy view as large as is allowed is not made real to say that has the wrong shape."""
     lazy = tensor_of([8 << 20], "complex64", bits=1)
     wide = np.broadcast_to(np.zeros(1), (8 << 20,))
     with little_memory_and_time():
         for value in (lazy, wide):
-            with pytest.raises(CannotJudge, match="shape"):
+            with pytest.raises(CheckFailed, match="shape"):
                 same_values(value, torch.zeros(3))
-            with pytest.raises(CannotJudge, match="shape"):
+            with pytest.raises(CheckFailed, match="shape"):
                 same_values(value, 1.0)

@@ -57,9 +57,9 @@ def check_division(student):
 def check_in_place(student):
     """What an operation in place can store"""
     fits = student.fits_in_place
-    answers(fits, ("uint8", 3), ("float16", 1), "+", asked=False, case="for a uint8 tensor += a float16 one")
-    answers(fits, ("float16", 1), ("float64", 1), "+", asked=True, case="for a float16 tensor += a float64 one")
-    answers(fits, ("bool", 2), ("int64", 1), "+", asked=False, case="for a bool tensor += an int64 one")
+    answers(fits, ("uint8", 3), ("float16", 1), "+", expected=False, case="for a uint8 tensor += a float16 one")
+    answers(fits, ("float16", 1), ("float64", 1), "+", expected=True, case="for a float16 tensor += a float64 one")
+    answers(fits, ("bool", 2), ("int64", 1), "+", expected=False, case="for a bool tensor += an int64 one")
 
 
 @check("C7", share=2)

@@ -62,12 +62,12 @@ def check_array_dtype(student):
 def check_twins(student):
     """A view shares memory, an equal copy does not"""
     a = np.array([1.0, 2.0, 3.0])
-    answers(student.shares, a, torch.from_numpy(a), asked=True, case="for torch.from_numpy(a)")
+    answers(student.shares, a, torch.from_numpy(a), expected=True, case="for torch.from_numpy(a)")
     answers(
         student.shares,
         a,
         torch.tensor(a),
-        asked=False,
+        expected=False,
         case="for torch.tensor(a), which has the same numbers elsewhere",
     )
 
@@ -77,7 +77,7 @@ def check_columns(student):
     """Columns side by side share no memory, columns in common do"""
     a = np.arange(12.0).reshape(3, 4)
     t = torch.from_numpy(a)
-    answers(student.shares, a[:, ::2], t[:, 1::2], asked=False, case="for even and odd columns of one array")
-    answers(student.shares, a[:, 2:], t[:, :2], asked=False, case="for the right and the left half of one array")
-    answers(student.shares, a[:, ::2], t[1:, :1], asked=True, case="for columns 0 and 2 and a part of column 0")
-    answers(student.shares, a.T, t[:, 1:], asked=True, case="for a transpose and a slice of one array")
+    answers(student.shares, a[:, ::2], t[:, 1::2], expected=False, case="for even and odd columns of one array")
+    answers(student.shares, a[:, 2:], t[:, :2], expected=False, case="for the right and the left half of one array")
+    answers(student.shares, a[:, ::2], t[1:, :1], expected=True, case="for columns 0 and 2 and a part of column 0")
+    answers(student.shares, a.T, t[:, 1:], expected=True, case="for a transpose and a slice of one array")

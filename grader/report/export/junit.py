@@ -17,7 +17,7 @@ from grader.report.words import score_text
 
 _LARGEST = 30_000_000
 """GitLab reads no larger file."""
-_ERRORS = ("crashed", "timed_out", "over_limit")
+_ERRORS = ("crashed", "timed_out", "over_limit", "error")
 
 
 def junit(report: ReportFile, options: Options) -> str:

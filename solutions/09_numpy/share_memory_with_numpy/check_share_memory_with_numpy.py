@@ -94,15 +94,15 @@ def check_offsets(student, rng):
     """shares: windows that begin at different places"""
     t, cut = rng.normal(rng.integer(10, 16), dtype=torch.float64), rng.integer(3, 6)
     a, shares = t.numpy(), student.shares
-    answers(shares, a[1:], t[cut:], asked=True, case="although one window lies inside the other")
-    answers(shares, a[cut:], t[: cut + 1], asked=True, case="although the windows have an element in common")
-    answers(shares, a[: cut + 2], t[cut:], asked=True, case="although the windows have elements in common")
-    answers(shares, a[:cut], t[cut:], asked=False, case="although one window ends where the other begins")
-    answers(shares, a[cut:], t[:cut], asked=False, case="although one window ends where the other begins")
-    answers(shares, a[1:], t[cut], asked=True, case="although the tensor is one of the numbers of the array")
-    answers(shares, a[1:], t[cut].clone(), asked=False, case="although the tensor is a copy of one number")
-    answers(shares, a[cut:cut], t, asked=False, case="although the array is empty")
-    answers(shares, a, t[cut:cut], asked=False, case="although the tensor is empty")
+    answers(shares, a[1:], t[cut:], expected=True, case="although one window lies inside the other")
+    answers(shares, a[cut:], t[: cut + 1], expected=True, case="although the windows have an element in common")
+    answers(shares, a[: cut + 2], t[cut:], expected=True, case="although the windows have elements in common")
+    answers(shares, a[:cut], t[cut:], expected=False, case="although one window ends where the other begins")
+    answers(shares, a[cut:], t[:cut], expected=False, case="although one window ends where the other begins")
+    answers(shares, a[1:], t[cut], expected=True, case="although the tensor is one of the numbers of the array")
+    answers(shares, a[1:], t[cut].clone(), expected=False, case="although the tensor is a copy of one number")
+    answers(shares, a[cut:cut], t, expected=False, case="although the array is empty")
+    answers(shares, a, t[cut:cut], expected=False, case="although the tensor is empty")
 
 
 @check("C5", category="memory", try_this="z = np.zeros(4, np.complex64); shares(z.imag, torch.from_numpy(z))")
@@ -110,13 +110,13 @@ def check_bytes(student, rng):
     """shares: the same bytes in other shapes and dtypes"""
     t, shares = rng.normal(rng.integer(3, 6), 4), student.shares
     a, z = t.numpy(), t.numpy().view(np.complex64)
-    answers(shares, z, t, asked=True, case="for one array as complex and as real numbers")
-    answers(shares, z.imag, torch.from_numpy(z), asked=True, case="for complex numbers and their imaginary parts")
-    answers(shares, z.imag, torch.from_numpy(z.real), asked=False, case="for the real and the imaginary parts")
-    answers(shares, a[0].view(np.int8)[5:], t[0, :2], asked=True, case="for single bytes within numbers")
-    answers(shares, a[0].view(np.int16)[4:], t[0, :2], asked=False, case="for numbers that end where others begin")
-    answers(shares, a[:, :1], t[:, :1].expand(-1, 9), asked=True, case="for a column and the same one expanded")
-    answers(shares, a.T, t.flatten()[2:], asked=True, case="for a transpose and a flat slice")
+    answers(shares, z, t, expected=True, case="for one array as complex and as real numbers")
+    answers(shares, z.imag, torch.from_numpy(z), expected=True, case="for complex numbers and their imaginary parts")
+    answers(shares, z.imag, torch.from_numpy(z.real), expected=False, case="for the real and the imaginary parts")
+    answers(shares, a[0].view(np.int8)[5:], t[0, :2], expected=True, case="for single bytes within numbers")
+    answers(shares, a[0].view(np.int16)[4:], t[0, :2], expected=False, case="for numbers that end where others begin")
+    answers(shares, a[:, :1], t[:, :1].expand(-1, 9), expected=True, case="for a column and the same one expanded")
+    answers(shares, a.T, t.flatten()[2:], expected=True, case="for a transpose and a flat slice")
 
 
 @check("C6", category="memory", share=2, try_this="a = np.zeros(4); t = torch.from_numpy(a); shares(a, t); print(a)")
