@@ -68,12 +68,12 @@ def batch_command(
     staff: bool,
     workers: options.Workers,
 ) -> None:
-    """Grade every submission in DIR: a folder or zip for each author, or a download of Canvas, Moodle, Gradescope.
+    """Grade a folder of submissions: one for each author, or a download of Canvas, Moodle, Gradescope.
 
     Run again, it goes on where it was, and grades only what changed.
     """
     say, details = Say(), Say(quiet=quiet)
-    details("Grading ...")
+    details.begin("Grading ...")
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: a job's time may be over
     from grader.batch.run import Order
     from grader.grading.plan import RunPlan

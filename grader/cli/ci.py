@@ -93,9 +93,9 @@ def ci_command(
     secret_file: Path | None,
     workers: options.Workers,
 ) -> None:
-    """Grade a checkout in a CI job: groups and annotations in its log, its page and outputs, and files."""
+    """Grade a checkout in a CI job. It writes annotations into the log, the job's page and outputs, and files."""
     say = Say(quiet=any(place == "-" for _, place in formats))
-    say("Grading ...")
+    say.begin("Grading ...")
     from grader.ci.checkout import open_checkout
     from grader.ci.job import Platform, grade_checkout, is_passed, write_files
     from grader.report.export.formats import write_format
@@ -182,7 +182,7 @@ def _notes(checkout: Checkout, plan: RunPlan, submission: Submission) -> Iterato
 def init_ci_command(
     platform: str, folder: Path, handin: str | None, requirement: str | None, confinement: str, hidden: Visibility
 ) -> None:
-    """Write the files by which PLATFORM grades into DIR, this folder by default; none is written over."""
+    """Write the files that a CI platform needs. They go into DIR or this folder, and overwrite nothing."""
     from grader.ci.files import Wishes, lay_out, platform_files
 
     course = options.course_here() if platform == "prairielearn" or handin is not None else None
@@ -212,7 +212,7 @@ def package_command(
     confinement: str,
     hidden: Visibility,
 ) -> None:
-    """Make the zip that Gradescope takes as an autograder: its programs, and the whole course."""
+    """Make a Gradescope autograder. It is a zip of its programs and the whole course."""
     from grader.ci.files import Wishes, package, zipped
 
     course = options.course_here(course_folder, whole=True)

@@ -60,7 +60,7 @@ def grade_command(
     """Grade exercises, print what to fix, and say what to do next."""
     say = Say(quiet=json_path == "-")
     details = Say(quiet=True) if quiet else say
-    details("Grading ...")
+    details.begin("Grading ...")
     for option, path in (("--json", json_path), ("--html", html_path)):
         _can_write(option, path)
     setup, earlier = workers.setup(seed or 0), None

@@ -41,12 +41,12 @@ out_argument = click.argument("out", type=click.Path(path_type=Path))
 @click.option("--draft", metavar="GROUP", help="Make a known wrong answer of the group's shortest file.")
 @options.course
 def report_command(out: Path, every: bool, draft: str | None, course_folder: Path | None) -> None:
-    """Show what came of the class that was graded into OUT, and what no known mistake explains.
+    """Show how the class graded into OUT did, and which answers no known mistake explains.
 
     Writes OUT/report.html, and a page for each author into OUT/feedback. Nobody's code is run.
     """
     say = Say()
-    say("Reading ...")
+    say.begin("Reading ...")
     from grader.batch.journal import open_journal
     from grader.batch.overview import Class
 
@@ -130,7 +130,7 @@ def _group_of(groups: Sequence[Group], name: str, out: Path) -> Group:
 @click.option("--all", "every", is_flag=True, help="Also what was graded again and stayed as it was.")
 @options.course
 def diff_command(out: Path, every: bool, course_folder: Path | None) -> None:
-    """Show scores before and after the last regrade into OUT, by author and check, and why each was graded again."""
+    """Show what the last regrade into OUT changed. For each author and check: the score before, after, and why."""
     from grader.batch.book import last_regrade
     from grader.batch.journal import open_journal
     from grader.report.gradebook import changed_check, changed_exercise
@@ -157,7 +157,7 @@ def diff_command(out: Path, every: bool, course_folder: Path | None) -> None:
 @options.points
 @options.hidden
 def export_command(report: Path, formats: tuple[tuple[str, str], ...], points: bool | None, hidden: Visibility) -> None:
-    """Write REPORT, which `grade --json` or `grade batch` wrote, in the formats of other programs."""
+    """Write a report in the format of another program. REPORT is a file of `grade --json` or `grade batch`."""
     from grader.report.export.formats import write_format
     from grader.report.export.items import Options
     from grader.report.schema import read_report
@@ -176,7 +176,7 @@ def export_command(report: Path, formats: tuple[tuple[str, str], ...], points: b
     "--out", default="gradebook.csv", show_default=True, type=click.Path(path_type=Path), help="The gradebook."
 )
 def gather_command(folder: Path, out: Path) -> None:
-    """Make a gradebook of all reports below DIR; of several reports of an author the latest counts."""
+    """Make one gradebook of all reports below DIR. Of several reports of an author the latest counts."""
     from grader.ci.gather import gather
 
     gathered, say = gather(folder), Say()

@@ -40,6 +40,15 @@ BROKEN_MESSAGE = "this check is broken; that is not your fault and costs you not
 WITHHELD = "not told to the student, as not all of it was known before the run"
 """In a detail, before the public text of a hidden check that could have carried something out."""
 
+LINES_TO_TRY = "To see it in plain Python"
+"""What the heading of the lines begins with that repeat the calls of a shown check, in a message."""
+
+EXAMPLE_TO_TRY = "Try this:"
+"""What stands before a hidden check's example, in a message."""
+
+OUTPUT_CUT = "... (the program printed more)"
+"""The last line of what a student printed, if the rest was cut off."""
+
 CATEGORIES = ("correctness", "shape", "dtype", "device", "memory", "gradient", "performance", "error")
 """What a check can be about."""
 

@@ -19,7 +19,7 @@ from grader.model.causes import Told
 from grader.model.score import counted, points_text
 from grader.report import words
 from grader.report.pictures import svg_of
-from grader.report.safe import for_html
+from grader.report.safe import for_html, printed_lines
 
 _TEMPLATES = Path(__file__).with_name("templates")
 _MOST_OUTPUT_LINES = 40
@@ -70,12 +70,6 @@ def _blocks_of(message: str) -> list[tuple[str, str]]:
     return [(kind, text) for kind, text in texts if text]
 
 
-def _beginning(output: str) -> str:
-    lines = output.rstrip("\n").split("\n")
-    more = len(lines) - _MOST_OUTPUT_LINES
-    return "\n".join(lines if more <= 0 else [*lines[:_MOST_OUTPUT_LINES], f"... {more} more lines"])
-
-
 def rendered(template: str, **values: Any) -> str:
     """A template with values in it, each made safe."""
     return _environment().get_template(template).render(values)
@@ -93,13 +87,13 @@ def _environment() -> Environment:
     )
     environment.globals |= {name: value for name, value in vars(words).items() if callable(value)}
     environment.globals |= {
-        "beginning": _beginning,
         "blocks_of": _blocks_of,
         "counted": counted,
         "drawn": _drawn,
         "has_details": _has_details,
         "measured": _measured,
         "points_text": points_text,
+        "printed": lambda output: "\n".join(printed_lines(output, _MOST_OUTPUT_LINES)),
         "told_of": Told.of,
         "verdicts": words.VERDICTS,
     }

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from grader.connection.connection import Connection
 from grader.connection.starting import Starter
 from grader.model import Device
+from grader.model.check import OUTPUT_CUT
 from grader.model.messages import Job, PlannedExercise
 from grader.sandbox.view import WORK
 
@@ -105,7 +106,7 @@ class Connections:
         for connection in self._students.values():
             connection.close()
         self._students, self._output, self._output_ended = {}, {}, False
-        return text if len(text) <= limit else text[:limit] + "\n... (more was printed and is not kept)\n"
+        return text if len(text) <= limit else f"{text[:limit]}\n{OUTPUT_CUT}\n"
 
     def close(self) -> None:
         """End the references' workers."""

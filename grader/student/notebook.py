@@ -32,12 +32,13 @@ from grader.grading.store import open_store
 from grader.grading.submission import grade_submission
 from grader.intake.cells import Cell, Module, module_of
 from grader.model import Course, Exercise, GradedExercise
+from grader.model.check import LINES_TO_TRY
 from grader.model.errors import GraderError
 from grader.report.html import fragment
 from grader.report.terminal import exercise_lines
 
 _QUICK_S = 1.0
-_TO_TRY = re.compile(r"^To see it in plain Python[^\n]*:$", re.MULTILINE)
+_TO_TRY = re.compile(rf"^{LINES_TO_TRY}[^\n]*:$", re.MULTILINE)
 
 
 class NotebookGrader:

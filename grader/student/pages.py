@@ -15,7 +15,7 @@ from grader.course.layout import Places, starter_copy
 from grader.model import Course, Exercise
 from grader.model.errors import CourseError
 from grader.model.score import in_points, points_text
-from grader.report.safe import cut, filled, for_terminal, prose, two_sides
+from grader.report.safe import filled, for_terminal, prose, two_sides
 from grader.student.progress import Progress, Row, Standing
 
 _NARROW = 64
@@ -27,7 +27,7 @@ def list_lines(course: Course, rows: Sequence[Row], width: int) -> Iterator[str]
     for module in course.modules:
         mine = [row for row in rows if row.exercise.module == module.id]
         if mine:
-            yield click.style(cut(for_terminal(module.title, one_line=True), width), bold=True)
+            yield from (click.style(line, bold=True) for line in two_sides(module.title, "", width))
             for row in mine:
                 yield from _list_row(row, width)
     earned, possible = sum(row.earned for row in rows), sum(row.exercise.points for row in rows)
@@ -42,12 +42,12 @@ def _list_row(row: Row, width: int) -> Iterator[str]:
     points = f"{points_text(row.earned)} / {points_text(exercise.points)}"
     left = f"  {exercise.number:<5} {'*' if row.fast else ' '} {for_terminal(exercise.title, one_line=True)}"
     if width < _NARROW:
-        yield cut(left, width)
+        yield from two_sides(left, "", width)
         yield f"          {state:<12}{points:>{width - 22}}"
         return
     minutes = f"{exercise.minutes} min" if exercise.minutes else ""
     right = f"{state:<12}{points:>12}{minutes:>9}"
-    yield two_sides(left, right, width)
+    yield from two_sides(left, right, width)
 
 
 def list_data(course: Course, rows: Sequence[Row], progress: Progress) -> dict[str, Any]:
@@ -106,7 +106,7 @@ def show_lines(course: Course, exercise: Exercise, width: int) -> Iterator[str]:
 
 def _head(exercise: Exercise, width: int) -> Iterator[str]:
     title = f"{exercise.number} {for_terminal(exercise.title, one_line=True)}"
-    yield click.style(cut(title, width), bold=True)
+    yield from (click.style(line, bold=True) for line in two_sides(title, "", width))
     minutes = f", about {exercise.minutes} minutes" if exercise.minutes else ""
     points = points_text(exercise.points)
     facts = f"{exercise.kind}, difficulty {exercise.difficulty} of 4{minutes}, {points} points"

@@ -12,7 +12,7 @@ from support import COURSES
 from grader.course.load import load_course
 from grader.model import Course
 from grader.model.errors import CourseError
-from grader.student.given import keep_starters, reset
+from grader.student.given import reset, save_starters
 from grader.student.pages import list_data, list_lines, next_lines, show_lines
 from grader.student.progress import Progress, Row, Standing, chosen, next_row, rows_of
 
@@ -201,7 +201,7 @@ def test_examples_in_a_task_stay_as_they_are(course: Course) -> None:
 def test_task_of_a_file_in_pieces(course: Course, text: bytes | None) -> None:
     """The task, and the rules that messages cite, are then those of another copy; without one it is told what to do."""
     double, rules = course.exercises[0], course.exercises[0].contract
-    keep_starters(course)
+    save_starters(course)
     double.starter.unlink()
     if text is not None:
         double.starter.write_bytes(text)
@@ -230,7 +230,7 @@ def test_reset_keeps_the_old_file(course: Course) -> None:
     text = double.starter.read_text()
     with pytest.raises(CourseError, match="no copy of the starter of double is here"):
         reset(course, double)
-    keep_starters(course)
+    save_starters(course)
     with pytest.raises(CourseError, match="is the starter already"):
         reset(course, double)
     for number, name in enumerate(("double.py.old", "double.py.old1")):
@@ -246,7 +246,7 @@ def test_reset_keeps_the_old_file(course: Course) -> None:
 def test_a_changed_file_is_never_kept_as_the_starter(course: Course) -> None:
     """Neither when copies are made, nor when somebody changed the copy."""
     begin(course, "double")
-    keep_starters(course)
+    save_starters(course)
     double, total, _ = course.exercises
     with pytest.raises(CourseError, match="no copy of the starter of double"):
         reset(course, double)

@@ -14,7 +14,7 @@ from grader.model.errors import CourseError
 from grader.model.messages import Part, Setup
 from grader.model.picture import Moment
 from grader.report.pictures import Drawing, lines_of, write_timelines
-from grader.report.safe import cut, for_terminal, prose
+from grader.report.safe import for_terminal, prose
 
 _MOST_DRAWN = 24
 """So many moments of a run are drawn in a terminal; the file has all."""
@@ -63,7 +63,7 @@ def traces(course: Course, exercise: Exercise, setup: Setup, lines: str | None) 
 def traced_lines(runs: Sequence[Traced], width: int, drawing: Drawing) -> Iterator[str]:
     """A timeline of each run in which something took time."""
     for run in (run for run in runs if run.moments):
-        yield cut(for_terminal(run.title, one_line=True), width)
+        yield from prose(for_terminal(run.title, one_line=True), width)
         left_out = max(0, len(run.moments) - _MOST_DRAWN)
         for line in lines_of(Picture(moments=run.moments[:_MOST_DRAWN], left_out=left_out), width - 2, drawing):
             yield from prose(line, width, "  ", "  ") if drawing.plain else [f"  {for_terminal(line, one_line=True)}"]
