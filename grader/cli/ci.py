@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 NEVER = "never"
 
 _NEXT = {
-    "github": "Commit them to the students' repository or its template; docs/ci.md tells what its score is worth.",
+    "github": "Commit them to the students' repository or its template; docs/ci.md says what its score is worth.",
     "github-class": "Commit them to the private repository of the course, fill class.txt, set the secret CLASS_TOKEN.",
-    "gitlab": "Commit them to the students' repository or its template; docs/ci.md tells what its score is worth.",
+    "gitlab": "Commit them to the students' repository or its template; docs/ci.md says what its score is worth.",
     "gradescope": "These are the programs alone;  grade package gradescope  makes the zip to upload, course and all.",
     "prairielearn": "Copy the course to grader/course, build grader/Dockerfile, and name the image in info.json.",
 }
@@ -43,7 +43,7 @@ def _threshold(ctx: click.Context, param: click.Parameter, value: str) -> float 
     except ValueError:
         percent = -1
     if not 0 <= percent <= 100:
-        raise click.BadParameter(f"{value!r} is no percentage from 0 to 100, and not the word {NEVER}")
+        raise click.BadParameter(f"{value!r} is neither a percentage from 0 to 100 nor {NEVER}")
     return percent
 
 
@@ -135,7 +135,7 @@ def _with_secret(setup: Setup, seed: int | None, file: Path | None) -> Setup:
     from grader.grading.secret import read_secret
 
     if seed is not None:
-        raise click.UsageError("--seed makes inputs that anybody can compute; with --course use --secret-file")
+        raise click.UsageError("--seed makes inputs that students can compute; with --course use --secret-file")
     return replace(setup, secret=read_secret(file))
 
 
@@ -169,7 +169,7 @@ def _notes(checkout: Checkout, plan: RunPlan, submission: Submission) -> Iterato
         if notes := submission.notes.get(exercise.id):
             yield log_line(f"{exercise.id}: {'; '.join(notes)}")
     if not plan.exercises:
-        yield "No exercise has changed: nothing is graded."
+        yield "No exercise has changed, so nothing is graded."
 
 
 @click.command("init-ci")
@@ -220,6 +220,6 @@ def package_command(
     files = package(course, wishes)
     write_file(out, zipped(files), "--out")
     Say()(
-        f"wrote {out.as_posix()}: {len(files)} files, with every hidden check and solution; give it to nobody else",
+        f"wrote {out.as_posix()}: {len(files)} files, with every hidden check and solution; do not share it",
         "Upload it as the autograder of an assignment, on Ubuntu 22.04 or later.",
     )

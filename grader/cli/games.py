@@ -46,8 +46,8 @@ def catch_command(name: str, workers: options.Workers) -> None:
     course, exercise = options.exercise_here(name)
     solved_reference(course, exercise)
     if written := write_template(course, exercise):
-        say.prose(f"{typed(written)} is yours to write: what must a right answer do?")
-        say(f"Then, again:  grade catch {exercise.id}")
+        say.prose(f"{typed(written)} is a check for you to write. What must every right answer do?")
+        say(f"Then run again:  grade catch {exercise.id}")
         return
     say.begin(f"Trying {typed(own_check(course, exercise))} ...")
     caught = caught_by(course, exercise, workers.setup())

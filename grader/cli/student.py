@@ -162,12 +162,12 @@ def try_command(name: str | None, seed: int | None, workers: options.Workers) ->
 
     course = options.course_here()
     exercise = exercise_in_hand(course, name)
-    found = try_of(course, exercise, workers.setup(seed or 0), say.running)
-    say.prose(f"{exercise.number} {exercise.title}. {found.row.check.contract} {found.row.check.title}:")
-    say(*story_lines(found.row, terminal_width()), "")
+    attempt = try_of(course, exercise, workers.setup(seed or 0), say.running)
+    say.prose(f"{exercise.number} {exercise.title}. {attempt.row.check.contract} {attempt.row.check.title}:")
+    say(*story_lines(attempt.row, terminal_width()), "")
     say.prose(f"In {typed(exercise.starter.parent)}, these lines")
-    say(*(f"    {for_terminal(line)}" for line in found.lines), "print")
-    run(exercise, found.lines)
+    say(*(f"    {for_terminal(line)}" for line in attempt.lines), "print")
+    run(exercise, attempt.lines)
 
 
 @click.command("hint")

@@ -34,7 +34,7 @@ def list_lines(course: Course, rows: Sequence[Row], width: int) -> Iterator[str]
     done = sum(row.state == "done" for row in rows)
     yield f"{done} of {len(rows)} done, {points_text(earned)} / {points_text(possible)} points"
     if any(row.fast for row in rows):
-        yield from prose("* fast track: whoever solves one of these may take its module as known", width)
+        yield from prose("* fast track: if you solve this one, you may skip the rest of its module", width)
 
 
 def _list_row(row: Row, width: int) -> Iterator[str]:
@@ -80,9 +80,10 @@ def next_lines(row: Row, width: int) -> Iterator[str]:
     """What to do next: which exercise, where it is, which commands."""
     exercise = row.exercise
     yield from _head(exercise, width)
-    verb = "Go on with it" if row.state == "started" else "Read the task on top, change what is marked TODO"
+    verb = "Continue with it" if row.state == "started" else "Read the task at its top, change what is marked TODO"
     yield from prose(f"{verb}, save, then run", width)
     yield f"  grade {exercise.id}"
+    yield from prose("To open the file:  grade open", width)
 
 
 def show_lines(course: Course, exercise: Exercise, width: int) -> Iterator[str]:
@@ -101,7 +102,7 @@ def show_lines(course: Course, exercise: Exercise, width: int) -> Iterator[str]:
         for rule, title in checks:
             yield from filled(f"{rule:<4}{for_terminal(title, one_line=True)}".split(" "), "  ", width, "    ")
         if exercise.hidden_checks is not None:
-            yield from prose("Hidden ones look at the same rules, on other inputs.", width)
+            yield from prose("Hidden checks examine the same rules on other inputs.", width)
 
 
 def _head(exercise: Exercise, width: int) -> Iterator[str]:
@@ -122,15 +123,13 @@ def _docstring(exercise: Exercise, copy: Path) -> str:
             if doc is not None:
                 return doc
     shown = typed(exercise.starter)
-    raise CourseError(
-        f"{shown} is not there, or has lost its text;  grade reset {exercise.id}  brings the starter back"
-    )
+    raise CourseError(f"{shown} is missing, or has lost its task. To restore the starter:  grade reset {exercise.id}")
 
 
 def _task(doc: str, title: str, width: int) -> Iterator[str]:
     """The text of a task, in lines of this width; examples are left alone."""
     lines = for_terminal(doc).rstrip().split("\n")
-    if lines[0].strip() == title:  # which the head has told
+    if lines[0].strip() == title:  # which stands above
         lines = lines[1:]
     while lines and not lines[0].strip():
         lines = lines[1:]
@@ -161,16 +160,16 @@ def _shown_checks(exercise: Exercise) -> list[tuple[str, str]]:
     try:
         tree = ast.parse(exercise.shown_checks.read_bytes()) if exercise.shown_checks else ast.Module([], [])
     except (OSError, SyntaxError, ValueError):
-        return []  # `grade` tells what is wrong with it
-    found = []
+        return []  # `grade` says what is wrong with it
+    checks = []
     for node in tree.body:
         if isinstance(node, ast.FunctionDef) and (title := ast.get_docstring(node)):
             marks = [item for item in node.decorator_list if isinstance(item, ast.Call) and item.args]
             texts = [item.args[0].value for item in marks if isinstance(item.args[0], ast.Constant)]
             rules = [text for text in texts if isinstance(text, str) and _RULE.match(f"{text} ")]
             if marks:
-                found.append((rules[0] if rules else "", title.split("\n")[0]))
-    return found
+                checks.append((rules[0] if rules else "", title.split("\n")[0]))
+    return checks
 
 
 def typed(path: Path) -> str:

@@ -21,7 +21,7 @@ def f(x,  y, mask):   # odd   spaces stay
 
 
 def planted(told: str) -> list[str]:
-    return [fault.source for fault in faults_of(TEXT) if fault.told == told]
+    return [fault.source for fault in faults_of(TEXT) if fault.what == told]
 
 
 @pytest.mark.parametrize(
