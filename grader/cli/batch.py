@@ -33,9 +33,7 @@ _SHOWN = 3
 @options.handin
 @click.option("--only", multiple=True, metavar="EX", help="Grade only this exercise or module; other results stay.")
 @click.option("--author", "authors", multiple=True, help="Grade only this author or group; other rows stay.")
-@click.option(
-    "--rerun", type=click.Choice(["broken", "all"]), help="Grade again what has not changed: broken checks, or all."
-)
+@click.option("--rerun", type=click.Choice(["broken", "all"]), help="Grade again what is broken, or all.")
 @click.option("--never-lower", is_flag=True, help="Do not count a score that is lower than before.")
 @click.option(
     "--attempts",
@@ -98,10 +96,7 @@ def batch_command(
         summary = _graded(plan, intake, out, order, engine or lanes, details)
     say.prose(*_sentences(summary, order, out), _where_it_is(order, out))
     say.prose(
-        *(
-            f"BROKEN  {item.id} was not graded for anyone: fix it as described above, then run the command again."
-            for item in broken
-        )
+        *(f"BROKEN  {item.id} was not graded: fix it as described above, then run this again." for item in broken)
     )
     sys.exit(UNDECIDED if summary.broken or summary.unread or broken else 0)
 
@@ -168,7 +163,7 @@ def _where_it_is(order: Order, out: Path) -> str:
     if order.shard is None:
         return f"Reports and gradebook.csv are in {out}"
     return (
-        f"Shard {order.shard.number} of {order.shard.count} is done; its reports are in {out}. When all shards are done, "
+        f"Shard {order.shard.number} of {order.shard.count} is done; its reports are in {out}. When all are done, "
         "run the same command without --shard: it writes the gradebook and grades what is left."
     )
 
@@ -216,9 +211,7 @@ def _authors(intake: Intake, names: Sequence[str]) -> list[str]:
         if not own:
             known = {who for handed in intake.handed for who in (handed.key, *handed.authors)}
             near = difflib.get_close_matches(name, known, n=1, cutoff=0.4)
-            raise CourseError(
-                f"--author: there is no submission of {name!r}" + (f"; did you mean {near[0]}?" if near else "")
-            )
+            raise CourseError(f"--author: nothing is by {name!r}" + (f"; did you mean {near[0]}?" if near else ""))
         chosen += own
     return chosen
 
@@ -233,7 +226,7 @@ def _sentences(summary: Summary, order: Order, out: Path) -> Iterator[str]:
     if order.never_lower and summary.lower:
         yield f"{counted(len(summary.lower), 'lower score')} not counted, because of --never-lower."
     if summary.stale:
-        yield f"{counted(summary.stale, 'outcome')} in the table come from older checks; run the batch for all authors to renew them."
+        yield f"{counted(summary.stale, 'outcome')} in the table come from older checks; grade all authors again."
     if summary.unmatched:
         yield f"{counted(summary.unmatched, 'file')} matched no exercise or no author; see unmatched.csv."
     for id, whose in summary.broken.items():
@@ -243,4 +236,4 @@ def _sentences(summary: Summary, order: Order, out: Path) -> Iterator[str]:
     for author, why in summary.unread.items():
         yield f"BROKEN  {author} could not be read, so the gradebook has no new row: {why}"
     if summary.broken:
-        yield f"To see why, run it again with --staff and read detail in {out}/reports. After the fix, use --rerun broken."
+        yield f"To see why, run it with --staff and read detail in {out}/reports. After the fix: --rerun broken."

@@ -29,6 +29,7 @@ def break_command(name: str, give_up: bool, seed: int | None, workers: options.W
     say = Say()
     from grader.student.games.breaking import play
 
+    say.begin("Looking for a fault that the checks see ..." if not give_up else "Looking ...")
     for text in play(*options.exercise_here(name), workers.setup(), seed, say.running, give_up=give_up):
         say.prose(text)
 

@@ -31,7 +31,7 @@ UNDECIDED = 3
 @click.command("run", hidden=True)
 @click.argument("names", metavar="[EXERCISE]... [RULE]...", nargs=-1, shell_complete=options.complete_grade)
 @click.option(
-    "--submission", type=click.Path(path_type=Path), help="Grade this folder, zip or file instead of the course's own."
+    "--submission", type=click.Path(path_type=Path), help="A folder, zip or file to grade; by default this course."
 )
 @click.option("--json", "json_path", metavar="FILE", help="Write the report as JSON; - for standard output.")
 @click.option("--html", "html_path", metavar="FILE", help="Write the report as a page for a browser.")

@@ -58,6 +58,8 @@ def filled(words: Sequence[str], indent: str, width: int, further: str = "  ") -
         if not free and columns(line) + 1 + columns(word) > width:
             yield line
             line, free = f"{indent}{further}", True
+            if not word:  # two blanks, where the line ends
+                continue
         line += word if free else f" {word}"
         free = False
     yield line

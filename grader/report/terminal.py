@@ -15,6 +15,7 @@ from grader.report.safe import WIDTH, columns, cut, filled, for_terminal, printe
 from grader.report.words import (
     VERDICTS,
     Line,
+    at_rule,
     beside_picture,
     counts_text,
     exercise_notes,
@@ -79,7 +80,7 @@ def message_lines(row: GradedCheck, width: int = WIDTH) -> Iterator[str]:
 
 def story_lines(row: GradedCheck, width: int = WIDTH) -> Iterator[str]:
     """What went wrong in a check, without the rule and the lines to try."""
-    story, _ = _at_rule(row.outcome.message, row.check.contract)
+    story, _ = at_rule(row.outcome.message, row.check.contract)
     page = _Page(width)
     return (line for text in for_terminal(story).split("\n") for line in page.wrapped(text, "  "))
 
@@ -163,7 +164,7 @@ class _Page:
         picture = row.outcome.picture
         drawn_too = picture is not None and not self.drawing.plain
         message = beside_picture(row.outcome) if drawn_too else row.outcome.message
-        story, rest = _at_rule(message, row.check.contract)
+        story, rest = at_rule(message, row.check.contract)
         yield from self._text(story)
         if picture is not None:
             drawn = lines_of(picture, self.width - len(self.indent), self.drawing)
@@ -195,11 +196,3 @@ class _Page:
             yield "  You printed:"
             for line in printed_lines(text, _MOST_OUTPUT_LINES):
                 yield f"    | {cut(line, self.width - 6)}"
-
-
-def _at_rule(message: str, rule: str) -> tuple[str, str]:
-    """A message in two: what went wrong; the rule, and what to try."""
-    lines = message.split("\n")
-    ends = (number for number, line in enumerate(lines) if not line or (rule and line.startswith(f"{rule}  ")))
-    place = next(ends, len(lines))
-    return "\n".join(lines[:place]), "\n".join(lines[place:])

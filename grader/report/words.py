@@ -60,6 +60,14 @@ def together(rows: Sequence[GradedCheck]) -> Score:
     return sum((row.score for row in rows), Score(0, 0))
 
 
+def at_rule(message: str, rule: str) -> tuple[str, str]:
+    """A message in two: what went wrong; the rule, and what to try. A picture stands between them."""
+    lines = message.split("\n")
+    ends = (number for number, line in enumerate(lines) if not line or (rule and line.startswith(f"{rule}  ")))
+    place = next(ends, len(lines))
+    return "\n".join(lines[:place]), "\n".join(lines[place:])
+
+
 def rules_of(rows: Sequence[GradedCheck]) -> str:
     """The rules of several checks, each once."""
     rules = {row.check.contract for row in rows if row.check.contract}

@@ -5,6 +5,8 @@ The solutions of a solved exercise are shown with what they cost, compared with 
 
 from __future__ import annotations
 
+import ast
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -27,6 +29,11 @@ from grader.student.given import CHANGED, changed_checks, is_behind, save_starte
 from grader.student.progress import Progress, Row, next_row, read_progress, rows_of, write_progress
 
 YOURS, REFERENCE = "yours", "reference"
+_CONFINED = ("reduced", "full")
+_WRITES = re.compile(
+    r"^(torch|np|numpy)\.save\w*\(|^[\w.]+\.(write_text|write_bytes|to_csv)\(|^open\(.*, (mode=)?'[^']*[wax+]"
+)
+_STARTS = re.compile(r"^(os\.(system|popen|spawn\w*|exec\w*)|subprocess\.\w+)$")
 _TRIES = 2
 _FEW_TOPICS = 6
 _WORDS = ("first", "second", "third")
@@ -42,11 +49,28 @@ def after_run(course: Course, report: Report, width: int) -> Iterator[str]:
     for graded in report.exercises:
         for path in changed_checks(course, graded.exercise) if graded.checks else ():
             yield from prose(CHANGED.format(name=path.name, exercise=graded.exercise.id), width)
+        if graded.checks and report.environment.confinement in _CONFINED:
+            yield from (line for text in side_effects(graded.exercise) for line in prose(text, width))
     lines = [*advice(course, report, after, saved=not problem), problem or before.problem]
     if is_behind(course.root):
         lines.append("The course has corrections. To get them and keep your work:  grade update")
     for line in filter(None, lines):
         yield from prose(line, width)
+
+
+def side_effects(exercise: Exercise) -> Iterator[str]:
+    """What the sandbox does with files that the student's code writes, and with programs that it starts."""
+    try:
+        tree = ast.parse(exercise.starter.read_bytes())
+    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
+        return
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    writes = [node.lineno for node in calls if _WRITES.search(ast.unparse(node))]
+    starts = [node.lineno for node in calls if _STARTS.match(ast.unparse(node.func))]
+    if writes:
+        yield f"Line {writes[0]} of {exercise.file_name} writes a file. The sandbox of grade discards it."
+    if starts:
+        yield f"Line {starts[0]} of {exercise.file_name} starts a program. The sandbox of grade does not allow that."
 
 
 def unchanged_lines(count: int, width: int) -> Iterator[str]:

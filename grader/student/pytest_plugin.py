@@ -1,7 +1,7 @@
 """A pytest plugin: `pytest exercises/...` runs shown checks as `grade` does, and editors list them as tests.
 
 It runs in the user's own pytest, so it imports neither a check file nor student code. A lane runs the checks and
-returns verdicts and messages. The plugin handles files named `check_*.py` in a course's folder, and leaves all others alone.
+returns verdicts and messages. The plugin handles files named `check_*.py` in a course's folder, and no others.
 Our own check processes do not load it, because plugin autoload is off there.
 """
 

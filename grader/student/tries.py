@@ -54,14 +54,14 @@ def try_of(course: Course, exercise: Exercise, setup: Setup, running: Callable[[
         (graded,) = grade_submission(plan, handed_in, lanes, store).exercises
     told = Told.of(graded.checks)
     for row in filter(None, (told.cause, *told.same, *told.lost)):
-        if lines := tuple(_lines_of(row, exercise.id)):
+        if lines := tuple(lines_of(row, exercise.id)):
             return Try(row, lines)
     if told.cause is None:
         raise CourseError(f"all checks of {exercise.id} pass, so there is nothing to try")
     raise CourseError(f"no check of {exercise.id} has lines to try;  grade {exercise.id}  shows what the checks say")
 
 
-def _lines_of(row: GradedCheck, module: str) -> Iterator[str]:
+def lines_of(row: GradedCheck, module: str) -> Iterator[str]:
     """The lines that a message ends with; of an example, with what it needs and a `print`."""
     message = row.outcome.message
     _, heading, lines = message.rpartition(f"\n{LINES_TO_TRY}")

@@ -41,7 +41,7 @@ def test_solved_in_place(home: Path) -> None:
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert "15 / 15 points" in ran.stdout
     assert "15 / 15 points" in (home / "page.html").read_text(encoding="utf-8")
-    assert "All that could run here passed." in ran.stdout
+    assert "All checks that can run here passed." in ran.stdout
     assert max(map(len, ran.stdout.split("\n"))) <= 80
     assert ran.stdout.isascii()
 
@@ -53,7 +53,7 @@ def test_one_exercise_from_a_folder_inside(type_grade: WarmGrade, home: Path) ->
     assert ran.returncode == 1
     assert "8.3 / 10 points" in ran.stdout
     assert "the result is not the argument itself" in ran.stdout
-    assert "Next: mend double, then run  grade double" in ran.stdout
+    assert "Next: fix double, then run  grade double" in ran.stdout
 
 
 def test_a_known_mistake_is_told(type_grade: WarmGrade, home: Path) -> None:
@@ -131,8 +131,8 @@ def test_released_copy_is_honest_about_hidden_checks(home: Path) -> None:
     ran = run_grade("double", cwd=home)
     assert ran.returncode == 0
     assert "5 / 10 points" in ran.stdout
-    assert "2 more checks decide 5 points when you hand in." in ran.stdout
-    assert "shown 5 / 5 points; 5 more are decided by hidden checks when you hand in" in ran.stdout
+    assert "2 hidden checks will decide 5 more points at hand-in." in ran.stdout
+    assert "5 / 5 points, 5 more at hand-in" in ran.stdout
 
 
 def test_folder_that_cannot_be_written_to(type_grade: WarmGrade, home: Path) -> None:

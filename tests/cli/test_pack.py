@@ -66,7 +66,7 @@ def test_packed_zip_is_graded_by_a_batch(home: Path, tmp_path: Path) -> None:
         (None, "01-1 double: double.py is not among the submitted files"),
         ("def double(x:\n", "01-1 double: your double.py does not load: SyntaxError"),
         ("import os\nos._exit(0)\n", "01-1 double: "),
-        ("starter", "01-1 double: nobody has changed it yet; it earns 0"),
+        ("starter", "01-1 double: the file is still the unchanged starter; it earns 0"),
     ],
 )
 def test_what_had_better_not_be_handed_in(home: Path, text: str | None, told: str) -> None:
