@@ -138,8 +138,8 @@ def open_command(name: str | None) -> None:
     if not (editor := options.editor()):
         setting = "set EDITOR=notepad" if os.name == "nt" else 'export EDITOR="code --wait"'
         raise CourseError(
-            f"the environment variables VISUAL and EDITOR are not set; set one to the command of your editor, such as  "
-            f"{setting}  and try again. The file is {typed(exercise.starter)}"
+            f"to open {typed(exercise.starter)}, first set EDITOR or VISUAL to the command of your editor, as in",
+            f"  {setting}",
         )
     try:
         sys.exit(subprocess.run([*shlex.split(editor), str(exercise.starter)], check=False).returncode)
@@ -165,8 +165,8 @@ def try_command(name: str | None, seed: int | None, workers: options.Workers) ->
     attempt = try_of(course, exercise, workers.setup(seed or 0), say.running)
     say.prose(f"{exercise.number} {exercise.title}. {attempt.row.check.contract} {attempt.row.check.title}:")
     say(*story_lines(attempt.row, terminal_width()), "")
-    say.prose(f"In {typed(exercise.starter.parent)}, these lines")
-    say(*(f"    {for_terminal(line)}" for line in attempt.lines), "print")
+    say.prose(f"In the folder {typed(exercise.starter.parent)}:")
+    say(*(f"    {for_terminal(line)}" for line in attempt.lines), "Output:")
     run(exercise, attempt.lines)
 
 

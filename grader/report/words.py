@@ -183,7 +183,7 @@ def next_lines(report: Report) -> Iterator[str]:
         yield f"Next: fix {started[0].exercise.id}, then run  grade {started[0].exercise.id}"
     elif waiting:
         exercise = waiting[0].exercise
-        yield f"Next: {exercise.number} {exercise.title}. Open"
+        yield f"Next: {exercise.number} {exercise.title}, in"
         yield f"      {exercise.path.as_posix()}"
     elif left_out := [graded.exercise.id for graded in report.exercises if graded.left_out]:
         yield f"The checks that ran passed. To run all checks:  grade {left_out[0]}"

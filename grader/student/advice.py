@@ -51,10 +51,10 @@ def after_run(course: Course, report: Report, width: int) -> Iterator[str]:
             yield from prose(CHANGED.format(name=path.name, exercise=graded.exercise.id), width)
         if graded.checks and report.environment.confinement in _CONFINED:
             yield from (line for text in side_effects(graded.exercise) for line in prose(text, width))
-    lines = [*advice(course, report, after, saved=not problem), problem or before.problem]
+    lines = [*advice(course, report, after, saved=not problem), *filter(None, [problem or before.problem])]
     if is_behind(course.root):
         lines.append("The course has corrections. To get them and keep your work:  grade update")
-    for line in filter(None, lines):
+    for line in lines:
         yield from prose(line, width)
 
 
@@ -106,7 +106,8 @@ def advice(course: Course, report: Report, progress: Progress, *, saved: bool = 
         else:
             yield f"Next: {following.exercise.number} {following.exercise.title}:  grade next"
     elif not any(item.checks for item in report.exercises):
-        yield "To have your file graded each time you save it:  grade watch"
+        yield "To open the file:  grade open"
+        yield "To have it graded each time you save it:  grade watch"
 
 
 def _after_full_marks(exercise: Exercise, *, saved: bool) -> Iterator[str]:

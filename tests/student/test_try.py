@@ -65,7 +65,7 @@ def test_open_starts_the_editor(home: Path, monkeypatch: pytest.MonkeyPatch) -> 
         monkeypatch.delenv(name, raising=False)
     refused = run_grade("open", "double", cwd=home)
     assert refused.returncode == 2
-    assert "set one to the command of your editor" in refused.stderr
+    assert "first set EDITOR or VISUAL to the command of your editor" in refused.stderr
     monkeypatch.setenv("EDITOR", "cat")
     assert "def double(x)" in run_grade("open", "double", cwd=home).stdout
     monkeypatch.setenv("EDITOR", "no-such-editor")
