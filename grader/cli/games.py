@@ -87,12 +87,12 @@ def trace_command(name: str, code: str | None, out: Path | None, plain: bool, st
 def draw_command(
     shapes: tuple[str, ...], strides: str | None, offset: int, storage: int | None, svg: Path | None, plain: bool
 ) -> None:
-    r"""Draw how shapes broadcast, or how strides read a storage.
+    """Draw how shapes broadcast, or how strides read a storage.
 
     \b
     grade draw "(3, 1)" "(3,)"
     grade draw "(2, 3)" --strides "(1, 2)" --offset 1
-    """
+    """  # noqa: D301  the backslash is click's mark for lines that stay as they are
     say = Say()
     picture = _picture(shapes, strides, offset, storage)
     width, shown = terminal_width(), drawing(plain=plain)

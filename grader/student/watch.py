@@ -30,7 +30,7 @@ from grader.report.pictures import ASCII, Drawing
 from grader.report.safe import prose
 from grader.report.terminal import exercise_lines, mistake_lines
 from grader.student.advice import after_run, ending, hints
-from grader.student.given import reset
+from grader.student.given import reset, starter_of
 from grader.student.keys import keys
 from grader.student.pages import list_lines, show_lines, typed
 from grader.student.progress import next_row, read_progress, rows_of
@@ -113,7 +113,7 @@ class Watch:
             self._on_saved(event)
             return
         key, asked_before, self._asked = event.lower(), self._asked, False
-        if key == "r" and not asked_before:
+        if key == "r" and not asked_before and self._has_work():
             self._asked = True
             text = f"Restore the starter of {self._exercise.id}? Your file stays beside it. Press r again for yes."
             self._say(*prose(text, self._screen.width()))
@@ -127,6 +127,11 @@ class Watch:
             action(self)
         except GraderError as error:  # such as a hint that does not exist: the watch goes on
             self._say(*prose(str(error), self._screen.width()))
+
+    def _has_work(self) -> bool:
+        """Whether there is a file that is not the starter."""
+        path = self._exercise.starter
+        return path.is_file() and path.read_bytes() != starter_of(self._course, self._exercise)
 
     def _on_saved(self, paths: set[Path]) -> None:
         # What else was saved meanwhile belongs to the same moment; keys wait their turn.

@@ -69,9 +69,9 @@ def test_counters_stand_beside_those_of_the_reference(type_grade: WarmGrade, hom
     progress = home / ".grade/progress.json"
     progress.write_text(progress.read_text().replace('"solved": false', '"solved": true'))
     shown = type_grade("show", "total", "--reference", cwd=home)
-    assert [line.split()[:2] for line in shown.stdout.splitlines()[-2:]] == [["yours", "2"], ["reference", "1"]]
+    assert [line.split()[:2] for line in shown.stdout.splitlines()[-3:-1]] == [["yours", "2"], ["reference", "1"]]
     told = type_grade("show", "total", "--reference", "--plain", cwd=home).stdout
-    assert told.endswith("    operations: yours 2, reference 1.\n")
+    assert told.endswith("    operations: yours 2, reference 1, product 2.\n")
 
 
 def test_what_has_not_changed_is_told_again(type_grade: WarmGrade, home: Path) -> None:
@@ -128,7 +128,7 @@ def test_stop_at_the_first_that_loses_points(home: Path, start: str) -> None:
         (["show", "dubble"], "did you mean double?"),
         (["hint", "double", "--again"], "you have seen no hint of double yet; the first one:  grade hint double"),
         (["list", "--state", "won"], "'won' is not one of 'not-started', 'started', 'done', 'known'"),
-        (["list", "--topic", "T9"], "no topic of this course is 'T9'"),
+        (["list", "--topic", "T9"], "this course has no topic 'T9'"),
         (["reset", "total", "more"], "unexpected extra argument"),
         (["update"], "has a course of its own, and was not made by  grade start"),
     ],
@@ -145,7 +145,7 @@ def test_hints_come_one_after_another(type_grade: WarmGrade, home: Path) -> None
     """Each call shows the next; --again those that were seen, --all all; without a name it is the next exercise's."""
     outs = [type_grade("hint", *words, cwd=home).stdout for words in ([], ["1-1"], ["double"], ["double"])]
     assert [out.split("\n")[0] for out in outs[:3]] == [f"Hint {number} of 3 for double" for number in (1, 2, 3)]
-    assert outs[3] == "You have seen all 3 hints: grade hint double --again\n"
+    assert outs[3] == "You have seen all 3 hints. To read them again:  grade hint double --again\n"
     assert type_grade("hint", "double", "--again", cwd=home).stdout.count("Hint") == 3
     assert type_grade("hint", "total", "--all", cwd=home).stdout.count("Hint") == 3
 

@@ -145,5 +145,5 @@ def test_wrong_requests_are_sentences(tmp_path: Path) -> None:
         assert grader.answer({**request, "name": "duble"})["error"].endswith("did you mean double?")
         assert grader.answer({**request, "name": "01"})["error"].startswith("01 is a module; name one of its exercises")
         assert "there is no course here" in grader.answer({**request, "course": str(tmp_path)})["error"]
-        told = "no cell that ran has code for double, such as `double`: run your cells first"
+        told = "no cell that ran defines `double`, which double needs; run your cells first"
         assert grader.answer(request)["error"] == told

@@ -221,6 +221,7 @@ def test_next_as_it_is_shown(course: Course) -> None:
         "  double/double.py",
         "Read the task at its top, change what is marked TODO, save, then run",
         "  grade double",
+        "To open the file:  grade open",
     ]
 
 
