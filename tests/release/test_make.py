@@ -170,7 +170,7 @@ def test_places_that_cannot_be_used(tmp_path: Path, place: str, told: str) -> No
     (tmp_path / "file").write_text("")
     (tmp_path / "link").symlink_to(tmp_path / "nowhere")
     ran = run_grade("release", place, "--course", str(root), cwd=tmp_path)
-    assert (ran.returncode, ran.stdout) == (2, "Releasing ...\n")
+    assert (ran.returncode, ran.stdout) == (2, "")
     assert told in ran.stderr
     assert sorted(os.listdir(tmp_path)) == ["course", "file", "full", "link"]
 

@@ -75,7 +75,7 @@ def test_one_below_the_other_where_it_is_narrow() -> None:
     """Two tensors that do not fit side by side are drawn below each other."""
     wide = Picture(grid=Grid((("1000", "2000"),), (("1000", "3000"),), ((False, True),), 1))
     drawn = lines_of(wide, 26, ASCII)
-    assert [line for line in drawn if line in ("asked", "yours")] == ["asked", "yours"]
+    assert [line for line in drawn if line in ("expected", "got")] == ["expected", "got"]
     assert lines_of(wide, 12, ASCII) == ["Wrong elements: [1] is 3000, asked 2000."]
 
 
