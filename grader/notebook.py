@@ -1,7 +1,7 @@
 """`from grader.notebook import check`: an exercise graded in a notebook; this part lives in the student's own kernel.
 
-It holds no check, no reference and no score, and trusts nothing to be so.
-It is imported by student code, which may change all of it: what it shows is for the student, and decides no points.
+It has no check, no reference and no score. Student code imports it and may change all of it: what it shows is for the
+student, and decides no points.
 """
 
 from __future__ import annotations
@@ -22,17 +22,23 @@ from grader.sandbox.process import end, isolated, tail
 
 _NO_KERNEL = "check() is for notebooks; at a prompt or in a script run  grade {}  in a terminal"
 _GONE = "the grader stopped: {}; run the cell again"
+_NO_NAME = (
+    'say which exercise: check("predict_strides"), by its name or its number;  grade list  in a terminal shows all'
+)
 
 
-def check(name: str, course: str | os.PathLike[str] | None = None) -> None:
+def check(name: str = "", course: str | os.PathLike[str] | None = None) -> None:
     """Grade an exercise as the cells that ran until now solve it, and show the report below this cell.
 
     Args:
         name: the exercise's name or number, as for `grade`.
-        course: the folder of its course; by default the one that the working folder lies in, or the one that comes with
+        course: the folder of its course; by default the course of the working folder, or the course that comes with
             the grader.
     """
     shell = _shell()
+    if not name:
+        print(_NO_NAME)  # noqa: T201  it is the answer, in a kernel and elsewhere
+        return
     if shell is None:
         print(_NO_KERNEL.format(name))  # noqa: T201  there is nothing else to show it in
         return
@@ -93,7 +99,7 @@ def _bundle(text: str, as_html: str | None = None) -> dict[str, str]:
 
 
 class _Runs:
-    """Which cells ran. What the kernel's history does not tell is seen from now on: cells that failed, and their ids.
+    """Which cells ran. The kernel's history lacks which cells failed, and their ids; these are seen from now on.
 
     Args:
         shell: the IPython of this process.
@@ -148,11 +154,11 @@ class _Process:
         return cls(process, log)
 
     def ask(self, request: dict[str, Any], wait: Callable[[str], None]) -> dict[str, str]:
-        """Its answer; until it is there, `wait` is told what goes on.
+        """Its answer; until it comes, `wait` receives what is running.
 
         Raises:
-            OSError: it is not there any more.
-            ValueError: it gave none.
+            OSError: the process has ended.
+            ValueError: it gave no answer.
         """
         assert self.process.stdin is not None
         assert self.process.stdout is not None

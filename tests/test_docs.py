@@ -139,7 +139,7 @@ def drawn(command: str, answers: str, console: Console) -> str:
         task = starter.splitlines(keepends=True)[: ast.parse(starter).body[0].end_lineno]
         place.write_text(f"{''.join(task)}\n{answer.read_text(encoding='utf-8')}", encoding="utf-8")
     printed = console.type(command).partition("\n\n---")[0].splitlines()
-    lines = [f"$ {command}", *(line for line in printed if line != "Grading ...")]
+    lines = [f"$ {command}", *printed]
     return screen_svg(lines, "A failing check with its picture and its diagnosis", "\n".join(lines))
 
 

@@ -20,37 +20,50 @@ if sys.version_info < (3, 11):  # noqa: UP036  said here, and not by a traceback
 from grader.cli.printing import errors_as_lines
 
 _GRADE = "run"
+_GRADING = "[EXERCISE]..."
 
-COMMANDS = {
-    _GRADE: "grade:grade_command",
-    "batch": "batch:batch_command",
-    "report": "report:report_command",
-    "diff": "report:diff_command",
-    "export": "report:export_command",
-    "gather": "report:gather_command",
-    "ci": "ci:ci_command",
-    "init-ci": "ci:init_ci_command",
-    "package": "ci:package_command",
-    "verify": "author:verify_command",
-    "doctor": "doctor:doctor_command",
-    "new": "author:new_command",
-    "pages": "author:pages_command",
-    "release": "author:release_command",
-    "pack": "student:pack_command",
-    "start": "student:start_command",
-    "update": "student:update_command",
-    "list": "student:list_command",
-    "next": "student:next_command",
-    "watch": "student:watch_command",
-    "show": "student:show_command",
-    "hint": "student:hint_command",
-    "reset": "student:reset_command",
-    "trace": "games:trace_command",
-    "draw": "games:draw_command",
-    "break": "games:break_command",
-    "catch": "games:catch_command",
+GROUPS = {
+    "Start here": {
+        "start": "student:start_command",
+        "next": "student:next_command",
+        "open": "student:open_command",
+        _GRADE: "grade:grade_command",
+        "watch": "student:watch_command",
+        "try": "student:try_command",
+        "hint": "student:hint_command",
+        "show": "student:show_command",
+        "list": "student:list_command",
+    },
+    "Learning": {
+        "reset": "student:reset_command",
+        "update": "student:update_command",
+        "pack": "student:pack_command",
+        "break": "games:break_command",
+        "catch": "games:catch_command",
+        "draw": "games:draw_command",
+        "trace": "games:trace_command",
+        "doctor": "doctor:doctor_command",
+    },
+    "Teaching": {
+        "batch": "batch:batch_command",
+        "report": "report:report_command",
+        "diff": "report:diff_command",
+        "export": "report:export_command",
+        "gather": "report:gather_command",
+        "release": "author:release_command",
+    },
+    "CI and authoring": {
+        "ci": "ci:ci_command",
+        "init-ci": "ci:init_ci_command",
+        "package": "ci:package_command",
+        "new": "author:new_command",
+        "verify": "author:verify_command",
+        "pages": "author:pages_command",
+    },
 }
-"""Each command, with its module here and the name of its function in it."""
+"""The commands in the order of `grade --help`: each with its module here and the name of its function in it."""
+
+COMMANDS = {name: place for group in GROUPS.values() for name, place in group.items()}
 
 
 class _Commands(click.Group):
@@ -58,7 +71,7 @@ class _Commands(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The names, without importing anything."""
-        return sorted(COMMANDS)
+        return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import a command."""
@@ -80,26 +93,32 @@ class _Commands(click.Group):
         return super().parse_args(ctx, args)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The options of grading, which has no name of its own, before the commands."""
-        grading = self.get_command(ctx, _GRADE)
+        """The commands in groups, then the options of grading, which has no name of its own."""
+        commands = {name: self.get_command(ctx, name) for name in COMMANDS}
+        width = len(_GRADING)
+        for title, names in GROUPS.items():
+            rows = [
+                (_GRADING if name == _GRADE else name, command.get_short_help_str(10_000))
+                for name in names
+                if (command := commands[name]) is not None
+            ]
+            with formatter.section(title):
+                formatter.write_dl([(f"{name:{width}}", text) for name, text in rows], col_max=width)
+        grading = commands[_GRADE]
         assert grading is not None
         options = [item for item in (*grading.params, *self.get_params(ctx)) if isinstance(item, click.Option)]
-        rows = [row for option in options if (row := option.get_help_record(ctx))]
-        with formatter.section("Options"):
-            formatter.write_dl(rows)
-        self.format_commands(ctx, formatter)
+        with formatter.section(f"Options of grade {_GRADING}"):
+            formatter.write_dl([row for option in options if (row := option.get_help_record(ctx))])
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="tensorgrade", prog_name="grade")
 def main() -> None:
-    """Grade exercises about PyTorch tensors.
+    """Learn PyTorch tensors by exercises, and grade them.
 
-    \b
-    grade                     grade the course in this folder
-    grade predict_strides     grade one exercise, by id or number (02-1)
-    grade --submission DIR    grade the files in another folder
-    """  # noqa: D301  the backslash is click's own mark for lines that stay as they are
+    Without a command, grade grades the exercises that you name, by id, number or module, or all that you have
+    started. Each command explains itself: grade watch --help
+    """
     if os.environ.get("NO_COLOR"):
         click.get_current_context().color = False
     # A console that cannot show a character shows its code instead of failing.

@@ -32,7 +32,7 @@ _FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 def new_command(
     name: str | None, tests: Path | None, reference: Path | None, course_folder: Path | None, schemas: Path | None
 ) -> None:
-    """Lay out an exercise, or a course, that lacks only what its author must write."""
+    """Lay out a new exercise or a new course. You then write what is marked TODO."""
     from grader.course.layout import find_course, refuse_given
     from grader.course.scaffold import new_course, new_exercise, write_schemas
 
@@ -130,12 +130,12 @@ def verify_command(
     lanes: int | None,
     workers: options.Workers,
 ) -> None:
-    """Prove exercises: starters earn nothing, right answers pass, wrong ones are caught by the check they name."""
+    """Prove that checks are right: starters earn nothing, right answers pass, wrong ones fail."""
     if coverage:
         _show_coverage()
         return
     say, details = Say(quiet=as_json), Say(quiet=quiet or as_json)
-    details("Watching; Ctrl-C ends." if watch else "Verifying ...")
+    details.begin("Verifying ...")
     from grader.author.cases import SEEDS
     from grader.author.table import loss_lines, proof_data, proof_lines
     from grader.author.verify import verify
@@ -159,6 +159,7 @@ def verify_command(
             from grader.author.watch import SEEDS as FEW
             from grader.author.watch import Watch
 
+            details("Watching; Ctrl-C ends.")
             named = [exercise.id for exercise in exercises] if names else []
             Watch(course, named, setup, seeds or FEW, say, store).run(poll=poll)
         ran = Pace(details)
@@ -201,9 +202,9 @@ def release_command(
     course_folder: Path | None,
     workers: options.Workers,
 ) -> None:
-    """Write the students' copy of a course into DEST: no solutions, no hidden checks, and a proof that none leaked."""
+    """Write the students' copy of a course into DEST. It has no solutions and no hidden checks, which is proved."""
     say = Say(quiet=quiet)
-    say("Releasing ...")
+    say.begin("Releasing ...")
     from grader.release.make import release
 
     course = options.course_here(course_folder, whole=True)
@@ -226,7 +227,7 @@ MAP, MESSAGES = "course-map.md", "messages.md"
 @click.option("--map-only", is_flag=True, help="Only the map, for which nothing is run.")
 @options.workers()
 def pages_command(folder: Path, names: tuple[str, ...], map_only: bool, workers: options.Workers) -> None:
-    """Write a map of the course, and for staff what students read of each known wrong answer, into DIR."""
+    """Write pages about the course into DIR. One is a map; one, for staff, shows what students read of each mistake."""
     from grader.author.pages import map_page, messages_page
     from grader.course.topics import Coverage
     from grader.grading.lanes import open_lanes
@@ -236,7 +237,7 @@ def pages_command(folder: Path, names: tuple[str, ...], map_only: bool, workers:
     _write(folder / MAP, map_page(course, Coverage.of(course)))
     if map_only:
         return
-    Say()("running the known wrong answers ...")
+    Say().begin("Running the known wrong answers ...")
     setup = workers.setup()
     with open_lanes(exercises, setup) as lanes:
         _write(folder / MESSAGES, messages_page(course, exercises, setup, lanes))

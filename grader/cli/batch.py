@@ -29,12 +29,12 @@ _SHOWN = 3
 
 @click.command("batch")
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
-@click.option("--out", required=True, type=click.Path(path_type=Path), help="Where reports and the gradebook go.")
+@click.option("--out", required=True, type=click.Path(path_type=Path), help="The folder for reports and the gradebook.")
 @options.handin
-@click.option("--only", multiple=True, metavar="EX", help="Grade this exercise or module only; others keep theirs.")
-@click.option("--author", "authors", multiple=True, help="Grade this author or group only; others keep their rows.")
-@click.option("--rerun", type=click.Choice(["broken", "all"]), help="Grade again, though nothing changed.")
-@click.option("--never-lower", is_flag=True, help="A score that is lower than before does not count.")
+@click.option("--only", multiple=True, metavar="EX", help="Grade only this exercise or module; other results stay.")
+@click.option("--author", "authors", multiple=True, help="Grade only this author or group; other rows stay.")
+@click.option("--rerun", type=click.Choice(["broken", "all"]), help="Grade again what is broken, or all.")
+@click.option("--never-lower", is_flag=True, help="Do not count a score that is lower than before.")
 @click.option(
     "--attempts",
     type=click.Choice(["latest", "best"]),
@@ -44,9 +44,9 @@ _SHOWN = 3
 @click.option(
     "--cluster", metavar="ADDRESS", help="Grade on a Dask cluster: tls://HOST:PORT, a scheduler file, or local:N."
 )
-@click.option("--shard", metavar="I/N", help="Grade every N-th submission alone, from the I-th on.")
+@click.option("--shard", metavar="I/N", help="Grade only every N-th submission, from the I-th on.")
 @click.option("--layout", help="How DIR is laid out: canvas, moodle, gradescope, clones, nbgrader, plain.")
-@click.option("-q", "--quiet", is_flag=True, help="No line for each author, no table: only where things are.")
+@click.option("-q", "--quiet", is_flag=True, help="Print only where the results are.")
 @options.course
 @options.staff
 @options.workers("full")
@@ -68,12 +68,12 @@ def batch_command(
     staff: bool,
     workers: options.Workers,
 ) -> None:
-    """Grade every submission in DIR: a folder or zip for each author, or a download of Canvas, Moodle, Gradescope.
+    """Grade a folder of submissions: one for each author, or a download of Canvas, Moodle, Gradescope.
 
-    Run again, it goes on where it was, and grades only what changed.
+    The same command continues an interrupted run, and grades only what changed.
     """
     say, details = Say(), Say(quiet=quiet)
-    details("Grading ...")
+    details.begin("Grading ...")
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: a job's time may be over
     from grader.batch.run import Order
     from grader.grading.plan import RunPlan
@@ -96,7 +96,7 @@ def batch_command(
         summary = _graded(plan, intake, out, order, engine or lanes, details)
     say.prose(*_sentences(summary, order, out), _where_it_is(order, out))
     say.prose(
-        *(f"BROKEN  {item.id} was graded for nobody: fix it as said above, then run it again." for item in broken)
+        *(f"BROKEN  {item.id} was not graded: fix it as described above, then run this again." for item in broken)
     )
     sys.exit(UNDECIDED if summary.broken or summary.unread or broken else 0)
 
@@ -162,9 +162,9 @@ def _cluster(address: str | None, lanes: int | None) -> OpenEngine | None:
 def _where_it_is(order: Order, out: Path) -> str:
     if order.shard is None:
         return f"Reports and gradebook.csv are in {out}"
-    told = f"Shard {order.shard.number} of {order.shard.count} is done; its reports are in {out}."
     return (
-        f"{told} When all are, run the same command without --shard: it writes the gradebook and grades what is left."
+        f"Shard {order.shard.number} of {order.shard.count} is done; its reports are in {out}. When all are done, "
+        "run the same command without --shard: it writes the gradebook and grades what is left."
     )
 
 
@@ -180,11 +180,11 @@ def _shard(text: str | None) -> Shard | None:
         return None
     number, slash, count = text.partition("/")
     if not (slash and number.isdecimal() and count.isdecimal() and 0 < int(number) <= int(count)):
-        raise CourseError(f"--shard: {text!r} is none; write 2/4 for the second of four, with 1/4 for the first")
+        raise CourseError(f"--shard: {text!r} is not a shard; write 2/4 for the second of four, or 1/4 for the first")
     return Shard(int(number), int(count))
 
 
-def _named(course: Course, names: Sequence[str], asked: Sequence[str], handin: str | None) -> list[str]:
+def _named(course: Course, names: Sequence[str], exercises: Sequence[str], handin: str | None) -> list[str]:
     """The ids of the exercises that are named.
 
     Raises:
@@ -192,48 +192,48 @@ def _named(course: Course, names: Sequence[str], asked: Sequence[str], handin: s
     """
     from grader.course.names import find_exercises
 
-    found = dict.fromkeys(exercise.id for name in names for exercise in find_exercises(course, name))
-    missing = [id for id in found if id not in asked]
-    if missing and len(missing) == len(found):
-        raise CourseError(f"--only: {missing[0]} is not in the hand-in {handin}, which has {', '.join(asked)}")
-    return [id for id in found if id in asked]
+    named = dict.fromkeys(exercise.id for name in names for exercise in find_exercises(course, name))
+    missing = [id for id in named if id not in exercises]
+    if missing and len(missing) == len(named):
+        raise CourseError(f"--only: {missing[0]} is not in the hand-in {handin}, which has {', '.join(exercises)}")
+    return [id for id in named if id in exercises]
 
 
 def _authors(intake: Intake, names: Sequence[str]) -> list[str]:
     """The names of the submissions of authors that are named, by their own name or by their group's.
 
     Raises:
-        CourseError: nobody of that name handed anything in; with the nearest.
+        CourseError: no submission has this author; it suggests the nearest.
     """
-    found = []
+    chosen = []
     for name in names:
         own = [handed.key for handed in intake.handed if name == handed.key or name in handed.authors]
         if not own:
             known = {who for handed in intake.handed for who in (handed.key, *handed.authors)}
             near = difflib.get_close_matches(name, known, n=1, cutoff=0.4)
-            raise CourseError(f"--author: nobody is {name!r} here" + (f"; did you mean {near[0]}?" if near else ""))
-        found += own
-    return found
+            raise CourseError(f"--author: nothing is by {name!r}" + (f"; did you mean {near[0]}?" if near else ""))
+        chosen += own
+    return chosen
 
 
 def _sentences(summary: Summary, order: Order, out: Path) -> Iterator[str]:
-    """What somebody should know of a run besides the table."""
+    """What an instructor should know about a run besides the table."""
     if summary.kept and not summary.graded:
-        yield "Nothing changed since the last run: nothing was graded again."
+        yield "Nothing has changed since the last run, so nothing was graded again."
     elif summary.kept:
-        now, kept = counted(summary.graded, "exercise"), counted(summary.kept, "exercise")
-        yield f"{now} graded now, {kept} graded before: nothing of those changed."
+        now, before = counted(summary.graded, "exercise"), counted(summary.kept, "exercise")
+        yield f"{now} graded now; {before} unchanged since an earlier run."
     if order.never_lower and summary.lower:
-        yield f"{counted(len(summary.lower), 'lower score')} not counted, as --never-lower asks."
+        yield f"{counted(len(summary.lower), 'lower score')} not counted, because of --never-lower."
     if summary.stale:
-        yield f"{counted(summary.stale, 'outcome')} in the table of other checks; run it for everybody to renew them."
+        yield f"{counted(summary.stale, 'outcome')} in the table come from older checks; grade all authors again."
     if summary.unmatched:
-        yield f"Not matched to an exercise or an author: {counted(summary.unmatched, 'thing')}; see unmatched.csv."
+        yield f"{counted(summary.unmatched, 'file')} matched no exercise or no author; see unmatched.csv."
     for id, whose in summary.broken.items():
         names = ", ".join(whose[:_SHOWN])
         more = f" and {len(whose) - _SHOWN} more" if len(whose) > _SHOWN else ""
-        yield f"BROKEN  {id} of {names}{more}: not their fault, and no points are lost."
+        yield f"BROKEN  {id} of {names}{more}: this is not their fault, and they lose no points."
     for author, why in summary.unread.items():
-        yield f"BROKEN  {author} could not be read, and has no new row: {why}"
+        yield f"BROKEN  {author} could not be read, so the gradebook has no new row: {why}"
     if summary.broken:
-        yield f"Run it again with --staff and read why in {out}/reports (detail); then with --rerun broken."
+        yield f"To see why, run it with --staff and read detail in {out}/reports. After the fix: --rerun broken."

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 NEVER = "never"
 
 _NEXT = {
-    "github": "Commit them to the students' repository or its template; docs/ci.md tells what its score is worth.",
+    "github": "Commit them to the students' repository or its template; docs/ci.md says what its score is worth.",
     "github-class": "Commit them to the private repository of the course, fill class.txt, set the secret CLASS_TOKEN.",
-    "gitlab": "Commit them to the students' repository or its template; docs/ci.md tells what its score is worth.",
+    "gitlab": "Commit them to the students' repository or its template; docs/ci.md says what its score is worth.",
     "gradescope": "These are the programs alone;  grade package gradescope  makes the zip to upload, course and all.",
     "prairielearn": "Copy the course to grader/course, build grader/Dockerfile, and name the image in info.json.",
 }
@@ -43,7 +43,7 @@ def _threshold(ctx: click.Context, param: click.Parameter, value: str) -> float 
     except ValueError:
         percent = -1
     if not 0 <= percent <= 100:
-        raise click.BadParameter(f"{value!r} is no percentage from 0 to 100, and not the word {NEVER}")
+        raise click.BadParameter(f"{value!r} is neither a percentage from 0 to 100 nor {NEVER}")
     return percent
 
 
@@ -93,9 +93,9 @@ def ci_command(
     secret_file: Path | None,
     workers: options.Workers,
 ) -> None:
-    """Grade a checkout in a CI job: groups and annotations in its log, its page and outputs, and files."""
+    """Grade a checkout in a CI job. It writes annotations into the log, the job's page and outputs, and files."""
     say = Say(quiet=any(place == "-" for _, place in formats))
-    say("Grading ...")
+    say.begin("Grading ...")
     from grader.ci.checkout import open_checkout
     from grader.ci.job import Platform, grade_checkout, is_passed, write_files
     from grader.report.export.formats import write_format
@@ -135,7 +135,7 @@ def _with_secret(setup: Setup, seed: int | None, file: Path | None) -> Setup:
     from grader.grading.secret import read_secret
 
     if seed is not None:
-        raise click.UsageError("--seed makes inputs that anybody can compute; with --course use --secret-file")
+        raise click.UsageError("--seed makes inputs that students can compute; with --course use --secret-file")
     return replace(setup, secret=read_secret(file))
 
 
@@ -169,7 +169,7 @@ def _notes(checkout: Checkout, plan: RunPlan, submission: Submission) -> Iterato
         if notes := submission.notes.get(exercise.id):
             yield log_line(f"{exercise.id}: {'; '.join(notes)}")
     if not plan.exercises:
-        yield "No exercise has changed: nothing is graded."
+        yield "No exercise has changed, so nothing is graded."
 
 
 @click.command("init-ci")
@@ -182,7 +182,7 @@ def _notes(checkout: Checkout, plan: RunPlan, submission: Submission) -> Iterato
 def init_ci_command(
     platform: str, folder: Path, handin: str | None, requirement: str | None, confinement: str, hidden: Visibility
 ) -> None:
-    """Write the files by which PLATFORM grades into DIR, this folder by default; none is written over."""
+    """Write the files that a CI platform needs. They go into DIR or this folder, and overwrite nothing."""
     from grader.ci.files import Wishes, lay_out, platform_files
 
     course = options.course_here() if platform == "prairielearn" or handin is not None else None
@@ -212,7 +212,7 @@ def package_command(
     confinement: str,
     hidden: Visibility,
 ) -> None:
-    """Make the zip that Gradescope takes as an autograder: its programs, and the whole course."""
+    """Make a Gradescope autograder. It is a zip of its programs and the whole course."""
     from grader.ci.files import Wishes, package, zipped
 
     course = options.course_here(course_folder, whole=True)
@@ -220,6 +220,6 @@ def package_command(
     files = package(course, wishes)
     write_file(out, zipped(files), "--out")
     Say()(
-        f"wrote {out.as_posix()}: {len(files)} files, with every hidden check and solution; give it to nobody else",
+        f"wrote {out.as_posix()}: {len(files)} files, with every hidden check and solution; do not share it",
         "Upload it as the autograder of an assignment, on Ubuntu 22.04 or later.",
     )

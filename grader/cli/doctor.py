@@ -1,64 +1,113 @@
-"""`grade doctor`: what this machine can do."""
+"""`grade doctor`: is the student's course complete, does PyTorch work, what can the sandbox do."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from grader.cli import options
-from grader.cli.printing import Say, print_json
+from grader.cli.printing import Say, print_json, terminal_width
+from grader.model.errors import CourseError
 from grader.report.safe import WIDTH, for_terminal, prose
 
 if TYPE_CHECKING:
     from grader.grading.machine import Examination
+
+_NAME = 18
+"""Columns of the names of facts."""
 
 
 @click.command("doctor")
 @options.json
 @options.start
 def doctor_command(as_json: bool, start: str | None) -> None:
-    """Show what this machine can do, and what would make it do more."""
+    """Check your course, this computer and its sandbox."""
     say = Say(quiet=as_json)
-    say("Looking ...")
+    say.begin("Looking ...")
     from grader.grading.lanes import setup_of
     from grader.grading.machine import examine
 
-    found = examine(setup_of(start))
-    say(*doctor_lines(found))
+    setup = setup_of(start)
+    say(*_table(_course_rows()))  # first: it also helps where no worker starts
+    examined = examine(setup)
+    say(*doctor_lines(examined))
     if as_json:
-        print_json(doctor_data(found))
+        print_json(doctor_data(examined))
 
 
-def doctor_lines(found: Examination) -> Iterator[str]:
+def _table(rows: Iterable[tuple[str, str]]) -> Iterator[str]:
+    for name, value in rows:
+        yield from prose(f"{name:{_NAME}}{for_terminal(value, one_line=True)}", terminal_width(), "", " " * _NAME)
+
+
+def _course_rows() -> Iterator[tuple[str, str]]:
+    """The student's course: where it is, whether it is complete, how much is done; and their editor."""
+    from grader.course.layout import is_given, kept_progress
+    from grader.student.given import CHANGED, changed_checks, given_digests
+    from grader.student.progress import read_progress, rows_of
+
+    try:
+        course = options.course_here()
+    except CourseError as error:
+        yield "course", str(error)
+        return
+    yield "course", f"{course.title}, in {course.root}"
+    if is_given(course.root):
+        missing = [path for path in given_digests(course.root) if not (course.root / path).exists()]
+        if missing:
+            yield "files", f"{missing[0].as_posix()} is missing, {len(missing)} in all. To get them:  grade update"
+        else:
+            yield "files", "complete"
+        for exercise in course.exercises:
+            for path in changed_checks(course, exercise):
+                yield "", CHANGED.format(name=path.name, exercise=exercise.id)
+    progress = read_progress(course)
+    rows = rows_of(course, progress)
+    done = sum(row.state == "done" for row in rows)
+    saved = kept_progress(course).relative_to(course.root).as_posix()
+    yield "progress", progress.problem or f"{done} of {len(rows)} exercises are done; saved in {saved}"
+    yield "editor", options.editor() or "not set: set VISUAL or EDITOR, and  grade open  uses it"
+
+
+def doctor_lines(examined: Examination) -> Iterator[str]:
     """The facts, each probe, the level, and what would raise it."""
-    for name, value in found.facts.items():
-        yield f"{name:18}{for_terminal(str(value), one_line=True)}"
+    yield from _table((name, _explained(name, str(value))) for name, value in examined.facts.items())
+    yield from _table([("GPU", "not needed: device exercises run on a simulated GPU")])
     yield ""
-    if found.tried:
-        yield "What student code can do here, tried in a throw-away worker:"
-    for row in found.tried:
+    if examined.tried:
+        yield "The sandbox: what student code can and cannot do here, tried in a worker"
+    for row in examined.tried:
         yield f"  {'FAIL' if row.found else 'ok':6}{row.level:9}{row.sentence}"
         if row.found:
             yield from prose(row.found, WIDTH, " " * 17, "  ")
-    yield "Check processes: no network, limited memory, their own course's files alone"
-    for refused in found.check_processes:
-        yield from prose(f"not so: {refused}", WIDTH, "  ", "  ")
-    yield f"Confinement: {found.confinement}"
-    for line in (found.meaning, *found.missing):
+    yield "Check processes have no network, limited memory, and only their own course's files"
+    for refused in examined.check_processes:
+        yield from prose(f"but not here: {refused}", WIDTH, "  ", "  ")
+    yield f"Confinement: {examined.confinement}"
+    for line in (examined.meaning, *examined.missing):
         yield from prose(line, WIDTH, "  ", "  ")
-    if found.missing:
-        yield "  Another way to full: a container made for it; see docs/security.md"
+    if examined.missing:
+        yield "  Another way to full confinement is a container; see docs/security.md"
 
 
-def doctor_data(found: Examination) -> dict[str, Any]:
+def _explained(name: str, value: str) -> str:
+    """A fact, with what it means to a student."""
+    notes = {"torch": "it works", "fork": "the fast way", "spawn": "slower than fork, with the same verdicts"}
+    note = notes.get(name) or notes.get(value)
+    return f"{value}: {note}" if note else value
+
+
+def doctor_data(examined: Examination) -> dict[str, Any]:
     """The same for other programs."""
-    rows = [{"name": row.name, "level": row.level, "holds": not row.found, "found": row.found} for row in found.tried]
+    rows = [
+        {"name": row.name, "level": row.level, "holds": not row.found, "found": row.found} for row in examined.tried
+    ]
     return {
-        "facts": dict(found.facts),
-        "confinement": found.confinement,
+        "facts": dict(examined.facts),
+        "confinement": examined.confinement,
         "tried": rows,
-        "missing": list(found.missing),
-        "check_processes": list(found.check_processes),
+        "missing": list(examined.missing),
+        "check_processes": list(examined.check_processes),
     }

@@ -21,14 +21,15 @@ _MOST_DIMS, _MOST_SIZE = 6, 1 << 40
 
 @click.command("break")
 @options.exercise
-@click.option("--give-up", is_flag=True, help="Say what the fault is, and bring your own file back.")
-@click.option("--seed", type=click.IntRange(min=0), help="Which fault: the same number, the same fault.")
+@click.option("--give-up", is_flag=True, help="Name the fault, and restore your own file.")
+@click.option("--seed", type=click.IntRange(min=0), help="Which fault: the same number plants the same fault.")
 @options.workers()
 def break_command(name: str, give_up: bool, seed: int | None, workers: options.Workers) -> None:
-    """Plant one tensor fault in your own solution, for you to find; once more, when you have found it."""
+    """Plant a fault in your own solution, for you to find. The same command then says whether you have found it."""
     say = Say()
     from grader.student.games.breaking import play
 
+    say.begin("Looking for a fault that the checks see ..." if not give_up else "Looking ...")
     for text in play(*options.exercise_here(name), workers.setup(), seed, say.running, give_up=give_up):
         say.prose(text)
 
@@ -37,7 +38,7 @@ def break_command(name: str, give_up: bool, seed: int | None, workers: options.W
 @options.exercise
 @options.workers()
 def catch_command(name: str, workers: options.Workers) -> None:
-    """Hold a check of your own against known wrong and right answers of an exercise that you have solved."""
+    """Try your own check on known wrong and right answers. It is for exercises that you have solved."""
     say = Say()
     from grader.student.games.catching import caught_by, caught_lines, own_check, write_template
     from grader.student.pages import typed
@@ -46,10 +47,10 @@ def catch_command(name: str, workers: options.Workers) -> None:
     course, exercise = options.exercise_here(name)
     solved_reference(course, exercise)
     if written := write_template(course, exercise):
-        say.prose(f"{typed(written)} is yours to write: what must a right answer do?")
-        say(f"Then, again:  grade catch {exercise.id}")
+        say.prose(f"{typed(written)} is a check for you to write. What must every right answer do?")
+        say(f"Then run again:  grade catch {exercise.id}")
         return
-    say(f"Trying {typed(own_check(course, exercise))} ...")
+    say.begin(f"Trying {typed(own_check(course, exercise))} ...")
     caught = caught_by(course, exercise, workers.setup())
     say(*caught_lines(caught, terminal_width()))
     sys.exit(1 if caught.missed or caught.refused else 0)
@@ -57,12 +58,12 @@ def catch_command(name: str, workers: options.Workers) -> None:
 
 @click.command("trace")
 @options.exercise
-@click.option("--code", metavar="LINES", help="Lines to run in place of the checks, with the names of your file.")
-@click.option("--out", type=click.Path(path_type=Path), help="Where to write; by default EXERCISE.trace.json.")
+@click.option("--code", metavar="LINES", help="Run these lines, with the names of your file, and no checks.")
+@click.option("--out", type=click.Path(path_type=Path), help="The timeline's file; by default EXERCISE.trace.json.")
 @options.plain
 @options.start
 def trace_command(name: str, code: str | None, out: Path | None, plain: bool, start: str | None) -> None:
-    """Draw what your code does on the simulated accelerator, and write it as a trace for Perfetto and Chrome."""
+    """Draw what your code does on the simulated GPU. The timeline is also written for Perfetto and Chrome."""
     say = Say()
     from grader.grading.lanes import setup_of
     from grader.student.games.tracing import traced_lines, traces, write_runs
@@ -78,20 +79,20 @@ def trace_command(name: str, code: str | None, out: Path | None, plain: bool, st
 
 @click.command("draw")
 @click.argument("shapes", metavar="SHAPE...", nargs=-1, required=True)
-@click.option("--strides", metavar="STRIDES", help='Of one shape, such as "(1, 2)": draw its storage.')
-@click.option("--offset", type=click.IntRange(min=0), default=0, help="Where in the storage it begins.")
-@click.option("--storage", type=click.IntRange(min=0), help="How many elements the storage has; as many as it needs.")
-@click.option("--svg", type=click.Path(path_type=Path), help="Write the picture as an SVG.")
+@click.option("--strides", metavar="STRIDES", help='Strides of one shape, such as "(1, 2)": draw its storage.')
+@click.option("--offset", type=click.IntRange(min=0), default=0, help="The offset of the first element in the storage.")
+@click.option("--storage", type=click.IntRange(min=0), help="Elements of the storage; by default as needed.")
+@click.option("--svg", type=click.Path(path_type=Path), help="Also write the picture as an SVG.")
 @options.plain
 def draw_command(
     shapes: tuple[str, ...], strides: str | None, offset: int, storage: int | None, svg: Path | None, plain: bool
 ) -> None:
-    r"""Draw how shapes broadcast, or which element of a storage each index reads.
+    """Draw how shapes broadcast, or how strides read a storage.
 
     \b
     grade draw "(3, 1)" "(3,)"
     grade draw "(2, 3)" --strides "(1, 2)" --offset 1
-    """
+    """  # noqa: D301  the backslash is click's mark for lines that stay as they are
     say = Say()
     picture = _picture(shapes, strides, offset, storage)
     width, shown = terminal_width(), drawing(plain=plain)
@@ -106,7 +107,7 @@ def _picture(shapes: tuple[str, ...], strides: str | None, offset: int, storage:
     read = [_sizes(text, least=0) for text in shapes]
     if strides is None:
         if len(read) < 2:
-            raise CourseError("one shape alone has nothing to be drawn beside; give a second one, or --strides")
+            raise CourseError("one shape alone is neither broadcast nor read; add a second shape, or --strides")
         rows = tuple(NamedShape(f"shape {number}", shape) for number, shape in enumerate(read, 1))
         return Picture(shapes=Shapes(rows, broadcast=True))
     (shape, *others), steps = read, _sizes(strides, least=-_MOST_SIZE)

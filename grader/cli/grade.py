@@ -30,16 +30,18 @@ UNDECIDED = 3
 
 @click.command("run", hidden=True)
 @click.argument("names", metavar="[EXERCISE]... [RULE]...", nargs=-1, shell_complete=options.complete_grade)
-@click.option("--submission", type=click.Path(path_type=Path), help="A folder, zip or file to grade.")
+@click.option(
+    "--submission", type=click.Path(path_type=Path), help="A folder, zip or file to grade; by default this course."
+)
 @click.option("--json", "json_path", metavar="FILE", help="Write the report as JSON; - for standard output.")
 @click.option("--html", "html_path", metavar="FILE", help="Write the report as a page for a browser.")
 @options.staff
 @options.seed
-@click.option("--like", metavar="REPORT", help="As in the run of that report: its seed, limits, start and author.")
+@click.option("--like", metavar="REPORT", help="Repeat the run of a report: its seed, limits, start and author.")
 @click.option("-x", "--exitfirst", "stops", is_flag=True, help="Stop at the first check that loses points.")
-@click.option("--fresh", is_flag=True, help="Run also what has not changed since the last run.")
+@click.option("--fresh", is_flag=True, help="Also run what has not changed since the last run.")
 @click.option("-q", "--quiet", is_flag=True, help="Print only the table and the total.")
-@click.option("-v", "--verbose", is_flag=True, help="Show every check with its message, also those that passed.")
+@click.option("-v", "--verbose", is_flag=True, help="Show every check with its message, even if it passed.")
 @options.plain
 @options.workers("none")
 def grade_command(
@@ -60,7 +62,7 @@ def grade_command(
     """Grade exercises, print what to fix, and say what to do next."""
     say = Say(quiet=json_path == "-")
     details = Say(quiet=True) if quiet else say
-    details("Grading ...")
+    details.begin("Grading ...")
     for option, path in (("--json", json_path), ("--html", html_path)):
         _can_write(option, path)
     setup, earlier = workers.setup(seed or 0), None
@@ -158,8 +160,10 @@ def _graded(
             watch=details.running if slots == 1 else None,
         ) as lanes,
     ):
-        kept = store if saves else None
-        report = grade_submission(plan, handed_in, lanes, kept, fresh=fresh, on_finished=on_finished, on_wait=on_wait)
+        saved_in = store if saves else None
+        report = grade_submission(
+            plan, handed_in, lanes, saved_in, fresh=fresh, on_finished=on_finished, on_wait=on_wait
+        )
         # Everything is printed before the lanes are closed: the reader need not wait for that.
         say(*summary_lines(report, width))
         details(*unchanged_lines(saved, width))

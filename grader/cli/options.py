@@ -5,6 +5,7 @@ Other packages are imported when a command runs.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -26,7 +27,7 @@ Function = Callable[..., None]
 Decorator = Callable[[Function], Function]
 
 _MOST_LANES = 256
-_CONFINEMENT = "The least level of confinement of student code; as much as this machine allows is used in any case."
+_CONFINEMENT = "The least confinement of student code to accept; the strongest that this machine allows is always used."
 
 start = click.option(
     "--start", type=click.Choice(["fork", "spawn"]), help="How workers start; by default what this system allows."
@@ -36,20 +37,20 @@ _device = click.option(
     type=click.Choice(["sim", "cuda"]),
     default="sim",
     show_default=True,
-    help="What checks of devices run on: a simulated accelerator, or CUDA, slowly and without confinement.",
+    help="What device checks run on: the simulated GPU, or a real one, slowly and without confinement.",
 )
 plain = click.option(
     "--plain",
     is_flag=True,
     envvar="GRADE_PLAIN",
-    help="A sentence in place of each picture, for screen readers; GRADE_PLAIN=1 does it always.",
+    help="Print a sentence instead of each picture, for screen readers; GRADE_PLAIN=1 has the same effect.",
 )
 lanes = click.option(
     "-j",
     "lanes",
     metavar="N",
     type=click.IntRange(min=1, max=_MOST_LANES),
-    help="So much is graded at once; by default as much as there are cores.",
+    help="How many exercises are graded at once; by default as many as there are cores.",
 )
 hidden = click.option(
     "--hidden",
@@ -61,15 +62,15 @@ hidden = click.option(
 points = click.option(
     "--points/--no-points",
     default=None,
-    help="Tell points in pages and logs; by default not where GitHub says that the repository is public.",
+    help="Show points in pages and logs; by default not for a public repository on GitHub.",
 )
 seed = click.option(
     "--seed", type=click.IntRange(min=0), help="Seed of all random inputs; by default 0 where no secret is needed."
 )
 staff = click.option(
-    "--staff", is_flag=True, help="Write detail of hidden checks into reports, which students must not get then."
+    "--staff", is_flag=True, help="Write details of hidden checks into reports; do not give these reports to students."
 )
-handin = click.option("--handin", metavar="HANDIN", help="The exercises of this hand-in only.")
+handin = click.option("--handin", metavar="HANDIN", help="Only the exercises of this hand-in.")
 course = click.option(
     "--course", "course_folder", type=click.Path(path_type=Path), help="The course; by default this folder."
 )
@@ -78,7 +79,7 @@ package = click.option(
     "--package",
     "requirement",
     metavar="SPEC",
-    help="How the grader is installed: a requirement, or a wheel; by default this version of it.",
+    help="How to install the grader: a requirement or a wheel; by default this version.",
 )
 
 
@@ -182,6 +183,11 @@ exercise = click.argument("name", metavar="EXERCISE", shell_complete=complete_ex
 next_exercise = click.argument("name", metavar="[EXERCISE]", required=False, shell_complete=complete_exercises)
 
 
+def editor() -> str:
+    """The command of the user's editor, or ""."""
+    return os.environ.get("VISUAL") or os.environ.get("EDITOR") or ""
+
+
 def course_here(folder: Path | None = None, *, whole: bool = False) -> Course:
     """The course that a folder lies in; by default the user's folder."""
     return course_and_exercises((), folder, whole=whole)[0]
@@ -247,7 +253,7 @@ def handin_of(course: Course, name: str | None) -> HandIn | None:
         if handin.id == name:
             return handin
     known = ", ".join(handin.id for handin in course.handins) or "none"
-    raise CourseError(f"there is no hand-in {name!r} in this course; known are {known}")
+    raise CourseError(f"this course has no hand-in {name!r}; it has {known}")
 
 
 def exercises_in(handin: HandIn | None, exercises: Sequence[Exercise]) -> list[Exercise]:

@@ -40,14 +40,21 @@ def drawing(*, plain: bool) -> Drawing:
 class Say:
     """Prints lines at once, unless it is quiet."""
 
+    _running = 0
+    """The length of the line that the next output replaces. There is one such line, whoever prints."""
+
     def __init__(self, *, quiet: bool = False) -> None:
         self._quiet = quiet
-        self._running = 0
+
+    def begin(self, what: str) -> None:
+        """Print at once what begins; on a terminal, the first output or error replaces it."""
+        if sys.stdout.isatty():
+            self.meanwhile(what)
 
     def __call__(self, *lines: str) -> None:
         """Print lines."""
         if not self._quiet:
-            self._erase()
+            self.erase()
             for line in lines:
                 click.echo(line)
             sys.stdout.flush()
@@ -70,16 +77,19 @@ class Say:
         from grader.report.safe import for_terminal
 
         text = f"  {for_terminal(what, one_line=True)[: terminal_width() - len(end) - 3]}{end}"
-        self._erase()
+        self.erase()
         click.echo(text, nl=False)
         sys.stdout.flush()
-        self._running = len(text)
+        Say._running = len(text)
 
-    def _erase(self) -> None:
+    @classmethod
+    def erase(cls) -> None:
+        """Take back the line that was to be replaced."""
         # Blanks and no escape codes: any terminal understands a carriage return.
-        if self._running:
-            click.echo(f"\r{' ' * self._running}\r", nl=False)
-            self._running = 0
+        if Say._running:
+            click.echo(f"\r{' ' * Say._running}\r", nl=False)
+            sys.stdout.flush()
+            Say._running = 0
 
 
 class Pace:
@@ -121,6 +131,7 @@ def print_error(line: str) -> None:
     """One line about what is wrong, on standard error."""
     from grader.report.safe import for_terminal, prose
 
+    Say.erase()
     text = f"grade: {line}"
     # A terminal would break a name in two; for a file or a program a line stays a line.
     lines = prose(text, terminal_width(), further="  ") if sys.stderr.isatty() else [for_terminal(text)]

@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
 _FEW = 5
 _STEPS = (
-    "write its sentence in place of TODO, and give the file the mistake's name",
-    "look whether a name of somebody is left in it; take out what is right, and name that in  keeps:",
-    "run  grade verify {exercise}  which proves that the checks catch it",
-    "run the batch again: whoever behaves like it is told the sentence",
+    "write its sentence in place of TODO, and name the file after the mistake",
+    "remove names of people; remove what is right, and list it in  keeps:",
+    "run  grade verify {exercise}  to prove that the checks catch it",
+    "run the batch again: reports of answers that behave like it then say so",
 )
 """What to do with the draft of a wrong answer."""
 
@@ -37,16 +37,16 @@ out_argument = click.argument("out", type=click.Path(path_type=Path))
 
 @click.command("report")
 @out_argument
-@click.option("--all", "every", is_flag=True, help="All groups, and not the largest alone.")
-@click.option("--draft", metavar="GROUP", help="Make a known wrong answer of the group's shortest file.")
+@click.option("--all", "every", is_flag=True, help="Show all groups, not only the largest.")
+@click.option("--draft", metavar="GROUP", help="Make a known wrong answer of the shortest file of a group.")
 @options.course
 def report_command(out: Path, every: bool, draft: str | None, course_folder: Path | None) -> None:
-    """Show what came of the class that was graded into OUT, and what no known mistake explains.
+    """Show how the class graded into OUT did, and which answers no known mistake explains.
 
     Writes OUT/report.html, and a page for each author into OUT/feedback. Nobody's code is run.
     """
     say = Say()
-    say("Reading ...")
+    say.begin("Reading ...")
     from grader.batch.journal import open_journal
     from grader.batch.overview import Class
 
@@ -74,7 +74,7 @@ def _shown(course: Course, journal: Journal, out: Path, *, every: bool) -> Itera
     yield from group_lines(groups, len(groups) if every else _FEW, width)
     yield ""
     if usable := [group for group in groups if not group.why_not]:
-        # A command is copied, so that it is not broken.
+        # A command will be copied, so it is not wrapped.
         words = ["To make a known", "wrong answer", "of a group:", f" grade report {out} --draft {usable[0].name}"]
         yield from filled(words, "", width)
     yield from filled(["All of it,", "with everybody's page,", "is in", str(path)], "", width)
@@ -92,14 +92,14 @@ def _drafted(course: Course, graded: Class, name: str, out: Path) -> Iterator[st
     group = _group_of(graded.groups, name, out)
     path = course.root / Places.of(group.exercise).wrong / f"group_{group.name}.py"
     if path.exists():
-        raise CourseError(f"{path} is there already; write its sentence, or remove it")
+        raise CourseError(f"{path} exists already; write its sentence, or remove it")
     try:
         text = graded.draft(group)
     except ValueError as error:
         raise CourseError(f"no wrong answer can be made of group {group.name}: {error}") from None
     write_file(path, text, makes_folder=True)
     width = terminal_width()
-    words = ["A new", "wrong answer,", f"of {counted(len(group.members), 'submission')},", "is in", str(path)]
+    words = ["A new", "wrong answer,", f"from {counted(len(group.members), 'submission')},", "is in", str(path)]
     yield from filled(words, "", width)
     yield "Now"
     for step in _STEPS:
@@ -127,10 +127,10 @@ def _group_of(groups: Sequence[Group], name: str, out: Path) -> Group:
 
 @click.command("diff")
 @out_argument
-@click.option("--all", "every", is_flag=True, help="Also what was graded again and stayed as it was.")
+@click.option("--all", "every", is_flag=True, help="Also show what was graded again with the same result.")
 @options.course
 def diff_command(out: Path, every: bool, course_folder: Path | None) -> None:
-    """Show scores before and after the last regrade into OUT, by author and check, and why each was graded again."""
+    """Show what the last regrade into OUT changed. For each author and check: the score before, after, and why."""
     from grader.batch.book import last_regrade
     from grader.batch.journal import open_journal
     from grader.report.gradebook import changed_check, changed_exercise
@@ -139,7 +139,7 @@ def diff_command(out: Path, every: bool, course_folder: Path | None) -> None:
     with open_journal(out, new=False) as journal:
         diff = last_regrade(course, journal)
     if not diff.at:
-        say("Nothing was graded again yet: all that counts is the first that was found.")
+        say("Nothing has been graded again yet.")
         return
     changed = [change for change in diff.changes if change.checks]
     for change in diff.changes if every else changed:
@@ -148,7 +148,7 @@ def diff_command(out: Path, every: bool, course_folder: Path | None) -> None:
         for check in change.checks:
             say(changed_check(check.id, check.before, check.after))
     again = counted(len(diff.changes), "exercise")
-    say(f"Graded again on {diff.at}: {again}, of which {len(changed)} ended otherwise.")
+    say(f"Graded again on {diff.at}: {again}, {len(changed)} with another result.")
 
 
 @click.command("export")
@@ -157,7 +157,7 @@ def diff_command(out: Path, every: bool, course_folder: Path | None) -> None:
 @options.points
 @options.hidden
 def export_command(report: Path, formats: tuple[tuple[str, str], ...], points: bool | None, hidden: Visibility) -> None:
-    """Write REPORT, which `grade --json` or `grade batch` wrote, in the formats of other programs."""
+    """Write a report in the format of another program. REPORT is a file of `grade --json` or `grade batch`."""
     from grader.report.export.formats import write_format
     from grader.report.export.items import Options
     from grader.report.schema import read_report
@@ -176,7 +176,7 @@ def export_command(report: Path, formats: tuple[tuple[str, str], ...], points: b
     "--out", default="gradebook.csv", show_default=True, type=click.Path(path_type=Path), help="The gradebook."
 )
 def gather_command(folder: Path, out: Path) -> None:
-    """Make a gradebook of all reports below DIR; of several reports of an author the latest counts."""
+    """Make one gradebook of all reports below DIR. Of several reports of an author the latest counts."""
     from grader.ci.gather import gather
 
     gathered, say = gather(folder), Say()

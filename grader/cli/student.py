@@ -1,10 +1,11 @@
-"""What students type besides `grade EXERCISE` and the games: start, list, next, show, hint, reset, watch and pack."""
+"""What students type besides `grade EXERCISE` and the games: start, next, open, watch, try, hint, show, list, ..."""
 
 from __future__ import annotations
 
 import os
 import shlex
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -12,6 +13,8 @@ import click
 
 from grader.cli import options
 from grader.cli.printing import Say, drawing, print_json, terminal_width
+from grader.model.errors import CourseError
+from grader.report.safe import for_terminal
 
 NOT_PACKED = 1
 
@@ -19,12 +22,11 @@ NOT_PACKED = 1
 @click.command("start")
 @click.argument("words", metavar="DIR", nargs=-1, required=True)
 def start_command(words: tuple[str, ...]) -> None:
-    """Lay the course out in DIR, which must be new or empty."""
+    """Copy the course into DIR, a new or empty folder."""
     if len(words) > 1:
         meant = shlex.quote(" ".join(words))
         raise click.UsageError(f"give one folder; put a name with blanks in quotes: grade start {meant}")
     from grader.course.layout import bundled_course
-    from grader.report.safe import for_terminal
     from grader.student.given import start
 
     folder, say = Path(words[0]), Say()
@@ -32,7 +34,7 @@ def start_command(words: tuple[str, ...]) -> None:
     here = folder.resolve() == Path.cwd()
     shown = for_terminal(str(folder), one_line=True)
     place = "this folder" if here else shown
-    say.prose(f"{len(course.exercises)} exercises are in {place}. Two commands to begin with:")
+    say.prose(f"{len(course.exercises)} exercises are in {place}. To begin:")
     # Run by its path, out of an environment that is not active: the shell would not know the next command.
     if not shutil.which("grade"):
         own = Path(sys.argv[0]).absolute()
@@ -44,7 +46,7 @@ def start_command(words: tuple[str, ...]) -> None:
 
 @click.command("update")
 def update_command() -> None:
-    """Bring corrected exercises to a folder that `grade start` made. What you changed stays as it is."""
+    """Bring the course's corrections to your folder. What you changed stays as it is."""
     from grader.course.layout import bundled_course, find_given
     from grader.student.given import update, update_sentences
 
@@ -53,14 +55,14 @@ def update_command() -> None:
 
 @click.command("list")
 @click.argument("names", metavar="[EXERCISE|MODULE]...", nargs=-1, shell_complete=options.complete_exercises)
-@click.option("--topic", metavar="TOPIC", help="Those that teach a topic: its id, or words of its name.")
+@click.option("--topic", metavar="TOPIC", help="Only exercises that teach a topic: its id, or words of its name.")
 @click.option(
     "--state",
     "states",
     metavar="STATE",
     type=click.Choice(["not-started", "started", "done", "known"]),
     multiple=True,
-    help="Those not-started, started, done or known (the last one of their module is done).",
+    help="Only exercises in a state; known means that you have solved the last one of the module.",
 )
 @options.json
 def list_command(names: tuple[str, ...], topic: str | None, states: tuple[str, ...], as_json: bool) -> None:
@@ -76,16 +78,16 @@ def list_command(names: tuple[str, ...], topic: str | None, states: tuple[str, .
     elif rows:
         say(*list_lines(course, rows, terminal_width()))
     else:
-        say("No exercise is like that.")
+        say("No exercise matches.")
     say(*filter(None, [progress.problem]))
 
 
 @click.command("next")
 @click.argument("start", metavar="[EXERCISE|MODULE]", required=False, shell_complete=options.complete_exercises)
-@click.option("-q", "--quiet", is_flag=True, help="Print the path of its file alone.")
+@click.option("-q", "--quiet", is_flag=True, help="Print only the path of its file.")
 @options.json
 def next_command(start: str | None, quiet: bool, as_json: bool) -> None:
-    """Say which exercise comes next, after the one in hand or from another on."""
+    """Show which exercise comes next, and where its file is. With a name: from that exercise or module on."""
     from grader.student.pages import list_data, next_lines, typed
     from grader.student.progress import next_row, read_progress, rows_of
 
@@ -95,7 +97,7 @@ def next_command(start: str | None, quiet: bool, as_json: bool) -> None:
     if as_json:
         print_json(list_data(course, [row] if row else [], progress))
     elif row is None:
-        say("" if quiet else "All exercises are solved, or known by the last one of their module: grade list")
+        say("" if quiet else "You have solved all exercises, or the last one of their module:  grade list")
     elif quiet:
         say(typed(row.exercise.starter))
     else:
@@ -104,7 +106,7 @@ def next_command(start: str | None, quiet: bool, as_json: bool) -> None:
 
 @click.command("show")
 @options.next_exercise
-@click.option("--reference", is_flag=True, help="The reference solution, and what it costs beside yours.")
+@click.option("--reference", is_flag=True, help="Show the right solutions, and compare their costs with yours.")
 @options.plain
 @options.workers()
 def show_command(name: str | None, reference: bool, plain: bool, workers: options.Workers) -> None:
@@ -117,18 +119,63 @@ def show_command(name: str | None, reference: bool, plain: bool, workers: option
     if not reference:
         say(*show_lines(course, exercise, terminal_width()))
         return
-    from grader.student.advice import counted_lines, reference_lines
+    from grader.student.advice import counted_lines, solution_lines
 
-    say(*reference_lines(solved_reference(course, exercise)), "", "Counting ...")
+    solved_reference(course, exercise)
+    say(*solution_lines(exercise), "")
+    say.begin("Counting ...")
     say(*counted_lines(course, exercise, workers.setup(), terminal_width(), drawing(plain=plain)))
+
+
+@click.command("open")
+@options.next_exercise
+def open_command(name: str | None) -> None:
+    """Open an exercise in your editor, by default the next one. VISUAL or EDITOR is the editor's command."""
+    from grader.student.pages import typed
+    from grader.student.progress import exercise_in_hand
+
+    exercise = exercise_in_hand(options.course_here(), name)
+    if not (editor := options.editor()):
+        setting = "set EDITOR=notepad" if os.name == "nt" else 'export EDITOR="code --wait"'
+        raise CourseError(
+            f"to open {typed(exercise.starter)}, first set EDITOR or VISUAL to the command of your editor, as in",
+            f"  {setting}",
+        )
+    try:
+        sys.exit(subprocess.run([*shlex.split(editor), str(exercise.starter)], check=False).returncode)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise CourseError(f"the editor {editor!r} did not start ({reason}); correct VISUAL or EDITOR") from None
+
+
+@click.command("try")
+@options.next_exercise
+@options.seed
+@options.workers()
+def try_command(name: str | None, seed: int | None, workers: options.Workers) -> None:
+    """Run the lines that a failing check gives you to try."""
+    say = Say()
+    from grader.report.terminal import story_lines
+    from grader.student.pages import typed
+    from grader.student.progress import exercise_in_hand
+    from grader.student.tries import run, try_of
+
+    course = options.course_here()
+    exercise = exercise_in_hand(course, name)
+    attempt = try_of(course, exercise, workers.setup(seed or 0), say.running)
+    say.prose(f"{exercise.number} {exercise.title}. {attempt.row.check.contract} {attempt.row.check.title}:")
+    say(*story_lines(attempt.row, terminal_width()), "")
+    say.prose(f"In the folder {typed(exercise.starter.parent)}:")
+    say(*(f"    {for_terminal(line)}" for line in attempt.lines), "Output:")
+    run(exercise, attempt.lines)
 
 
 @click.command("hint")
 @options.next_exercise
-@click.option("--again", is_flag=True, help="Those that you have seen.")
-@click.option("--all", "everything", is_flag=True, help="All of them.")
+@click.option("--again", is_flag=True, help="Show the hints that you have seen.")
+@click.option("--all", "everything", is_flag=True, help="Show all hints.")
 def hint_command(name: str | None, again: bool, everything: bool) -> None:
-    """Show the next hint of an exercise. Hints cost nothing."""
+    """Show the next of three hints; hints cost no points."""
     from grader.student.advice import hints
     from grader.student.progress import exercise_in_hand
 
@@ -139,21 +186,22 @@ def hint_command(name: str | None, again: bool, everything: bool) -> None:
 
 @click.command("reset")
 @options.exercise
-def reset_command(name: str) -> None:
-    """Restore the starter of an exercise. The file that was there is saved beside it."""
-    from grader.student.given import reset_sentences
+@click.option("--checks", is_flag=True, help="Restore its check files instead, in a folder that grade start made.")
+def reset_command(name: str, checks: bool) -> None:
+    """Restore the starter; your file stays beside it."""
+    from grader.student.given import reset, restore_checks
 
-    Say().prose(*reset_sentences(*options.exercise_here(name)))
+    Say().prose(*(restore_checks if checks else reset)(*options.exercise_here(name)))
 
 
 @click.command("watch")
 @options.next_exercise
-@click.option("--poll", is_flag=True, help="Look for saved files again and again: for network drives.")
+@click.option("--poll", is_flag=True, help="Look for changed files again and again, for network drives.")
 @options.seed
 @options.plain
 @options.workers("none")
 def watch_command(name: str | None, poll: bool, seed: int | None, plain: bool, workers: options.Workers) -> None:
-    """Grade an exercise again each time its file is saved: the one that is named, or the next."""
+    """Grade an exercise each time you save its file. Without a name: the next exercise."""
     say = Say()
     say("Watching; Ctrl-C ends.")
     from grader.student.progress import exercise_in_hand
@@ -161,20 +209,24 @@ def watch_command(name: str | None, poll: bool, seed: int | None, plain: bool, w
 
     course = options.course_here()
     exercise = exercise_in_hand(course, name)
-    screen = Screen(say, say.running, terminal_width, drawing(plain=plain))
+    # A screen reader would read the whole screen again, so nothing is cleared for it.
+    clear = (lambda: None) if plain else click.clear
+    screen = Screen(say, say.running, terminal_width, drawing(plain=plain), clear)
     Watch(course, exercise, workers.setup(seed or 0), screen).run(poll=poll)
 
 
 @click.command("pack")
-@click.option("--handin", metavar="HANDIN", help="Which hand-in; may be left out where the course has one.")
-@click.option("--out", default=".", type=click.Path(path_type=Path), help="Where the zip goes; by default this folder.")
-@click.option("--force", is_flag=True, help="Pack what there is, also if something is missing or does not load.")
+@click.option("--handin", metavar="HANDIN", help="Which hand-in; needed only if the course has several.")
+@click.option(
+    "--out", default=".", type=click.Path(path_type=Path), help="The folder for the zip; by default this one."
+)
+@click.option("--force", is_flag=True, help="Pack also if a file is missing or does not load.")
 @click.option("-q", "--quiet", is_flag=True, help="Print only where the zip is, and what is wrong.")
 @options.workers("none")
 def pack_command(handin: str | None, out: Path, force: bool, quiet: bool, workers: options.Workers) -> None:
-    """Pack the files of a hand-in into one zip, and print a receipt."""
+    """Pack a hand-in into one zip, and print a receipt."""
     say, details = Say(), Say(quiet=quiet)
-    details("Packing ...")
+    details.begin("Packing ...")
     from grader.student.pack import pack, the_handin
 
     course = options.course_here()
@@ -183,7 +235,9 @@ def pack_command(handin: str | None, out: Path, force: bool, quiet: bool, worker
     details()  # erases the line that showed what was running
     say(*receipt.problems)
     if receipt.problems and not force:
-        say("", "Nothing was packed. Fix this, or pack what there is:", "  grade pack --force")
+        given = [*(["--handin", handin] if handin else []), *(["--out", str(out)] if out != Path() else [])]
+        say("", "Nothing was packed. Fix this, or pack the files as they are:")
+        say(f"  {shlex.join(['grade', 'pack', *given, '--force'])}")
         sys.exit(NOT_PACKED)
     path = receipt.write(out)
     details(*receipt.lines(), f"The receipt is in {path}")

@@ -24,21 +24,21 @@ def find_exercises(course: Course, name: str, commands: Iterable[str] = ()) -> l
         commands: what else could have been meant.
 
     Raises:
-        CourseError: there is none; with the nearest. Or it cannot be used; with what to mend.
+        CourseError: there is none; it suggests the nearest. Or it cannot be used; it says what to fix.
     """
     # A path as our own output prints it, typed or completed by a shell; its last part says which exercise it is.
     word = name.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1].removesuffix(".py")
     number = _numbers(word)
-    found = [exercise for exercise in course.exercises if word == exercise.id or number == _numbers(exercise.number)]
-    if not found:
+    meant = [exercise for exercise in course.exercises if word == exercise.id or number == _numbers(exercise.number)]
+    if not meant:
         module = [exercise for exercise in course.exercises if word == exercise.module]
-        found = module or [exercise for exercise in course.exercises if number == _numbers(exercise.number)[:1]]
-    if not found:
+        meant = module or [exercise for exercise in course.exercises if number == _numbers(exercise.number)[:1]]
+    if not meant:
         for item in course.broken:
             if word == item.id:
                 raise CourseError(*item.problems)
         raise CourseError(f"there is no exercise or command {name!r}{_nearest(course, word, commands)}")
-    return found
+    return meant
 
 
 def means_module(module: str, name: str) -> bool:
@@ -54,11 +54,11 @@ def one_exercise(course: Course, name: str) -> Exercise:
     Raises:
         CourseError: there is none, or more than one.
     """
-    found = find_exercises(course, name)
-    if len(found) > 1:
-        ids = ", ".join(exercise.id for exercise in found)
-        raise CourseError(f"{name} is a module; name one exercise of it: {ids}")
-    return found[0]
+    meant = find_exercises(course, name)
+    if len(meant) > 1:
+        ids = ", ".join(exercise.id for exercise in meant)
+        raise CourseError(f"{name} is a module; name one of its exercises: {ids}")
+    return meant[0]
 
 
 def split_rules(words: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -69,17 +69,19 @@ def split_rules(words: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]
 
 
 def _numbers(word: str) -> tuple[int, ...]:
-    """2-1 and 02-1 are the same; () for what is no number."""
-    found = _NUMBER.fullmatch(word)
-    return tuple(int(part) for part in found.groups() if part) if found else ()
+    """2-1 and 02-1 are the same; () for a word that is not a number."""
+    match = _NUMBER.fullmatch(word)
+    return tuple(int(part) for part in match.groups() if part) if match else ()
 
 
 def _nearest(course: Course, word: str, commands: Iterable[str]) -> str:
+    """What could have been meant. A number is not guessed: nearly the same digits are another exercise."""
     numbers = [exercise.number for exercise in course.exercises]
-    padded = "-".join(f"{part:02}" if place == 0 else str(part) for place, part in enumerate(_numbers(word)))
+    if meant := _numbers(word):
+        if same := [number for number in numbers if _numbers(number)[:1] == meant[:1]]:
+            return f"; module {same[0].split('-')[0]} has {', '.join(same)}"
+        return f"; the numbers are {min(numbers)} to {max(numbers)}:  grade list  shows them" if numbers else ""
     ids = [*(item.id for item in course.exercises), *(item.id for item in course.broken)]
     ids += [module.id for module in course.modules]
-    near = difflib.get_close_matches(padded or word.lower(), [*ids, *numbers, *commands], n=1, cutoff=_NEAR)
-    if near:
-        return f"; did you mean {near[0]}?"
-    return f"; exercises go by their names and by their numbers, {min(numbers)} to {max(numbers)}" if numbers else ""
+    near = difflib.get_close_matches(word.lower(), [*ids, *commands], n=1, cutoff=_NEAR)
+    return f"; did you mean {near[0]}?" if near else ";  grade list  shows the exercises"

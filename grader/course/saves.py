@@ -12,7 +12,7 @@ import watchfiles
 from grader.model.errors import CourseError
 
 _STEP_MS = 10
-"""An editor writes a file in several steps, or writes another and renames it: so long nothing more must come."""
+"""An editor writes a file in several steps, or renames another: changes count once none came for so long."""
 _MOST_MS = 200
 _POLL_MS = 100
 
@@ -21,12 +21,12 @@ _POLL_MS = 100
 def saves(
     folder: Path, tell: Callable[[set[Path]], None], *, poll: bool, kinds: tuple[str, ...] = (".py",)
 ) -> Iterator[None]:
-    """Meanwhile tell of files below a folder that were written, renamed or removed.
+    """Meanwhile report files below a folder that were written, renamed or removed.
 
     Args:
         folder: the folder.
-        tell: told of the paths, in a thread of its own.
-        kinds: how the names of files end that are told of.
+        tell: receives the paths, in a thread of its own.
+        kinds: how the names of reported files end.
         poll: look again and again instead of waiting for events, which network drives do not send.
 
     Raises:

@@ -42,6 +42,12 @@ BROKEN_MESSAGE = "this check is broken; that is not your fault and costs you not
 WITHHELD = "not shown to the student, because not all of it was known before the run"
 """In a detail, before a text of a hidden check that could have carried something out."""
 
+LINES_TO_TRY = "To see it in plain Python"
+"""What the heading of the lines begins with that repeat the calls of a shown check, in a message."""
+
+EXAMPLE_TO_TRY = "Try this:"
+"""What stands before a hidden check's example, in a message."""
+
 CATEGORIES = ("correctness", "shape", "dtype", "device", "memory", "gradient", "performance", "error")
 """What a check can be about."""
 

@@ -6,6 +6,7 @@ GraderError                 something stopped the grader; exit status 3 unless a
 ├── SubmissionError         a submission cannot be read at all; exit status 2
 ├── ConfinementError        workers cannot be confined as well as required; exit status 2
 └── StartError              a process of ours did not start, or cannot do its work on this machine; exit status 3
+    └── DeviceError         the device that the command names is not on this machine; exit status 2
 """
 
 from __future__ import annotations
@@ -45,6 +46,12 @@ class SubmissionError(GraderError):
 
 class StartError(GraderError):
     """A process of ours did not start, or cannot do its work on this machine."""
+
+
+class DeviceError(StartError):
+    """The device that the command names is not on this machine."""
+
+    exit_status = 2
 
 
 class ConfinementError(GraderError):

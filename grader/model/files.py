@@ -19,11 +19,22 @@ _UNIX = 3
 
 
 def write_whole(path: Path, content: str | bytes) -> None:
-    """Replace a file in one step, so that a reader finds the old text or the new."""
-    # Beside its place, since a file can be put in another's place in one step within a file system only.
+    """Replace a file in one step, so that a reader finds the old text or the new.
+
+    A device or a pipe, such as /dev/stdout, is written to and never replaced.
+    """
+    data = content if isinstance(content, bytes) else content.encode("utf-8", "backslashreplace")
+    if path.exists() and not path.is_file():
+        path.write_bytes(data)
+        return
+    # The draft lies in the same folder, because a rename is a single step only within one file system.
     draft = path.with_name(path.name + ".part")
-    draft.write_bytes(content if isinstance(content, bytes) else content.encode("utf-8", "backslashreplace"))
-    os.replace(draft, path)
+    try:
+        draft.write_bytes(data)
+        os.replace(draft, path)
+    except OSError:
+        draft.unlink(missing_ok=True)  # on a full disk an incomplete draft helps nobody
+        raise
 
 
 def zip_bytes(files: Mapping[str, bytes], programs: Collection[str] = ()) -> bytes:

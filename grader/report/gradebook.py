@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from grader.model import Exercise, GradedExercise, Report, Score, Verdict
 from grader.model.score import counted, points_text
 from grader.report.overview import ExerciseTally, GroupTold, Overview, middle_text
-from grader.report.safe import cut, filled, for_csv, for_terminal
+from grader.report.safe import cut, filled, for_csv, for_terminal, prose
 from grader.report.schema import ReportFile
 from grader.report.words import VERDICTS, score_text
 
@@ -29,7 +29,7 @@ _FEW_LINES, _FEW_ROWS = 12, 4
 _STEP = "      "
 _BESIDE, _WIDE = 30, 70
 _LAST = ("earned", "possible", "undecided", "late_days", "final", "not_handed_in", "not_started")
-_LEGEND = "in: handed in; all: with all points; known: told a known mistake; new: not explained"
+_LEGEND = "in: handed in; all: with all points; known: explained by a known mistake; new: not explained"
 
 
 def author_line(report: Report, number: int, total: int) -> str:
@@ -43,8 +43,8 @@ def gradebook_lines(exercises: Sequence[Exercise], reports: Iterable[Report]) ->
     verdicts: Counter[Verdict] = Counter()
     seen: set[str] = set()
     for report in reports:
-        found = {graded.exercise.id: graded for graded in report.exercises}
-        cells = [cell_text(found.get(exercise.id)) for exercise in exercises]
+        graded = {row.exercise.id: row for row in report.exercises}
+        cells = [cell_text(graded.get(exercise.id)) for exercise in exercises]
         seen.update(cells)
         row = "".join(f"{cell:>{_CELL}}" for cell in cells)
         for author in report.authors or (report.author,):
@@ -78,17 +78,17 @@ def overview_lines(overview: Overview, width: int) -> Iterator[str]:
         yield from _exercise(tally, width)
     yield from filled(_LEGEND.split(), "  ", width)
     for verdict, count in Counter(verdict for _, _, verdict in overview.open).items():
-        told = f"{VERDICTS[verdict][0]}: {counted(count, 'exercise')} of submissions; the page names them."
-        yield from filled(told.split(), "", width)
+        text = f"{VERDICTS[verdict][0]}: {counted(count, 'exercise')} of submissions; the page names them."
+        yield from filled(text.split(), "", width)
 
 
 def _exercise(tally: ExerciseTally, width: int) -> Iterator[str]:
     name = for_terminal(f"{tally.exercise.number} {tally.exercise.title}", one_line=True)
     numbers = f"{len(tally.scores):>5}{tally.full:>5}{tally.mean:>6}{tally.explained:>7}{tally.unexplained:>5}"
-    yield cut(f"{numbers}  {name}", width)
+    yield from filled(f"{numbers}  {name}".split(" "), "", width, " " * (len(numbers) + 2))
     if hardest := tally.hardest:
-        told = for_terminal(f"{hardest.check.contract} {hardest.check.title}".strip(), one_line=True)
-        yield cut(f"{'':>{_BESIDE if width >= _WIDE else len(_STEP)}}{hardest.lost} lose {told}", width)
+        indent = " " * (_BESIDE if width >= _WIDE else len(_STEP))
+        yield from prose(f"{hardest.lost} lose {hardest.check.contract} {hardest.check.title}", width, indent)
 
 
 def group_lines(groups: Sequence[GroupTold], most: int, width: int) -> Iterator[str]:
@@ -97,7 +97,7 @@ def group_lines(groups: Sequence[GroupTold], most: int, width: int) -> Iterator[
         return
     yield ""
     shown = f" ({most} of {len(groups)}; --all shows the others)" if len(groups) > most else ""
-    yield from filled(f"Not explained by a known mistake, what behaves alike together{shown}:".split(), "", width)
+    yield from filled(f"Answers that no known mistake explains, grouped by behaviour{shown}:".split(), "", width)
     for group in groups[:most]:
         yield from _group(group, width)
 
@@ -105,12 +105,12 @@ def group_lines(groups: Sequence[GroupTold], most: int, width: int) -> Iterator[
 def _group(group: GroupTold, width: int) -> Iterator[str]:
     example = group.example
     count = counted(len(group.authors), "submission")
-    yield cut(f"{group.name}  {count} of {group.exercise.number} {group.exercise.title}", width)
+    yield from prose(f"{group.name}  {count} of {group.exercise.number} {group.exercise.title}", width, "", _STEP)
     where = f", {example.path}" if example.path else ""
     yield from filled(for_terminal(f"{example.author}{where}", one_line=True).split(" "), _STEP, width)
     for row in example.rows[:_FEW_ROWS]:
-        told = for_terminal(f"{row.check.contract} {row.check.title}".strip(), one_line=True)
-        yield cut(f"{_STEP}{VERDICTS[row.outcome.verdict][0]:<6}{told}", width)
+        title = f"{VERDICTS[row.outcome.verdict][0]:<6}{row.check.contract} {row.check.title}"
+        yield from prose(for_terminal(title, one_line=True), width, _STEP, _STEP)
     if (more := len(example.rows) - _FEW_ROWS) > 0:
         yield f"{_STEP}... {counted(more, 'more check')}"
     for number, line in example.lines[:_FEW_LINES]:

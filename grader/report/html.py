@@ -71,10 +71,6 @@ def _blocks_of(message: str) -> list[tuple[str, str]]:
     return [(kind, text) for kind, text in texts if text]
 
 
-def _beginning(output: str) -> str:
-    return "\n".join(first_lines(output, _MOST_OUTPUT_LINES))
-
-
 def rendered(template: str, **values: Any) -> str:
     """A template with values in it, each made safe."""
     return _environment().get_template(template).render(values)
@@ -92,13 +88,13 @@ def _environment() -> Environment:
     )
     environment.globals |= {name: value for name, value in vars(words).items() if callable(value)}
     environment.globals |= {
-        "beginning": _beginning,
         "blocks_of": _blocks_of,
         "counted": counted,
         "drawn": _drawn,
         "has_details": _has_details,
         "measured": _measured,
         "points_text": points_text,
+        "printed": lambda output: "\n".join(first_lines(output, _MOST_OUTPUT_LINES)),
         "told_of": Told.of,
         "verdicts": words.VERDICTS,
     }

@@ -11,20 +11,20 @@ from grader.model.errors import CourseError
 from grader.model.messages import Setup, Start
 from grader.report.schema import ExerciseEntry, ReportFile, read_report
 
-_TOLD = ("grader", "torch", "numpy", "python", "os", "device", "start", "confinement")
+_COMPARED = ("grader", "torch", "numpy", "python", "os", "device", "start", "confinement")
 
 
 def read_like(path: Path) -> ReportFile:
     """The report of a run that is to be repeated.
 
     Raises:
-        CourseError: it is no report, or its seed is a secret.
+        CourseError: it is not a report, or its seed is a secret.
     """
     report = read_report(path)
     if not isinstance(report.environment.get("seed"), int):
         raise CourseError(
-            f"--like: the inputs of {path.as_posix()} come from a secret, which no report tells; "
-            "grade batch into the same folder repeats them, and grade ci --course with the same secret"
+            f"--like: the inputs of {path.as_posix()} come from a secret that no report contains. To repeat them, run "
+            "grade batch into the same folder, or grade ci with the same secret"
         )
     return report
 
@@ -44,10 +44,10 @@ def exercises_like(report: ReportFile, exercises: Sequence[Exercise]) -> list[Ex
         CourseError: it has none of them.
     """
     then = {exercise.id: exercise for exercise in report.exercises}
-    found = [_limited(exercise, then[exercise.id]) for exercise in exercises if exercise.id in then]
-    if not found:
-        raise CourseError(f"--like: that report has none of these exercises; it has {', '.join(then) or 'none at all'}")
-    return found
+    chosen = [_limited(exercise, then[exercise.id]) for exercise in exercises if exercise.id in then]
+    if not chosen:
+        raise CourseError(f"--like: that report lacks these exercises; it has {', '.join(then) or 'none'}")
+    return chosen
 
 
 def _limited(exercise: Exercise, then: ExerciseEntry) -> Exercise:
@@ -59,9 +59,9 @@ def _limited(exercise: Exercise, then: ExerciseEntry) -> Exercise:
 def differences(earlier: ReportFile, report: Report) -> Iterator[str]:
     """What differs between two runs, in sentences: the files, the machine, and each check with another verdict."""
     if earlier.digest != report.digest:
-        yield "The files are not those of that report, or other exercises were graded."
+        yield "The files differ from those of that report, or other exercises were graded."
     now = vars(report.environment)
-    for name in _TOLD:
+    for name in _COMPARED:
         if (before := earlier.environment.get(name)) != now[name]:
             yield f"{name}: {before} then, {now[name]} now"
     then = {(item.id, row.id): row.verdict for item in earlier.exercises for row in item.checks}
@@ -74,4 +74,4 @@ def differences(earlier: ReportFile, report: Report) -> Iterator[str]:
                 others += 1
                 yield f"{graded.exercise.id}, {row.check.title}: {verdict} then, {row.outcome.verdict} now"
     if not others:
-        yield f"All {count} checks of both runs ended as they did then."
+        yield f"All {count} checks that both runs have ended as they did then."

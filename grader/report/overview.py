@@ -15,9 +15,9 @@ BARS = 10
 _MOST_LINES = 40
 _MOST_NAMES = 12
 _WHAT_TO_DO = {
-    Verdict.BROKEN: "a check of ours is broken; --staff writes detail into the report: fix it, then --rerun broken",
-    Verdict.INCONCLUSIVE: "the machine was too busy to judge speed; grade once more",
-    Verdict.NOT_RUN: "it needs what that machine has not",
+    Verdict.BROKEN: "a check is broken; --staff writes its error into the report: fix it, then use --rerun broken",
+    Verdict.INCONCLUSIVE: "the machine was too busy to judge speed; grade again",
+    Verdict.NOT_RUN: "the check needs hardware or files that the machine lacked",
 }
 
 Parts = Sequence[tuple[str, float]]
@@ -99,7 +99,7 @@ class ExerciseTally:
         blank: how many handed it in as it was given out.
         missing: how many handed nothing in.
         checks: in the order in which they ran.
-        mistakes: the sentences that were told, each with the reports that have it, the most frequent first.
+        mistakes: the sentences of known mistakes, each with the reports that have it, the most frequent first.
         groups: of what no sentence explains, the largest first.
     """
 
@@ -121,8 +121,8 @@ class ExerciseTally:
     @property
     def mean(self) -> str:
         """The mean in points, of those who handed it in."""
-        found = shares(self.scores)
-        return points_text(round(mean(found) * self.exercise.points / 10) * 10) if found else "-"
+        earned = shares(self.scores)
+        return points_text(round(mean(earned) * self.exercise.points / 10) * 10) if earned else "-"
 
     @property
     def hardest(self) -> CheckTally | None:
@@ -132,12 +132,12 @@ class ExerciseTally:
 
     @property
     def explained(self) -> int:
-        """How many were told a sentence."""
+        """How many answers a known mistake explains."""
         return sum(len(authors) for _, authors in self.mistakes)
 
     @property
     def unexplained(self) -> int:
-        """How many lost points of which no sentence tells why."""
+        """How many answers lost points that no known mistake explains."""
         return sum(len(group.authors) for group in self.groups)
 
 
@@ -183,8 +183,8 @@ class Overview:
     @property
     def groups(self) -> list[GroupTold]:
         """All groups, the largest first."""
-        found = [group for tally in self.exercises for group in tally.groups]
-        return sorted(found, key=lambda group: (-len(group.authors), bool(group.why_not)))
+        groups = [group for tally in self.exercises for group in tally.groups]
+        return sorted(groups, key=lambda group: (-len(group.authors), bool(group.why_not)))
 
 
 def shares(scores: Sequence[Score]) -> list[float]:
@@ -205,8 +205,8 @@ def spread(scores: Sequence[Score]) -> list[tuple[str, int]]:
 
 def middle_text(scores: Sequence[Score]) -> str:
     """Mean and median in words."""
-    found = shares(scores)
-    return f"mean {percent(mean(found))}, median {percent(median(found))}" if found else "nothing is decided"
+    earned = shares(scores)
+    return f"mean {percent(mean(earned))}, median {percent(median(earned))}" if earned else "no points are decided"
 
 
 def percent(share: float) -> str:

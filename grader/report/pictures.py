@@ -1,6 +1,6 @@
-"""Pictures of plain facts: lines for a terminal, the same lines as an SVG, a sentence for screen readers.
+"""Pictures of facts: lines for a terminal, the same lines as an SVG, a sentence for screen readers.
 
-`model.picture` has the facts; a check finds them.
+A check gathers the facts, which `model.picture` declares.
 
 Colours alone never carry information: what is wrong stands between marks as well.
 """
@@ -101,7 +101,7 @@ _Part = tuple[str, Callable[..., Iterator[str]], Callable[..., str], tuple[Any, 
 def _parts(picture: Picture) -> Iterator[_Part]:
     """The parts that a picture has."""
     if picture.grid is not None:
-        yield "Values beside the expected ones", _grid_lines, _grid_sentence, (picture.grid,)
+        yield "Expected values beside yours", _grid_lines, _grid_sentence, (picture.grid,)
     if picture.windows:
         yield "Tensors as windows on their storages", _window_lines, _window_sentence, (picture.windows,)
     if picture.shapes is not None:
@@ -209,7 +209,7 @@ def _grid_lines(grid: Grid, width: int, drawing: Drawing) -> Iterator[str]:
         yield from ((first + " " * _GAP + second).rstrip() for first, second in zip(expected, got, strict=True))
     else:
         yield from (line.rstrip() for line in (*expected, *got))
-    yield "> < marks the wrong elements"
+    yield "> < marks wrong values"
 
 
 def _block(
@@ -231,8 +231,8 @@ def _grid_sentence(grid: Grid) -> str:
     places = [(y, x) for y, row in enumerate(grid.wrong) for x, bad in enumerate(row) if bad]
     cells = []
     for y, x in places[:_MOST_CELLS_NAMED]:
-        index = ("the number", f"[{x}]", f"[{y}, {x}]")[grid.dims]
-        cells.append(f"{index} is {grid.yours[y][x]}, expected {grid.asked[y][x]}")
+        index = ("the only element", f"[{x}]", f"[{y}, {x}]")[grid.dims]
+        cells.append(f"at {index} expected {grid.asked[y][x]}, got {grid.yours[y][x]}")
     more = f"; and {len(places) - len(cells)} more" if len(places) > len(cells) else ""
     return f"Wrong elements: {'; '.join(cells)}{more}."
 
@@ -264,13 +264,13 @@ def _same_memory(windows: tuple[Window, ...], number: int) -> Window | None:
 
 def readers(window: Window) -> dict[int, list[tuple[int, ...]]]:
     """By place in the storage, the indices that read it; of a large tensor the first ones."""
-    found: dict[int, list[tuple[int, ...]]] = {}
+    read: dict[int, list[tuple[int, ...]]] = {}
     # As many of each dim as are looked at in all: further ones are not reached.
     every = itertools.product(*(range(min(length, _MOST_ELEMENTS)) for length in window.shape))
     for index in itertools.islice(every, _MOST_ELEMENTS):
         place = window.offset + sum(map(operator.mul, index, window.strides))
-        found.setdefault(place, []).append(index)
-    return found
+        read.setdefault(place, []).append(index)
+    return read
 
 
 def _boxes(window: Window, width: int, drawing: Drawing) -> Iterator[str]:
@@ -315,7 +315,7 @@ def _columns_of(shapes: Shapes) -> list[tuple[str, list[int | None]]]:
     """From left to right: how the sizes of a column fit, and the sizes; None where a shape has no such dim."""
     dims = max((len(row.shape) for row in shapes.rows), default=0)
     padded = [(*[None] * (dims - len(row.shape)), *row.shape) for row in shapes.rows]
-    found = []
+    columns = []
     for place in range(dims):
         sizes = [row[place] for row in padded]
         if len(set(sizes)) == 1:
@@ -324,8 +324,8 @@ def _columns_of(shapes: Shapes) -> list[tuple[str, list[int | None]]]:
             relation = _CLASH
         else:
             relation = _STRETCH
-        found.append((relation, sizes))
-    return found
+        columns.append((relation, sizes))
+    return columns
 
 
 def _result(shapes: Shapes) -> tuple[int, ...] | None:
@@ -366,8 +366,9 @@ def _shape_sentence(shapes: Shapes) -> str:
     if outcome is None:
         last = max(place for place, (relation, _) in enumerate(columns) if relation == _CLASH)
         return f"Broadcasting {operands}: they clash in dim {last - len(columns)}."
-    expected = f"; expected {_size(shapes.asked)}" if shapes.asked is not None else ""
-    return f"Broadcasting {operands} gives {_size(outcome)}{expected}."
+    if shapes.asked is not None:
+        return f"Expected shape {_size(shapes.asked)}; broadcasting {operands} gives {_size(outcome)}."
+    return f"Broadcasting {operands} gives {_size(outcome)}."
 
 
 # -- counts

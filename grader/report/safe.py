@@ -12,6 +12,8 @@ import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 
+from click import unstyle
+
 WIDTH = 80
 """Columns of a terminal, if nothing says otherwise."""
 
@@ -26,6 +28,7 @@ _LEADS_FORMULA = "=+-@%|\u2212"
 _AFTER_SEPARATOR = re.compile(r"(?<=[,;])[\s'\"]*[=+\-@%|\u2212\uff05\uff0b\uff0d\uff1d\uff20\uff5c]")
 _TICKS = re.compile("`+")
 _LEADS_COMMAND = re.compile(r"^(\s*):(?=:)", re.MULTILINE)
+_COMMAND = re.compile(r"(?<=  )grade (?:\S| (?! ))+")
 _OPENS_COMMAND = re.compile(r"#(?=#\w*\[)")
 
 
@@ -53,15 +56,21 @@ def filled(words: Sequence[str], indent: str, width: int, further: str = "  ") -
         if not free and columns(line) + 1 + columns(word) > width:
             yield line
             line, free = f"{indent}{further}", True
+            if not word:  # two blanks, where the line ends
+                continue
         line += word if free else f" {word}"
         free = False
     yield line
 
 
 def prose(text: str, width: int, indent: str = "", further: str = "") -> Iterator[str]:
-    """Text made safe for a terminal, each of its lines wrapped; see `filled`."""
+    """Text made safe for a terminal, each of its lines wrapped; see `filled`.
+
+    A command that stands between two blanks, as in `To go on:  grade next`, is copied, so it is not broken.
+    """
     for line in for_terminal(text).split("\n"):
-        yield from filled(line.split(" "), indent, width, further)
+        words = _COMMAND.sub(lambda command: command[0].replace(" ", "\0"), line).split(" ")
+        yield from (row.replace("\0", " ").rstrip() for row in filled(words, indent, width, further))
 
 
 def cut(text: str, room: int) -> str:
@@ -75,11 +84,20 @@ def cut(text: str, room: int) -> str:
     return f"{kept.rstrip()} ..."
 
 
-def two_sides(left: str, right: str, width: int) -> str:
-    """Two texts at the two sides of a line, the left one made safe and cut."""
-    room = width - len(right) - 1
-    left = cut(for_terminal(left, one_line=True), room)
-    return f"{left}{' ' * (room - columns(left))} {right}".rstrip()
+def two_sides(left: str, right: str, width: int, *, head: str = "") -> list[str]:
+    """Two texts at the two sides of a line, the left one made safe and wrapped.
+
+    Args:
+        left: the left text.
+        right: the right text, in the first line.
+        width: columns of all of it.
+        head: what stands before the left text and is safe already, such as a verdict; further lines stand below `left`.
+    """
+    taken = columns(head and unstyle(head))
+    room = width - len(right) - 1 - taken
+    first, *rest = filled(for_terminal(left, one_line=True).split(" "), "", room, "" if head else "  ")
+    first = cut(first, room)  # a single word may be too long
+    return [f"{head}{first}{' ' * (room - columns(first))} {right}".rstrip(), *(" " * taken + line for line in rest)]
 
 
 def for_csv(text: str) -> str:

@@ -16,6 +16,8 @@ from grader.report.safe import WIDTH, columns, cut, filled, for_terminal, two_si
 from grader.report.words import (
     VERDICTS,
     Line,
+    at_rule,
+    beside_picture,
     counts_text,
     exercise_notes,
     hidden_text,
@@ -23,6 +25,7 @@ from grader.report.words import (
     mistake_text,
     next_lines,
     rules_of,
+    score_here,
     score_text,
     state_text,
     together,
@@ -48,15 +51,15 @@ def exercise_lines(
         drawing: how pictures are drawn.
     """
     page, exercise = _Page(width, drawing), graded.exercise
-    told = Told.of(graded.checks)
-    score = f"{score_text(graded.score)} points"
-    yield click.style(two_sides(f"{exercise.number} {exercise.title}", score, width), bold=True)
-    for line in (Line((row,), in_full=True) for row in graded.checks) if every else in_short(told):
+    cause = Told.of(graded.checks).cause
+    title = two_sides(f"{exercise.number} {exercise.title}", f"{score_text(score_here(graded))} points", width)
+    yield from (click.style(line, bold=True) for line in title)
+    for line in (Line((row,), in_full=True) for row in graded.checks) if every else in_short(graded.checks):
         first = line.rows[0]
         yield from page.first(line)
         if line.in_full:
             yield from page.message(first)
-        if first is told.cause and not line.text:
+        if first is cause and not line.text:
             yield from page.mistake(graded)
         if every:
             yield from page.measured(first, exercise.counters.get(first.check.id, {}))
@@ -71,13 +74,20 @@ def mistake_lines(graded: GradedExercise, width: int = WIDTH) -> Iterator[str]:
 
 
 def message_lines(row: GradedCheck, width: int = WIDTH) -> Iterator[str]:
-    """What the student is told of a check, by itself."""
+    """The message of a check, by itself."""
     page = _Page(width + len(_Page(width).indent))
     return (line.removeprefix(page.indent) for line in page.message(row))
 
 
+def story_lines(row: GradedCheck, width: int = WIDTH) -> Iterator[str]:
+    """What went wrong in a check, without the rule and the lines to try."""
+    story, _ = at_rule(row.outcome.message, row.check.contract)
+    page = _Page(width)
+    return (line for text in for_terminal(story).split("\n") for line in page.wrapped(text, "  "))
+
+
 def unread_sentences(submission: Submission) -> list[str]:
-    """Files that look as if they were handed in and are not read, so that nobody fixes the wrong one; and odd ones."""
+    """What the reader of submissions notes: files that it does not read, and files that it reads under another name."""
     return [f"{id}: {'; '.join(notes)}" for id, notes in submission.notes.items()]
 
 
@@ -90,11 +100,12 @@ def summary_lines(report: Report, width: int = WIDTH) -> Iterator[str]:
     yield "-" * width
     for graded in report.exercises:
         if not waiting or graded.state != "not_started":
-            yield page.total(f"{graded.exercise.number} {graded.exercise.title}", state_text(graded), graded.score)
+            title = f"{graded.exercise.number} {graded.exercise.title}"
+            yield from page.total(title, state_text(graded), score_here(graded))
     if waiting:
         more = "more " if len(waiting) < len(report.exercises) else ""
-        total = sum((graded.score for graded in waiting), Score(0, 0))
-        yield page.total(f"{len(waiting)} {more}exercises:  grade list", state_text(waiting[0]), total)
+        total = sum((score_here(graded) for graded in waiting), Score(0, 0))
+        yield from page.total(f"{len(waiting)} {more}exercises:  grade list", state_text(waiting[0]), total)
     yield "-" * width
     text = total_text(report)
     withheld = any(graded.withheld_points for graded in report.exercises)
@@ -119,7 +130,7 @@ class _Page:
         """That of messages."""
         return " " * (4 if self.narrow else 10)
 
-    def total(self, left: str, state: str, score: Score) -> str:
+    def total(self, left: str, state: str, score: Score) -> list[str]:
         """A row of the table: its state, where there is room, and its points."""
         points = f"{points_text(score.earned):>6} / {points_text(score.possible)}"
         return two_sides(left, f"{points:<9}" if self.narrow else f"{state:<12} {points:<12}", self.width)
@@ -138,26 +149,23 @@ class _Page:
         if self.narrow:
             yield f"  {word} {rule:<4}{points:>{self.width - 14}}"
             yield from self.wrapped(title + kind, self.indent)
-            return
-        rule = rule.strip() and rule
-        room = self.width - 22 - len(rule) - len(kind)
-        title = cut(title, room) + kind
-        yield f"  {word} {rule}{title}{' ' * (room + len(kind) - columns(title))} {points:>11}"
+        else:
+            yield from two_sides(title + kind, f"{points:>11}", self.width, head=f"  {word} {rule.strip() and rule}")
 
     def measured(self, row: GradedCheck, reference: Mapping[str, int]) -> Iterator[str]:
         """What was counted and measured, in words; below it what was counted of the reference, where that is known."""
         for whose, counters in (("", row.outcome.counters), ("our own answer: ", reference)):
             if counts := counts_text(counters):
                 yield from self.wrapped(whose + counts, self.indent)
-        for found in row.speed:
-            yield from self.wrapped(for_terminal(found.told), self.indent)
+        for speed in row.speed:
+            yield from self.wrapped(for_terminal(speed.told), self.indent)
 
     def message(self, row: GradedCheck) -> Iterator[str]:
-        """What the student is told of a check, with its picture, which takes the place of lines that say the same."""
-        story, rest = _at_rule(row.outcome.message, row.check.contract)
+        """The message of a check with its picture, which replaces the lines that say the same."""
         picture = row.outcome.picture
-        if picture is not None and not self.drawing.plain:
-            story = story.replace(f"\n{picture.said}", "") if picture.said else story
+        drawn_too = picture is not None and not self.drawing.plain
+        message = beside_picture(row.outcome) if drawn_too else row.outcome.message
+        story, rest = at_rule(message, row.check.contract)
         yield from self._text(story)
         if picture is not None:
             drawn = lines_of(picture, self.width - len(self.indent), self.drawing)
@@ -172,12 +180,12 @@ class _Page:
 
     def mistake(self, graded: GradedExercise) -> Iterator[str]:
         """The known mistake that the whole exercise looks like."""
-        if told := mistake_text(graded):
-            yield from self.wrapped(for_terminal(told, one_line=True), self.indent)
+        if sentence := mistake_text(graded):
+            yield from self.wrapped(for_terminal(sentence, one_line=True), self.indent)
 
     def wrapped(self, line: str, indent: str) -> list[str]:
         """A long line wrapped under its own indentation; code is left alone, since a broken line would not run."""
-        # A message's own indentation is kept, so that what belongs together stays in one column.
+        # A message's own indentation stays, so that what belongs together stays in one column.
         own = indent + line[: len(line) - len(line.lstrip())]
         if len(indent) + columns(line) <= self.width or line.startswith("    "):
             return [indent + line]
@@ -191,11 +199,3 @@ class _Page:
         yield "  You printed:"
         for line in first_lines(text, _MOST_OUTPUT_LINES):
             yield f"    | {cut(line, self.width - 6)}"
-
-
-def _at_rule(message: str, rule: str) -> tuple[str, str]:
-    """A message in two: what went wrong; the rule, and what to try."""
-    lines = message.split("\n")
-    ends = (number for number, line in enumerate(lines) if not line or (rule and line.startswith(f"{rule}  ")))
-    place = next(ends, len(lines))
-    return "\n".join(lines[:place]), "\n".join(lines[place:])

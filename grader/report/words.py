@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from grader.model import GradedCheck, GradedExercise, Report, Score, Verdict
+from grader.model import GradedCheck, GradedExercise, Outcome, Report, Score, Verdict
 from grader.model.causes import Told
 from grader.model.score import counted, held_text, points_text
 
@@ -21,7 +21,7 @@ VERDICTS = {
     Verdict.INCONCLUSIVE: ("unsure", "cyan"),
     Verdict.BROKEN: ("BROKEN", "magenta"),
 }
-"""Each verdict as a word, and its colour. The word says it all: colours are lost in a pipe, and to some readers."""
+"""Each verdict as a word, and its colour. The word alone is enough, because a pipe and some readers lose colours."""
 
 
 COUNTED: Mapping[str, tuple[str, str]] = {
@@ -61,6 +61,14 @@ def together(rows: Sequence[GradedCheck]) -> Score:
     return sum((row.score for row in rows), Score(0, 0))
 
 
+def at_rule(message: str, rule: str) -> tuple[str, str]:
+    """A message in two: what went wrong; the rule, and what to try. A picture stands between them."""
+    lines = message.split("\n")
+    ends = (number for number, line in enumerate(lines) if not line or (rule and line.startswith(f"{rule}  ")))
+    place = next(ends, len(lines))
+    return "\n".join(lines[:place]), "\n".join(lines[place:])
+
+
 def rules_of(rows: Sequence[GradedCheck]) -> str:
     """The rules of several checks, each once."""
     rules = {row.check.contract for row in rows if row.check.contract}
@@ -73,13 +81,26 @@ def hidden_text(shown: bool) -> str:
 
 
 def state_text(graded: GradedExercise) -> str:
-    """The state of an exercise."""
-    return graded.state.replace("_", " ")
+    """The state of an exercise; of a run of some checks alone there is none."""
+    return "in part" if graded.left_out else graded.state.replace("_", " ")
+
+
+def score_here(graded: GradedExercise) -> Score:
+    """The score by the checks that ran: without those that this copy of the course lacks, or that were left out."""
+    elsewhere = graded.withheld_points + graded.left_out_score.possible
+    score = graded.score
+    return Score(score.earned, score.possible - elsewhere, score.undecided - elsewhere)
+
+
+def beside_picture(outcome: Outcome) -> str:
+    """The message of a check without the lines that its picture shows as well."""
+    said = outcome.picture.said if outcome.picture else ""
+    return outcome.message.replace(f"\n{said}", "", 1) if said else outcome.message
 
 
 @dataclass(frozen=True)
 class Line:
-    """A row of what is said about an exercise's checks in short.
+    """A row about an exercise's checks in short.
 
     Attributes:
         rows: one check, or several.
@@ -94,15 +115,16 @@ class Line:
     in_full: bool = False
 
 
-def in_short(told: Told) -> Iterator[Line]:
+def in_short(rows: Sequence[GradedCheck]) -> Iterator[Line]:
     """The cause of what was lost in full, the other checks in short: one thing to fix at a time, not a wall of text."""
+    told = Told.of(rows)
     if told.cause is not None:
         yield Line((told.cause,), in_full=True)
     if count := len(told.same):
-        yield Line(told.same, f"{count} more {'check stops' if count == 1 else 'checks stop'} at this")
+        yield Line(told.same, f"{count} more {'check fails' if count == 1 else 'checks fail'} for the same reason")
     yield from (Line((row,)) for row in told.lost)
     if count := len(told.unwritten):
-        text = f"{count} {'check waits' if count == 1 else 'checks wait'} for what is not written yet"
+        text = f"{count} {'check needs' if count == 1 else 'checks need'} code that is not written yet"
         yield Line(told.unwritten, text, Verdict.SKIPPED)
     for number, row in enumerate(told.open):
         yield Line((row,), in_full=told.cause is None and number == 0)
@@ -116,41 +138,35 @@ def mistake_text(graded: GradedExercise) -> str:
 
 
 def exercise_notes(graded: GradedExercise) -> Iterator[str]:
-    """What is open, does not count, or was left out."""
+    """Which points are open, do not count, or belong to checks that did not run."""
     if graded.state == "not_started" and any(row.outcome.verdict is Verdict.PASSED for row in graded.checks):
-        yield "The file is as it was given: what passes counts once you have changed it."
+        yield "The file is the unchanged starter, so no points count yet."
     if held := held_text(graded.held_back, graded.held_by):
         yield held
     if graded.left_out:
         ran = len(graded.checks)
-        yield f"{ran} of {ran + len(graded.left_out)} checks run."
+        yield f"{ran} of {ran + len(graded.left_out)} checks ran."
     if graded.withheld_points:
         checks, points = graded.exercise.withheld.checks, points_text(graded.withheld_points)
-        yield f"{checks} more checks decide {points} points when you hand in."
+        yield f"{counted(checks, 'hidden check')} will decide {points} more points at hand-in."
     if broken := sum(row.outcome.verdict is Verdict.BROKEN for row in graded.checks):
-        yield f"{broken} of our own checks are broken; their points are not lost. Tell your instructor."
+        yield f"{counted(broken, 'check')} of the course did not work. You lose no points; tell your instructor."
 
 
 def total_text(report: Report) -> str:
-    """The total: what hidden checks elsewhere decide is told apart."""
-    total = report.score
+    """The total of the checks that ran; points that checks elsewhere decide stand apart."""
+    total = sum((score_here(graded) for graded in report.exercises), Score(0, 0))
     withheld = sum(graded.withheld_points for graded in report.exercises)
-    if withheld:
-        return (
-            f"shown {points_text(total.earned)} / {points_text(total.possible - withheld)} points; "
-            f"{points_text(withheld)} more are decided by hidden checks when you hand in"
-        )
-    return f"{score_text(total)} points"
+    left_out = sum(graded.left_out_score.possible for graded in report.exercises)
+    more = [f", {points_text(withheld)} more at hand-in" if withheld else ""]
+    more += [f", {points_text(left_out)} more by checks that did not run" if left_out else ""]
+    return f"{score_text(total)} points{''.join(more)}"
 
 
 def undecided_lines(report: Report) -> Iterator[str]:
-    """Which points are undecided for another reason."""
+    """Which points are undecided, of checks that ran."""
     rows = [row for graded in report.exercises for row in graded.checks]
-    withheld = sum(graded.withheld_points for graded in report.exercises)
-    left_out = sum(graded.left_out_score.possible for graded in report.exercises)
-    if left_out:
-        yield f"{points_text(left_out)} of the points are decided by checks that were not to run this time"
-    rest = report.score.undecided - withheld - left_out
+    rest = sum(score_here(graded).undecided for graded in report.exercises)
     if rest > 0:
         kinds = sorted({row.outcome.verdict.value.replace("_", " ") for row in rows if row.score.undecided})
         yield f"{points_text(rest)} points are undecided ({', '.join(kinds)}): neither earned nor lost"
@@ -165,12 +181,12 @@ def next_lines(report: Report) -> Iterator[str]:
     waiting = [graded for graded in report.exercises if graded.state == "not_started"]
     # What was begun comes before what is new.
     if started:
-        yield f"Next: mend {started[0].exercise.id}, then run  grade {started[0].exercise.id}"
+        yield f"Next: fix {started[0].exercise.id}, then run  grade {started[0].exercise.id}"
     elif waiting:
         exercise = waiting[0].exercise
-        yield f"Next: {exercise.number} {exercise.title}. Open"
+        yield f"Next: {exercise.number} {exercise.title}, in"
         yield f"      {exercise.path.as_posix()}"
     elif left_out := [graded.exercise.id for graded in report.exercises if graded.left_out]:
-        yield f"What ran passed. For all checks:  grade {left_out[0]}"
+        yield f"The checks that ran passed. To run all checks:  grade {left_out[0]}"
     elif all(graded.state == "done" for graded in report.exercises):
-        yield "All that could run here passed."
+        yield "All checks that can run here passed."

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import IO
 
 from grader.model import BROKEN_MESSAGE, Check, Device, Exercise, Outcome, Verdict
-from grader.model.errors import StartError
+from grader.model.errors import DeviceError, StartError
 from grader.model.messages import (
     ALL,
     NOT_PENDING,
@@ -47,7 +47,7 @@ from grader.wire.transport import Patience, PatientPipes
 _WAITED = 0.02
 """Of the time of an exercise: who waited less for a core would have been late without that, too."""
 
-_INSTEAD = "leave out --device, and checks of devices run on a simulated accelerator"
+_INSTEAD = "without --device, such checks run on the simulated GPU"
 
 
 @functools.cache
@@ -225,7 +225,7 @@ class Lane:
         self._source.wait_ready()
         assert isinstance(collected, Collected)
         if not collected.accelerators:
-            raise StartError(f"PyTorch finds no device of the type {self._accelerator} on this machine; {_INSTEAD}")
+            raise DeviceError(f"PyTorch finds no {self._accelerator} device on this machine; {_INSTEAD}")
         for finding in collected.findings:
             _warn_of(finding)
         return collected

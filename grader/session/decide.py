@@ -260,9 +260,7 @@ def _ended_by_the_check(error: BaseException, ended: Ended, student: Connection)
     if isinstance(error, pytest.fail.Exception):
         return _failed_by_pytest(str(error))
     if isinstance(error, pytest.FixtureLookupError):
-        given = (
-            f"unknown fixture `{error.argname}`: a check can use {', '.join(_FIXTURES)}, and those of its own file"
-        )
+        given = f"unknown fixture `{error.argname}`: a check can use {', '.join(_FIXTURES)}, and those of its own file"
         return Ground(Verdict.BROKEN, given)
     # A name that should be a function and is a number: the check stumbles over it, but it is the student's mistake.
     if isinstance(error, TypeError) and (name := _called_value(error, ended.statement, student)):

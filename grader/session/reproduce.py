@@ -26,6 +26,7 @@ from grader.check.show import WHOLE, as_source
 from grader.connection.connection import Connection, is_proxy, named
 from grader.connection.record import Call, Record
 from grader.model import Check, Device, Outcome, Verdict
+from grader.model.check import EXAMPLE_TO_TRY, LINES_TO_TRY
 from grader.model.endings import WorkerLost
 from grader.session.judge import AS_THEY_WERE, Judge
 from grader.wire.decode import copies
@@ -175,7 +176,7 @@ def reproduce(module: str, calls: Sequence[Call], folder: str, device: Device = 
     imports += ["from grader import accelerator", 'accelerator.enable("sim")'] if device is Device.SIM else []
     imports.append(f"from {module} import {', '.join(sorted({call.name for call in calls[-_MOST_CALLS:]}))}")
     place = f", in the folder {folder}" if folder not in ("", ".") else ""
-    return Lines(f"To see it in plain Python{place}:", imports, body)
+    return Lines(f"{LINES_TO_TRY}{place}:", imports, body)
 
 
 class Tries:
@@ -262,7 +263,8 @@ class Tries:
 def _example(outcome: Outcome, check: Check) -> Outcome:
     # Code on a line of its own is not broken where it is shown, and runs as it stands.
     long = len(check.try_this) > _SHORT and _is_python(check.try_this)
-    return replace(outcome, message=f"{outcome.message}\nTry this:{f'{chr(10)}    ' if long else ' '}{check.try_this}")
+    between = "\n    " if long else " "
+    return replace(outcome, message=f"{outcome.message}\n{EXAMPLE_TO_TRY}{between}{check.try_this}")
 
 
 def _is_python(text: str) -> bool:

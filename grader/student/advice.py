@@ -1,17 +1,19 @@
-"""What `grade` says between tries: progress is saved after a run, then a hint, the reference, what comes next.
+"""What `grade` says between tries: it saves the progress after a run, then offers a hint, solutions, what comes next.
 
-The reference of a solved exercise is shown with what it costs beside the student's own code and the starter.
+The solutions of a solved exercise are shown with what they cost, compared with the student's own code.
 """
 
 from __future__ import annotations
 
+import ast
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import click
 
-from grader.course.answers import as_submitted, public_text
+from grader.course.answers import as_submitted, public_text, read_answer
+from grader.course.topics import read_topics
 from grader.grading.lanes import open_lanes
 from grader.grading.plan import RunPlan
 from grader.grading.submission import grade_submission
@@ -20,13 +22,20 @@ from grader.model import Check, Course, Exercise, Picture, Report
 from grader.model.errors import CourseError
 from grader.model.messages import Setup
 from grader.model.picture import Bar, Card
-from grader.model.score import counted
+from grader.model.score import counted, points_text
 from grader.report.pictures import Drawing, lines_of
-from grader.report.safe import cut, for_terminal, prose
-from grader.student.given import is_behind, keep_starters, starter_of
-from grader.student.progress import Progress, next_row, read_progress, rows_of, write_progress
+from grader.report.safe import for_terminal, prose
+from grader.student.given import CHANGED, changed_checks, is_behind, save_starters, starter_of
+from grader.student.progress import Progress, Row, next_row, read_progress, rows_of, write_progress
 
+YOURS, REFERENCE = "yours", "reference"
+_CONFINED = ("reduced", "full")
+_WRITES = re.compile(
+    r"^(torch|np|numpy)\.save\w*\(|^[\w.]+\.(write_text|write_bytes|to_csv)\(|^open\(.*, (mode=)?'[^']*[wax+]"
+)
+_STARTS = re.compile(r"^(os\.(system|popen|spawn\w*|exec\w*)|subprocess\.\w+)$")
 _TRIES = 2
+_FEW_TOPICS = 6
 _WORDS = ("first", "second", "third")
 
 
@@ -36,12 +45,32 @@ def after_run(course: Course, report: Report, width: int) -> Iterator[str]:
     after = before.after(report)
     problem = write_progress(course, after)
     if not problem:
-        keep_starters(course)
-    lines = [*advice(course, report, after, saved=not problem), problem or before.problem]
+        save_starters(course)
+    for graded in report.exercises:
+        for path in changed_checks(course, graded.exercise) if graded.checks else ():
+            yield from prose(CHANGED.format(name=path.name, exercise=graded.exercise.id), width)
+        if graded.checks and report.environment.confinement in _CONFINED:
+            yield from (line for text in side_effects(graded.exercise) for line in prose(text, width))
+    lines = [*advice(course, report, after, saved=not problem), *filter(None, [problem or before.problem])]
     if is_behind(course.root):
-        lines.append("The course was changed since you got it:  grade update  brings that, and keeps your work")
-    for line in filter(None, lines):
+        lines.append("The course has corrections. To get them and keep your work:  grade update")
+    for line in lines:
         yield from prose(line, width)
+
+
+def side_effects(exercise: Exercise) -> Iterator[str]:
+    """What the sandbox does with files that the student's code writes, and with programs that it starts."""
+    try:
+        tree = ast.parse(exercise.starter.read_bytes())
+    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
+        return
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    writes = [node.lineno for node in calls if _WRITES.search(ast.unparse(node))]
+    starts = [node.lineno for node in calls if _STARTS.match(ast.unparse(node.func))]
+    if writes:
+        yield f"Line {writes[0]} of {exercise.file_name} writes a file. The sandbox of grade discards it."
+    if starts:
+        yield f"Line {starts[0]} of {exercise.file_name} starts a program. The sandbox of grade does not allow that."
 
 
 def unchanged_lines(count: int, width: int) -> Iterator[str]:
@@ -67,18 +96,53 @@ def advice(course: Course, report: Report, progress: Progress, *, saved: bool = 
         exercise = lost[0].exercise
         standing = progress.of(exercise.id)
         if standing.tries >= _TRIES and standing.hints < len(exercise.hints):
-            yield f"Stuck? The {_WORDS[standing.hints]} of three hints:  grade hint {exercise.id}"
+            yield f"Stuck? Here is the {_WORDS[standing.hints]} of three hints:  grade hint {exercise.id}"
     elif len(report.exercises) == 1 and report.exercises[0].state == "done":
-        exercise = report.exercises[0].exercise
-        if exercise.reference is not None and saved:
-            yield f"Compare it with the reference:  grade show {exercise.id} --reference"
-        elif exercise.reference is None:
-            yield "The reference is not in this copy of the course."
-        following = next_row(course, rows_of(course, progress), progress)
-        if following is not None:
-            yield f"Next: {following.exercise.number} {following.exercise.title}:  grade next"
+        yield from _after_full_marks(report.exercises[0].exercise, saved=saved)
+        rows = rows_of(course, progress)
+        following = next_row(course, rows, progress)
+        if following is None:
+            yield from ending(course, rows)
         else:
-            yield "You have solved the course."
+            yield f"Next: {following.exercise.number} {following.exercise.title}:  grade next"
+    elif not any(item.checks for item in report.exercises):
+        yield "To open the file:  grade open"
+        yield "To have it graded each time you save it:  grade watch"
+
+
+def _after_full_marks(exercise: Exercise, *, saved: bool) -> Iterator[str]:
+    if exercise.reference is None:
+        yield "This copy of the course has no solutions to compare with."
+    elif saved:
+        others = f" and {counted(len(exercise.right), 'other right solution')}" if exercise.right else ""
+        yield f"Compare your code with the reference{others}:  grade show {exercise.id} --reference"
+    yield f"Play: find the fault that this plants in your code:  grade break {exercise.id}"
+
+
+def ending(course: Course, rows: Sequence[Row]) -> Iterator[str]:
+    """What a student reads after the last exercise."""
+    done = [row for row in rows if row.state == "done"]
+    known = len(rows) - len(done)
+    earned = sum(row.earned for row in done)
+    yield ""
+    yield f"You have finished {course.title}: {counted(len(done), 'exercise')}, {points_text(earned)} points."
+    taught = read_topics(course)
+    learned = [
+        taught[id].name for id in dict.fromkeys(id for row in done for id in row.exercise.topics) if id in taught
+    ]
+    if learned:
+        few = "; ".join(learned[-_FEW_TOPICS:])
+        more = f"; and {len(learned) - _FEW_TOPICS} more topics" if len(learned) > _FEW_TOPICS else ""
+        yield f"Your code shows that you know: {few}{more}."
+    if known:
+        yield f"You skipped {counted(known, 'exercise')} of modules that you know:  grade list --state known"
+    hardest = max(done, key=lambda row: row.exercise.difficulty, default=None)
+    if hardest is not None and hardest.exercise.reference is not None:
+        id = hardest.exercise.id
+        yield f"Can you still debug the hardest one? Find the fault in your own code:  grade break {id}"
+        mistakes = counted(len(hardest.exercise.wrong), "known mistake")
+        yield f"Can you test it? Write a check that catches {mistakes}:  grade catch {id}"
+    yield "Then write an exercise of your own:  grade new --course DIR"
 
 
 def hints(
@@ -100,7 +164,7 @@ def hints(
     total, standing = len(exercise.hints), progress.of(exercise.id)
     seen = min(standing.hints, total)
     if again and not seen:
-        raise CourseError(f"you have seen no hint of {exercise.id} yet: grade hint {exercise.id}")
+        raise CourseError(f"you have seen no hint of {exercise.id} yet; the first one:  grade hint {exercise.id}")
     if everything:
         numbers = range(1, total + 1)
     elif again:
@@ -108,55 +172,60 @@ def hints(
     else:
         numbers = range(seen + 1, min(seen + 1, total) + 1)
     if not numbers:
-        yield f"You have seen all {total} hints: grade hint {exercise.id} --again"
+        yield f"You have seen all {total} hints. To read them again:  grade hint {exercise.id} --again"
         return
     for number in numbers:
         yield click.style(f"Hint {number} of {total} for {exercise.id}", bold=True)
         yield from prose(exercise.hints[number - 1].strip(), width, "  ")
     if left := total - numbers[-1]:
-        yield f"{left} more: grade hint {exercise.id}"
+        yield f"There {'is 1 more hint' if left == 1 else f'are {left} more hints'}:  grade hint {exercise.id}"
     if numbers[-1] > seen:
         now = progress.with_(exercise.id, replace(standing, hints=numbers[-1]))
         if problem := write_progress(course, now):
             yield from prose(f"{problem}; grade hint --all shows all of them", width)
 
 
-def reference_lines(path: Path) -> list[str]:
-    """The code of a reference."""
-    return for_terminal(public_text(path.read_text(encoding="utf-8"))).rstrip("\n").split("\n")
+def solution_lines(exercise: Exercise) -> Iterator[str]:
+    """The code of the reference, and of the other right solutions."""
+    assert exercise.reference is not None
+    for number, path in enumerate((exercise.reference, *exercise.right)):
+        text = for_terminal(public_text(path.read_text(encoding="utf-8"))).strip("\n")
+        title = "The reference" if number == 0 else f"Another right solution: {path.stem}"
+        yield from ("", click.style(title, bold=True), *(f"    {line}".rstrip() for line in text.split("\n")))
 
 
 def counted_lines(course: Course, exercise: Exercise, setup: Setup, width: int, drawing: Drawing) -> Iterator[str]:
-    """A score card: what was counted in the checks that a student can see, of theirs, the reference, the starter.
+    """What the checks that a student can see counted: of their code, of all right solutions, and of the starter.
 
     Raises:
-        GraderError: a process of ours cannot be had.
+        GraderError: a process of ours cannot be started.
     """
     assert exercise.reference is not None
     mine = read_submission(course.root, [exercise], author="you")
-    texts = {"yours": None, "reference": exercise.reference.read_bytes(), "starter": starter_of(course, exercise)}
-    plan = RunPlan(course, [exercise], setup, runs_untouched=True)
+    texts = {YOURS: None, REFERENCE: exercise.reference.read_bytes(), "starter": starter_of(course, exercise)}
+    texts |= {path.stem: read_answer(exercise, path).source for path in exercise.right}
+    plan = RunPlan(course, [exercise], setup, runs_untouched=True, with_tries=False)
     counters: dict[str, Mapping[str, Mapping[str, int]]] = {}
     checks: Sequence[Check] = ()
     with open_lanes([exercise], setup, hidden=(course.root,)) as lanes:
         for name, text in texts.items():
-            if name == "yours" or text is not None:
+            if name == YOURS or text is not None:
                 files = mine.files if text is None else {exercise.id: as_submitted(exercise, text)}
                 graded = grade_submission(plan, replace(mine, author=name, files=files), lanes).exercises[0]
                 counters[name] = {row.check.id: row.outcome.counters for row in graded.checks}
                 checks = checks or [row.check for row in graded.checks]
-    found = [(check, cards) for check in checks if (cards := _cards(check.id, counters))]
-    if not found:
-        yield "Nothing is counted in the checks of this exercise."
-    for check, cards in found:
-        yield cut(f"{check.contract:<4}{for_terminal(check.title, one_line=True)}", width)
+    shown = [(check, cards) for check in checks if (cards := _cards(check.id, counters))]
+    if not shown:
+        yield "The checks of this exercise count nothing, so there are no numbers to compare."
+    for check, cards in shown:
+        yield from prose(f"{check.contract:<4}{for_terminal(check.title, one_line=True)}", width, "", "    ")
         for line in lines_of(Picture(cards=cards), width - 4, drawing):
             yield from prose(line, width, "    ", "  ") if drawing.plain else [f"    {line}"]
 
 
 def _cards(check: str, counters: Mapping[str, Mapping[str, Mapping[str, int]]]) -> tuple[Card, ...]:
-    """A card for each counter that both have; where both are 0 there is nothing to see."""
-    mine, reference = counters["yours"].get(check, {}), counters["reference"].get(check, {})
+    """A card for each counter that the student's code and the reference have, unless it is 0 for both."""
+    mine, reference = counters[YOURS].get(check, {}), counters[REFERENCE].get(check, {})
     cards = []
     for name in (name for name in mine if name in reference and (mine[name] or reference[name])):
         bars = [Bar(whose, rows[check][name]) for whose, rows in counters.items() if name in rows.get(check, {})]

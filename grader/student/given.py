@@ -1,7 +1,7 @@
-"""A course in a student's folder: laid out, brought up to date without touching the student's work, a starter restored.
+"""A course in a student's folder: laid out, updated without touching the student's work, files restored.
 
-What was given out is noted, as a digest of each file. So there are three sides to each file: what was given, what lies
-there now, and what the course has now. What the student changed is never written over.
+A digest of each file that was given out is saved. So an update compares three versions of a file: as it was given out,
+as it is in the folder, and as the course has it now. It never overwrites what the student changed.
 """
 
 from __future__ import annotations
@@ -13,7 +13,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from grader.course.layout import GIVEN, Places, bundled_course, given_files, is_course, staff_root, starter_copy
+from grader.course.layout import (
+    GIVEN,
+    Places,
+    bundled_course,
+    given_files,
+    is_course,
+    is_given,
+    is_ours,
+    staff_root,
+    starter_copy,
+)
 from grader.course.load import load_course
 from grader.course.starter import starter_digest
 from grader.intake.collect import read_submission
@@ -26,14 +36,19 @@ from grader.student.progress import read_progress, ready_folder, write_progress
 NEWER = ".new"
 """What is put behind the name of a file whose new version lies beside the student's. It is graded by nobody."""
 
+CHANGED = "You have changed {name}. To restore it:  grade reset {exercise} --checks"
+"""What to do about a check file that is not as it was given out."""
+
 _OLD = ".old"
-_WORDS = {
-    "new": "new",
-    "mended": "mended",
-    "gone": "removed, it is no longer of the course",
-    "orphan": "yours, it is no longer of the course",
+_SENTENCES = {
+    "new": "{path} is new",
+    "corrected": "{path} is corrected",
+    "removed": "{path} is removed: the course no longer has it",
+    "yours": "{path} stays: the course no longer has it, but you changed it",
+    "beside": "You and the course both changed {path}. The new version is beside it: {name}.new",
+    "changed": CHANGED,
 }
-_NOTE = "What grade start gave out. grade update compares with it, so keep it with your files."
+_NOTE = "These files came from grade start. grade update compares with them, so leave this file with yours."
 
 
 @dataclass(frozen=True)
@@ -42,8 +57,9 @@ class Change:
 
     Attributes:
         path: from the folder's root.
-        kind: new, mended, gone (from the course, and removed here), kept (the student's; the new one lies beside) or
-            orphan (the student's, and no longer of the course).
+        kind: new, corrected, removed (from the course, and here), yours (changed by the student, and no longer of the
+            course), beside (changed by both: the new version is beside it) or changed (a check that only the student
+            changed).
     """
 
     path: Path
@@ -70,31 +86,31 @@ def start(source: Path, folder: Path) -> Course:
         for path, text in texts.items():
             _put(folder / path, text)
     except OSError as error:
-        raise CourseError(f"{folder} cannot be filled: {error.strerror}; choose a folder that is yours") from None
+        raise CourseError(f"{folder} cannot be written to: {error.strerror}; choose another folder") from None
     return load_course(folder)
 
 
 def _refuse_used(folder: Path) -> None:
     if (folder / GIVEN).is_file():
         where = "the course is here already" if folder.resolve() == Path.cwd() else f"{folder} has the course already"
-        raise CourseError(f"{where}: there,  grade next  goes on, and  grade update  brings what is new")
+        raise CourseError(f"{where}: there,  grade next  continues, and  grade update  brings corrections")
     if os.path.lexists(folder) and not folder.is_dir():
         raise CourseError(f"{folder} is a file; choose a new name, such as {folder}-course")
     try:
         there = sorted(path.name for path in folder.iterdir()) if folder.exists() else []
     except OSError as error:
-        raise CourseError(f"{folder} cannot be read: {error.strerror}; choose a folder that is yours") from None
+        raise CourseError(f"{folder} cannot be read: {error.strerror}; choose another folder") from None
     seen = [name for name in there if not name.startswith(".")]
     if seen:
         more = ", ..." if seen[1:] else ""
         raise CourseError(
-            f"{folder} holds something else ({seen[0]}{more}), and nothing is written over; choose a new folder, "
+            f"{folder} is not empty (it has {seen[0]}{more}), and grade start overwrites nothing; choose a new folder, "
             f"such as {folder / 'tensors'}"
         )
 
 
 def update(source: Path, folder: Path) -> list[Change]:
-    """Bring what a course mended to a folder that `start` made; what the student changed stays.
+    """Bring the corrections of a course to a folder that `start` made; what the student changed stays.
 
     Raises:
         CourseError: the folder was not made by `start`, or cannot be written to.
@@ -104,59 +120,89 @@ def update(source: Path, folder: Path) -> list[Change]:
     try:
         for path in (*texts, *(path for path in given if path not in texts)):
             kind = _kind(folder / path, texts.get(path), given.get(path))
-            if kind in ("new", "mended"):
+            if kind in ("new", "corrected"):
                 _put(folder / path, texts[path])
-            elif kind == "kept":
+            elif kind == "beside":
                 _put(folder / f"{path}{NEWER}", texts[path])
-            elif kind == "gone":
+            elif kind == "removed":
                 (folder / path).unlink()
             if kind:
                 changes.append(Change(path, kind))
-        # Last: what was not reached is found again the next time.
+        # Last: the next update finds what this one did not reach.
         _note(folder, {path: _digest(text) for path, text in texts.items()})
     except OSError as error:
-        told = f"{folder} cannot be written to: {error.strerror}; nothing of yours was changed"
-        raise CourseError(f"{told}. Once that is mended, run  grade update  again") from None
+        raise CourseError(
+            f"{folder} cannot be written to: {error.strerror}. Your files are unchanged; fix this, then run  "
+            "grade update  again"
+        ) from None
     return changes
 
 
 def update_sentences(changes: Sequence[Change]) -> Iterator[str]:
     """What an update did, in words."""
     for change in changes:
-        name = change.path.as_posix()
-        words = _WORDS.get(change.kind)
-        newer = f"you changed it and so did the course; the new one is beside it, {change.path.name}{NEWER}"
-        yield f"{name}: {words or newer}"
-    if not changes:
-        yield "Nothing is new. To get a newer course, install a newer tensorgrade first."
-    elif any(change.kind == "kept" for change in changes):
-        yield "Your files are as they were. Take over what you like from the new ones, then delete those."
+        path = change.path
+        yield _SENTENCES[change.kind].format(path=path.as_posix(), name=path.name, exercise=path.parent.name)
+    kinds = {change.kind for change in changes}
+    if not kinds - {"changed"}:
+        yield "The course has no corrections for you. For a newer course, install a newer tensorgrade first."
+    elif "beside" in kinds:
+        yield "Your files are unchanged. Copy what you want from the .new files, then delete them."
     else:
-        yield "Your own files are as they were."
+        yield "Your own files are unchanged."
 
 
 def _kind(path: Path, new: bytes | None, given: str | None) -> str:
-    """What is to be done with one file, as in `Change`; "" for nothing."""
+    """What to do with one file, as in `Change`; "" for nothing."""
     if not os.path.lexists(path):
         return "new" if new is not None else ""
-    here = _digest(path.read_bytes()) if path.is_file() else ""
+    here = _digest_of(path)
     if new is None:
-        return "gone" if here == given else "orphan"
+        return "removed" if here == given else "yours"
     wanted = _digest(new)
     if here == wanted:
         return ""
     if here == given:
-        return "mended"
-    return "kept" if wanted != given else ""
+        return "corrected"
+    if wanted != given:
+        return "beside"
+    return "changed" if is_ours(path.name) else ""
 
 
 def is_behind(root: Path) -> bool:
     """Whether a folder was made by `start` from a course that has changed since."""
-    if not (root / GIVEN).is_file():
+    if not is_given(root):
         return False
-    source = bundled_course()
-    given = given_digests(root)
+    source, given = bundled_course(), given_digests(root)
     return any(not (path := source / name).is_file() or _digest(path.read_bytes()) != given[name] for name in given)
+
+
+def changed_checks(course: Course, exercise: Exercise) -> list[Path]:
+    """The files of checks and probes, from the course's root, that the student has changed.
+
+    Only a folder that `start` made knows what they were.
+    """
+    if not is_given(course.root):
+        return []
+    places = Places.of(exercise)
+    given = given_digests(course.root)
+    paths = (path for path in (places.shown_checks, places.probes[0]) if path in given)
+    return [path for path in paths if _digest_of(course.root / path) not in ("", given[path])]
+
+
+def restore_checks(course: Course, exercise: Exercise) -> Iterator[str]:
+    """Restore an exercise's files of checks and probes as they were given out, and say so.
+
+    Raises:
+        CourseError: they are unchanged, they cannot be written, or the folder was not made by `start`.
+    """
+    if not is_given(course.root):
+        raise CourseError(f"{course.root} was not made by  grade start; take the checks from whom you got the course")
+    changed = changed_checks(course, exercise)
+    if not changed:
+        raise CourseError(f"the checks of {exercise.id} are unchanged; there is nothing to restore")
+    for path in changed:
+        yield from _restored(course.root / path, (bundled_course() / path).read_bytes(), path)
 
 
 def given_digests(folder: Path) -> dict[Path, str]:
@@ -167,13 +213,13 @@ def given_digests(folder: Path) -> dict[Path, str]:
     """
     try:
         files = json.loads((folder / GIVEN).read_text(encoding="utf-8"))["files"]
-        found = {Path(name): str(digest) for name, digest in files.items()}
+        digests = {Path(name): str(digest) for name, digest in files.items()}
     except FileNotFoundError:
         what = "has a course of its own" if is_course(folder) else "has no course"
         raise CourseError(f"{folder} {what}, and was not made by  grade start; there is nothing to update") from None
     except (OSError, ValueError, TypeError, KeyError, AttributeError):
         return {}
-    return {path: digest for path, digest in found.items() if not path.is_absolute() and ".." not in path.parts}
+    return {path: digest for path, digest in digests.items() if not path.is_absolute() and ".." not in path.parts}
 
 
 def _texts(course: Course) -> dict[Path, bytes]:
@@ -183,6 +229,10 @@ def _texts(course: Course) -> dict[Path, bytes]:
 def _digest(text: bytes) -> str:
     # Line ends do not count: git and editors change them.
     return hashlib.sha256(text.replace(b"\r\n", b"\n")).hexdigest()[:16]
+
+
+def _digest_of(path: Path) -> str:
+    return _digest(path.read_bytes()) if path.is_file() else ""
 
 
 def _note(folder: Path, digests: Mapping[Path, str]) -> None:
@@ -195,8 +245,8 @@ def _put(path: Path, text: bytes) -> None:
     write_whole(path, text)
 
 
-def keep_starters(course: Course) -> None:
-    """Keep the starters that nobody has touched, where no other copy of them is at hand.
+def save_starters(course: Course) -> None:
+    """Save the untouched starters, where there is no other copy of them.
 
     Raises:
         OSError: they cannot be written.
@@ -213,50 +263,49 @@ def keep_starters(course: Course) -> None:
             copy.write_bytes(files.files[exercise.id][exercise.file_name])
 
 
-def reset(course: Course, exercise: Exercise) -> Path | None:
-    """Restore a starter; give where the old file is now, or None if there was none.
+def reset(course: Course, exercise: Exercise) -> Iterator[str]:
+    """Restore a starter, and say so; tries are counted from zero again.
 
     Raises:
-        CourseError: the file is the starter already, no copy of that is here, or nothing can be written.
+        CourseError: the file is the starter already, there is no copy of the starter, or nothing can be written.
     """
     path, text = exercise.starter, starter_of(course, exercise)
-    shown = Places.of(exercise).starter.as_posix()
+    shown = Places.of(exercise).starter
     if text is None:
-        raise CourseError(f"no copy of the starter of {exercise.id} is here; take {shown} from whom you got the course")
+        place = shown.as_posix()
+        raise CourseError(f"no copy of the starter of {exercise.id} is here; take {place} from whom you got the course")
+    if path.is_file() and path.read_bytes() == text:
+        raise CourseError(f"{shown.as_posix()} is the starter already; there is nothing to restore")
+    yield from _restored(path, text, shown)
+    progress = read_progress(course)
+    write_progress(course, progress.with_(exercise.id, replace(progress.of(exercise.id), tries=0)))
+
+
+def _restored(path: Path, text: bytes, shown: Path) -> Iterator[str]:
+    """Put a file back as it was given out; the one that was there stays beside it."""
     try:
-        if path.is_file() and path.read_bytes() == text:
-            raise CourseError(f"{shown} is the starter already; there is nothing to restore")
         old = free_name(path) if os.path.lexists(path) else None
         if old is not None:
             os.replace(path, old)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, text.decode("utf-8"))
+        _put(path, text)
     except OSError as error:
-        raise CourseError(f"{shown} cannot be restored: {error.strerror}") from None
-    return old
-
-
-def reset_sentences(course: Course, exercise: Exercise) -> Iterator[str]:
-    """Restore a starter, and say so; tries are counted anew."""
-    old = reset(course, exercise)
-    yield f"{typed(exercise.starter)} is the starter again"
+        raise CourseError(f"{shown.as_posix()} cannot be restored: {error.strerror}") from None
+    yield f"{typed(path)} is restored"
     if old is not None:
-        yield f"What was there is beside it, {old.name}, and is not graded"
-    progress = read_progress(course)
-    write_progress(course, progress.with_(exercise.id, replace(progress.of(exercise.id), tries=0)))
+        yield f"Your version is beside it, as {old.name}; it is not graded"
 
 
 def starter_of(course: Course, exercise: Exercise) -> bytes | None:
     """The starter of an exercise as it was given out; None where no copy of it is at hand."""
     path = starter_copy(course.root, Places.of(exercise))
     text = path.read_bytes() if path.is_file() else None
-    # A copy that somebody changed is none.
+    # A copy that somebody changed does not count.
     wanted = exercise.starter_digest
     bundled = staff_root(course.root) != course.root
     return text if text is None or bundled or not wanted or starter_digest(text) == wanted else None
 
 
 def free_name(path: Path) -> Path:
-    """A name beside a file that is not taken, and that no command takes for Python."""
+    """A free name beside a file, which no command takes for Python."""
     names = (path.with_name(f"{path.name}{_OLD}{number or ''}") for number in range(1_000_000))
     return next(name for name in names if not os.path.lexists(name))

@@ -15,10 +15,10 @@ _LOOK_S = 0.1
 
 @contextmanager
 def keys(tell: Callable[[str], None]) -> Iterator[bool]:
-    """Meanwhile tell of keys, in a thread of its own; whether there is a keyboard at all.
+    """Meanwhile pass each key on, in a thread of its own; gives whether there is a keyboard.
 
     Args:
-        tell: told each key.
+        tell: receives each key.
     """
     if not sys.stdin.isatty():
         yield False
@@ -58,7 +58,7 @@ def _windows(tell: Callable[[str], None], stop: threading.Event) -> None:
 
 @contextmanager
 def _unbuffered() -> Iterator[None]:
-    """The terminal hands keys over as they are typed, and shows none; Ctrl-C and Ctrl-Z stay what they are."""
+    """The terminal hands keys over as they are typed, and shows none; Ctrl-C and Ctrl-Z work as before."""
     if sys.platform == "win32":
         yield
         return
@@ -72,7 +72,7 @@ def _unbuffered() -> Iterator[None]:
         tty.setcbreak(fd)
 
     def stopped(*unused: object) -> None:
-        # Whoever gets the terminal meanwhile gets it as it was.
+        # The next program gets the terminal as it was.
         termios.tcsetattr(fd, termios.TCSADRAIN, before)
         signal.signal(signal.SIGTSTP, signal.SIG_DFL)
         os.kill(os.getpid(), signal.SIGTSTP)

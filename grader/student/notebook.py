@@ -32,12 +32,13 @@ from grader.grading.store import open_store
 from grader.grading.submission import grade_submission
 from grader.intake.cells import Cell, Module, module_of
 from grader.model import Course, Exercise, GradedExercise
+from grader.model.check import LINES_TO_TRY
 from grader.model.errors import GraderError
 from grader.report.html import fragment
 from grader.report.terminal import exercise_lines
 
 _QUICK_S = 1.0
-_TO_TRY = re.compile(r"^To see it in plain Python[^\n]*:$", re.MULTILINE)
+_TO_TRY = re.compile(rf"^{LINES_TO_TRY}[^\n]*:$", re.MULTILINE)
 
 
 class NotebookGrader:
@@ -80,8 +81,8 @@ class NotebookGrader:
         needed = _needed(exercise)
         module = module_of(cells, (exercise.id, exercise.number), needed, request["names"])
         if not module.lines:
-            missing = f"no cell that ran has code for {exercise.id}, such as `{min(needed, default=exercise.id)}`"
-            return {"error": "\n".join([f"{missing}: run your cells first", *module.notes])}
+            missing = f"no cell that ran defines `{min(needed, default=exercise.id)}`, which {exercise.id} needs"
+            return {"error": "\n".join([f"{missing}; run your cells first", *module.notes])}
         graded = self._graded(course, exercise, module, folder, own=own)
         lines = [*module.notes, *exercise_lines(graded)]
         return {"html": fragment([graded], module.notes), "text": "\n".join(map(click.unstyle, lines))}
@@ -122,20 +123,20 @@ def _needed(exercise: Exercise) -> list[str]:
 
 
 def in_cells(graded: GradedExercise, module: Module) -> GradedExercise:
-    """The same with what is said of lines of a file said of lines of cells, where they are."""
+    """The same exercise, with messages that name lines of cells and not of a file."""
     rows = []
     for row in graded.checks:
-        told = _in_cells(row.outcome.message, graded.exercise, module)
-        rows.append(replace(row, outcome=replace(row.outcome, message=told)))
+        message = _in_cells(row.outcome.message, graded.exercise, module)
+        rows.append(replace(row, outcome=replace(row.outcome, message=message)))
     return replace(graded, checks=tuple(rows))
 
 
 def _in_cells(message: str, exercise: Exercise, module: Module) -> str:
-    told = lines_in_cells(message, exercise.file_name, module.origins, module.label)
-    told = re.sub(rf"\byour {re.escape(exercise.file_name)}", "your notebook", told)
-    # Its functions are at hand in the kernel.
-    told = re.sub(rf"(?m)^    from {exercise.id} import .*\n", "", told)
-    return _TO_TRY.sub("To see it, in a cell of its own:", told)
+    message = lines_in_cells(message, exercise.file_name, module.origins, module.label)
+    message = re.sub(rf"\byour {re.escape(exercise.file_name)}", "your notebook", message)
+    # The kernel has its functions already.
+    message = re.sub(rf"(?m)^    from {exercise.id} import .*\n", "", message)
+    return _TO_TRY.sub("To see it, run in a cell of its own:", message)
 
 
 def main() -> None:

@@ -33,8 +33,8 @@ class Receipt:
         name: of the zip.
         archive: the zip.
         files: what is in it, by path.
-        report: what grading found, with its time.
-        problems: what was packed nevertheless.
+        report: of grading the files, with its time.
+        problems: what is wrong with the files.
     """
 
     name: str
@@ -44,7 +44,7 @@ class Receipt:
     problems: tuple[str, ...]
 
     def text(self) -> str:
-        """All of it; its lines with digests are those that `sha256sum --check` reads."""
+        """The receipt; `sha256sum --check` reads its lines with digests."""
         lines = [
             f"# {for_terminal(self.report.course, one_line=True)}",
             f"# packed {self.report.graded_at}, {len(self.archive)} bytes",
@@ -101,7 +101,7 @@ def the_handin(course: Course) -> HandIn | None:
 def pack(
     course: Course, handin: HandIn | None, setup: Setup, out: Path, running: Callable[[str, float], None]
 ) -> Receipt:
-    """The zip of a hand-in, with what is wrong with it: it is graded, as only that shows whether a file loads.
+    """The zip of a hand-in, with what is wrong with it. The files are graded, which shows whether they load.
 
     Args:
         course: in the student's folder.
@@ -111,12 +111,12 @@ def pack(
         running: receives what is running, and for how many seconds.
 
     Raises:
-        CourseError: there is nothing to pack, or nothing can be written to the folder.
+        CourseError: there is no file to pack, or the folder cannot be written to.
     """
     if not out.is_dir():
         raise CourseError(f"--out: there is no folder {out}; make it first")
     if not os.access(out, os.W_OK):
-        raise CourseError(f"nothing can be written into {out.resolve()}; name another folder with --out")
+        raise CourseError(f"{out.resolve()} cannot be written to; name another folder with --out")
     exercises = [exercise for exercise in course.exercises if handin is None or exercise.id in handin.exercises]
     submission = read_submission(course.root, exercises, author=course.root.resolve().name)
     files = packed_files(submission, exercises)
@@ -139,14 +139,14 @@ def packed_files(submission: Submission, exercises: Sequence[Exercise]) -> dict[
 
 
 def _problems(submission: Submission, report: Report) -> Iterator[str]:
-    """A sentence for each exercise that had better not be handed in as it is."""
+    """A sentence for each exercise that needs work before it is handed in."""
     for graded in report.exercises:
         exercise = graded.exercise
         at_load = [row.outcome.message for row in graded.checks if row.outcome.cause == "load"]
         if missing := submission.problems.get(exercise.id):
             text = missing
         elif exercise.id in submission.untouched:
-            text = "nobody has changed it yet; it earns 0"
+            text = "the file is still the unchanged starter; it earns 0"
         elif at_load:
             text = at_load[0]
         else:

@@ -15,7 +15,7 @@ from grader.course.layout import Places, starter_copy
 from grader.model import Course, Exercise
 from grader.model.errors import CourseError
 from grader.model.score import in_points, points_text
-from grader.report.safe import cut, filled, for_terminal, prose, two_sides
+from grader.report.safe import filled, for_terminal, prose, two_sides
 from grader.student.progress import Progress, Row, Standing
 
 _NARROW = 64
@@ -27,14 +27,14 @@ def list_lines(course: Course, rows: Sequence[Row], width: int) -> Iterator[str]
     for module in course.modules:
         mine = [row for row in rows if row.exercise.module == module.id]
         if mine:
-            yield click.style(cut(for_terminal(module.title, one_line=True), width), bold=True)
+            yield from (click.style(line, bold=True) for line in two_sides(module.title, "", width))
             for row in mine:
                 yield from _list_row(row, width)
     earned, possible = sum(row.earned for row in rows), sum(row.exercise.points for row in rows)
     done = sum(row.state == "done" for row in rows)
     yield f"{done} of {len(rows)} done, {points_text(earned)} / {points_text(possible)} points"
     if any(row.fast for row in rows):
-        yield from prose("* fast track: whoever solves one of these may take its module as known", width)
+        yield from prose("* fast track: if you solve this one, you may skip the rest of its module", width)
 
 
 def _list_row(row: Row, width: int) -> Iterator[str]:
@@ -42,12 +42,12 @@ def _list_row(row: Row, width: int) -> Iterator[str]:
     points = f"{points_text(row.earned)} / {points_text(exercise.points)}"
     left = f"  {exercise.number:<5} {'*' if row.fast else ' '} {for_terminal(exercise.title, one_line=True)}"
     if width < _NARROW:
-        yield cut(left, width)
+        yield from two_sides(left, "", width)
         yield f"          {state:<12}{points:>{width - 22}}"
         return
     minutes = f"{exercise.minutes} min" if exercise.minutes else ""
     right = f"{state:<12}{points:>12}{minutes:>9}"
-    yield two_sides(left, right, width)
+    yield from two_sides(left, right, width)
 
 
 def list_data(course: Course, rows: Sequence[Row], progress: Progress) -> dict[str, Any]:
@@ -80,9 +80,10 @@ def next_lines(row: Row, width: int) -> Iterator[str]:
     """What to do next: which exercise, where it is, which commands."""
     exercise = row.exercise
     yield from _head(exercise, width)
-    verb = "Go on with it" if row.state == "started" else "Read the task on top, change what is marked TODO"
+    verb = "Continue with it" if row.state == "started" else "Read the task at its top, change what is marked TODO"
     yield from prose(f"{verb}, save, then run", width)
     yield f"  grade {exercise.id}"
+    yield from prose("To open the file:  grade open", width)
 
 
 def show_lines(course: Course, exercise: Exercise, width: int) -> Iterator[str]:
@@ -101,12 +102,12 @@ def show_lines(course: Course, exercise: Exercise, width: int) -> Iterator[str]:
         for rule, title in checks:
             yield from filled(f"{rule:<4}{for_terminal(title, one_line=True)}".split(" "), "  ", width, "    ")
         if exercise.hidden_checks is not None:
-            yield from prose("Hidden ones look at the same rules, on other inputs.", width)
+            yield from prose("Hidden checks examine the same rules on other inputs.", width)
 
 
 def _head(exercise: Exercise, width: int) -> Iterator[str]:
     title = f"{exercise.number} {for_terminal(exercise.title, one_line=True)}"
-    yield click.style(cut(title, width), bold=True)
+    yield from (click.style(line, bold=True) for line in two_sides(title, "", width))
     minutes = f", about {exercise.minutes} minutes" if exercise.minutes else ""
     points = points_text(exercise.points)
     facts = f"{exercise.kind}, difficulty {exercise.difficulty} of 4{minutes}, {points} points"
@@ -122,15 +123,13 @@ def _docstring(exercise: Exercise, copy: Path) -> str:
             if doc is not None:
                 return doc
     shown = typed(exercise.starter)
-    raise CourseError(
-        f"{shown} is not there, or has lost its text;  grade reset {exercise.id}  brings the starter back"
-    )
+    raise CourseError(f"{shown} is missing, or has lost its task. To restore the starter:  grade reset {exercise.id}")
 
 
 def _task(doc: str, title: str, width: int) -> Iterator[str]:
     """The text of a task, in lines of this width; examples are left alone."""
     lines = for_terminal(doc).rstrip().split("\n")
-    if lines[0].strip() == title:  # which the head has told
+    if lines[0].strip() == title:  # which stands above
         lines = lines[1:]
     while lines and not lines[0].strip():
         lines = lines[1:]
@@ -161,16 +160,16 @@ def _shown_checks(exercise: Exercise) -> list[tuple[str, str]]:
     try:
         tree = ast.parse(exercise.shown_checks.read_bytes()) if exercise.shown_checks else ast.Module([], [])
     except (OSError, SyntaxError, ValueError):
-        return []  # `grade` tells what is wrong with it
-    found = []
+        return []  # `grade` says what is wrong with it
+    checks = []
     for node in tree.body:
         if isinstance(node, ast.FunctionDef) and (title := ast.get_docstring(node)):
             marks = [item for item in node.decorator_list if isinstance(item, ast.Call) and item.args]
             texts = [item.args[0].value for item in marks if isinstance(item.args[0], ast.Constant)]
             rules = [text for text in texts if isinstance(text, str) and _RULE.match(f"{text} ")]
             if marks:
-                found.append((rules[0] if rules else "", title.split("\n")[0]))
-    return found
+                checks.append((rules[0] if rules else "", title.split("\n")[0]))
+    return checks
 
 
 def typed(path: Path) -> str:

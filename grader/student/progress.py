@@ -1,7 +1,7 @@
 """How far a student is, and which exercise comes next.
 
-For each exercise a file has its last run, failed tries and hints. The file is never in the way: a damaged one is begun
-anew, and where none can be written nothing is saved; both are a sentence, and stop nothing.
+One file has the last run, failed tries and hints of each exercise. It never stops a command: a
+damaged file is replaced, and if none can be written, a sentence says so.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _VERSION = 1
 
 @dataclass(frozen=True)
 class Standing:
-    """Where a student stands with one exercise.
+    """A student's state in one exercise.
 
     Attributes:
         state: of the last run, as in a report.
@@ -66,10 +66,10 @@ class _Saved:
 
 @dataclass(frozen=True)
 class Progress:
-    """Where a student stands with a course.
+    """A student's state in a course.
 
     Attributes:
-        standings: by exercise id; of some exercises nothing may be known.
+        standings: by exercise id; there may be none.
         last: the exercise that was graded last by itself, or "".
         problem: why the file could not be read, or "".
     """
@@ -79,7 +79,7 @@ class Progress:
     problem: str = ""
 
     def of(self, id: str) -> Standing:
-        """Where they stand with one exercise."""
+        """The state in one exercise."""
         return self.standings.get(id, Standing())
 
     def with_(self, id: str, standing: Standing) -> Progress:
@@ -101,14 +101,14 @@ def _after(before: Standing, graded: GradedExercise) -> Standing:
     lost = graded.score.earned + graded.score.undecided < graded.score.possible
     tries = before.tries + (graded.state == "started" and lost)
     if graded.left_out:
-        # Of some checks only: a try like any other, but where the exercise stands is not known by it.
+        # Only some checks ran: that is a try, but it does not show the state of the exercise.
         return replace(before, tries=tries)
     done = graded.state == "done"
     return Standing(graded.state, graded.score.earned, before.solved or done, 0 if done else tries, before.hints)
 
 
 def read_progress(course: Course) -> Progress:
-    """What was kept; nothing where that cannot be read."""
+    """The saved progress; an empty one if it cannot be read."""
     path = kept_progress(course)
     try:
         saved = from_json(_Saved, path.read_bytes())
@@ -117,13 +117,15 @@ def read_progress(course: Course) -> Progress:
     except FileNotFoundError:
         return Progress()
     except OSError as error:
-        return Progress(problem=f"progress cannot be read: {error.strerror}")
+        return Progress(problem=f"your progress cannot be read: {error.strerror}")
     except FormatError:
-        return Progress(problem=f"{path.relative_to(course.root).as_posix()} was damaged; progress begins anew")
+        return Progress(
+            problem=f"{path.relative_to(course.root).as_posix()} was damaged, so your progress starts from zero"
+        )
 
 
 def write_progress(course: Course, progress: Progress) -> str:
-    """Keep it, in one step; a sentence where that is not possible, else ""."""
+    """Save it, in one step; a sentence if that is not possible, else ""."""
     path = kept_progress(course)
     rows = {id: {**vars(row), "earned": in_points(row.earned)} for id, row in progress.standings.items()}
     saved = {"version": _VERSION, "last": progress.last, "exercises": rows}
@@ -131,12 +133,12 @@ def write_progress(course: Course, progress: Progress) -> str:
         ready_folder(course.root)
         write_whole(path, to_json(saved, indent=1) + b"\n")
     except OSError as error:
-        return f"progress is not kept: {error.strerror} ({path.relative_to(course.root).as_posix()})"
+        return f"your progress is not saved: {error.strerror} ({path.relative_to(course.root).as_posix()})"
     return ""
 
 
 def ready_folder(root: Path) -> Path:
-    """Make the folder for what belongs to the student alone, which git passes over.
+    """Make the folder for what belongs to the student alone, which git ignores.
 
     Raises:
         OSError: it cannot be made.
@@ -151,7 +153,7 @@ def ready_folder(root: Path) -> Path:
 
 @dataclass(frozen=True)
 class Row:
-    """One exercise and where the student stands.
+    """One exercise and the student's state in it.
 
     Attributes:
         exercise: the exercise.
@@ -167,21 +169,21 @@ class Row:
 
 
 def rows_of(course: Course, progress: Progress) -> list[Row]:
-    """A row for each exercise, in order. Whether one was begun is seen by its file, and the rest by the last run."""
+    """A row for each exercise, in order. Its file shows whether it was begun, the last run how far it is."""
     files = read_submission(course.root, course.exercises, author="")
     rows = []
     for module in course.modules:
-        found = []
+        mine = []
         for exercise in module.exercises:
             standing, fast = progress.of(exercise.id), exercise is module.exercises[-1]
             if exercise.id not in files.files or exercise.id in files.untouched:
-                found.append(Row(exercise, "not_started", 0, fast))
+                mine.append(Row(exercise, "not_started", 0, fast))
             else:
                 begun = standing.state if standing.state != "not_started" else "started"
-                found.append(Row(exercise, begun, standing.earned, fast))
-        if found and found[-1].state == "done":
-            found = [Row(row.exercise, KNOWN, 0, row.fast) if row.state == "not_started" else row for row in found]
-        rows += found
+                mine.append(Row(exercise, begun, standing.earned, fast))
+        if mine and mine[-1].state == "done":
+            mine = [Row(row.exercise, KNOWN, 0, row.fast) if row.state == "not_started" else row for row in mine]
+        rows += mine
     return rows
 
 
@@ -198,7 +200,7 @@ def chosen(
         states: with a hyphen, as they are typed; none for all.
 
     Raises:
-        CourseError: a name or a topic means nothing.
+        CourseError: there is no such exercise, module or topic.
     """
     wanted = {exercise.id for name in names for exercise in find_exercises(course, name)}
     topics = _topics(course, topic) if topic else set()
@@ -214,11 +216,11 @@ def chosen(
 def _topics(course: Course, topic: str) -> set[str]:
     known = read_topics(course)
     word = topic.casefold()
-    found = {id for id, row in known.items() if id.casefold() == word}
-    found = found or {id for id, row in known.items() if word in row.name.casefold()}
-    if not found:
-        raise CourseError(f"no topic of this course is {topic!r}; say an id such as T22, or a word such as stride")
-    return found
+    topics = {id for id, row in known.items() if id.casefold() == word}
+    topics = topics or {id for id, row in known.items() if word in row.name.casefold()}
+    if not topics:
+        raise CourseError(f"this course has no topic {topic!r}; give an id such as T22, or a word such as stride")
+    return topics
 
 
 def next_row(course: Course, rows: Sequence[Row], progress: Progress, start: str | None = None) -> Row | None:
@@ -227,11 +229,11 @@ def next_row(course: Course, rows: Sequence[Row], progress: Progress, start: str
     Args:
         course: the course.
         rows: all of them, in order.
-        progress: which tells what is in hand.
+        progress: which exercise was graded last.
         start: an exercise or a module to go on from instead.
 
     Raises:
-        CourseError: `start` means nothing.
+        CourseError: there is no such exercise or module.
     """
     ids = [row.exercise.id for row in rows]
     first = find_exercises(course, start)[0].id if start else progress.last
@@ -253,7 +255,7 @@ def exercise_in_hand(course: Course, name: str | None) -> Exercise:
     progress = read_progress(course)
     row = next_row(course, rows_of(course, progress), progress)
     if row is None:
-        raise CourseError("all exercises are solved; name one")
+        raise CourseError("you have solved all exercises; name one")
     return row.exercise
 
 
@@ -268,7 +270,7 @@ def solved_reference(course: Course, exercise: Exercise) -> Path:
     if not read_progress(course).of(exercise.id).solved:
         where = kept_progress(course).relative_to(course.root).as_posix()
         raise CourseError(
-            f"the reference is shown once {exercise.id} has had full marks, which {where} tells; "
-            f"until then there is  grade hint {exercise.id}"
+            f"the solutions are shown once you have full marks for {exercise.id} (recorded in {where}). Until then:  "
+            f"grade hint {exercise.id}"
         )
     return exercise.reference

@@ -1,10 +1,8 @@
-"""A plugin of pytest: `pytest exercises/...` runs shown checks as `grade` does, and editors list them as tests.
+"""A pytest plugin: `pytest exercises/...` runs shown checks as `grade` does, and editors list them as tests.
 
-It stands in the user's own pytest, which may hold anything: neither a check file nor student code is imported here. A
-lane of ours runs the checks, and what comes back are verdicts and messages. It looks at files that are called as checks
-are, in the folder of a course, and leaves all others alone.
-
-Our own check processes do not load it: there, plugins are named and not found.
+It runs in the user's own pytest, so it imports neither a check file nor student code. A lane runs the checks and
+returns verdicts and messages. The plugin handles files named `check_*.py` in a course's folder, and no others.
+Our own check processes do not load it, because plugin autoload is off there.
 """
 
 from __future__ import annotations
@@ -31,7 +29,7 @@ _OURS = pytest.StashKey["dict[Path, Bench]"]()
 def pytest_collect_file(
     file_path: Path, parent: pytest.Collector
 ) -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
-    """Collect a file of checks of a course by a lane, and by nobody else: others would import it."""
+    """Collect a course's check file by a lane, and keep other plugins from it, because they would import it."""
     others = yield
     if file_path.suffix != ".py" or not file_path.name.startswith("check_"):
         return others
@@ -184,7 +182,7 @@ class CheckItem(pytest.Item):
         self.line = line
 
     def setup(self) -> None:
-        """Grade the exercise, with all of its checks that are to run, unless that is done; ours to mend is an error."""
+        """Grade the exercise with all of its checks that are to run, once; a fault of ours is an error."""
         from grader.model import Verdict
         from grader.model.errors import GraderError
 
@@ -205,12 +203,12 @@ class CheckItem(pytest.Item):
         verdict, message = row.outcome.verdict, row.outcome.message
         if verdict is Verdict.PASSED:
             if graded.state == "not_started":  # what a starter does of itself earns nothing
-                _skip(f"{graded.exercise.file_name} is not started")
+                _skip(f"{graded.exercise.file_name} is the unchanged starter")
             return
-        # What cannot be judged is told once, by the check that is the cause; that one fails.
+        # What cannot be judged is reported once: the check that is the cause fails, the others are skipped.
         if not verdict.decided or (verdict is Verdict.SKIPPED and row is not Told.of(graded.checks).cause):
             _skip(message or verdict.value.replace("_", " "))
-        if graded.output:  # of all checks that ran: which of them printed it is not known
+        if graded.output:  # of all checks that ran; it is unknown which of them printed it
             self.add_report_section("call", "stdout", for_terminal(graded.output))
         _fail(row)
 
@@ -230,7 +228,7 @@ class CheckItem(pytest.Item):
 
 
 def _fail(row: GradedCheck) -> NoReturn:
-    """End with what a student reads, and no traceback of ours."""
+    """Fail with the message for the student, and no traceback of ours."""
     from grader.report.safe import WIDTH
     from grader.report.terminal import message_lines
 

@@ -1,6 +1,6 @@
-"""`grade watch`: one exercise in hand, graded again each time its file is saved, until the student goes on or leaves.
+"""`grade watch`: one exercise, graded each time its file is saved, until the student goes on or leaves.
 
-Saved files and keys come from threads of their own into one queue; all else happens here, in turn.
+Two threads put saved files and keys into one queue; everything else happens here, one event after another.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from grader.intake.collect import read_submission
 from grader.model import Course, Exercise, GradedExercise, Report, Submission, Verdict
 from grader.model.errors import GraderError
 from grader.model.messages import Setup
-from grader.model.score import points_text
+from grader.model.score import counted, points_text
 from grader.report.pictures import ASCII, Drawing
 from grader.report.safe import prose
 from grader.report.terminal import exercise_lines, mistake_lines
-from grader.student.advice import after_run, hints
-from grader.student.given import reset_sentences
+from grader.student.advice import after_run, ending, hints
+from grader.student.given import reset, starter_of
 from grader.student.keys import keys
 from grader.student.pages import list_lines, show_lines, typed
 from grader.student.progress import next_row, read_progress, rows_of
@@ -44,15 +44,17 @@ class Screen:
 
     Attributes:
         say: prints lines.
-        running: tells what goes on, and for how many seconds.
-        width: columns, asked anew each time: a window may change.
+        running: shows what is running, and for how many seconds.
+        width: gives the columns, which change with the window.
         drawing: how pictures are drawn.
+        clear: clears the screen, if it is one.
     """
 
     say: Callable[..., None]
     running: Callable[[str, float], None]
     width: Callable[[], int]
     drawing: Drawing = ASCII
+    clear: Callable[[], None] = lambda: None
 
 
 class _Leave(Exception):
@@ -79,10 +81,11 @@ class Watch:
         self._seen: dict[str, str] = {}
         self._passed: dict[str, set[str]] = {}
         self._news = False
+        self._asked = False
         self._known = Known(setup)
 
     def run(self, *, poll: bool = False) -> None:
-        """Grade what is in hand, then whatever is saved.
+        """Grade the exercise, then again each time a file is saved.
 
         Raises:
             GraderError: no process of ours can be had, or the folder cannot be watched.
@@ -101,7 +104,7 @@ class Watch:
                     self._news = False
                     self._on(self._events.get())
             except _Leave:
-                self._say()  # the line that told what was running is taken back
+                self._say()  # erases the line that showed what was running
 
     # -- what comes in
 
@@ -109,24 +112,37 @@ class Watch:
         if isinstance(event, set):
             self._on_saved(event)
             return
-        if event.lower() not in _KEYS:
+        key, asked_before, self._asked = event.lower(), self._asked, False
+        if key == "r" and not asked_before and self._has_work():
+            self._asked = True
+            text = f"Restore the starter of {self._exercise.id}? Your file stays beside it. Press r again for yes."
+            self._say(*prose(text, self._screen.width()))
             return
-        _, action = _KEYS[event.lower()]
+        if key not in _KEYS:
+            if asked_before:
+                self._say("Nothing was restored.")
+            return
+        _, action = _KEYS[key]
         try:
             action(self)
-        except GraderError as error:  # such as a hint that is not there: told, and the watch goes on
+        except GraderError as error:  # such as a hint that does not exist: the watch goes on
             self._say(*prose(str(error), self._screen.width()))
+
+    def _has_work(self) -> bool:
+        """Whether there is a file that is not the starter."""
+        path = self._exercise.starter
+        return path.is_file() and path.read_bytes() != starter_of(self._course, self._exercise)
 
     def _on_saved(self, paths: set[Path]) -> None:
         # What else was saved meanwhile belongs to the same moment; keys wait their turn.
-        kept: list[str] = []
+        typed_keys: list[str] = []
         while not self._events.empty():
             event = self._events.get()
             if isinstance(event, set):
                 paths |= event
             else:
-                kept.append(event)
-        for key in kept:
+                typed_keys.append(event)
+        for key in typed_keys:
             self._events.put(key)
         resolved = {path.resolve() for path in paths}
         saved = [item for item in self._course.exercises if item.starter.resolve() in resolved]
@@ -147,8 +163,10 @@ class Watch:
         place = ids.index(self._exercise.id) + 1
         ahead = [row for row in (*rows[place:], *rows[:place]) if row.state in ("not_started", "started")]
         if not ahead or ahead[0].exercise.id == self._exercise.id:
-            found = next_row(self._course, rows, progress)
-            self._say("All other exercises are solved." if found else "You have solved the course.")
+            if next_row(self._course, rows, progress):
+                self._say("You have solved all other exercises.")
+            else:
+                self._say(*(line for text in ending(self._course, rows) for line in prose(text, self._screen.width())))
             return
         self._exercise = ahead[0].exercise
         self._seen.pop(self._exercise.id, None)
@@ -174,7 +192,7 @@ class Watch:
         self._say(*after_run(self._course, report, self._screen.width()), self._bar())
 
     def _reset(self) -> None:
-        sentences = reset_sentences(self._course, self._exercise)
+        sentences = reset(self._course, self._exercise)
         self._say(*(line for text in sentences for line in prose(text, self._screen.width())))
         # Saved by us: the same content is not graded again.
         self._grade()
@@ -184,15 +202,16 @@ class Watch:
     def _grade(self) -> None:
         exercise = self._exercise
         if not exercise.starter.is_file():
-            self._say(f"{typed(exercise.starter)} is not there; save it again, or press r for the starter")
+            self._say(f"There is no file {typed(exercise.starter)}. Save it again, or press r for the starter.")
             self._seen.pop(exercise.id, None)
             return
-        # With the files beside it, which it may import. An editor that writes the same again asks for nothing.
+        # With the files beside it, which it may import. An editor may save the same text again: that is not graded.
         handed_in = self._read([exercise])
         if self._seen.get(exercise.id) == handed_in.digest:
             return
         self._seen[exercise.id] = handed_in.digest
         started = time.monotonic()
+        self._screen.clear()
         self._say("", f"{time.strftime('%H:%M:%S')}  checking {typed(exercise.starter)} ...")
         report = self._graded(handed_in, [exercise], alone=True)
         seconds = time.monotonic() - started
@@ -210,17 +229,17 @@ class Watch:
         return RunPlan(self._course, exercises, self._setup, runs_untouched=alone, has_folder=True, compiles=True)
 
     def _diagnose(self, graded: GradedExercise, handed_in: Submission) -> None:
-        """Say which known mistake it looks like. The verdict is there by then: nobody waits for this to read it."""
+        """Say which known mistake it looks like, after the verdict, so that the verdict need not wait."""
         assert self._lanes is not None
         work = Work(self._plan([graded.exercise], alone=True), graded.exercise, handed_in)
-        found = self._lanes.explain(work, graded, self._known)
-        self._say(*mistake_lines(found, self._screen.width()))
+        explained = self._lanes.explain(work, graded, self._known)
+        self._say(*mistake_lines(explained, self._screen.width()))
 
     def _read(self, exercises: Sequence[Exercise]) -> Submission:
         return read_submission(self._course.root, exercises, author=self._course.root.resolve().name)
 
     def _running(self, what: str, seconds: float) -> None:
-        # Whoever wants to leave does not wait for an endless loop of theirs.
+        # A student who wants to leave does not wait for their endless loop.
         with self._events.mutex:
             leaves = "q" in (event for event in self._events.queue if isinstance(event, str))
         if leaves:
@@ -230,23 +249,24 @@ class Watch:
     # -- lines
 
     def _changes(self, graded: GradedExercise) -> Iterator[str]:
-        """What is another way than after the last save."""
+        """How many checks changed since the last save."""
         passed = {row.check.id for row in graded.checks if row.outcome.verdict is Verdict.PASSED}
         before = self._passed.get(graded.exercise.id)
         if graded.checks and graded.checks[0].check.id != "load":
             self._passed[graded.exercise.id] = passed
             if before is not None and before != passed:
                 better, worse = len(passed - before), len(before - passed)
-                told = [f"{better} more pass" if better else "", f"{worse} no longer" if worse else ""]
-                yield f"since the last save: {', '.join(filter(None, told))}"
+                texts = [f"{counted(better, 'more check')} passed" if better else ""]
+                texts += [f"{counted(worse, 'check')} no longer passed" if worse else ""]
+                yield f"Since the last save: {' and '.join(filter(None, texts))}."
 
     def _bar(self) -> str:
         rows = rows_of(self._course, read_progress(self._course))
         done = sum(row.state in ("done", "known") for row in rows)
-        told = f"{done} of {len(rows)} exercises"
-        long = min(_BAR, self._screen.width() - len(f"[] {told}"))
+        text = f"{done} of {len(rows)} exercises"
+        long = min(_BAR, self._screen.width() - len(f"[] {text}"))
         full = long * done // max(1, len(rows))
-        return f"[{'#' * full}{'.' * (long - full)}] {told}"
+        return f"[{'#' * full}{'.' * (long - full)}] {text}"
 
     def _legend(self) -> Iterator[str]:
         """What each key does, in as many lines as it takes."""

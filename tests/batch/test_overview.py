@@ -141,7 +141,7 @@ def test_a_group_becomes_a_wrong_answer(graded: Graded, type_grade: WarmGrade) -
     assert graded.grade("ada", FOUR_TIMES).diagnosis is None
     assert "which is not TODO" in " ".join(problems(graded, draft))
     again = type_grade("report", str(graded.out), "--draft", name, cwd=graded.root)
-    assert (again.returncode, "is there already" in again.stderr) == (2, True)
+    assert (again.returncode, "exists already" in again.stderr) == (2, True)
     draft.write_text(re.sub(r"TODO: .*", "You doubled twice.", text))
     assert problems(graded, draft) == []
     assert {graded.grade(author, ANSWERS[author]).diagnosis for author in ("ada", "bo", "cy")} == {"You doubled twice."}

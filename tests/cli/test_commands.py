@@ -30,7 +30,7 @@ def test_untouched_course_is_not_run(type_grade: WarmGrade, home: Path) -> None:
     assert ran.returncode == 1
     assert ran.stdout.count("not started") == 2
     assert "0 / 15 points" in ran.stdout
-    assert "Next: 01-1 Double it. Open\n      exercises/01_basics/double/double.py" in ran.stdout
+    assert "Next: 01-1 Double it, in\n      exercises/01_basics/double/double.py" in ran.stdout
 
 
 def test_solved_in_place(home: Path) -> None:
@@ -41,7 +41,7 @@ def test_solved_in_place(home: Path) -> None:
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert "15 / 15 points" in ran.stdout
     assert "15 / 15 points" in (home / "page.html").read_text(encoding="utf-8")
-    assert "All that could run here passed." in ran.stdout
+    assert "All checks that can run here passed." in ran.stdout
     assert max(map(len, ran.stdout.split("\n"))) <= 80
     assert ran.stdout.isascii()
 
@@ -53,7 +53,7 @@ def test_one_exercise_from_a_folder_inside(type_grade: WarmGrade, home: Path) ->
     assert ran.returncode == 1
     assert "8.3 / 10 points" in ran.stdout
     assert "the result is not the argument itself" in ran.stdout
-    assert "Next: mend double, then run  grade double" in ran.stdout
+    assert "Next: fix double, then run  grade double" in ran.stdout
 
 
 def test_a_known_mistake_is_told(type_grade: WarmGrade, home: Path) -> None:
@@ -130,9 +130,9 @@ def test_released_copy_is_honest_about_hidden_checks(home: Path) -> None:
     starter(home, "double").write_text(RIGHT)
     ran = run_grade("double", cwd=home)
     assert ran.returncode == 0
-    assert "5 / 10 points" in ran.stdout
-    assert "2 more checks decide 5 points when you hand in." in ran.stdout
-    assert "shown 5 / 5 points; 5 more are decided by hidden checks when you hand in" in ran.stdout
+    assert "5 / 10 points" not in ran.stdout
+    assert "2 hidden checks will decide 5 more points at hand-in." in ran.stdout
+    assert "5 / 5 points, 5 more at hand-in" in ran.stdout
 
 
 def test_folder_that_cannot_be_written_to(type_grade: WarmGrade, home: Path) -> None:
@@ -158,7 +158,7 @@ def test_folder_that_cannot_be_written_to(type_grade: WarmGrade, home: Path) -> 
         (["batch", "nowhere", "--out", "o"], "grade: nowhere is neither a folder with submissions nor a zip of one"),
         (
             ["batch", ".", "--out", "o", "--handin", "w"],
-            "grade: there is no hand-in 'w' in this course; known are week1",
+            "grade: this course has no hand-in 'w'; it has week1",
         ),
         (["--seed", "x"], "'x' is not a valid integer"),
     ],
@@ -199,10 +199,16 @@ def test_options_of_pytest_change_nothing(home: Path, tmp_path: Path) -> None:
     assert ran.returncode == 0, ran.stdout + ran.stderr
 
 
-def test_help_says_the_three_ways(type_grade: WarmGrade) -> None:
-    """Help shows how a student calls it, line by line."""
-    ran = type_grade("--help", cwd=Path.cwd())
-    assert "  grade predict_strides     grade one exercise, by id or number (02-1)\n" in ran.stdout
+def test_help_is_in_groups(type_grade: WarmGrade) -> None:
+    """Help has the commands in groups, those of a newcomer first, each in a sentence that does not end early."""
+    lines = type_grade("--help", cwd=Path.cwd()).stdout.splitlines()
+    titles = [line for line in lines if line.endswith(":") and not line.startswith(" ")]
+    assert titles[:4] == ["Start here:", "Learning:", "Teaching:", "CI and authoring:"]
+    place = lines.index("Start here:")
+    assert [line.split()[0] for line in lines[place + 1 : place + 10]] == [
+        *("start", "next", "open", "[EXERCISE]...", "watch", "try", "hint", "show", "list")
+    ]
+    assert not [line for line in lines[place:] if line.endswith("...") and "[" not in line]
 
 
 def test_report_that_cannot_be_written_is_told_at_once(type_grade: WarmGrade, home: Path, tmp_path: Path) -> None:

@@ -30,19 +30,24 @@ def test_an_exercise_from_the_first_try_to_the_reference(home: Path) -> None:
     """Two lost runs offer a hint, full marks the reference with its counters and what comes next."""
     double(home).write_text(WRONG)
     assert "Stuck?" not in run_grade("double", cwd=home).stdout
-    assert run_grade("double", cwd=home).stdout.endswith("Stuck? The first of three hints:  grade hint double\n")
+    assert run_grade("double", cwd=home).stdout.endswith(
+        "Stuck? Here is the first of three hints:  grade hint double\n"
+    )
     refused = run_grade("show", "double", "--reference", cwd=home)
     assert refused.returncode == 2
-    assert "the reference is shown once double has had full marks" in refused.stderr
+    assert "the solutions are shown once you have full marks for double" in refused.stderr
     double(home).write_text(RIGHT)
     done = run_grade("double", cwd=home)
     assert done.returncode == 0
     assert done.stdout.endswith(
-        "Compare it with the reference:  grade show double --reference\nNext: 01-2 Sum without a loop:  grade next\n"
+        "Compare your code with the reference and 1 other right solution:\n"
+        "grade show double --reference\n"
+        "Play: find the fault that this plants in your code:  grade break double\n"
+        "Next: 01-2 Sum without a loop:  grade next\n"
     )
     shown = run_grade("show", "1-1", "--reference", cwd=home).stdout
     assert "def double(x):" in shown
-    assert "Nothing is counted in the checks of this exercise." in shown
+    assert "The checks of this exercise count nothing, so there are no numbers to compare." in shown
     listed = json.loads(run_grade("list", "--json", cwd=home).stdout)["exercises"]
     assert [(row["state"], row["earned"], row["solved"]) for row in listed] == [
         ("done", 10, True),
@@ -64,9 +69,9 @@ def test_counters_stand_beside_those_of_the_reference(type_grade: WarmGrade, hom
     progress = home / ".grade/progress.json"
     progress.write_text(progress.read_text().replace('"solved": false', '"solved": true'))
     shown = type_grade("show", "total", "--reference", cwd=home)
-    assert [line.split()[:2] for line in shown.stdout.splitlines()[-2:]] == [["yours", "2"], ["reference", "1"]]
+    assert [line.split()[:2] for line in shown.stdout.splitlines()[-3:-1]] == [["yours", "2"], ["reference", "1"]]
     told = type_grade("show", "total", "--reference", "--plain", cwd=home).stdout
-    assert told.endswith("    operations: yours 2, reference 1.\n")
+    assert told.endswith("    operations: yours 2, reference 1, product 2.\n")
 
 
 def test_what_has_not_changed_is_told_again(type_grade: WarmGrade, home: Path) -> None:
@@ -86,9 +91,10 @@ def test_rules_and_totals(type_grade: WarmGrade, home: Path) -> None:
     double(home).write_text(double(COURSES / "tiny").read_text().split("\n\n\n")[0] + "\n\n\n" + WRONG)
     ran = type_grade("1-1", "C3", "--json", str(home / "report.json"), cwd=home)
     assert ran.returncode == 0
-    assert "  1 of 4 checks run.\n" in ran.stdout
-    assert "1.7 / 10 points\n8.3 of the points are decided by checks that were not to run this time" in ran.stdout
-    assert "What ran passed. For all checks:  grade double" in ran.stdout
+    assert "  1 of 4 checks ran.\n" in ran.stdout
+    assert "1.7 / 1.7 points, 8.3 more by checks that did not run" in ran.stdout
+    assert " in part " in ran.stdout
+    assert "The checks that ran passed. To run all checks:  grade double" in ran.stdout
     (exercise,) = json.loads((home / "report.json").read_text())["exercises"]
     assert exercise["score"] == {"earned": 1.7, "possible": 10.0, "undecided": 8.3}
     assert exercise["left_out"] == {"checks": 3, "points": 8.3}
@@ -96,7 +102,7 @@ def test_rules_and_totals(type_grade: WarmGrade, home: Path) -> None:
     assert [row["id"] for row in exercise["checks"]] == ["in_place"]
     lost = type_grade("1-1", "c1", cwd=home)
     assert lost.returncode == 1
-    assert "2 of 4 checks run." in lost.stdout
+    assert "2 of 4 checks ran." in lost.stdout
 
 
 @pytest.mark.parametrize("start", ["fork", "spawn"])
@@ -106,8 +112,8 @@ def test_stop_at_the_first_that_loses_points(home: Path, start: str) -> None:
     (home / "exercises/01_basics/total/total.py").write_text("def total(x):\n    return x.sum()\n")
     ran = run_grade("-x", "--start", start, cwd=home)
     assert ran.returncode == 1
-    assert "1 of 4 checks run." in ran.stdout
-    assert "0 of 2 checks run." in ran.stdout or "0 of 3 checks run." in ran.stdout
+    assert "1 of 4 checks ran." in ran.stdout
+    assert "0 of 2 checks ran." in ran.stdout or "0 of 3 checks ran." in ran.stdout
     assert "BROKEN" not in ran.stdout
     double(home).write_text(RIGHT)
     assert run_grade("-x", "--start", start, cwd=home).returncode == 0
@@ -118,11 +124,11 @@ def test_stop_at_the_first_that_loses_points(home: Path, start: str) -> None:
     [
         (["double", "C9"], "double has no rule C9; its rules are C1, C2, C3"),
         (["C1"], "C1 is a rule of some exercise; say of which one: grade EXERCISE C1"),
-        (["show", "01"], "01 is a module; name one exercise of it: double, total"),
+        (["show", "01"], "01 is a module; name one of its exercises: double, total"),
         (["show", "dubble"], "did you mean double?"),
-        (["hint", "double", "--again"], "you have seen no hint of double yet: grade hint double"),
+        (["hint", "double", "--again"], "you have seen no hint of double yet; the first one:  grade hint double"),
         (["list", "--state", "won"], "'won' is not one of 'not-started', 'started', 'done', 'known'"),
-        (["list", "--topic", "T9"], "no topic of this course is 'T9'"),
+        (["list", "--topic", "T9"], "this course has no topic 'T9'"),
         (["reset", "total", "more"], "unexpected extra argument"),
         (["update"], "has a course of its own, and was not made by  grade start"),
     ],
@@ -139,7 +145,7 @@ def test_hints_come_one_after_another(type_grade: WarmGrade, home: Path) -> None
     """Each call shows the next; --again those that were seen, --all all; without a name it is the next exercise's."""
     outs = [type_grade("hint", *words, cwd=home).stdout for words in ([], ["1-1"], ["double"], ["double"])]
     assert [out.split("\n")[0] for out in outs[:3]] == [f"Hint {number} of 3 for double" for number in (1, 2, 3)]
-    assert outs[3] == "You have seen all 3 hints: grade hint double --again\n"
+    assert outs[3] == "You have seen all 3 hints. To read them again:  grade hint double --again\n"
     assert type_grade("hint", "double", "--again", cwd=home).stdout.count("Hint") == 3
     assert type_grade("hint", "total", "--all", cwd=home).stdout.count("Hint") == 3
 
@@ -150,7 +156,7 @@ def test_a_folder_that_cannot_be_written_to(type_grade: WarmGrade, home: Path) -
     double(home).write_text(RIGHT)
     ran = type_grade("double", cwd=home)
     assert ran.returncode == 0
-    assert "Next: 01-2 Sum without a loop:  grade next\nprogress is not kept: File exists" in ran.stdout
+    assert "Next: 01-2 Sum without a loop:  grade next\nyour progress is not saved: File exists" in ran.stdout
     assert "reference" not in ran.stdout
     hint = type_grade("hint", "double", cwd=home).stdout
     assert "Hint 1 of 3" in hint

@@ -35,10 +35,11 @@ def test_names_as_people_type_them(name: str, found: list[str]) -> None:
     ("name", "told"),
     [
         ("totl", "no exercise or command 'totl'; did you mean total"),
-        ("01-3", "no exercise or command '01-3'; did you mean 01-"),
-        ("1-22", "did you mean 01-2"),
+        ("01-3", "no exercise or command '01-3'; module 01 has 01-1, 01-2"),
+        ("1-22", "module 01 has 01-1, 01-2"),
+        ("99-9", "the numbers are 01-1 to 01-2:  grade list  shows them"),
         ("verfy", "did you mean verify"),
-        ("zzzzzz", "exercises go by their names and by their numbers, 01-1 to 01-2"),
+        ("zzzzzz", "no exercise or command 'zzzzzz';  grade list  shows the exercises"),
     ],
 )
 def test_wrong_name_is_answered_with_the_nearest(name: str, told: str) -> None:

@@ -83,7 +83,7 @@ def test_cause_comes_first() -> None:
         *("CRASH", "C1", "Title of first", "0 / 0.5"),
         *("your `double` raised TypeError: no", "double.py, line 3\n    x @ 2", "To see it:", "print(double(1))"),
         "This looks like: You double twice.",
-        *("C1", "1 more check stops at this", "0 / 0.5"),
+        *("C1", "1 more check fails for the same reason", "0 / 0.5"),
         *("FAIL", "C1", "Title of value", "0 / 0.5"),
         *("pass", "C1", "1 check", "0.5 / 0.5"),
     ]

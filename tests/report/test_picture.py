@@ -65,9 +65,9 @@ def test_wrong_cells_are_marked_by_shape() -> None:
         "| 1 | 2 |    | 1 |>3<|",
         "| 3 | 4 |    |>2<| 4 |",
         "+---+---+    +---+---+",
-        "> < marks the wrong elements",
+        "> < marks wrong values",
     ]
-    assert sentence_of(GRID) == "Wrong elements: [0, 1] is 3, expected 2; [1, 0] is 2, expected 3."
+    assert sentence_of(GRID) == "Wrong elements: at [0, 1] expected 2, got 3; at [1, 0] expected 3, got 2."
     assert [svg_of(GRID).count(f">&gt;{cell}&lt;<") for cell in "132"] == [0, 1, 1]
 
 
@@ -76,7 +76,7 @@ def test_one_below_the_other_where_it_is_narrow() -> None:
     wide = Picture(grid=Grid((("1000", "2000"),), (("1000", "3000"),), ((False, True),), 1))
     drawn = lines_of(wide, 26, ASCII)
     assert [line for line in drawn if line in ("expected", "got")] == ["expected", "got"]
-    assert lines_of(wide, 12, ASCII) == ["Wrong elements: [1] is 3000, expected 2000."]
+    assert lines_of(wide, 12, ASCII) == ["Wrong elements: at [1] expected 2000, got 3000."]
 
 
 def test_each_place_of_a_storage_tells_who_reads_it() -> None:

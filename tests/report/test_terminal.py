@@ -170,7 +170,7 @@ def test_what_is_written_is_told_before_what_is_not() -> None:
     wrong = row("first", "failed", "values", "wrong value")
     told = Told.of([*waits, wrong])
     assert (told.cause, told.lost, told.unwritten) == (wrong, (), waits)
-    assert "  skip    2 checks wait for what is not written yet (C1)" in "\n".join(lines(*waits, wrong))
+    assert "  skip    2 checks need code that is not written yet (C1)" in "\n".join(lines(*waits, wrong))
     alone = Told.of(waits)
     assert (alone.cause, alone.lost, alone.unwritten) == (waits[0], (), waits[1:])
 

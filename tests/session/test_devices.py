@@ -126,7 +126,7 @@ def test_cuda_is_told_what_it_needs(course: Course, tmp_path: Path) -> None:
     if not torch.cuda.is_available():
         ran = run_grade("double", "--device", "cuda", "--submission", str(tmp_path), cwd=course.root)
         assert ran.returncode == StartError.exit_status
-        assert "PyTorch finds no device of the type cuda on this machine; leave out --device" in ran.stderr
+        assert "PyTorch finds no cuda device on this machine; without --device" in ran.stderr
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no CUDA device here")

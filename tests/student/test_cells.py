@@ -134,7 +134,7 @@ def test_messages_name_cells() -> None:
     (shown,) = in_cells(graded, module).checks
     assert shown.outcome.message == (
         "your notebook raised TypeError: no\n    In [2], line 2, in double\n        x @ 2\n\n"
-        "To see it, in a cell of its own:\n    import torch\n    print(1)"
+        "To see it, run in a cell of its own:\n    import torch\n    print(1)"
     )
 
 
@@ -143,7 +143,7 @@ def test_wrong_requests_are_sentences(tmp_path: Path) -> None:
     request = {"name": "double", "course": str(COURSES / "tiny"), "folder": str(tmp_path), "cells": [], "names": []}
     with NotebookGrader(print) as grader:
         assert grader.answer({**request, "name": "duble"})["error"].endswith("did you mean double?")
-        assert grader.answer({**request, "name": "01"})["error"].startswith("01 is a module; name one exercise")
+        assert grader.answer({**request, "name": "01"})["error"].startswith("01 is a module; name one of its exercises")
         assert "there is no course here" in grader.answer({**request, "course": str(tmp_path)})["error"]
-        told = "no cell that ran has code for double, such as `double`: run your cells first"
+        told = "no cell that ran defines `double`, which double needs; run your cells first"
         assert grader.answer(request)["error"] == told

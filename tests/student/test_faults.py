@@ -21,21 +21,21 @@ def f(x,  y, mask):   # odd   spaces stay
 
 
 def planted(told: str) -> list[str]:
-    return [fault.source for fault in faults_of(TEXT) if fault.told == told]
+    return [fault.source for fault in faults_of(TEXT) if fault.what == told]
 
 
 @pytest.mark.parametrize(
     ("told", "old", "new"),
     [
-        ("`keepdim=` was lost", "dim=1,\n              keepdim=True)", "dim=1)"),
-        ("it went along another dim", "dim=1", "dim=0"),
-        ("`dtype=` was lost", ", dtype=torch.float64", ""),
-        ("a dtype was another one", "torch.float64", "torch.float32"),
-        ("two dims were swapped", "zeros(3, 4", "zeros(4, 3"),
-        ("`add_` was `add`, which is not in place", "add_(", "add("),
-        ("the operands of a product were swapped", "torch.where(mask, x, y) @ z", "z @ torch.where(mask, x, y)"),
-        ("a comparison was turned round", "x > 1", "x <= 1"),
-        ("a copy was returned", "[x > 1]", "[x > 1].clone()"),
+        ("`keepdim=` is missing", "dim=1,\n              keepdim=True)", "dim=1)"),
+        ("it works along another dim", "dim=1", "dim=0"),
+        ("`dtype=` is missing", ", dtype=torch.float64", ""),
+        ("it uses another dtype", "torch.float64", "torch.float32"),
+        ("two dims are swapped", "zeros(3, 4", "zeros(4, 3"),
+        ("`add` is not in place; you had `add_`", "add_(", "add("),
+        ("the operands of a matrix product are swapped", "torch.where(mask, x, y) @ z", "z @ torch.where(mask, x, y)"),
+        ("a comparison is reversed", "x > 1", "x <= 1"),
+        ("it returns a copy", "[x > 1]", "[x > 1].clone()"),
     ],
 )
 def test_one_place_changes(told: str, old: str, new: str) -> None:
@@ -46,7 +46,7 @@ def test_one_place_changes(told: str, old: str, new: str) -> None:
 def test_masks_are_turned_round_in_three_ways() -> None:
     """A `~` is lost, another is added, the branches of `where` are swapped."""
     ways = [("~mask", "mask"), ("~mask", "~(~mask)"), ("mask, x, y", "mask, y, x")]
-    assert sorted(planted("a mask was turned round")) == sorted(TEXT.replace(old, new, 1) for old, new in ways)
+    assert sorted(planted("a mask is inverted")) == sorted(TEXT.replace(old, new, 1) for old, new in ways)
 
 
 def test_every_fault_is_python_and_is_one() -> None:

@@ -72,7 +72,7 @@ def test_a_fault_is_planted_that_checks_see(course: Course, double: Exercise, fo
 def test_a_fault_that_nobody_sees_is_not_planted(course: Course, double: Exercise, fork_lane: Lane) -> None:
     """A text of which all faults keep full marks, or which has none, is not broken."""
     double.starter.write_text("import torch\n\n\ndouble = lambda x: 2 * x\ndouble_ = lambda x: x.mul_(2)\n")
-    with pytest.raises(CourseError, match="no fault was found"):
+    with pytest.raises(CourseError, match="no fault suits"):
         choose(course, double, FORK, InLane(fork_lane), random.Random(3))
 
 
@@ -110,31 +110,31 @@ def test_a_fault_is_looked_for_and_given_up(
 ) -> None:
     """As it is typed: refused where nothing is planted; planted; not found yet; given up; planted again, and found."""
     monkeypatch.setattr("grader.runner.pool.open_lane", lambda *given, **named: nullcontext(fork_lane))
-    assert "nothing is planted in double" in run("break", "double", "--give-up").output
-    assert "One fault is in" in run("break", "double", "--seed", "1").output
+    assert "no fault is planted in double" in run("break", "double", "--give-up").output
+    assert "has one fault now" in run("break", "double", "--seed", "1").output
     assert beside(double) == ["double.py", "double.py.old"]
-    assert "Not yet:" in run("break", "double").output
+    assert "The fault is still there:" in run("break", "double").output
     told = run("break", "double", "--give-up").output
-    assert "This was it:" in told
+    assert "You did not find it this time. The fault was in line" in told
     assert f"    yours   {'return x * 2' if 'x * 2' in told else 'return x.mul_(2)'}\n" in told
     run("break", "double", "--seed", "2")
     double.starter.write_text(MINE)
-    assert "Found!" in run("break", "double").output
+    assert "You found it! The fault was in line" in run("break", "double").output
     assert double.starter.read_text() == MINE
     assert beside(double) == ["double.py"]
 
 
 def test_an_own_check_is_tried(course: Course, double: Exercise) -> None:
     """After full marks a template is written; what is caught and missed is counted, and no wrong answer is named."""
-    assert "has had full marks" in run("catch", "double").output
+    assert "once you have full marks" in run("catch", "double").output
     write_progress(course, Progress({"double": Standing("done", 1000, solved=True)}))
-    assert "is yours to write" in run("catch", "double").output
+    assert "is a check for you to write" in run("catch", "double").output
     own = course.root / "my_checks/check_double.py"
     assert "student.double(...), student.double_(...)" in own.read_text()
     own.write_text(OWN)
     tried = run("catch", "double")
     assert tried.exit_code == 1
-    assert "It refuses none of 2 right answers.\nIt catches 1 of 2 known wrong answers.\n" in tried.output
+    assert "All 2 right answers pass your check.\nYour check catches 1 of 2 known wrong answers.\n" in tried.output
     assert "missed: 1 that breaks" in tried.output
     assert "changes_input" not in tried.output
 
@@ -143,9 +143,9 @@ def test_a_check_that_asks_too_much_is_told_first() -> None:
     """A right answer that is refused comes before what is caught, with what the check said of it."""
     found = list(caught_lines(Caught(3, (("C1", "C2"), ("C1", "C2")), 2, ("the result is wrong\nexpected  1",)), 60))
     assert found == [
-        "It refuses 1 of 2 right answers, so it is too strict:",
+        "1 of 2 right answers fail your check, so it is too strict. It says:",
         "    the result is wrong",
         "    asked  1",
-        "It catches 1 of 3 known wrong answers.",
+        "Your check catches 1 of 3 known wrong answers.",
         "    missed: 2 that break C1 and C2",
     ]

@@ -13,7 +13,7 @@ from support import COURSES
 from grader.course import layout
 from grader.course.load import load_course
 from grader.model.errors import CourseError
-from grader.student.given import Change, is_behind, start, update
+from grader.student.given import Change, changed_checks, is_behind, restore_checks, start, update, update_sentences
 
 DOUBLE = Path("exercises/01_basics/double/double.py")
 CHECKS = Path("exercises/01_basics/double/check_double.py")
@@ -74,7 +74,7 @@ def test_folder_with_something_else_is_refused(source: Path, tmp_path: Path, the
     folder = tmp_path / "used"
     folder.mkdir()
     (folder / there).write_text("mine")
-    with pytest.raises(CourseError, match=f"holds something else \\({there}\\).*choose a new folder"):
+    with pytest.raises(CourseError, match=f"is not empty \\(it has {there}\\).*choose a new folder"):
         start(source, folder)
     assert [path.name for path in folder.iterdir()] == [there]
 
@@ -97,7 +97,7 @@ def test_start_on_a_file_or_in_a_closed_folder(source: Path, tmp_path: Path) -> 
     (tmp_path / "file").write_text("")
     with pytest.raises(CourseError, match="is a file"):
         start(source, tmp_path / "file")
-    with pytest.raises(CourseError, match="cannot be filled: Not a directory"):
+    with pytest.raises(CourseError, match="cannot be written to: Not a directory"):
         start(source, tmp_path / "file" / "below")
 
 
@@ -110,8 +110,8 @@ def test_update_brings_what_was_mended(home: Path, source: Path) -> None:
     (source / "exercises/01_basics/README.md").write_text("A page.\n")
     assert is_behind(home)
     assert {(change.path.name, change.kind) for change in update(source, home)} == {
-        ("check_double.py", "mended"),
-        ("double.py", "mended"),
+        ("check_double.py", "corrected"),
+        ("double.py", "corrected"),
         ("README.md", "new"),
     }
     assert (home / DOUBLE).read_text().endswith("# better\n")
@@ -124,7 +124,7 @@ def test_update_never_writes_over_the_students_work(home: Path, source: Path) ->
     (home / DOUBLE).write_text("mine = 1\n")
     assert update(source, home) == []
     mend(source / DOUBLE, "# better\n")
-    assert update(source, home) == [Change(DOUBLE, "kept")]
+    assert update(source, home) == [Change(DOUBLE, "beside")]
     assert (home / DOUBLE).read_text() == "mine = 1\n"
     beside = home / f"{DOUBLE}.new"
     assert beside.read_text() == (source / DOUBLE).read_text()
@@ -137,7 +137,7 @@ def test_update_of_line_ends(home: Path, source: Path) -> None:
     """A file of which git or an editor changed the line ends is untouched."""
     (home / DOUBLE).write_bytes((home / DOUBLE).read_bytes().replace(b"\n", b"\r\n"))
     mend(source / DOUBLE, "# better\n")
-    assert update(source, home) == [Change(DOUBLE, "mended")]
+    assert update(source, home) == [Change(DOUBLE, "corrected")]
 
 
 def test_update_restores_what_is_missing(home: Path, source: Path) -> None:
@@ -157,10 +157,10 @@ def test_update_when_an_exercise_is_gone(home: Path, source: Path) -> None:
     (source / "course.yaml").write_text(text)
     kinds = {change.path.name: change.kind for change in update(source, home)}
     assert kinds == {
-        "course.yaml": "mended",
-        "total.py": "orphan",
-        "check_total.py": "gone",
-        "exercise.yaml": "gone",
+        "course.yaml": "corrected",
+        "total.py": "yours",
+        "check_total.py": "removed",
+        "exercise.yaml": "removed",
     }
     assert (home / "exercises/01_basics/total/total.py").read_text() == "mine = 1\n"
 
@@ -170,9 +170,28 @@ def test_damaged_note_overwrites_nothing(home: Path, source: Path, note: str) ->
     """Without knowing what was given, all that differs is the student's; no path leads out of the folder."""
     (home / DOUBLE).write_text("mine = 1\n")
     (home / layout.GIVEN).write_text(note)
-    assert update(source, home) == [Change(DOUBLE, "kept")]
+    assert update(source, home) == [Change(DOUBLE, "beside")]
     assert (home / DOUBLE).read_text() == "mine = 1\n"
     assert "course.yaml" in json.loads((home / layout.GIVEN).read_text())["files"]
+
+
+def test_a_changed_check_is_noticed_and_restored(home: Path, source: Path) -> None:
+    """A check that only the student changed is reported by update, and comes back; the changed one stays beside it."""
+    mend(home / CHECKS, "# easier\n")
+    course = load_course(home)
+    double = course.exercises[0]
+    assert changed_checks(course, double) == [CHECKS]
+    changes = update(source, home)
+    assert changes == [Change(CHECKS, "changed")]
+    sentence = "You have changed check_double.py. To restore it:  grade reset double --checks"
+    assert next(update_sentences(changes)) == sentence
+    restored = list(restore_checks(course, double))
+    assert "is restored" in restored[0]
+    assert "check_double.py.old" in restored[1]
+    assert (home / CHECKS).read_text() == (source / CHECKS).read_text()
+    assert changed_checks(course, double) == []
+    with pytest.raises(CourseError, match="are unchanged"):
+        list(restore_checks(course, double))
 
 
 def test_update_elsewhere(source: Path, tmp_path: Path) -> None:

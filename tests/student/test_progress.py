@@ -12,7 +12,7 @@ from support import COURSES
 
 from grader.course.load import load_course
 from grader.model import Check, Course, Environment, GradedCheck, GradedExercise, Outcome, Report, Score, Verdict
-from grader.student.advice import advice
+from grader.student.advice import advice, side_effects
 from grader.student.progress import Progress, Standing, read_progress, write_progress
 
 _WRONG = '{"last": "", "exercises": {"x": {"state": "done", "earned": %s, "solved": 1, "tries": 0, "hints": %s}}}'
@@ -90,7 +90,7 @@ def test_damaged_file_is_begun_anew(course: Course, text: str) -> None:
     (course.root / ".grade/progress.json").write_bytes(text.encode("latin-1"))
     progress = read_progress(course)
     assert progress.standings == {}
-    assert progress.problem == ".grade/progress.json was damaged; progress begins anew"
+    assert progress.problem == ".grade/progress.json was damaged, so your progress starts from zero"
     assert write_progress(course, progress.after(report(course, 300))) == ""
     assert read_progress(course).problem == ""
 
@@ -98,8 +98,8 @@ def test_damaged_file_is_begun_anew(course: Course, text: str) -> None:
 def test_folder_that_cannot_be_written_to(course: Course) -> None:
     """It is a sentence with the cause."""
     (course.root / ".grade").write_text("in the way of a folder, as who runs the tests may write everywhere")
-    assert write_progress(course, Progress()) == "progress is not kept: File exists (.grade/progress.json)"
-    assert read_progress(course).problem == "progress cannot be read: Not a directory"
+    assert write_progress(course, Progress()) == "your progress is not saved: File exists (.grade/progress.json)"
+    assert read_progress(course).problem == "your progress cannot be read: Not a directory"
 
 
 def test_hint_is_offered_after_two_tries(course: Course) -> None:
@@ -108,9 +108,9 @@ def test_hint_is_offered_after_two_tries(course: Course) -> None:
     once = Progress().after(lost)
     assert list(advice(course, lost, once)) == []
     twice = once.after(lost)
-    assert list(advice(course, lost, twice)) == ["Stuck? The first of three hints:  grade hint double"]
+    assert list(advice(course, lost, twice)) == ["Stuck? Here is the first of three hints:  grade hint double"]
     seen = twice.with_("double", replace(twice.of("double"), hints=2))
-    assert list(advice(course, lost, seen)) == ["Stuck? The third of three hints:  grade hint double"]
+    assert list(advice(course, lost, seen)) == ["Stuck? Here is the third of three hints:  grade hint double"]
     all_seen = twice.with_("double", replace(twice.of("double"), hints=3))
     assert list(advice(course, lost, all_seen)) == []
 
@@ -121,12 +121,13 @@ def test_after_full_marks_reference_and_next(course: Course) -> None:
     course.exercises[0].starter.write_text("x = 1\n")
     lines = list(advice(course, done, Progress().after(done)))
     assert lines == [
-        "Compare it with the reference:  grade show double --reference",
+        "Compare your code with the reference and 1 other right solution:  grade show double --reference",
+        "Play: find the fault that this plants in your code:  grade break double",
         "Next: 01-2 Sum without a loop:  grade next",
     ]
     shutil.rmtree(course.root / "solutions")
     without = load_course(course.root)
-    assert "reference is not in this copy" in next(
+    assert "This copy of the course has no solutions" in next(
         advice(without, report(without, 1000, "done"), Progress().after(done))
     )
 
@@ -140,5 +141,26 @@ def test_progress_is_written_in_one_step(course: Course, monkeypatch: pytest.Mon
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "replace", interrupted)
-    assert write_progress(course, Progress()) == "progress is not kept: No space left on device (.grade/progress.json)"
+    assert (
+        write_progress(course, Progress())
+        == "your progress is not saved: No space left on device (.grade/progress.json)"
+    )
     assert read_progress(course) == good
+
+
+@pytest.mark.parametrize(
+    ("code", "sentence"),
+    [
+        ("open('log.txt', 'w').write('x')", "writes a file"),
+        ("torch.save(x, 'x.pt')", "writes a file"),
+        ("os.system('ls')", "starts a program"),
+        ("open('data.txt').read()", ""),
+        ("x.save(3)", ""),
+    ],
+)
+def test_files_and_programs_are_mentioned(course: Course, code: str, sentence: str) -> None:
+    """What the sandbox drops in silence is said in a sentence with its line."""
+    exercise = course.exercises[0]
+    exercise.starter.write_text(f"import os, torch\n\n{code}\n")
+    assert " ".join(side_effects(exercise)).startswith(f"Line 3 of double.py {sentence}" if sentence else "")
+    assert bool(list(side_effects(exercise))) == bool(sentence)

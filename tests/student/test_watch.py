@@ -110,17 +110,17 @@ def test_what_is_saved_is_graded(tmp_path: Path) -> None:
         assert "your `double` is not written yet" in watched.until("0 of 2 exercises")
         assert "n next  h hint" in watched.until("q quit")
         watched.save(RIGHT.replace("x.mul_(2)", "2 * x"))
-        assert "since the last save: 3 more pass" in watched.until("0 of 2 exercises")
+        assert "Since the last save: 3 more checks passed." in watched.until("0 of 2 exercises")
         watched.save("def double(x:\n")
         assert "does not load: SyntaxError" in watched.until("0 of 2 exercises")
         (watched.root / DOUBLE).unlink()
-        watched.until("is not there; save it again, or press r for")
+        watched.until("Save it again, or press r for the starter")
         watched.save(RIGHT.replace("2 * x", "3 * x").replace("mul_(2)", "mul_(3)"))
         assert "This looks like: You tripled it; double means two times." in watched.until("0 of 2 exercises")
         watched.save(RIGHT)
         seen = watched.until("1 of 2 exercises")
         assert "10 / 10 points" in seen
-        assert "since the last save: 3 more pass" in seen
+        assert "Since the last save: 3 more checks passed." in seen
         watched.save("def total(x):\n    return x.sum()\n", "exercises/01_basics/total/total.py")
         assert "5 / 5 points" in watched.until("2 of 2 exercises")
 
@@ -144,7 +144,12 @@ def test_keys(tmp_path: Path) -> None:
         watched.press("a")
         watched.until("01-1 Double it: 10 / 10")
         watched.press("r")
-        watched.until("is the starter again")
+        watched.until("Press r again for yes.")
+        watched.press("x")
+        watched.until("Nothing was restored.")
+        for _ in range(2):
+            watched.press("r")
+        watched.until("is restored")
         assert list((watched.root / DOUBLE).parent.glob("*old*"))
         watched.save("def double(x):\n    while True: pass\n\n\ndef double_(x):\n    while True: pass\n")
         watched.until("checking")

@@ -39,11 +39,11 @@ class Item:
         verdict: a check's, or "not_started", "withheld", "left_out", "not_reached".
         kind: how it counts.
         score: in hundredths.
-        text: what the student is told, or "".
+        text: the message for the student, or "".
         shown: whether students have the check.
         seconds: how long it took, as far as that may be told.
         line: where in the student's file, or None.
-        is_cause: whether it is the one of its exercise that is to be mended first.
+        is_cause: whether it is the one of its exercise to fix first.
     """
 
     exercise: ExerciseEntry
@@ -83,18 +83,18 @@ def _items(exercise: ExerciseEntry) -> Iterator[Item]:
         yield _item(exercise, row, is_cause=row.graded is cause)
     checks, points = exercise.withheld.checks, exercise.withheld.exact
     if checks:
-        text = f"{counted(checks, 'hidden check')}: {points_text(points)} points are decided when you hand in"
+        text = f"{counted(checks, 'hidden check')} will decide {points_text(points)} points at hand-in"
         score = Score(0, points, points)
         yield Item(exercise, "withheld", "Hidden checks", "withheld", Kind.OPEN, score, text, shown=False)
     checks, points = exercise.left_out.checks, exercise.left_out.exact
     if checks:
-        text = f"{counted(checks, 'check')} left out, as asked for"
+        text = f"{counted(checks, 'check')} did not run, because only others were chosen"
         yield Item(exercise, "left_out", "Checks left out", "left_out", Kind.OPEN, Score(0, points, points), text)
     parts = [row.graded.score.possible for row in exercise.checks]
     rest = exercise.score.exact.possible - sum(parts) - exercise.withheld.exact - exercise.left_out.exact
     if rest > 0:  # of an exercise of which no check was run, or some not yet
         if exercise.state == "not_started":
-            text = "the starter is as it was given out, or no file was handed in"
+            text = "the file is the unchanged starter, or no file was handed in"
             yield Item(exercise, "not_started", "Not started", "not_started", Kind.LOST, Score(0, rest), text)
         else:
             what = "these checks; their" if exercise.checks else "this exercise; its"
@@ -167,8 +167,8 @@ def cut(text: str, most: int) -> str:
     """A text that is no longer than that, and says so where it ends early."""
     if len(text) <= most:
         return text
-    kept = text[:most].rpartition("\n")[0] or text[:most]
-    return f"{kept}\n({len(text) - len(kept)} more characters)"
+    beginning = text[:most].rpartition("\n")[0] or text[:most]
+    return f"{beginning}\n({len(text) - len(beginning)} more characters)"
 
 
 def number(hundredths: int) -> float | int:

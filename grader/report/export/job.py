@@ -28,7 +28,7 @@ _LARGEST = 900_000
 _MOST_ANNOTATIONS = 10
 """GitHub shows ten of a kind for each step."""
 
-_NO_POINTS = "Points are not told here, as everybody can read this."
+_NO_POINTS = "Points are not shown here, because this page is public."
 
 Fold = Callable[[str, str], tuple[str, str]]
 
@@ -96,7 +96,7 @@ def _annotations(items: Sequence[Item], options: Options) -> Iterator[str]:
     for item in causes[:_MOST_ANNOTATIONS]:
         yield _annotation("error", item, options)
     if len(causes) > _MOST_ANNOTATIONS:
-        yield f"::notice::{len(causes) - _MOST_ANNOTATIONS} more exercises have something to mend; see the summary"
+        yield f"::notice::{len(causes) - _MOST_ANNOTATIONS} more exercises have something to fix; see the summary"
     open_ = [item for item in items if item.kind is Kind.OPEN and item.verdict in ("broken", "inconclusive")]
     for item in open_[:_MOST_ANNOTATIONS]:
         yield _annotation("warning", item, options)
@@ -106,8 +106,8 @@ def _annotation(word: str, item: Item, options: Options) -> str:
     properties = {"title": f"{item.exercise.name}: {item.title}"}
     if file := options.path_of(item.exercise.file):
         properties = {"file": file, "line": str(item.line or 1)} | properties
-    told = ",".join(f"{name}={for_workflow_property(value)}" for name, value in properties.items())
-    return f"::{word} {told}::{for_workflow_message(cut(item.text, _MOST_TEXT) or item.title)}"
+    facts = ",".join(f"{name}={for_workflow_property(value)}" for name, value in properties.items())
+    return f"::{word} {facts}::{for_workflow_message(cut(item.text, _MOST_TEXT) or item.title)}"
 
 
 def _seconds(graded_at: str) -> int:

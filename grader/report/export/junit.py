@@ -38,11 +38,11 @@ def _suite(root: ElementTree.Element, exercise: ExerciseEntry, items: Sequence[I
         suite.set("file", _line(exercise.file))
     properties = ElementTree.SubElement(suite, "properties")
     score = exercise.score.exact
-    facts = {"earned": score.earned, "possible": score.possible, "undecided": score.undecided}
-    told = {name: points_text(points) for name, points in facts.items()} | {"state": exercise.state}
+    points = {"earned": score.earned, "possible": score.possible, "undecided": score.undecided}
+    facts = {name: points_text(number) for name, number in points.items()} | {"state": exercise.state}
     if exercise.diagnosis:
-        told["diagnosis"] = exercise.diagnosis
-    for name, value in told.items():
+        facts["diagnosis"] = exercise.diagnosis
+    for name, value in facts.items():
         ElementTree.SubElement(properties, "property", {"name": name, "value": _line(value)})
     for item in items:
         _case(suite, item)
@@ -55,8 +55,8 @@ def _case(suite: ElementTree.Element, item: Item) -> None:
     text = for_terminal(item.text)
     if item.kind is not Kind.PASSED:
         tag = "skipped" if item.kind is Kind.OPEN else "error" if item.verdict in _ERRORS else "failure"
-        found = ElementTree.SubElement(case, tag, {"type": item.verdict, "message": text.split("\n")[0]})
-        found.text = text
+        element = ElementTree.SubElement(case, tag, {"type": item.verdict, "message": text.split("\n")[0]})
+        element.text = text
     out = ElementTree.SubElement(case, "system-out")
     out.text = f"{score_text(item.score)} points"
 

@@ -1,6 +1,6 @@
-"""`grade break`: a student's own solution with one fault planted, for them to find. Their file is kept beside it.
+"""`grade break`: one fault is planted in a student's own solution, for them to find. Their file is saved beside it.
 
-A fault counts only if checks see it: each is graded like any submission before it is planted.
+Before a fault is planted, it is graded like a submission: the checks must see it.
 """
 
 from __future__ import annotations
@@ -29,6 +29,8 @@ from grader.student.progress import read_progress, ready_folder, write_progress
 
 _MOST_TRIED = 24
 _NO_TENSOR_FAULT = ("load", "name", "signature")
+_SENSELESS = ("AttributeError", "NameError", "NotImplementedError", "TypeError", "SyntaxError")
+"""What Python raises where a fault does not suit the value: a tuple has no `.clone()`."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,7 @@ class Planted:
 
     Attributes:
         old: the name of the file beside it that has the student's own text.
-        told: what was done.
+        what: what is wrong.
         was: the line, as the student wrote it.
         now: the line with the fault.
         line: its number.
@@ -45,7 +47,7 @@ class Planted:
     """
 
     old: str
-    told: str
+    what: str
     was: str
     now: str
     line: int
@@ -55,11 +57,11 @@ class Planted:
 def planted_in(course: Course, exercise: Exercise) -> Planted | None:
     """The fault that is in an exercise's file, or None."""
     try:
-        found = from_json(Planted, _note(course, exercise).read_bytes())
+        planted = from_json(Planted, _note(course, exercise).read_bytes())
     except (OSError, FormatError):
         return None
-    # Whoever has put the file back already has nothing planted.
-    return found if (exercise.starter.parent / Path(found.old).name).is_file() else None
+    # A student who has put the file back has no fault in it.
+    return planted if (exercise.starter.parent / Path(planted.old).name).is_file() else None
 
 
 def play(
@@ -82,26 +84,25 @@ def play(
         give_up: whether the fault is named, and the student's own file brought back.
 
     Raises:
-        CourseError: nothing is planted, or nothing can be.
-        GraderError: a process of ours cannot be had.
+        CourseError: no fault is planted, or none can be.
+        GraderError: a process of ours cannot be started.
     """
     planted = planted_in(course, exercise)
     if planted is None and give_up:
-        raise CourseError(f"nothing is planted in {exercise.id};  grade break {exercise.id}  does")
+        raise CourseError(f"no fault is planted in {exercise.id}. To plant one:  grade break {exercise.id}")
     with open_lanes([exercise], setup, hidden=(course.root,), watch=running) as lanes:
         if planted is not None:
             yield from _look_for(course, exercise, setup, lanes, planted, give_up=give_up)
             return
-        yield "Looking for a fault that the checks see ..."
         if graded(course, exercise, setup, lanes).exercises[0].state != "done":
-            raise CourseError(f"{exercise.id} has no full marks yet; there is something to find in it already")
+            raise CourseError(f"{exercise.id} does not have full marks yet; first find the faults that it has")
         fault = choose(course, exercise, setup, lanes, random.Random(seed))  # noqa: S311  a game
     planted = plant(course, exercise, fault)
-    yield f"One fault is in {typed(exercise.starter)} now, and nothing else was changed."
-    yield f"Your own file is beside it, {planted.old}; looking into it would be cheating."
-    yield f"Find it. What fails:  grade {exercise.id}"
-    yield f"Found?                grade break {exercise.id}"
-    yield f"Too hard?             grade break {exercise.id} --give-up"
+    yield f"{typed(exercise.starter)} has one fault now; nothing else was changed."
+    yield f"Your own file is saved beside it, as {planted.old}. Do not look into it: find the fault."
+    yield f"To see what fails:        grade {exercise.id}"
+    yield f"When you have fixed it:   grade break {exercise.id}"
+    yield f"To give up:               grade break {exercise.id} --give-up"
 
 
 def _look_for(
@@ -109,22 +110,22 @@ def _look_for(
 ) -> Iterator[str]:
     """Whether the fault was found."""
     report = graded(course, exercise, setup, lanes)
-    found = report.exercises[0].state == "done"
-    if not found and not give_up:
+    solved = report.exercises[0].state == "done"
+    if not solved and not give_up:
         rows = report.exercises[0].checks
         failing = sum(row.outcome.verdict.decided and row.outcome.verdict is not Verdict.PASSED for row in rows)
-        yield f"Not yet: {failing} of {len(rows)} checks fail. What they say:  grade {exercise.id}"
+        yield f"The fault is still there: {failing} of {len(rows)} checks fail. To see why:  grade {exercise.id}"
         return
     replaced = restore(course, exercise, planted)
-    report = report if found else graded(course, exercise, setup, lanes)
+    report = report if solved else graded(course, exercise, setup, lanes)
     write_progress(course, read_progress(course).after(report))
-    yield "Found!" if found else "This was it:"
-    yield f"In line {planted.line} {planted.told}."
+    found = "You found it!" if solved else "You did not find it this time."
+    yield f"{found} The fault was in line {planted.line}: {planted.what}."
     yield f"    yours   {planted.was}"
     yield f"    broken  {planted.now}"
-    yield f"{typed(exercise.starter)} is your own file again"
+    yield f"{typed(exercise.starter)} is your own file again."
     if replaced is not None:
-        yield f"What was there is beside it, {replaced.name}, and is not graded"
+        yield f"The version with your changes is beside it, as {replaced.name}; it is not graded."
 
 
 def graded(course: Course, exercise: Exercise, setup: Setup, lanes: Engine) -> Report:
@@ -134,17 +135,17 @@ def graded(course: Course, exercise: Exercise, setup: Setup, lanes: Engine) -> R
 
 
 def choose(course: Course, exercise: Exercise, setup: Setup, lanes: Engine, chance: random.Random) -> Fault:
-    """A fault of the student's text that checks see, and that is no error of names; rather one that raises nothing.
+    """A fault of the student's text that the checks see and that suits the values; preferably one that raises nothing.
 
     Raises:
         CourseError: there is none.
     """
     handed_in = _read(course, exercise)
     try:
-        found = faults_of(handed_in.files[exercise.id][exercise.file_name].decode("utf-8"))
+        possible = faults_of(handed_in.files[exercise.id][exercise.file_name].decode("utf-8"))
     except (ValueError, SyntaxError):  # it passes, so that Python can read it: by a cookie or a mark at its beginning
-        raise CourseError(f"{exercise.file_name} is not in plain UTF-8; save it so, without a mark") from None
-    faults = _shuffled(found, chance)
+        raise CourseError(f"{exercise.file_name} is not in plain UTF-8; save it as UTF-8") from None
+    faults = _shuffled(possible, chance)
     raises: Fault | None = None
     for fault in faults[:_MOST_TRIED]:
         files = {**handed_in.files[exercise.id], exercise.file_name: fault.source.encode()}
@@ -156,15 +157,15 @@ def choose(course: Course, exercise: Exercise, setup: Setup, lanes: Engine, chan
         if seen is Verdict.CRASHED:
             raises = raises or fault
     if raises is None:
-        raise CourseError(f"no fault was found that fits your {exercise.file_name} and that its checks see")
+        raise CourseError(f"no fault suits {exercise.file_name} so that its checks see it; try another exercise")
     return raises
 
 
 def _shuffled(faults: list[Fault], chance: random.Random) -> list[Fault]:
-    """In an order of chance in which kinds take turns, so that what is frequent is not likelier."""
+    """In a random order in which kinds take turns, so that a frequent kind is not likelier."""
     kinds: dict[str, list[Fault]] = {}
     for fault in faults:
-        kinds.setdefault(fault.told, []).append(fault)
+        kinds.setdefault(fault.what, []).append(fault)
     groups = list(kinds.values())
     chance.shuffle(groups)
     for group in groups:
@@ -173,18 +174,18 @@ def _shuffled(faults: list[Fault], chance: random.Random) -> list[Fault]:
     return [group[turn] for turn in range(longest) for group in groups if turn < len(group)]
 
 
-def _seen(found: GradedExercise) -> Verdict | None:
-    """How the first check ended that lost points; None where nothing was lost, or by no fault of tensors."""
-    for row in found.checks:
-        lost = row.outcome.verdict.decided and row.outcome.verdict is not Verdict.PASSED
-        if lost:
-            names = row.outcome.cause in _NO_TENSOR_FAULT or "NameError" in row.outcome.message
-            return None if names else row.outcome.verdict
+def _seen(broken: GradedExercise) -> Verdict | None:
+    """How the first check ended that lost points; None if none did, or if the fault does not suit the value."""
+    for row in broken.checks:
+        outcome = row.outcome
+        if outcome.verdict.decided and outcome.verdict is not Verdict.PASSED:
+            senseless = any(name in outcome.message for name in _SENSELESS)
+            return None if senseless or outcome.cause in _NO_TENSOR_FAULT else outcome.verdict
     return None
 
 
 def plant(course: Course, exercise: Exercise, fault: Fault) -> Planted:
-    """Keep the student's file beside its place, and put the one with the fault there.
+    """Save the student's file beside its place, and put the one with the fault there.
 
     Raises:
         CourseError: nothing can be written.
@@ -194,7 +195,7 @@ def plant(course: Course, exercise: Exercise, fault: Fault) -> Planted:
         text = path.read_bytes()
         was, now = (source.split("\n")[fault.line - 1].strip() for source in (text.decode("utf-8"), fault.source))
         old = free_name(path)
-        planted = Planted(old.name, fault.told, was, now, fault.line, _digest(fault.source.encode("utf-8")))
+        planted = Planted(old.name, fault.what, was, now, fault.line, _digest(fault.source.encode("utf-8")))
         ready_folder(course.root)
         _note(course, exercise).parent.mkdir(exist_ok=True)
         # In this order: wherever it is interrupted, the student's own text is in a file, and known to be.
@@ -207,22 +208,22 @@ def plant(course: Course, exercise: Exercise, fault: Fault) -> Planted:
 
 
 def restore(course: Course, exercise: Exercise, planted: Planted) -> Path | None:
-    """Put the student's own file back; give where the other one is now, if it says anything else.
+    """Put the student's own file back; give the place of the other one, if the student has changed it.
 
     Raises:
         CourseError: nothing can be written.
     """
     path, old = exercise.starter, exercise.starter.parent / Path(planted.old).name
-    kept = None
+    saved = None
     try:
         if path.is_file() and path.read_bytes() != old.read_bytes() and _digest(path.read_bytes()) != planted.digest:
-            kept = free_name(path)
-            os.replace(path, kept)
+            saved = free_name(path)
+            os.replace(path, saved)
         os.replace(old, path)
         _note(course, exercise).unlink(missing_ok=True)
     except OSError as error:
         raise CourseError(f"{Places.of(exercise).starter.as_posix()} cannot be written: {error.strerror}") from None
-    return kept
+    return saved
 
 
 def _read(course: Course, exercise: Exercise) -> Submission:

@@ -1,4 +1,4 @@
-"""`grade catch`: a student's own check, held against the known wrong and right answers of an exercise.
+"""`grade catch`: a student's own check, run on the known wrong and right answers of an exercise.
 
 The check is the student's code, and what it says counts for nothing. It runs in a check process of its own, which holds
 no check, no reference and no score of ours, as freely as any script that they start themselves; the answers run in
@@ -32,9 +32,9 @@ class Caught:
 
     Attributes:
         wrong: how many wrong answers there are.
-        missed: of each wrong answer that got through, the rules that it breaks.
+        missed: for each wrong answer that passed, the rules that it breaks.
         right: how many right answers there are.
-        refused: of each right answer that was refused, what the check said.
+        refused: for each right answer that failed, the message of the check.
     """
 
     wrong: int
@@ -83,9 +83,9 @@ from grader.check import check, same, same_shape, same_values, shares, unchanged
 
 @check("C1")
 def check_mine(student):
-    """What you look at, in a few words"""
+    """What this check examines, in a few words"""
     # Call the answer: {calls}
-    # Then say what must hold, as in
+    # Then write what must hold, as in
     #     same_values(student.total(torch.tensor([1.0, 2.0])), 3.0)
     # or with a plain assert. You may write several checks.
 '''
@@ -103,7 +103,7 @@ def caught_by(course: Course, exercise: Exercise, setup: Setup) -> Caught:
 
     Raises:
         CourseError: this copy has no answers, or the check cannot be read or fails by itself.
-        GraderError: a process of ours cannot be had.
+        GraderError: a process of ours cannot be started.
     """
     assert exercise.reference is not None
     wrong = [read_answer(exercise, path) for path in exercise.wrong]
@@ -116,7 +116,7 @@ def caught_by(course: Course, exercise: Exercise, setup: Setup) -> Caught:
         if problem := lanes.collected().problems.get(own.id):
             raise CourseError(f"{where} cannot be read\n{problem}")
         if not lanes.checks_of(own):
-            raise CourseError(f"{where} has no check: a function whose name begins with check_, below @check(...)")
+            raise CourseError(f"{where} has no check; write a function check_... below @check(...)")
         against = partial(_said, exercise, own, lanes, setup, where)
         refused = [said for answer in right if (said := against(answer)) is not None]
         missed = [answer for answer in wrong if against(answer) is None]
@@ -124,11 +124,11 @@ def caught_by(course: Course, exercise: Exercise, setup: Setup) -> Caught:
 
 
 def _said(exercise: Exercise, own: Exercise, lanes: Lanes, setup: Setup, where: str, answer: Answer) -> str | None:
-    """What the check says against an answer; None if it lets it through."""
+    """What the check says against an answer; None if the answer passes."""
     run = lanes.run(own, as_submitted(exercise, answer.source), setup.seed, Part(with_tries=False))
     for outcome in run.outcomes:
         if outcome.verdict is Verdict.BROKEN:
-            raise CourseError(f"{where}: check_{outcome.check} fails by itself: {_first(outcome)}")
+            raise CourseError(f"{where}: check_{outcome.check} has an error of its own: {_first(outcome)}")
     against = (outcome for outcome in run.outcomes if outcome.verdict.decided)
     return next((outcome.message for outcome in against if outcome.verdict is not Verdict.PASSED), None)
 
@@ -139,11 +139,11 @@ def _first(outcome: Outcome) -> str:
 
 def _broken_rules(exercise: Exercise, answer: Answer) -> tuple[str, ...]:
     """The rules that a wrong answer breaks: what it says itself, and that of the check that must catch it."""
-    found = set(answer.breaks)
+    rules = set(answer.breaks)
     for path in (exercise.shown_checks, exercise.hidden_checks):
         if path is not None:
-            found |= {rule for id, rule in _rules_of(path) if id == answer.caught_by.split("[")[0]}
-    return tuple(sorted(found & set(exercise.contract), key=lambda rule: (len(rule), rule)))
+            rules |= {rule for id, rule in _rules_of(path) if id == answer.caught_by.split("[")[0]}
+    return tuple(sorted(rules & set(exercise.contract), key=lambda rule: (len(rule), rule)))
 
 
 def _rules_of(path: Path) -> Iterator[tuple[str, str]]:
@@ -154,15 +154,15 @@ def _rules_of(path: Path) -> Iterator[tuple[str, str]]:
                 yield name.removeprefix("check_"), rule
 
 
-def caught_lines(found: Caught, width: int) -> Iterator[str]:
-    """What a check caught, and the right answers that it refused."""
-    caught = found.wrong - len(found.missed)
-    if found.refused:
-        yield f"It refuses {len(found.refused)} of {found.right} right answers, so it is too strict:"
-        yield from prose(found.refused[0], width, "    ", "  ")
+def caught_lines(caught: Caught, width: int) -> Iterator[str]:
+    """What a check caught, and the right answers that fail it."""
+    if caught.refused:
+        yield f"{len(caught.refused)} of {caught.right} right answers fail your check, so it is too strict. It says:"
+        yield from prose(caught.refused[0], width, "    ", "  ")
     else:
-        yield f"It refuses none of {found.right} right answers."
-    yield f"It catches {caught} of {found.wrong} known wrong answers{'' if found.missed else ': all of them'}."
-    # By their rules alone: what a wrong answer does is what there is to find.
-    for rules, number in Counter(found.missed).items():
-        yield f"    missed: {number} that {'breaks' if number == 1 else 'break'} {' and '.join(rules) or 'a rule'}"
+        yield f"All {caught.right} right answers pass your check."
+    number = caught.wrong - len(caught.missed)
+    yield f"Your check catches {number if caught.missed else 'all'} of {caught.wrong} known wrong answers."
+    # Only their rules are named: the student is to find what the wrong answers do.
+    for rules, count in Counter(caught.missed).items():
+        yield f"    missed: {count} that {'breaks' if count == 1 else 'break'} {' and '.join(rules) or 'a rule'}"

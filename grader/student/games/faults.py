@@ -1,7 +1,7 @@
-"""Tensor faults that can be planted in a text, one at a time: only the place of the fault changes, all else stays.
+"""Tensor faults that can be planted in a text, one at a time; the rest of the text stays as it is.
 
-A view becomes a copy, dims are swapped, a `dtype=`, `device=` or `keepdim=` is lost, a mask is turned round. Whether a
-fault matters is for the checks to say.
+A view becomes a copy, dims are swapped, `dtype=`, `device=` or `keepdim=` is dropped, a mask is inverted. The checks
+decide whether a fault matters, and whether it makes sense for the value at hand.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-_LOST_KEYWORDS = (
+_DROPPED_KEYWORDS = (
     "dtype",
     "device",
     "keepdim",
@@ -21,7 +21,7 @@ _LOST_KEYWORDS = (
     "dim",
     "requires_grad",
 )
-_LOST_CALLS = (
+_DROPPED_CALLS = (
     *("clone", "contiguous", "detach", "double", "float", "long", "int", "bool", "to", "type", "t", "flip"),
     *("unsqueeze", "squeeze", "transpose", "permute", "abs", "sqrt"),
 )
@@ -39,7 +39,7 @@ _DTYPES = {
     "long": "int",
     "bool": "uint8",
 }
-_TURNED: dict[type[ast.cmpop], str] = {
+_REVERSED: dict[type[ast.cmpop], str] = {
     ast.Lt: ">=",
     ast.LtE: ">",
     ast.Gt: "<=",
@@ -66,12 +66,12 @@ class Fault:
     """One fault.
 
     Attributes:
-        told: what was done, in a sentence.
+        what: what is wrong, in a clause.
         line: the number of the line.
         source: the whole text with the fault.
     """
 
-    told: str
+    what: str
     line: int
     source: str
 
@@ -81,13 +81,13 @@ class _Edit:
     start: int
     end: int
     text: str
-    told: str
+    what: str
 
 
 def faults_of(source: str) -> list[Fault]:
     """All faults that can be planted in the functions of a text, each of them once."""
     text = _Text(source)
-    found: dict[str, Fault] = {}
+    faults: dict[str, Fault] = {}
     for function in (node for node in ast.walk(text.tree) if isinstance(node, ast.FunctionDef)):
         for statement in function.body:
             for node in ast.walk(statement):
@@ -95,8 +95,8 @@ def faults_of(source: str) -> list[Fault]:
                     changed = source[: edit.start] + edit.text + source[edit.end :]
                     if changed != source and _compiles(changed):
                         line = source.count("\n", 0, edit.start) + 1
-                        found.setdefault(changed, Fault(edit.told, line, changed))
-    return list(found.values())
+                        faults.setdefault(changed, Fault(edit.what, line, changed))
+    return list(faults.values())
 
 
 class _Text:
@@ -132,36 +132,36 @@ def _edits(node: ast.AST, text: _Text) -> Iterator[_Edit]:
             start, end = text.span(value)
             plain = isinstance(value, ast.Name | ast.Call | ast.Attribute | ast.Subscript)
             copied = f"{text.of(value)}.clone()" if plain else f"({text.of(value)}).clone()"
-            yield _Edit(start, end, copied, "a copy was returned")
+            yield _Edit(start, end, copied, "it returns a copy")
         case ast.Call():
             yield from _calls(node, text)
         case ast.Attribute(value=ast.Name(id="torch"), attr=name) if name in _DTYPES:
             start, end = text.span(node)
-            yield _Edit(start, end, f"torch.{_DTYPES[name]}", "a dtype was another one")
+            yield _Edit(start, end, f"torch.{_DTYPES[name]}", "it uses another dtype")
         case ast.Attribute(value=value, attr="T" | "mT"):
-            yield _Edit(text.span(value)[1], text.span(node)[1], "", "a transpose was lost")
-        case ast.Compare(left=left, ops=[operator], comparators=[right]) if type(operator) in _TURNED:
+            yield _Edit(text.span(value)[1], text.span(node)[1], "", "a transpose is missing")
+        case ast.Compare(left=left, ops=[operator], comparators=[right]) if type(operator) in _REVERSED:
             start, end = text.span(left)[1], text.span(right)[0]
-            yield _Edit(start, end, f" {_TURNED[type(operator)]} ", "a comparison was turned round")
+            yield _Edit(start, end, f" {_REVERSED[type(operator)]} ", "a comparison is reversed")
         case ast.UnaryOp(op=ast.Invert(), operand=operand):
-            yield _Edit(*text.span(node), text.of(operand), "a mask was turned round")
+            yield _Edit(*text.span(node), text.of(operand), "a mask is inverted")
         case ast.BinOp(left=left, op=ast.MatMult(), right=right):
-            yield from _swapped(left, right, text, "the operands of a product were swapped")
+            yield from _swapped(left, right, text, "the operands of a matrix product are swapped")
         case ast.BinOp(left=left, op=operator, right=right) if type(operator) in _OTHERS:
             between = text.source[text.span(left)[1] : text.span(right)[0]]
             sign, other = _OTHERS[type(operator)]
             changed = between.replace(sign, other)
-            yield _Edit(text.span(left)[1], text.span(right)[0], changed, f"there was `{other}` for `{sign}`")
+            yield _Edit(text.span(left)[1], text.span(right)[0], changed, f"`{other}` stands where you had `{sign}`")
         case ast.Subscript(slice=ast.expr() as index):
             if (element := _OTHER_ELEMENT.get(text.of(index))) is not None:
-                yield _Edit(*text.span(index), element, "another element was taken")
+                yield _Edit(*text.span(index), element, "it takes another element")
 
 
 def _calls(node: ast.Call, text: _Text) -> Iterator[_Edit]:
     parts: list[ast.expr | ast.keyword] = [*node.args, *node.keywords]
     parts.sort(key=text.span)
     for place, part in enumerate(parts):
-        if isinstance(part, ast.keyword) and part.arg in _LOST_KEYWORDS:
+        if isinstance(part, ast.keyword) and part.arg in _DROPPED_KEYWORDS:
             yield _without(parts, place, text)
         if isinstance(part, ast.keyword) and part.arg in ("dim", "axis"):
             yield from _other_dim(part.value, text)
@@ -169,21 +169,21 @@ def _calls(node: ast.Call, text: _Text) -> Iterator[_Edit]:
         return
     owner, name = node.func.value, node.func.attr
     of_torch = isinstance(owner, ast.Name) and owner.id in ("torch", "np", "F")
-    if name in _LOST_CALLS and not of_torch:
-        yield _Edit(text.span(owner)[1], text.span(node)[1], "", f"`.{name}(...)` was lost")
+    if name in _DROPPED_CALLS and not of_torch:
+        yield _Edit(text.span(owner)[1], text.span(node)[1], "", f"`.{name}(...)` is missing")
     if name.endswith("_") and not name.startswith("_") and not of_torch:
         _, end = text.span(node.func)
-        yield _Edit(end - 1, end, "", f"`{name}` was `{name[:-1]}`, which is not in place")
+        yield _Edit(end - 1, end, "", f"`{name[:-1]}` is not in place; you had `{name}`")
     args = node.args
     if name in _DIM_FIRST and len(args) > of_torch:
         yield from _other_dim(args[int(of_torch)], text)
     if name in _ORDERED and len(args) >= 2 and (not of_torch or name in _MAKERS):
-        yield from _swapped(args[0], args[1], text, "two dims were swapped")
+        yield from _swapped(args[0], args[1], text, "two dims are swapped")
     if name == "where" and len(args) == 3:
-        yield from _swapped(args[1], args[2], text, "a mask was turned round")
+        yield from _swapped(args[1], args[2], text, "a mask is inverted")
     if name in ("masked_fill", "masked_fill_", "masked_select") and len(args) > of_torch:
         mask = args[int(of_torch)]
-        yield _Edit(*text.span(mask), f"~({text.of(mask)})", "a mask was turned round")
+        yield _Edit(*text.span(mask), f"~({text.of(mask)})", "a mask is inverted")
 
 
 def _without(parts: list[ast.expr | ast.keyword], place: int, text: _Text) -> _Edit:
@@ -194,20 +194,20 @@ def _without(parts: list[ast.expr | ast.keyword], place: int, text: _Text) -> _E
     elif len(parts) > 1:
         end = text.span(parts[1])[0]
     name = getattr(parts[place], "arg", "")
-    return _Edit(start, end, "", f"`{name}=` was lost")
+    return _Edit(start, end, "", f"`{name}=` is missing")
 
 
 def _other_dim(value: ast.expr, text: _Text) -> Iterator[_Edit]:
     others = {"0": "-1", "1": "0", "2": "1", "-1": "0", "-2": "-1"}
     if (other := others.get(text.of(value))) is not None:
-        yield _Edit(*text.span(value), other, "it went along another dim")
+        yield _Edit(*text.span(value), other, "it works along another dim")
 
 
-def _swapped(one: ast.expr, other: ast.expr, text: _Text, told: str) -> Iterator[_Edit]:
+def _swapped(one: ast.expr, other: ast.expr, text: _Text, what: str) -> Iterator[_Edit]:
     (start, middle), (again, end) = text.span(one), text.span(other)
     if not isinstance(one, ast.Starred) and not isinstance(other, ast.Starred):
         between = text.source[middle:again]
-        yield _Edit(start, end, f"{text.of(other)}{between}{text.of(one)}", told)
+        yield _Edit(start, end, f"{text.of(other)}{between}{text.of(one)}", what)
 
 
 def _compiles(source: str) -> bool:

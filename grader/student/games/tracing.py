@@ -14,7 +14,7 @@ from grader.model.errors import CourseError
 from grader.model.messages import Part, Setup
 from grader.model.picture import Moment
 from grader.report.pictures import Drawing, lines_of, write_timelines
-from grader.report.safe import cut, for_terminal, prose
+from grader.report.safe import for_terminal, prose
 
 _MOST_DRAWN = 24
 """So many moments of a run are drawn in a terminal; the file has all."""
@@ -39,7 +39,7 @@ def traces(course: Course, exercise: Exercise, setup: Setup, lines: str | None) 
 
     Raises:
         CourseError: it has no check of devices, the lines are not Python, or there is no file.
-        GraderError: a process of ours cannot be had.
+        GraderError: a process of ours cannot be started.
     """
     if lines is not None and not _is_python(lines):
         raise CourseError("--code is not Python; write it as you would at a prompt, such as --code 'f(torch.ones(3))'")
@@ -51,19 +51,19 @@ def traces(course: Course, exercise: Exercise, setup: Setup, lines: str | None) 
         part = Part(frozenset(wanted), with_tries=False, traced={id: text for id, (_, text) in wanted.items()})
         run = lanes.run(exercise, submission.files[exercise.id], setup.seed, part)
     by_id = {outcome.check: outcome for outcome in run.outcomes}
-    found = [Traced(title, by_id[id].moments) for id, (title, _) in wanted.items()]
+    runs = [Traced(title, by_id[id].moments) for id, (title, _) in wanted.items()]
     problems: dict[str, list[str]] = {}
     for id, (title, _) in wanted.items():
         if by_id[id].message:
             problems.setdefault(by_id[id].message, []).append(title)
     # What ends all runs alike is said once.
-    return found, [f"{titles[0]}{_more(len(titles) - 1)}: {message}" for message, titles in problems.items()]
+    return runs, [f"{titles[0]}{_more(len(titles) - 1)}: {message}" for message, titles in problems.items()]
 
 
 def traced_lines(runs: Sequence[Traced], width: int, drawing: Drawing) -> Iterator[str]:
     """A timeline of each run in which something took time."""
     for run in (run for run in runs if run.moments):
-        yield cut(for_terminal(run.title, one_line=True), width)
+        yield from prose(for_terminal(run.title, one_line=True), width)
         left_out = max(0, len(run.moments) - _MOST_DRAWN)
         for line in lines_of(Picture(moments=run.moments[:_MOST_DRAWN], left_out=left_out), width - 2, drawing):
             yield from prose(line, width, "  ", "  ") if drawing.plain else [f"  {for_terminal(line, one_line=True)}"]
@@ -77,7 +77,7 @@ def write_runs(runs: Sequence[Traced], path: Path) -> None:
         CourseError: nothing took time, or the file cannot be written.
     """
     if not any(run.moments for run in runs):
-        raise CourseError("nothing was done on the device; try lines of your own with --code")
+        raise CourseError("your code did nothing on the device; run lines of your own with --code")
     try:
         write_timelines(runs, path)
     except OSError as error:
@@ -92,12 +92,12 @@ def _wanted(exercise: Exercise, checks: list[Check], lines: str | None) -> dict[
     """By id of a check that sees the simulated device, the title of what runs, and its lines."""
     on_device = [check for check in checks if check.device is Device.SIM]
     if not on_device:
-        raise CourseError(f"{exercise.id} has no check that uses a device; there is no timeline of it")
+        raise CourseError(f"{exercise.id} has no check that uses a device, so it has no timeline")
     if lines is not None:
         return {on_device[0].id: (lines, lines)}
-    found = {check.id: (check.title, "") for check in on_device if check.shown}
+    shown = {check.id: (check.title, "") for check in on_device if check.shown}
     examples = (check for check in on_device if not check.shown and _is_python(check.try_this))
-    return found | {check.id: (check.try_this, check.try_this) for check in examples}
+    return shown | {check.id: (check.try_this, check.try_this) for check in examples}
 
 
 def _is_python(text: str) -> bool:
