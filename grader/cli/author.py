@@ -210,7 +210,7 @@ def release_command(
     chosen, setup = options.handin_of(course, handin), workers.setup()
     made = release(course, chosen, setup, dest, zipped=zipped, notebooks=notebooks, say=say, meanwhile=say.meanwhile)
     say(
-        f"{made.files} files; none has any of {made.pieces} pieces of staff's files",
+        f"{made.files} files; none has any of {made.secrets} parts of staff's files",
         f"{made.withheld} hidden checks stay here and decide {points_text(made.hidden_points)} of "
         f"{points_text(made.points)} points",
     )

@@ -19,7 +19,7 @@ from grader.model.files import EPOCH_SECONDS, zip_bytes
 from grader.model.messages import Setup
 from grader.release.answers import Facts, facts_of, mistakes_of
 from grader.release.contents import Files, chosen, copied_files, page_files, yaml_files
-from grader.release.proof import Piece, pieces, prove, prove_sentences
+from grader.release.proof import Secret, prove, prove_sentences, secrets_of
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Released:
     Attributes:
         place: the folder or the zip.
         files: how many files it has.
-        pieces: for how many pieces of staff's files it was searched.
+        secrets: for how many parts of staff's files it was searched.
         withheld: how many hidden checks it does not have.
         hidden_points: hundredths of a point that these decide.
         points: hundredths of a point of all its exercises.
@@ -37,7 +37,7 @@ class Released:
 
     place: Path
     files: int
-    pieces: int
+    secrets: int
     withheld: int
     hidden_points: int
     points: int
@@ -79,7 +79,7 @@ def release(
     files = copied_files(part)
     say(f"running the known answers of {len(part.exercises)} exercises on the shown checks")
     facts: dict[str, Facts] = {}
-    secrets = tuple(pieces(course))
+    secrets = tuple(secrets_of(course))
     with open_lanes(part.exercises, setup) as lanes:
         for number, exercise in enumerate(part.exercises):
             meanwhile(f"{number} of {len(part.exercises)} exercises")
@@ -95,7 +95,7 @@ def release(
     return Released(place, len(files), len(secrets), withheld, hidden_points, points)
 
 
-def _mistakes(exercise: Exercise, lanes: Lanes, secrets: Sequence[Piece]) -> Files:
+def _mistakes(exercise: Exercise, lanes: Lanes, secrets: Sequence[Secret]) -> Files:
     """The file of an exercise's known mistakes, if shown checks tell any."""
     sealed, sentences = mistakes_of(exercise, lanes)
     if not sealed:
