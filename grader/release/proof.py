@@ -157,12 +157,12 @@ def _parts(text: str, source: Source, *, is_python: bool) -> Iterator[tuple[int,
         if len(part) >= least and number not in titles and not _OPENING.match(line.strip()):
             yield number, Kind.LINE, part
     lines = [_squeezed(_COMMENT.sub("", line)) for line in text.splitlines()]
-    for node in functions:
-        body = [part for part in node.body if not isinstance(part, ast.Expr) or not isinstance(part.value, ast.Constant)]
-        part = "".join(lines[body[0].lineno - 1 : node.end_lineno]) if body else ""
+    for function in functions:
+        body = function.body[1 if ast.get_docstring(function) is not None else 0 :]
+        part = "".join(lines[body[0].lineno - 1 : function.end_lineno]) if body else ""
         if len(part) < _SHORTEST_BODY:  # a short one with its name, since `return t[:n]` could be anywhere
-            part = "".join(lines[node.lineno - 1 : node.end_lineno])
-        yield node.lineno, Kind.FUNCTION, part
+            part = "".join(lines[function.lineno - 1 : function.end_lineno])
+        yield function.lineno, Kind.FUNCTION, part
     for node in ast.walk(tree):
         if source is Source.CHECK and isinstance(node, ast.List | ast.Tuple) and _is_input(node):
             part = _squeezed(ast.get_source_segment(text, node) or "")
