@@ -164,7 +164,7 @@ class Change:
     Attributes:
         author: whose.
         before: as it was graded before.
-        after: as it counts now.
+        after: as it was graded now.
         why: it was graded again.
         checks: those with another ending.
     """
@@ -190,20 +190,26 @@ class Diff:
 
 
 def last_regrade(course: Course, journal: Journal) -> Diff:
-    """Compare what counts with what it replaced, in the last run in which anything was replaced."""
-    rows = [row for row in journal.current() if row.replaces is not None]
+    """Compare what counts with what it replaced, in the last run in which anything was replaced.
+
+    Lower scores that did not count because of `never_lower` are compared with those that count.
+    """
+    rows = [(row, row.replaces, row.result) for row in journal.current() if row.replaces is not None]
+    rows += [(row, row.result, number) for number, row in journal.not_counted()]
     if not rows:
         return Diff("", ())
-    run = max(row.run for row in rows)
+    run = max(row.run for row, _, _ in rows)
     places = {exercise.id: place for place, exercise in enumerate(course.exercises)}
-    known = [row for row in rows if row.run == run and row.exercise in places]
+    known = [each for each in rows if each[0].run == run and each[0].exercise in places]
     changes = []
-    for row in sorted(known, key=lambda row: (row.author, places[row.exercise])):
-        assert row.replaces is not None
+    for row, earlier, later in sorted(known, key=lambda each: (each[0].author, places[each[0].exercise])):
         exercise = course.exercises[places[row.exercise]]
-        old, new = journal.result(row.replaces), journal.result(row.result)
+        old, new = journal.result(earlier), journal.result(later)
         before, after = old.outcomes.graded(exercise), new.outcomes.graded(exercise)
-        changes.append(Change(row.author, before, after, old.key.why_not(new.key), tuple(_checks(before, after))))
+        why = old.key.why_not(new.key)
+        if later != row.result:
+            why = f"{why}; not counted, because of --never-lower"
+        changes.append(Change(row.author, before, after, why, tuple(_checks(before, after))))
     return Diff(journal.started(run), changes)
 
 

@@ -136,6 +136,15 @@ class Journal(Store):
             found = self.execute(f"{columns} WHERE author = CAST(? AS TEXT)", (as_bytes(author),))
         return [Current(*row) for row in found]
 
+    def not_counted(self) -> list[tuple[int, Current]]:
+        """The lower scores that do not count because of `never_lower`: for each its result, and what counts."""
+        rows = self.execute(
+            "SELECT results.id, results.author, results.exercise, result, replaces, results.run FROM results"
+            " JOIN current USING (author, exercise) JOIN runs ON runs.id = results.run"
+            " WHERE results.id > result AND options LIKE '%never_lower=True%'"
+        )
+        return [(number, Current(*row)) for number, *row in rows]
+
     def take_over(self, other: Journal, authors: Collection[str] | None = None) -> None:
         """Write down what another journal has and this one has not, and let count what counts there.
 

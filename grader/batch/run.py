@@ -17,7 +17,7 @@ from grader.grading.schedule import schedule
 from grader.intake.collect import collect
 from grader.intake.handed import Handed, Intake, Unmatched
 from grader.model import GradedExercise, Report, Submission
-from grader.model.errors import GraderError
+from grader.model.errors import CourseError, GraderError
 
 OnReport = Callable[[Report, int, int], None]
 """Receives each new report, with its place and the number of all."""
@@ -65,6 +65,7 @@ class Summary:
         kept: how many had been graded before, and nothing changed.
         broken: those that are broken, by exercise: whose.
         lower: those whose lower score does not count, as author and exercise.
+        changed: how many results replaced one that counted before.
         stale: how many outcomes of others were found with other checks.
         unmatched: how many rows unmatched.csv has.
         unread: what nobody could be graded by, by a fault of ours: by author, why.
@@ -74,6 +75,7 @@ class Summary:
     kept: int = 0
     broken: dict[str, list[str]] = field(default_factory=dict)
     lower: list[tuple[str, str]] = field(default_factory=list)
+    changed: int = 0
     stale: int = 0
     unmatched: int = 0
     unread: dict[str, str] = field(default_factory=dict)
@@ -118,6 +120,7 @@ def grade_batch(
     options, authors = f"{plan.handin or ''} {order}", [handed.key for handed in intake.handed]
     with no_room_reported(out), open_run(out, shard, options, intake.root, authors) as (journal, secret):
         plan = replace(plan, setup=replace(plan.setup, secret=secret))
+        _refuse_another_course(plan, journal, out)
         batch = _Batch(plan, intake, place, order, journal, on_report, on_wait)
         if engine is not None:
             opened = engine(replace(plan, exercises=batch.chosen))
@@ -139,6 +142,14 @@ def grade_batch(
         if shard is None:
             on_book(reports(plan, journal))
     return batch.summary
+
+
+def _refuse_another_course(plan: RunPlan, journal: Journal, out: Path) -> None:
+    known = {item.id for item in plan.course.exercises} | {item.id for item in plan.course.broken}
+    graded = {row.exercise for row in journal.current()}
+    if graded and graded.isdisjoint(known):
+        names = ", ".join(sorted(graded)[:3])
+        raise CourseError(f"--out: {out} has the results of another course ({names}); name another folder")
 
 
 @dataclass
@@ -271,6 +282,7 @@ class _Batch:
                 if before.score.earned > graded.score.earned:
                     self.summary.lower.append((submission.author, id))
                     continue
+            self.summary.changed += id in current and current[id].result != number
             journal.let_count(submission.author, id, number)
 
     def look_over(self) -> None:

@@ -219,12 +219,16 @@ def _authors(intake: Intake, names: Sequence[str]) -> list[str]:
 def _sentences(summary: Summary, order: Order, out: Path) -> Iterator[str]:
     """What somebody should know of a run besides the table."""
     if summary.kept and not summary.graded:
-        yield "Nothing changed since the last run: nothing was graded again."
+        yield "Nothing was graded again: no submission and no check has changed since the last run."
     elif summary.kept:
         now, kept = counted(summary.graded, "exercise"), counted(summary.kept, "exercise")
         yield f"{now} graded now, {kept} graded before: nothing of those changed."
-    if order.never_lower and summary.lower:
-        yield f"{counted(len(summary.lower), 'lower score')} not counted, as --never-lower asks."
+    if summary.changed:
+        replaced = "replaces an earlier one" if summary.changed == 1 else "replace earlier ones"
+        yield f"{counted(summary.changed, 'result')} {replaced}: grade diff {out} shows which scores changed."
+    if summary.lower:
+        count = counted(len(summary.lower), "lower score")
+        yield f"Because of --never-lower, {count} did not count: grade diff {out} names them."
     if summary.stale:
         yield f"{counted(summary.stale, 'outcome')} in the table of other checks; run it for everybody to renew them."
     if summary.unmatched:

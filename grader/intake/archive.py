@@ -50,17 +50,19 @@ _LOCKED = "it is protected by a password; hand it in without one"
 
 @dataclass(frozen=True)
 class Entry:
-    """A file in an archive.
+    """A file in an archive or a folder.
 
     Attributes:
-        path: in it.
+        path: inside of it.
         read: gives so many of its bytes at most; it is called before the next entry is taken.
         why: it cannot be read, in words; else "".
+        file: where it lies, if it is a file on this disk.
     """
 
     path: PurePosixPath
     read: Callable[[int], bytes]
     why: str = ""
+    file: Path | None = None
 
 
 def is_archive(name: str) -> bool:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from grader.model import Exercise, GradedExercise, Report, Score, Verdict
 from grader.model.score import counted, points_text
-from grader.report.overview import ExerciseTally, GroupTold, Overview, middle_text
+from grader.report.overview import ExerciseTally, GroupRow, Overview
 from grader.report.safe import cut, filled, for_csv, for_terminal
 from grader.report.schema import ReportFile
 from grader.report.words import VERDICTS, score_text
@@ -70,8 +70,8 @@ def cell_text(graded: GradedExercise | None) -> str:
 def overview_lines(overview: Overview, width: int) -> Iterator[str]:
     """The class, its exercises, and what is undecided."""
     people = counted(len(overview.rows), "submission")
-    middle = middle_text([row.score for row in overview.rows])
-    yield from filled(f"{for_terminal(overview.course, one_line=True)}: {people}, {middle}".split(), "", width)
+    title = for_terminal(overview.course, one_line=True)
+    yield from filled(f"{title}: {people}, {overview.middle}".split(), "", width)
     yield ""
     yield f"{'in':>5}{'all':>5}{'mean':>6}{'known':>7}{'new':>5}  exercise"
     for tally in overview.exercises:
@@ -91,7 +91,7 @@ def _exercise(tally: ExerciseTally, width: int) -> Iterator[str]:
         yield cut(f"{'':>{_BESIDE if width >= _WIDE else len(_STEP)}}{hardest.lost} lose {told}", width)
 
 
-def group_lines(groups: Sequence[GroupTold], most: int, width: int) -> Iterator[str]:
+def group_lines(groups: Sequence[GroupRow], most: int, width: int) -> Iterator[str]:
     """The largest groups, each with an example."""
     if not groups:
         return
@@ -102,7 +102,7 @@ def group_lines(groups: Sequence[GroupTold], most: int, width: int) -> Iterator[
         yield from _group(group, width)
 
 
-def _group(group: GroupTold, width: int) -> Iterator[str]:
+def _group(group: GroupRow, width: int) -> Iterator[str]:
     example = group.example
     count = counted(len(group.authors), "submission")
     yield cut(f"{group.name}  {count} of {group.exercise.number} {group.exercise.title}", width)
