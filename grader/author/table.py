@@ -1,4 +1,4 @@
-"""What `grade verify` prints: one table, then every problem as a sentence; tables of losses and of topics."""
+"""What `grade verify` prints: one table, then every problem as a sentence; a table of losses."""
 
 from __future__ import annotations
 
@@ -8,13 +8,11 @@ from typing import Any
 
 from grader.author.judge import Proof
 from grader.author.losses import by_rule, in_order, points
-from grader.course.topics import Coverage
 from grader.model.score import counted
 from grader.report.safe import WIDTH, for_terminal
 
 _KINDS = ("starter", "reference", "right", "wrong")
 _ANSWER = 46
-_TOPIC = 52
 
 
 def proof_lines(proofs: Sequence[Proof], broken: Sequence[str] = ()) -> Iterator[str]:
@@ -87,19 +85,3 @@ def loss_lines(proofs: Sequence[Proof]) -> Iterator[str]:
             others = loss.on_others
             own = f"{','.join(in_order(loss.own))} {points(loss.total - sum(others.values()))}"
             yield f"{name:<{_ANSWER}}{points(loss.total):>6}  {own:<12}{by_rule(others)}".rstrip()
-
-
-def coverage_lines(coverage: Coverage) -> Iterator[str]:
-    """A row for each topic with the exercises and pages that teach it; then the totals."""
-    yield f"{'topic':<{_TOPIC + 7}}where"
-    for id, topic in coverage.topics.items():
-        name = for_terminal(topic.name, one_line=True)
-        name = name if len(name) <= _TOPIC else f"{name[: _TOPIC - 3]}..."
-        yield f"{id:<6}{name:<{_TOPIC}} {coverage.places(id) or '-'}"
-    yield ""
-    yield f"{len(coverage.met)} of {len(coverage.topics)} topics are taught by an exercise or on a page"
-    documents = dict.fromkeys(document for topic in coverage.topics.values() for document in topic.documents)
-    for document in documents:
-        ids = [id for id, topic in coverage.topics.items() if document in topic.documents]
-        met = sum(id in coverage.met for id in ids)
-        yield f"  {for_terminal(document, one_line=True)}: {met} of {len(ids)}"

@@ -1,6 +1,6 @@
 """`grade verify --watch`: an exercise is proved again each time one of its files is saved, in lanes that stay warm.
 
-Checks are read anew by the same process, and only what a saved file changes is run: a wrong answer alone, or all of an
+The same process reads the checks again, and only what a saved file changes is run: a wrong answer alone, or all of an
 exercise whose checks or reference have changed. Only the files of the exercise are run: unusual answers and a busy
 machine take longer, and are left to `grade verify` without `--watch`.
 """
@@ -93,7 +93,7 @@ class Watch:
         return [id for id in known if id in saved and (not self._named or id in self._named)]
 
     def _prove(self, lanes: Lanes, ids: Sequence[str]) -> None:
-        """Read the course anew, and prove these exercises of it."""
+        """Read the course again, and prove these exercises of it."""
         started = time.monotonic()
         self._say("", f"{time.strftime('%H:%M:%S')}  verifying {', '.join(ids)} ...")
         try:

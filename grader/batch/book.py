@@ -35,8 +35,8 @@ _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG)
 
 def report_of(plan: RunPlan, journal: Journal, author: str, authors: tuple[str, ...], digest: str) -> Report | None:
     """The report of a submission, with those exercises of the plan that were ever graded; None if none was."""
-    found = {row.exercise: journal.result(row.result) for row in journal.current(author)}
-    rows = [(exercise, found[exercise.id]) for exercise in plan.exercises if exercise.id in found]
+    results = {row.exercise: journal.result(row.result) for row in journal.current(author)}
+    rows = [(exercise, results[exercise.id]) for exercise in plan.exercises if exercise.id in results]
     if not rows:
         return None
     at = max(saved.at for _, saved in rows)
@@ -74,7 +74,7 @@ class Out:
     def write_report(self, report: Report, *, staff: bool) -> None:
         """Write a report, for `staff` with detail of hidden checks, if it is not there already.
 
-        The gradebook, which would tell otherwise, goes first.
+        The gradebook is removed first, as it would contradict the new report.
         """
         path = self.path / _REPORTS / f"{_file_name(report.author)}.json"
         text = report_json(report, staff=staff)
@@ -103,7 +103,7 @@ class Out:
         return path
 
     def write_unmatched(self, rows: Sequence[Unmatched]) -> None:
-        """Write what no exercise or no author was found for; nothing is there if that is nothing."""
+        """Write what belongs to no exercise or no author; without any such row there is no file."""
         path = self.path / UNMATCHED
         if rows:
             table = [("file", "author", "why"), *((row.file, row.author, row.why) for row in rows)]

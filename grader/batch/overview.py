@@ -27,9 +27,9 @@ class Class:
 
     Args:
         course: as it is now: points and starters are its.
-        journal: open; it is asked again for the files of what is looked at.
+        journal: open; the files of examples are read from it.
         out: the folder that it lies in.
-        on_report: told each report, one after another.
+        on_report: receives each report, one after another.
     """
 
     def __init__(

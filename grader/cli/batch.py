@@ -90,7 +90,7 @@ def batch_command(
     named = _named(course, only, [exercise.id for exercise in exercises], handin)
     plan = RunPlan(course, exercises, setup, handin=handin)
     with taken_in(folder, course.exercises, layout, out) as intake:
-        details(intake.told())
+        details(intake.title())
         wanted = _authors(intake, authors)
         order = Order(named, wanted, rerun or "", never_lower, (attempts or course.attempts) == "best", staff, part)
         summary = _graded(plan, intake, out, order, engine or lanes, details)
@@ -218,10 +218,10 @@ def _authors(intake: Intake, names: Sequence[str]) -> list[str]:
 
 def _sentences(summary: Summary, order: Order, out: Path) -> Iterator[str]:
     """What somebody should know of a run besides the table."""
-    if summary.kept and not summary.graded:
+    if summary.saved and not summary.graded:
         yield "Nothing was graded again: no submission and no check has changed since the last run."
-    elif summary.kept:
-        now, kept = counted(summary.graded, "exercise"), counted(summary.kept, "exercise")
+    elif summary.saved:
+        now, kept = counted(summary.graded, "exercise"), counted(summary.saved, "exercise")
         yield f"{now} graded now, {kept} graded before: nothing of those changed."
     if summary.changed:
         replaced = "replaces an earlier one" if summary.changed == 1 else "replace earlier ones"

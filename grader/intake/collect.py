@@ -48,8 +48,8 @@ def read_submission(folder: Path, exercises: Sequence[Exercise], author: str) ->
         raise SubmissionError(f"{folder} is not a folder with a submission")
     parts = _own_parts(folder, exercises) if is_course(folder) else [Part(folder)]
     handed = Handed(author, (), tuple(parts))
-    (found, *_), _ = submissions_of(handed, exercises, exercises, root=folder)
-    return found
+    (submission, *_), _ = submissions_of(handed, exercises, exercises, root=folder)
+    return submission
 
 
 def _own_parts(folder: Path, exercises: Sequence[Exercise]) -> list[Part]:

@@ -164,7 +164,7 @@ class _Marks:
             self._courses.add(path.parent)
 
     def left_out(self, path: PurePosixPath) -> tuple[PurePosixPath | None, str]:
-        """The folder that is left out and has the file, with why, which is "" where nobody need know."""
+        """The folder that is left out and has the file, and why; "" if no row reports it."""
         for above in reversed(path.parents):
             name, parent = above.name.lower(), above.parent
             if name in _INSTALLED:

@@ -44,15 +44,15 @@ def _fits_gradescope(items: Sequence[Path]) -> bool:
 
 
 def _read_gradescope(items: Sequence[Path], exercises: Sequence[Exercise]) -> Taken:
-    told = _metadata(next((item for item in items if item.name in METADATA), None))
+    metadata = _metadata(next((item for item in items if item.name in METADATA), None))
     handed: dict[str, tuple[str, str, tuple[str, ...]]] = {}  # when, in which folder, whose
     unmatched = []
     folders = {item.name: item for item in items if item.is_dir()}
     unnamed = [
-        item.name for item in items if item.name not in METADATA and item.name not in folders.keys() & told.keys()
+        item.name for item in items if item.name not in METADATA and item.name not in folders.keys() & metadata.keys()
     ]
     unmatched += [Unmatched(name, "", "submission_metadata.yml does not name it") for name in unnamed]
-    for name, row in told.items():
+    for name, row in metadata.items():
         people = [_person(person) for person in row.get("submitters") or []]
         authors = tuple(sorted({person for person in people if person})) or (name,)
         key, when = "+".join(authors), str(row.get("created_at", ""))
@@ -71,25 +71,25 @@ def _read_gradescope(items: Sequence[Path], exercises: Sequence[Exercise]) -> Ta
 
 
 def _metadata(path: Path | None) -> dict[str, dict[str, Any]]:
-    """What is told of each folder, with the colons of Ruby's symbols taken off the keys that are asked for."""
+    """What the export says of each folder, without the colons of Ruby's symbols."""
     if path is None:
         raise SubmissionError(f"there is no {METADATA[0]} here, which says whose each submission is; download it too")
     try:
-        told = yaml.load(path.read_bytes(), Loader=_Yaml)  # noqa: S506  a safe loader
+        data = yaml.load(path.read_bytes(), Loader=_Yaml)  # noqa: S506  a safe loader
     except (yaml.YAMLError, RecursionError, ValueError, OSError) as error:
         raise SubmissionError(f"{path} cannot be read: {' '.join(str(error).split())}; download it again") from None
-    if not isinstance(told, dict):
+    if not isinstance(data, dict):
         raise SubmissionError(f"{path} does not say whose the submissions are; download it again")
-    return {str(name).lstrip(":"): _symbols(row) for name, row in told.items() if isinstance(row, dict)}
+    return {str(name).lstrip(":"): _symbols(row) for name, row in data.items() if isinstance(row, dict)}
 
 
 def _symbols(row: dict[Any, Any]) -> dict[str, Any]:
     return {str(key).lstrip(":"): value for key, value in row.items()}
 
 
-def _person(told: Any) -> str:
-    """What tells a person from all others, the likeliest to be unique first."""
-    known = _symbols(told) if isinstance(told, dict) else {}
+def _person(data: Any) -> str:
+    """What identifies a person: the most likely to be unique first."""
+    known = _symbols(data) if isinstance(data, dict) else {}
     return next((str(known[key]).strip() for key in ("email", "sid", "name") if known.get(key)), "")
 
 
@@ -108,19 +108,21 @@ def _fits_moodle(items: Sequence[Path]) -> bool:
 
 
 def _read_moodle(items: Sequence[Path], exercises: Sequence[Exercise]) -> Taken:
-    found, unmatched = [], []
+    rows, unmatched = [], []
     for item in items:
         parsed = _MOODLE.fullmatch(item.name)
         if parsed is None:
-            unmatched.append(Unmatched(item.name, "", "its name does not begin with an author's, as Moodle has them"))
+            unmatched.append(
+                Unmatched(item.name, "", "its name does not begin with an author's name, as Moodle's files do")
+            )
             continue
         key = f"{parsed['who']}_{parsed['number']}"
         if parsed["kind"] != "file":
-            unmatched.append(Unmatched(item.name, key, "what was typed into Moodle: no file"))
+            unmatched.append(Unmatched(item.name, key, "a text that was typed into Moodle; only files are graded"))
             continue
         name = PurePosixPath() if item.is_dir() else PurePosixPath(parsed["file"] or item.name)
-        found.append((key, Part(item, name), ""))
-    return grouped(found, [row.author for row in unmatched if row.author]), unmatched
+        rows.append((key, Part(item, name), ""))
+    return grouped(rows, [row.author for row in unmatched if row.author]), unmatched
 
 
 MOODLE = Layout("moodle", "a Moodle download", _fits_moodle, _read_moodle)
@@ -146,18 +148,22 @@ def _fits_canvas(items: Sequence[Path]) -> bool:
 
 
 def _read_canvas(items: Sequence[Path], exercises: Sequence[Exercise]) -> Taken:
-    found, unmatched = [], []
+    rows, unmatched = [], []
     for item in items:
         parsed = None if item.is_dir() else _canvas_name(item.name)
         if parsed is not None:
             key, note = f"{parsed['name']}_{parsed['user']}", "handed in late, as Canvas says" if parsed["late"] else ""
-            found.append((key, Part(item, PurePosixPath(parsed["file"])), note))
+            rows.append((key, Part(item, PurePosixPath(parsed["file"])), note))
         elif page := _PAGE.fullmatch(item.name):
             author = f"{page['name']}_{page['user']}" if page["user"] else ""
-            unmatched.append(Unmatched(item.name, author, "a text or an address that was typed into Canvas: no file"))
+            unmatched.append(
+                Unmatched(item.name, author, "a text or an address that was typed into Canvas; only files are graded")
+            )
         else:
-            unmatched.append(Unmatched(item.name, "", "its name does not begin with an author's, as Canvas has them"))
-    return grouped(found, [row.author for row in unmatched if row.author]), unmatched
+            unmatched.append(
+                Unmatched(item.name, "", "its name does not begin with an author's name, as Canvas's files do")
+            )
+    return grouped(rows, [row.author for row in unmatched if row.author]), unmatched
 
 
 CANVAS = Layout("canvas", "a Canvas download", _fits_canvas, _read_canvas)
@@ -214,9 +220,9 @@ def _slug(folders: Sequence[Path]) -> str:
     """What the names of repositories begin with: the assignment's, and a hyphen."""
     names = [item.name for item in folders]
     parent = folders[0].parent.name if folders else ""
-    told = parent.removesuffix(_SUFFIX) + "-" if parent.endswith(_SUFFIX) else ""
-    if told and all(name.startswith(told) and name != told for name in names):
-        return told
+    prefix = parent.removesuffix(_SUFFIX) + "-" if parent.endswith(_SUFFIX) else ""
+    if prefix and all(name.startswith(prefix) and name != prefix for name in names):
+        return prefix
     if len(names) < 2:
         return ""
     # Up to a hyphen, so that no letters of authors' names that are alike go with it.
@@ -242,25 +248,27 @@ def _read_plain(items: Sequence[Path], exercises: Sequence[Exercise]) -> Taken:
     one = _of_one_author(items, exercises)
     if one is not None:
         return [one], []
-    found, unmatched = [], []
+    rows, unmatched = [], []
     for item in items:
         suffix = item.suffix.lower()
         if item.is_dir():
-            found.append((item.name, Part(item), ""))
+            rows.append((item.name, Part(item), ""))
         elif is_archive(item.name):
             stem = item.name[: -len(archive_suffix(item.name))]
-            found.append((without_downloads(stem), Part(item, PurePosixPath(item.name)), ""))
+            rows.append((without_downloads(stem), Part(item, PurePosixPath(item.name)), ""))
         elif is_packed(item.name):
-            found.append((without_downloads(item.stem), Part(item, PurePosixPath(item.name)), ""))
+            rows.append((without_downloads(item.stem), Part(item, PurePosixPath(item.name)), ""))
         elif suffix not in CODE:
             unmatched.append(Unmatched(item.name, "", "neither a folder nor a zip, nor Python, nor a notebook"))
         elif owner := owner_in(item.stem, exercises):  # ada_double.py
-            found.append((owner, Part(item, PurePosixPath(item.name)), ""))
+            rows.append((owner, Part(item, PurePosixPath(item.name)), ""))
         elif named(item.name, exercises):
-            unmatched.append(Unmatched(item.name, "", "it is named like an exercise, and does not say whose it is"))
+            unmatched.append(
+                Unmatched(item.name, "", "it is named like an exercise, and its name does not say whose it is")
+            )
         else:  # ada.py: what it is of, its contents say
-            found.append((without_downloads(item.stem), Part(item, PurePosixPath(item.name)), ""))
-    return grouped(found), unmatched
+            rows.append((without_downloads(item.stem), Part(item, PurePosixPath(item.name)), ""))
+    return grouped(rows), unmatched
 
 
 def _of_one_author(items: Sequence[Path], exercises: Sequence[Exercise]) -> Handed | None:

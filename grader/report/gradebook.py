@@ -29,7 +29,7 @@ _FEW_LINES, _FEW_ROWS = 12, 4
 _STEP = "      "
 _BESIDE, _WIDE = 30, 70
 _LAST = ("earned", "possible", "undecided", "late_days", "final", "not_handed_in", "not_started")
-_LEGEND = "in: handed in; all: with all points; known: told a known mistake; new: not explained"
+_LEGEND = "in: handed in; all: with all points; known: made a known mistake; new: not explained"
 
 
 def author_line(report: Report, number: int, total: int) -> str:
@@ -43,8 +43,8 @@ def gradebook_lines(exercises: Sequence[Exercise], reports: Iterable[Report]) ->
     verdicts: Counter[Verdict] = Counter()
     seen: set[str] = set()
     for report in reports:
-        found = {graded.exercise.id: graded for graded in report.exercises}
-        cells = [cell_text(found.get(exercise.id)) for exercise in exercises]
+        graded_of = {graded.exercise.id: graded for graded in report.exercises}
+        cells = [cell_text(graded_of.get(exercise.id)) for exercise in exercises]
         seen.update(cells)
         row = "".join(f"{cell:>{_CELL}}" for cell in cells)
         for author in report.authors or (report.author,):
@@ -78,8 +78,8 @@ def overview_lines(overview: Overview, width: int) -> Iterator[str]:
         yield from _exercise(tally, width)
     yield from filled(_LEGEND.split(), "  ", width)
     for verdict, count in Counter(verdict for _, _, verdict in overview.open).items():
-        told = f"{VERDICTS[verdict][0]}: {counted(count, 'exercise')} of submissions; the page names them."
-        yield from filled(told.split(), "", width)
+        text = f"{VERDICTS[verdict][0]}: {counted(count, 'exercise')} of submissions; the page names them."
+        yield from filled(text.split(), "", width)
 
 
 def _exercise(tally: ExerciseTally, width: int) -> Iterator[str]:
@@ -87,8 +87,8 @@ def _exercise(tally: ExerciseTally, width: int) -> Iterator[str]:
     numbers = f"{len(tally.scores):>5}{tally.full:>5}{tally.mean:>6}{tally.explained:>7}{tally.unexplained:>5}"
     yield cut(f"{numbers}  {name}", width)
     if hardest := tally.hardest:
-        told = for_terminal(f"{hardest.check.contract} {hardest.check.title}".strip(), one_line=True)
-        yield cut(f"{'':>{_BESIDE if width >= _WIDE else len(_STEP)}}{hardest.lost} lose {told}", width)
+        text = for_terminal(f"{hardest.check.contract} {hardest.check.title}".strip(), one_line=True)
+        yield cut(f"{'':>{_BESIDE if width >= _WIDE else len(_STEP)}}{hardest.lost} lose {text}", width)
 
 
 def group_lines(groups: Sequence[GroupRow], most: int, width: int) -> Iterator[str]:
@@ -109,8 +109,8 @@ def _group(group: GroupRow, width: int) -> Iterator[str]:
     where = f", {example.path}" if example.path else ""
     yield from filled(for_terminal(f"{example.author}{where}", one_line=True).split(" "), _STEP, width)
     for row in example.rows[:_FEW_ROWS]:
-        told = for_terminal(f"{row.check.contract} {row.check.title}".strip(), one_line=True)
-        yield cut(f"{_STEP}{VERDICTS[row.outcome.verdict][0]:<6}{told}", width)
+        text = for_terminal(f"{row.check.contract} {row.check.title}".strip(), one_line=True)
+        yield cut(f"{_STEP}{VERDICTS[row.outcome.verdict][0]:<6}{text}", width)
     if (more := len(example.rows) - _FEW_ROWS) > 0:
         yield f"{_STEP}... {counted(more, 'more check')}"
     for number, line in example.lines[:_FEW_LINES]:
@@ -174,7 +174,7 @@ def gradebook_csv(ids: Sequence[str], rows: Iterable[GradebookRow]) -> str:
     """A row for each author, also of those in a group.
 
     A cell is blank where no file of the exercise was handed in, or where it was not graded. What an author did not hand
-    in, and what was handed in as it was given out, is named at the end of the row: a number would not tell it from an
+    in, and what was handed in as it was given out, is named at the end of the row: a number would look like an
     answer that earned nothing.
 
     Args:

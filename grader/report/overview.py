@@ -59,7 +59,7 @@ class Example:
 
     Attributes:
         author: whose; the name of the report.
-        path: where its file lay, from the folder of submissions; "" if that was not kept.
+        path: where its file lay, from the folder of submissions; "" if that is unknown.
         rows: the checks that lost points.
         lines: by number, those of the file that are not the starter's.
     """
@@ -100,7 +100,7 @@ class ExerciseTally:
         blank: how many handed it in as it was given out.
         missing: how many handed nothing in.
         tallies: by id, the checks in the order in which they ran.
-        told: the sentences of known mistakes, each with the reports that have it.
+        sentences: those of known mistakes, each with the reports that have it.
         groups: of those that no sentence explains, the largest first.
     """
 
@@ -110,7 +110,7 @@ class ExerciseTally:
     blank: int = 0
     missing: int = 0
     tallies: dict[str, CheckTally] = field(default_factory=dict)
-    told: dict[str, list[str]] = field(default_factory=dict)
+    sentences: dict[str, list[str]] = field(default_factory=dict)
     groups: list[GroupRow] = field(default_factory=list)
 
     def add(self, author: str, graded: GradedExercise, mistakes: Sequence[str]) -> None:
@@ -124,7 +124,7 @@ class ExerciseTally:
         for row in graded.checks:
             self.tallies.setdefault(row.check.id, CheckTally(row.check)).verdicts[row.outcome.verdict] += 1
         for mistake in mistakes:
-            self.told.setdefault(mistake, []).append(author)
+            self.sentences.setdefault(mistake, []).append(author)
 
     @property
     def checks(self) -> list[CheckTally]:
@@ -134,7 +134,7 @@ class ExerciseTally:
     @property
     def mistakes(self) -> list[tuple[str, list[str]]]:
         """The sentences of known mistakes with the reports that have them, the most frequent first."""
-        return sorted(self.told.items(), key=lambda item: (-len(item[1]), item[0]))
+        return sorted(self.sentences.items(), key=lambda item: (-len(item[1]), item[0]))
 
     @property
     def parts(self) -> Parts:
@@ -157,7 +157,7 @@ class ExerciseTally:
     @property
     def explained(self) -> int:
         """How many read the sentence of a known mistake."""
-        return sum(map(len, self.told.values()))
+        return sum(map(len, self.sentences.values()))
 
     @property
     def unexplained(self) -> int:
@@ -190,12 +190,12 @@ class Overview:
 
     Attributes:
         course: its title.
-        at: when the latest outcome was found.
+        at: the time of the latest result.
         exercises: those that anything was graded of, in order.
         rows: of all submissions, by name.
         open: what is undecided: author, exercise, and which verdict it is.
         notes: what staff should know of submissions: author, numbers of exercises, and the note.
-        unmatched: whether something belongs to nobody.
+        unmatched: whether there is an unmatched.csv.
     """
 
     course: str

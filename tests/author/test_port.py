@@ -260,7 +260,7 @@ CORNERS = {
     "def test_f():\n    assert f(torch.load('x.pt'))\n": "# TODO: numbers from a file",
     "def test_f():\n    self.check(f(1))\n": "# TODO: `self` is not defined here",
     "def test_f():\n    f(FIXTURES)\n": "# TODO: `FIXTURES` is not defined here",
-    "@pytest.mark.parametrize('g', [f])\ndef test_f(g):\n    g(f(1))\n": "# TODO: student code is not there when",
+    "@pytest.mark.parametrize('g', [f])\ndef test_f(g):\n    g(f(1))\n": "# TODO: `f` is not defined here",
     "def test_f():\n    f(np.random.rand(3))\n": "# TODO: draw this from `rng`",
     "def test_f():\n    f(1)\n    pytest.skip('later')\n": "# TODO: `pytest.skip` leaves the check's points undecided",
 }

@@ -103,6 +103,16 @@ def regraded(pretend: PretendClass) -> list[tuple[str, int, int, str]]:
     return [(one.author, one.before.score.earned, one.after.score.earned, one.why) for one in changes]
 
 
+def test_checks_that_cannot_be_read_stop_the_batch(pretend: PretendClass) -> None:
+    """Before anything is graded; what is saved counts as before, and needs no checks."""
+    change_checks(pretend)
+    pretend.problems = {"double": "E   ModuleNotFoundError: No module named 'torchh'"}
+    with pytest.raises(CourseError, match=r"double: its checks cannot be read \(ModuleNotFoundError: No module"):
+        pretend.grade()
+    assert pretend.jobs == []
+    assert pretend.grade(only=["total"]).saved == 2
+
+
 def test_the_folder_of_another_course_is_refused(pretend: PretendClass, tmp_path: Path) -> None:
     """Its gradebook stays as it was."""
     before = (pretend.out / "gradebook.csv").read_text()

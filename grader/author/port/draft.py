@@ -129,13 +129,13 @@ class Port:
                 items += items_of(above + text.replace(CHECK, f"@check({json.dumps(self._rule(test))})\n", 1))
                 wanted.add(item.name)
         text = assembled(docstring, closure(items, wanted), self._imports)
-        return with_todos(text, self._plain, of_checks=True) if tests else ""
+        return with_todos(text, of_checks=True) if tests else ""
 
     def _probe(self) -> str:
         items = closure(self._plain.items, [test.name for test in self._beside])
         code = "\n\n".join(filter(None, map(self._rewriter.for_probe, items)))
         text = assembled("Runs beside the student's code.", items_of(code), {**_PROBE_IMPORTS, **self._plain.imports})
-        return with_todos(text, self._plain, of_checks=False) if items else ""
+        return with_todos(text, of_checks=False) if items else ""
 
 
 # -- what a student is to write ----------------------------------------------------------------------------------------
@@ -208,17 +208,16 @@ _DRAWS = re.compile(r"(numpy\.)?random\.\w+|torch\.(rand(n|int|perm)?(_like)?|no
 _ELSEWHERE = "numbers from a file: compare with `reference.f(...)`, or list the file under `files:` in exercise.yaml"
 
 
-def with_todos(text: str, plain: Plain, *, of_checks: bool) -> str:
+def with_todos(text: str, *, of_checks: bool) -> str:
     """The text with a comment at each place where something is left to do.
 
     Args:
         text: of a ported file.
-        plain: what it was ported from.
         of_checks: whether it is a check file, and not the probe file.
     """
     tree, edits = ast.parse(text), Edits(text)
     ranges = [(first_line(node), node.end_lineno or 0) for node in ast.walk(tree) if isinstance(node, ast.stmt)]
-    todos = list(_todos(tree, plain, of_checks=of_checks))
+    todos = list(_todos(tree, of_checks=of_checks))
     if of_checks:
         todos += [(finding.line, str(finding)) for finding in findings(text)]
     # Above the innermost statement; a function begins with its decorators.
@@ -235,7 +234,7 @@ def todos_of(text: str) -> Iterator[tuple[int, str]]:
         yield text.count("\n", 0, match.start()) + 1, words
 
 
-def _todos(tree: ast.Module, plain: Plain, *, of_checks: bool) -> Iterator[tuple[int, str]]:
+def _todos(tree: ast.Module, *, of_checks: bool) -> Iterator[tuple[int, str]]:
     source = Source(tree)
     known = _FIXTURES | {node.name for node in source.functions if source.is_fixture(node)}
     for function in filter(source.is_pytests, source.functions):
@@ -243,16 +242,10 @@ def _todos(tree: ast.Module, plain: Plain, *, of_checks: bool) -> Iterator[tuple
         marks = "".join(map(ast.unparse, function.decorator_list))
         if unknown := [f"`{name}`" for name in lacking if not re.search(rf"parametrize.*\b{name}\b", marks)]:
             yield function.lineno, f"no fixture {', '.join(unknown)} is here: write it in this file; for {_ELSEWHERE}"
-    # Constants and decorators are read before there is any student code.
-    early = [node for node in tree.body if not isinstance(node, (Function, ast.ClassDef))]
-    early += [ast.Expr(one) for node in source.functions for one in node.decorator_list]
-    students = {node for part in early for node in ast.walk(part) if getattr(node, "id", "") in plain.names}
     missing = undefined(tree)
     for node in source.nodes:
-        if isinstance(node, ast.Name) and node in students:
-            yield node.lineno, f"student code is not there when this is read: name `{node.id}` inside the check"
-        elif isinstance(node, ast.Name) and node.id in missing:
-            yield node.lineno, f"`{node.id}` is not defined here: copy it to this file"
+        if isinstance(node, ast.Name) and node.id in missing:
+            yield node.lineno, f"`{node.id}` is not defined here: define it in this file, or inside the check"
         elif isinstance(node, ast.Call):
             path = source.path(node) or ast.unparse(node.func)
             if _FILES.fullmatch(path):
