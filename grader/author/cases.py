@@ -3,7 +3,7 @@
 Of its own, the starter, the reference, right variants and wrong answers. The others are one fixed set for every
 exercise. *Unusual* answers are what no right answer gives, or hardly any, tried on every function that a rule names:
 none may break a check, and none may get full marks but those of `MAY_BE_RIGHT`, which are for the author to decide.
-*Constant* answers give the same whatever a function gets: none may earn a point.
+*Constant* answers return the same for all arguments: none may earn a point.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from grader.model.messages import Setup
 
 SEEDS = 20
 """How many seeds a right answer must pass with. Of these, and of a wrong answer's, the second half while all cores are
-busy: no verdict may hang on the load."""
+busy: no verdict may depend on the load."""
 
 # Right answers must pass with every seed, so they get many. A wrong one is caught or not much sooner.
 _WRONG_SEEDS = 5
@@ -92,23 +92,23 @@ def _each(value, change, tensors=False):
 
     With `tensors` those in tensors and arrays alone; what is exact in them stays, and may be right.
     """
-    found = []
+    changed = []
 
     def walk(part):
         if isinstance(part, torch.Tensor) or isinstance(part, np.ndarray):
             inexact = part.is_floating_point() if isinstance(part, torch.Tensor) else part.dtype.kind == "f"
             if tensors or inexact and 0 not in part.shape:
-                found.append(part)
+                changed.append(part)
             return change(part) if inexact else part
         if type(part) is float and part and not tensors:
-            found.append(part)
+            changed.append(part)
             return change(part)
         if type(part) in (list, tuple):
             return type(part)(map(walk, part))
         return {{key: walk(item) for key, item in part.items()}} if type(part) is dict else part
 
     made = walk(value)
-    return made if found else "nothing to change"
+    return made if changed else "nothing to change"
 
 
 def _first(args, named):
@@ -244,7 +244,7 @@ def _wrong_cases(exercise: Exercise, checks: Sequence[Check], seeds: int, proble
         if not answer.caught_by or not answer.sentence:
             problems.append(
                 f"{where}: its docstring must end with  caught by: <check>  and begin with the sentence that a student "
-                f"is told, which is not {UNWRITTEN}"
+                f"reads, which is not {UNWRITTEN}"
             )
         elif answer.caught_by not in names:
             problems.append(

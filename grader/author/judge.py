@@ -234,8 +234,8 @@ def _judge_messages(proof: Proof, runs: Runs) -> None:
                 withheld.setdefault(row.check.id, line.removeprefix(f"{WITHHELD}: ")[:_LONGEST_TEXT])
     for id, text in withheld.items():
         proof.problems.append(
-            f"{where}: check_{id}: a student is not told what it says ({text}), as not all of it stands in the file; "
-            "say the property in words of the file, and the numbers in the story"
+            f"{where}: check_{id}: students cannot read its message ({text}), as not all of its words are in the file; "
+            "name the property in words of the file, and put numbers into the story"
         )
     for id, messages in proof.messages.items():
         if len(messages) > MOST_MESSAGES:
@@ -259,7 +259,7 @@ def margin_problems(exercise: Exercise, runs: Runs) -> Iterator[str]:
         limit = speeds[0].at_most
         # Where the ratio lies at least: load makes a ratio uncertain, and must not refuse a limit.
         own = statistics.median(speed.low for speed in speeds)
-        if limit >= 1:  # a multiple of the reference's own time, which is 1, whatever is measured
+        if limit >= 1:  # a multiple of the reference's own time, which is 1
             own = max(1.0, own)
         if limit < LEAST_MARGIN * own:
             where = f"{Places.of(exercise).staff.as_posix()}: check_{check}"

@@ -92,7 +92,7 @@ def loss_problems(exercise: Exercise, losses: Sequence[Loss]) -> Iterator[str]:
                 yield f"{where}: breaks: there is no rule {rule}; the rules are {', '.join(exercise.contract)}"
             # Where a check could not be run, nothing can be lost on its rule.
             elif rule not in loss.lost and rule not in loss.undecided:
-                yield f"{where}: breaks: it loses nothing on {rule}; remove that, or write a check which sees it"
+                yield f"{where}: breaks: it loses nothing on {rule}; remove that, or write a check that notices it"
         others = loss.on_others
         if sum(others.values()) > MOST_ON_OTHERS * exercise.points:
             rules = ", ".join(in_order({*loss.own, *others} - {""}))
@@ -115,7 +115,7 @@ def unsteady_problems(exercise: Exercise, runs: Runs) -> Iterator[str]:
         if len(seeds) > 1:
             yield (
                 f"{Places.of(exercise).wrong_answer(name)}: it passes check_{check} with --seed {seeds[True]} "
-                f"and not with --seed {seeds[False]}, so that luck decides what it earns; draw inputs which always "
+                f"and not with --seed {seeds[False]}, so that luck decides what it earns; draw inputs that always "
                 "show the mistake, or never"
             )
 
@@ -141,7 +141,7 @@ def alike_notes(exercise: Exercise, runs: Runs) -> Iterator[str]:
             reads = "both sentences" if different <= MOST else "none of their sentences"
             yield (
                 f"{Places.of(exercise).wrong.as_posix()}: {', '.join(names)} behave alike with every seed, so that a "
-                f"student with one of these mistakes reads {reads}; merge them, or add a check which tells them apart"
+                f"student with one of these mistakes reads {reads}; merge them, or add a check that distinguishes them"
             )
 
 

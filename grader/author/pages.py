@@ -47,6 +47,11 @@ def map_page(course: Course, coverage: Coverage) -> Iterator[str]:
         yield from _filled(
             "## Topics", f"{len(coverage.met)} of {len(coverage.topics)} are taught by an exercise or on a page."
         )
+        documents = dict.fromkeys(name for topic in coverage.topics.values() for name in topic.documents)
+        for document in documents:
+            ids = [id for id, topic in coverage.topics.items() if document in topic.documents]
+            yield f"- {_plain(document)}: {sum(id in coverage.met for id in ids)} of {len(ids)}"
+        yield ""
         yield "| topic | where |"
         yield "|---|---|"
         for id, topic in coverage.topics.items():
@@ -67,7 +72,7 @@ def messages_page(course: Course, exercises: Sequence[Exercise], setup: Setup, l
     results = {
         works[finished.work]: finished.graded for finished in schedule(works, lanes)
     }  # the last of each is final
-    yield from _filled("# What students read", "For staff, as it tells of hidden checks. Written by `grade pages`.")
+    yield from _filled("# What students read", "For staff, as it describes hidden checks. Written by `grade pages`.")
     for exercise in exercises:
         yield from _filled(f"## {exercise.number} {_plain(exercise.title)}")
         for case in (case for case in cases if case.exercise is exercise):
@@ -92,7 +97,7 @@ def _plain(text: str) -> str:
 
 
 def _time(minutes: int | None) -> str:
-    """Minutes as hours and minutes; nothing where nobody has said."""
+    """Minutes as hours and minutes; "" if the course does not say."""
     if minutes is None:
         return ""
     return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60:02} min"

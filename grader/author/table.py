@@ -1,4 +1,4 @@
-"""What `grade verify` prints: one table, then every problem as a sentence; tables of losses and of topics."""
+"""What `grade verify` prints: one table, then every problem as a sentence; a table of losses."""
 
 from __future__ import annotations
 
@@ -8,45 +8,20 @@ from typing import Any
 
 from grader.author.judge import Proof
 from grader.author.losses import by_rule, in_order, points
-from grader.course.topics import Coverage
 from grader.model.score import counted
 from grader.report.safe import WIDTH, for_terminal
 
 _KINDS = ("starter", "reference", "right", "wrong")
 _ANSWER = 46
-_TOPIC = 52
 
 
 def proof_lines(proofs: Sequence[Proof], broken: Sequence[str] = ()) -> Iterator[str]:
     """A row for each exercise; below it the problems, with their remedies; `broken` are those of the course's files."""
     yield from _table(proofs)
-    yield from later_lines(proofs, broken)
-
-
-def first_lines(proofs: Sequence[Proof], broken: Sequence[str] = ()) -> Iterator[str]:
-    """What is known when some runs are still to come: the table, and the problems up to now."""
-    yield from _table(proofs)
-    for problem in _problems(proofs, broken):
-        yield from _wrapped(problem)
-
-
-def later_lines(
-    proofs: Sequence[Proof], broken: Sequence[str] = (), before: Sequence[Proof] | None = None
-) -> Iterator[str]:
-    """What stands below the table.
-
-    Args:
-        proofs: with all their runs.
-        broken: problems of the course's files.
-        before: what `first_lines` printed, if anything: those problems are not printed again.
-    """
     if saved := sum(proof.saved for proof in proofs):
-        since = (
-            "has not changed since it was last run, so its result is"
-            if saved == 1
-            else ("have not changed since they were last run, so their results are")
-        )
-        yield from _wrapped(f"{counted(saved, 'submission')} {since} used again (--fresh runs all)")
+        has, results = ("has", "its result is") if saved == 1 else ("have", "their results are")
+        unchanged = f"{counted(saved, 'submission')} {has} not changed since an earlier run"
+        yield from _wrapped(f"{unchanged}, so {results} used again (--fresh runs all)")
     for proof in proofs:
         if proof.unproved:
             files = for_terminal(", ".join(proof.unproved), one_line=True)
@@ -54,17 +29,13 @@ def later_lines(
     losses = [loss for proof in proofs for loss in proof.losses]
     if total := sum(loss.total for loss in losses):
         others = sum(sum(loss.on_others.values()) for loss in losses)
-        yield f"{100 * others / total:.0f} % of the points that wrong answers lose lie on rules that they keep"
-    for note in (*_message_lines(proofs), *(note for proof in proofs for note in proof.notes)):
+        yield f"{100 * others / total:.0f} % of the points that wrong answers lose are for rules that they obey"
+    for note in (note for proof in proofs for note in proof.notes):
         yield from _wrapped(note)
-    problems, printed = _problems(proofs, broken), [] if before is None else _problems(before, broken)
+    problems = _problems(proofs, broken)
     yield ""
     for problem in problems:
-        if problem not in printed:
-            yield from _wrapped(problem)
-    for problem in printed:
-        if problem not in problems:
-            yield from _wrapped(f"no longer so, with all runs: {problem}")
+        yield from _wrapped(problem)
     yield "All of it holds." if not problems else f"{counted(len(problems), 'problem')} to fix."
 
 
@@ -81,18 +52,6 @@ def _problems(proofs: Sequence[Proof], broken: Sequence[str]) -> list[str]:
     return [*broken, *(problem for proof in proofs for problem in proof.problems)]
 
 
-def _message_lines(proofs: Sequence[Proof]) -> Iterator[str]:
-    """For each exercise, how many different messages its hidden checks gave."""
-    for proof in proofs:
-        counts = {id: len(messages) for id, messages in proof.messages.items()}
-        if counts:
-            most = max(counts, key=counts.__getitem__)
-            yield (
-                f"{proof.exercise.id}: {sum(counts.values())} different messages of {len(counts)} hidden checks, "
-                f"{counts[most]} at most of one (check_{most})"
-            )
-
-
 def _wrapped(text: str) -> list[str]:
     # Paths and names are to be copied, so they are not broken.
     return textwrap.wrap(
@@ -106,11 +65,7 @@ def proof_data(proofs: Sequence[Proof], broken: Sequence[str] = ()) -> dict[str,
         {
             "id": proof.exercise.id,
             "number": proof.exercise.number,
-            # Programs know unusual answers as "odd".
-            "runs": {
-                {"unusual": "odd"}.get(kind, kind): {"good": good, "all": total}
-                for kind, (good, total) in proof.counts.items()
-            },
+            "runs": {kind: {"good": good, "all": total} for kind, (good, total) in proof.counts.items()},
             "seconds": proof.seconds,
             "problems": proof.problems,
             "notes": proof.notes,
@@ -130,19 +85,3 @@ def loss_lines(proofs: Sequence[Proof]) -> Iterator[str]:
             others = loss.on_others
             own = f"{','.join(in_order(loss.own))} {points(loss.total - sum(others.values()))}"
             yield f"{name:<{_ANSWER}}{points(loss.total):>6}  {own:<12}{by_rule(others)}".rstrip()
-
-
-def coverage_lines(coverage: Coverage) -> Iterator[str]:
-    """A row for each topic with the exercises and pages that teach it; then the totals."""
-    yield f"{'topic':<{_TOPIC + 7}}where"
-    for id, topic in coverage.topics.items():
-        name = for_terminal(topic.name, one_line=True)
-        name = name if len(name) <= _TOPIC else f"{name[: _TOPIC - 3]}..."
-        yield f"{id:<6}{name:<{_TOPIC}} {coverage.places(id) or '-'}"
-    yield ""
-    yield f"{len(coverage.met)} of {len(coverage.topics)} topics are taught by an exercise or on a page"
-    documents = dict.fromkeys(document for topic in coverage.topics.values() for document in topic.documents)
-    for document in documents:
-        ids = [id for id, topic in coverage.topics.items() if document in topic.documents]
-        met = sum(id in coverage.met for id in ids)
-        yield f"  {for_terminal(document, one_line=True)}: {met} of {len(ids)}"

@@ -12,7 +12,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from grader.author.cases import Case, about_how_many, cases_of
 from grader.author.judge import Proof, judge
@@ -95,6 +95,7 @@ class Prover:
         seeds: how many seeds a right answer must pass with.
         say: prints what goes on, a line at a time.
         ran: called with how many submissions ran, of how many that run now.
+        known_only: whether only files of the exercise are run, and not on a busy machine.
     """
 
     course: Course
@@ -103,51 +104,32 @@ class Prover:
     seeds: int
     say: Callable[[str], None] = lambda line: None
     ran: Callable[[int, int], None] = lambda count, of: None
+    known_only: bool = False
 
-    def prove(
-        self,
-        lanes: Lanes,
-        exercises: Sequence[Exercise],
-        *,
-        first: Callable[[list[Proof]], None] = lambda proofs: None,
-        stops: Callable[[], bool] = lambda: False,
-    ) -> list[Proof]:
-        """Prove exercises of the course.
-
-        Args:
-            lanes: they have the checks of the exercises.
-            exercises: those to prove.
-            first: gets what the known answers show in quiet, if there is more to run: that takes longer.
-            stops: called before each run; True ends it early, and then the proofs rest on a part of the runs.
-        """
+    def prove(self, lanes: Lanes, exercises: Sequence[Exercise]) -> list[Proof]:
+        """Prove exercises of the course, in lanes that have their checks."""
         problems, cases = self._read(exercises, self._collected(lanes, exercises))
+        if self.known_only:
+            cases = [replace(case, busy=False) for case in cases if case.is_known]
         works = {case: case.work(self.course, self.setup) for case in cases}
         results = {case: saved.graded for case, work in works.items() if (saved := self.store.find(work))}
         earlier = Counter(case.exercise.id for case in results)
         new = {work: case for case, work in works.items() if case not in results}
-        known = {work: case for work, case in new.items() if case.is_known and not case.busy}
-        others = {work: case for work, case in new.items() if not case.is_known}
+        quiet = {work: case for work, case in new.items() if not case.busy}
         busy = {work: case for work, case in new.items() if case.busy}
-
-        def proofs() -> list[Proof]:
-            runs = [(case, results[case]) for case in cases if case in results]
-            return [judge(item, problems[item.id], [run for run in runs if run[0].exercise is item], earlier[item.id])
-                    for item in exercises]  # fmt: skip
-
-        if count := len(known) + len(others):
-            self.say(f"running {counted(count, 'submission')} on {counted(lanes.slots, 'lane')}")
-        results |= self._run(lanes, known, stops)
-        if (others or busy) and not stops():
-            first(proofs())
-        results |= self._run(lanes, others, stops)
+        if quiet:
+            self.say(f"running {counted(len(quiet), 'submission')} on {counted(lanes.slots, 'lane')}")
+        results |= self._run(lanes, quiet)
         if busy:
             self.say(f"running {counted(len(busy), 'submission')} while all cores are busy")
-        results |= self._run(lanes, busy, stops, spinning=lanes_here())
+        results |= self._run(lanes, busy, spinning=lanes_here())
         for exercise in exercises:
             # Its checks were changed meanwhile, and it is unknown which of the two ran.
             if (as_read := self.store.keys.judge(exercise)) != judge_of(exercise):
                 self.store.forget(exercise.id, as_read)
-        return proofs()
+        runs = [(case, results[case]) for case in cases]
+        return [judge(item, problems[item.id], [run for run in runs if run[0].exercise is item], earlier[item.id])
+                for item in exercises]  # fmt: skip
 
     def _collected(self, lanes: Lanes, exercises: Sequence[Exercise]) -> Collected:
         """The checks of exercises: from saved results of their references, if all have one, or as a lane reads them."""
@@ -177,21 +159,12 @@ class Prover:
                 cases += cases_of(exercise, checks, self.seeds, own)
         return problems, cases
 
-    def _run(
-        self, lanes: Lanes, works: Mapping[Work, Case], stops: Callable[[], bool], spinning: int = 0
-    ) -> dict[Case, GradedExercise]:
-        """The result of each work, on all lanes at once; of those that began before it had to stop."""
-
-        def until_it_stops() -> Iterator[Work]:
-            for work in works:
-                if stops():
-                    return
-                yield work
-
+    def _run(self, lanes: Lanes, works: Mapping[Work, Case], spinning: int = 0) -> dict[Case, GradedExercise]:
+        """The result of each work, on all lanes at once."""
         arrived, results = set[Work](), dict[Case, GradedExercise]()
         with ExitStack() as load:
             load.enter_context(_busy_cores(spinning if works else 0))
-            for finished in schedule(until_it_stops(), lanes, self.store):
+            for finished in schedule(works, lanes, self.store):
                 arrived.add(finished.work)
                 self.ran(len(arrived), len(works))
                 # What is inconclusive is repeated on a quiet machine, as for any submission.
@@ -203,8 +176,6 @@ class Prover:
                     if finished.id is None and _stays_slow(case, finished.graded):
                         with suppress(sqlite3.Error):  # it can be run again
                             self.store.add(finished.work, finished.result)
-                elif stops():
-                    break
         return results
 
 

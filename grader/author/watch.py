@@ -1,8 +1,8 @@
 """`grade verify --watch`: an exercise is proved again each time one of its files is saved, in lanes that stay warm.
 
-Checks are read anew by the same process, and only what a saved file changes is run: a wrong answer alone, or all of an
-exercise whose checks or reference are others. What the known answers show is printed first. Unusual answers and a busy
-machine take longer; an author who saves again meanwhile does not wait for them.
+The same process reads the checks again, and only what a saved file changes is run: a wrong answer alone, or all of an
+exercise whose checks or reference have changed. Only the files of the exercise are run: unusual answers and a busy
+machine take longer, and are left to `grade verify` without `--watch`.
 """
 
 from __future__ import annotations
@@ -12,8 +12,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from grader.author.judge import Proof
-from grader.author.table import first_lines, later_lines, proof_lines
+from grader.author.table import proof_lines
 from grader.author.verify import Prover, read_checks
 from grader.course.load import load_course
 from grader.course.saves import saves
@@ -25,7 +24,7 @@ from grader.model.messages import Setup
 from grader.model.score import counted
 
 SEEDS = 2
-"""How many seeds are tried on each save, if nothing is said: one in quiet, one while all cores are busy."""
+"""How many seeds are tried on each save by default."""
 
 _KINDS = (".py", ".yaml", ".md")
 
@@ -53,9 +52,10 @@ class Watch:
     ) -> None:
         self._named = named
         self._say = say
-        self._prover = Prover(course, setup, store, seeds)
+        self._prover = Prover(course, setup, store, seeds, known_only=True)
         self._saved: queue.Queue[set[Path]] = queue.Queue()
-        self._warning = [f"With {counted(seeds, 'seed')}; before you give it out, run  grade verify  without --watch."]
+        tried = f"These are the exercise's own files, with {counted(seeds, 'seed')}"
+        self._warning = [f"{tried}; before you release it, run  grade verify  without --watch."]
 
     def run(self, *, poll: bool = False) -> None:
         """Prove the named exercises, then each that is saved, until Ctrl-C.
@@ -92,7 +92,7 @@ class Watch:
         return [id for id in known if id in saved and (not self._named or id in self._named)]
 
     def _prove(self, lanes: Lanes, ids: Sequence[str]) -> None:
-        """Read the course anew, and prove these exercises of it."""
+        """Read the course again, and prove these exercises of it."""
         started = time.monotonic()
         self._say("", f"{time.strftime('%H:%M:%S')}  verifying {', '.join(ids)} ...")
         try:
@@ -104,23 +104,9 @@ class Watch:
         exercises = [item for item in self._prover.course.exercises if item.id in ids]
         self._prover.store.keys = Keys()
         lanes.files_changed(exercises)
-        before: list[Proof] | None = None
-
-        def first(proofs: list[Proof]) -> None:
-            nonlocal before
-            before = proofs
-            rest = "now unusual answers, and a busy machine ..."
-            self._say(*first_lines(proofs, broken), f"So far ({time.monotonic() - started:.2f} s); {rest}")
-
-        def stops() -> bool:
-            return not self._saved.empty()
-
         ready, proofs = read_checks(exercises)
         if ready:
-            proofs += self._prover.prove(lanes, ready, first=first, stops=stops)
-        if stops():
-            return  # the next save is proved in a moment
-        lines = proof_lines(proofs, broken) if before is None else later_lines(proofs, broken, before)
-        self._say(*lines, f"({time.monotonic() - started:.2f} s)")
+            proofs += self._prover.prove(lanes, ready)
+        self._say(*proof_lines(proofs, broken), f"({time.monotonic() - started:.2f} s)")
         if exercises and self._warning:
             self._say(self._warning.pop())

@@ -35,8 +35,8 @@ _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG)
 
 def report_of(plan: RunPlan, journal: Journal, author: str, authors: tuple[str, ...], digest: str) -> Report | None:
     """The report of a submission, with those exercises of the plan that were ever graded; None if none was."""
-    found = {row.exercise: journal.result(row.result) for row in journal.current(author)}
-    rows = [(exercise, found[exercise.id]) for exercise in plan.exercises if exercise.id in found]
+    results = {row.exercise: journal.result(row.result) for row in journal.current(author)}
+    rows = [(exercise, results[exercise.id]) for exercise in plan.exercises if exercise.id in results]
     if not rows:
         return None
     at = max(saved.at for _, saved in rows)
@@ -74,7 +74,7 @@ class Out:
     def write_report(self, report: Report, *, staff: bool) -> None:
         """Write a report, for `staff` with detail of hidden checks, if it is not there already.
 
-        The gradebook, which would tell otherwise, goes first.
+        The gradebook is removed first, as it would contradict the new report.
         """
         path = self.path / _REPORTS / f"{_file_name(report.author)}.json"
         text = report_json(report, staff=staff)
@@ -103,7 +103,7 @@ class Out:
         return path
 
     def write_unmatched(self, rows: Sequence[Unmatched]) -> None:
-        """Write what no exercise or no author was found for; nothing is there if that is nothing."""
+        """Write what belongs to no exercise or no author; without any such row there is no file."""
         path = self.path / UNMATCHED
         if rows:
             table = [("file", "author", "why"), *((row.file, row.author, row.why) for row in rows)]
@@ -164,7 +164,7 @@ class Change:
     Attributes:
         author: whose.
         before: as it was graded before.
-        after: as it counts now.
+        after: as it was graded now.
         why: it was graded again.
         checks: those with another ending.
     """
@@ -190,20 +190,26 @@ class Diff:
 
 
 def last_regrade(course: Course, journal: Journal) -> Diff:
-    """Compare what counts with what it replaced, in the last run in which anything was replaced."""
-    rows = [row for row in journal.current() if row.replaces is not None]
+    """Compare what counts with what it replaced, in the last run in which anything was replaced.
+
+    Lower scores that did not count because of `never_lower` are compared with those that count.
+    """
+    rows = [(row, row.replaces, row.result) for row in journal.current() if row.replaces is not None]
+    rows += [(row, row.result, number) for number, row in journal.not_counted()]
     if not rows:
         return Diff("", ())
-    run = max(row.run for row in rows)
+    run = max(row.run for row, _, _ in rows)
     places = {exercise.id: place for place, exercise in enumerate(course.exercises)}
-    known = [row for row in rows if row.run == run and row.exercise in places]
+    known = [each for each in rows if each[0].run == run and each[0].exercise in places]
     changes = []
-    for row in sorted(known, key=lambda row: (row.author, places[row.exercise])):
-        assert row.replaces is not None
+    for row, earlier, later in sorted(known, key=lambda each: (each[0].author, places[each[0].exercise])):
         exercise = course.exercises[places[row.exercise]]
-        old, new = journal.result(row.replaces), journal.result(row.result)
+        old, new = journal.result(earlier), journal.result(later)
         before, after = old.outcomes.graded(exercise), new.outcomes.graded(exercise)
-        changes.append(Change(row.author, before, after, old.key.why_not(new.key), tuple(_checks(before, after))))
+        why = old.key.why_not(new.key)
+        if later != row.result:
+            why = f"{why}; not counted, because of --never-lower"
+        changes.append(Change(row.author, before, after, why, tuple(_checks(before, after))))
     return Diff(journal.started(run), changes)
 
 

@@ -45,7 +45,7 @@ CREATE TABLE current (
 
 @dataclass(frozen=True)
 class Shard:
-    """A part of a class that one of several processes grades, on whatever machine.
+    """A part of a class that one of several processes grades, on any machine.
 
     Attributes:
         number: which, from 1.
@@ -130,10 +130,19 @@ class Journal(Store):
         """Which results count, of one author or of all."""
         columns = "SELECT author, exercise, result, replaces, run FROM current"
         if author is None:
-            found = self.execute(columns)
+            rows = self.execute(columns)
         else:
-            found = self.execute(f"{columns} WHERE author = CAST(? AS TEXT)", (as_bytes(author),))
-        return [Current(*row) for row in found]
+            rows = self.execute(f"{columns} WHERE author = CAST(? AS TEXT)", (as_bytes(author),))
+        return [Current(*row) for row in rows]
+
+    def not_counted(self) -> list[tuple[int, Current]]:
+        """The lower scores that do not count because of `never_lower`: for each its result, and what counts."""
+        rows = self.execute(
+            "SELECT results.id, results.author, results.exercise, result, replaces, results.run FROM results"
+            " JOIN current USING (author, exercise) JOIN runs ON runs.id = results.run"
+            " WHERE results.id > result AND options LIKE '%never_lower=True%'"
+        )
+        return [(number, Current(*row)) for number, *row in rows]
 
     def take_over(self, other: Journal, authors: Collection[str] | None = None) -> None:
         """Write down what another journal has and this one has not, and let count what counts there.

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import quote
 
@@ -15,43 +13,13 @@ from grader.grading.diagnosis import BOTH
 from grader.grading.plan import RunPlan
 from grader.grading.store import Saved
 from grader.grading.unexplained import Group, Unexplained, draft_text, grouped, is_unexplained, lost_rows, plain_code
-from grader.model import Check, Course, Exercise, GradedExercise, Report, Score, Verdict
+from grader.model import Course, Exercise, Report, Verdict
 from grader.model.messages import Setup, Start
 from grader.report.gradebook import cell_text
-from grader.report.overview import AuthorRow, CheckTally, Example, ExerciseTally, GroupTold, Overview
+from grader.report.overview import AuthorRow, Example, ExerciseTally, GroupRow, Overview
 
 _MOST_LOOKED_AT = 100
 """So many of a group are looked at for the shortest of them."""
-
-
-@dataclass
-class _Tally:
-    """What is counted of one exercise."""
-
-    exercise: Exercise
-    scores: list[Score] = field(default_factory=list)
-    states: Counter[str] = field(default_factory=Counter)
-    checks: dict[str, Check] = field(default_factory=dict)
-    verdicts: dict[str, Counter[Verdict]] = field(default_factory=dict)
-    mistakes: dict[str, list[str]] = field(default_factory=dict)
-    unexplained: list[Unexplained] = field(default_factory=list)
-
-    def add(self, author: str, number: int, graded: GradedExercise) -> None:
-        """Count one outcome."""
-        if not graded.handed_in:
-            self.states["missing"] += 1
-            return
-        self.scores.append(graded.score)
-        self.states["blank"] += graded.state == "not_started"
-        self.states["full"] += graded.score.earned == graded.score.possible
-        for row in graded.checks:
-            self.checks.setdefault(row.check.id, row.check)
-            self.verdicts.setdefault(row.check.id, Counter())[row.outcome.verdict] += 1
-        if graded.diagnosis:
-            for mistake in graded.diagnosis.split(BOTH):
-                self.mistakes.setdefault(mistake, []).append(author)
-        elif is_unexplained(graded):
-            self.unexplained.append(Unexplained.of(author, number, graded))
 
 
 class Class:
@@ -59,9 +27,9 @@ class Class:
 
     Args:
         course: as it is now: points and starters are its.
-        journal: open; it is asked again for the files of what is looked at.
+        journal: open; the files of examples are read from it.
         out: the folder that it lies in.
-        on_report: told each report, one after another.
+        on_report: receives each report, one after another.
     """
 
     def __init__(
@@ -70,7 +38,9 @@ class Class:
         self._journal = journal
         self._out = out
         self._course = course
-        self._tallies = {exercise.id: _Tally(exercise) for exercise in course.exercises}
+        self._tallies = {exercise.id: ExerciseTally(exercise) for exercise in course.exercises}
+        self._unexplained: list[tuple[Exercise, Unexplained]] = []
+        self._notes: dict[tuple[str, str], list[str]] = {}
         self._rows: list[AuthorRow] = []
         self._open: list[tuple[str, Exercise, Verdict]] = []
         self._at = ""
@@ -78,15 +48,19 @@ class Class:
         for report in reports(plan, journal):
             self._add(report)
             on_report(report)
-        found = [(tally.exercise, item) for tally in self._tallies.values() for item in tally.unexplained]
-        self.groups = grouped(found)
+        self.groups = grouped(self._unexplained)
 
     def _add(self, report: Report) -> None:
         author = report.author
         numbers = {row.exercise: row.result for row in self._journal.current(author)}
         for graded in report.exercises:
             id = graded.exercise.id
-            self._tallies[id].add(author, numbers[id], graded)
+            mistakes = graded.diagnosis.split(BOTH) if graded.diagnosis else []
+            self._tallies[id].add(author, graded, mistakes)
+            if graded.handed_in and not mistakes and is_unexplained(graded):
+                self._unexplained.append((graded.exercise, Unexplained.of(author, numbers[id], graded)))
+            for note in graded.notes:
+                self._notes.setdefault((author, note), []).append(graded.exercise.number)
             open_ = dict.fromkeys(row.outcome.verdict for row in graded.checks if not row.outcome.verdict.decided)
             self._open += [(author, graded.exercise, verdict) for verdict in open_]
         cells = {graded.exercise.id: cell_text(graded) for graded in report.exercises}
@@ -96,24 +70,21 @@ class Class:
 
     def overview(self) -> Overview:
         """All of it."""
-        groups: dict[str, list[GroupTold]] = {}
-        for group in self.groups:
-            groups.setdefault(group.exercise.id, []).append(self.told(group))
-        tallies = tuple(
-            _told(tally, groups.get(tally.exercise.id, []))
-            for tally in self._tallies.values()
-            if tally.scores or tally.states
-        )
+        tallies = tuple(tally for tally in self._tallies.values() if tally.scores or tally.missing)
+        for tally in tallies:
+            tally.groups = [self.shown(group) for group in self.groups if group.exercise.id == tally.exercise.id]
         unmatched = (self._out / UNMATCHED).is_file()
-        return Overview(self._course.title, self._at, tallies, tuple(self._rows), tuple(self._open), unmatched)
+        notes = tuple((author, ", ".join(numbers), note) for (author, note), numbers in self._notes.items())
+        rows, undecided = tuple(self._rows), tuple(self._open)
+        return Overview(self._course.title, self._at, tallies, rows, undecided, notes, unmatched)
 
-    def told(self, group: Group) -> GroupTold:
+    def shown(self, group: Group) -> GroupRow:
         """A group with its shortest file as an example."""
         saved = self._members(group)[0]
         graded = saved.outcomes.graded(group.exercise)
         lines = _own_lines(group.exercise, saved.text) if saved.text is not None else ()
         example = Example(saved.author, saved.path or "", tuple(lost_rows(graded)), tuple(lines))
-        return GroupTold(
+        return GroupRow(
             group.name, group.exercise, tuple(item.author for item in group.members), example, group.why_not
         )
 
@@ -126,7 +97,7 @@ class Class:
         if group.why_not:
             raise ValueError(group.why_not)
         people = {author: (author, *authors) for author, authors, _ in self._journal.submissions()}
-        why = "none of its files was kept; run the batch once more with --rerun all"
+        why = "the journal has none of its files; run the batch once more with --rerun all"
         for saved in self._members(group):
             if saved.text is not None:
                 graded = saved.outcomes.graded(group.exercise)
@@ -138,8 +109,8 @@ class Class:
 
     def _members(self, group: Group) -> list[Saved]:
         """The first of a group, those with the shortest code first."""
-        found = [self._journal.result(item.number) for item in group.members[:_MOST_LOOKED_AT]]
-        return sorted(found, key=lambda saved: (_length(saved.text), saved.author))
+        results = [self._journal.result(item.number) for item in group.members[:_MOST_LOOKED_AT]]
+        return sorted(results, key=lambda saved: (_length(saved.text), saved.author))
 
 
 def _length(text: bytes | None) -> int:
@@ -150,20 +121,6 @@ def _length(text: bytes | None) -> int:
         return len(plain_code(text))
     except ValueError:
         return (1 << 30) + len(text)
-
-
-def _told(tally: _Tally, groups: list[GroupTold]) -> ExerciseTally:
-    mistakes = sorted(tally.mistakes.items(), key=lambda item: (-len(item[1]), item[0]))
-    return ExerciseTally(
-        tally.exercise,
-        tuple(tally.scores),
-        tally.states["full"],
-        tally.states["blank"],
-        tally.states["missing"],
-        tuple(CheckTally(check, tally.verdicts[id]) for id, check in tally.checks.items()),
-        tuple((sentence, tuple(authors)) for sentence, authors in mistakes),
-        tuple(groups),
-    )
 
 
 def _own_lines(exercise: Exercise, text: bytes) -> Iterator[tuple[int, str]]:

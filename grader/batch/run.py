@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
-from contextlib import AbstractContextManager, suppress
+from concurrent.futures import Future
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from grader.batch.book import Out, no_room_reported, report_of, reports
 from grader.batch.journal import Journal, Shard, open_run
 from grader.grading.diagnosis import Known
-from grader.grading.lanes import Engine, open_lanes
+from grader.grading.lanes import Engine, Lanes, open_lanes
 from grader.grading.outcomes import is_broken
-from grader.grading.plan import Finished, RunPlan, Work
+from grader.grading.plan import Finished, Result, RunPlan, Work
 from grader.grading.schedule import schedule
 from grader.intake.collect import collect
 from grader.intake.handed import Handed, Intake, Unmatched
 from grader.model import GradedExercise, Report, Submission
-from grader.model.errors import GraderError
+from grader.model.errors import CourseError, GraderError
 
 OnReport = Callable[[Report, int, int], None]
 """Receives each new report, with its place and the number of all."""
@@ -62,18 +63,20 @@ class Summary:
 
     Attributes:
         graded: how many exercises of submissions were graded.
-        kept: how many had been graded before, and nothing changed.
+        saved: how many had been graded before, and nothing changed.
         broken: those that are broken, by exercise: whose.
         lower: those whose lower score does not count, as author and exercise.
-        stale: how many outcomes of others were found with other checks.
+        changed: how many results replaced one that counted before.
+        stale: how many results of others are of other checks.
         unmatched: how many rows unmatched.csv has.
-        unread: what nobody could be graded by, by a fault of ours: by author, why.
+        unread: by author, why it could not be read, by a fault of ours.
     """
 
     graded: int = 0
-    kept: int = 0
+    saved: int = 0
     broken: dict[str, list[str]] = field(default_factory=dict)
     lower: list[tuple[str, str]] = field(default_factory=list)
+    changed: int = 0
     stale: int = 0
     unmatched: int = 0
     unread: dict[str, str] = field(default_factory=dict)
@@ -97,7 +100,7 @@ def grade_batch(
     results do not depend on `slots` and `engine`.
 
     Args:
-        plan: what is graded. Its secret is the batch's own, which is kept in `out`.
+        plan: what is graded. Its secret is the batch's own, which is stored in `out`.
         intake: what was handed in.
         out: where reports go; made with mode 0700.
         order: what of it is graded.
@@ -118,12 +121,13 @@ def grade_batch(
     options, authors = f"{plan.handin or ''} {order}", [handed.key for handed in intake.handed]
     with no_room_reported(out), open_run(out, shard, options, intake.root, authors) as (journal, secret):
         plan = replace(plan, setup=replace(plan.setup, secret=secret))
+        _refuse_another_course(plan, journal, out)
         batch = _Batch(plan, intake, place, order, journal, on_report, on_wait)
         if engine is not None:
             opened = engine(replace(plan, exercises=batch.chosen))
         else:
             hidden, known = (intake.root, intake.source, out), Known(plan.setup, journal)
-            opened = open_lanes(batch.chosen, plan.setup, slots, hidden=hidden, known=known)
+            opened = _sound_lanes(open_lanes(batch.chosen, plan.setup, slots, hidden=hidden, known=known))
         with opened as lanes:
             try:
                 batch.run(lanes)
@@ -141,6 +145,51 @@ def grade_batch(
     return batch.summary
 
 
+def _refuse_another_course(plan: RunPlan, journal: Journal, out: Path) -> None:
+    known = {item.id for item in plan.course.exercises} | {item.id for item in plan.course.broken}
+    graded = {row.exercise for row in journal.current()}
+    if graded and graded.isdisjoint(known):
+        names = ", ".join(sorted(graded)[:3])
+        raise CourseError(f"--out: {out} has the results of another course ({names}); name another folder")
+
+
+@contextmanager
+def _sound_lanes(opened: AbstractContextManager[Lanes]) -> Iterator[Engine]:
+    with opened as lanes:
+        yield _SoundLanes(lanes)
+
+
+class _SoundLanes:
+    """Lanes that grade nothing if the checks of an exercise cannot be read: that would be broken for everybody."""
+
+    def __init__(self, lanes: Lanes) -> None:
+        self._lanes = lanes
+        self._are_sound = False
+
+    @property
+    def slots(self) -> int:
+        """How many works are graded at once."""
+        return self._lanes.slots
+
+    def submit(self, work: Work) -> Future[Result]:
+        """Have one exercise graded.
+
+        Raises:
+            CourseError: the checks of an exercise cannot be read.
+        """
+        if not self._are_sound and (problems := self._lanes.collected().problems):
+            last = {id: problem.strip().splitlines()[-1].removeprefix("E").strip() for id, problem in problems.items()}
+            remedy = "fix them (grade verify shows the line), then run the same command again"
+            raise CourseError(
+                *(
+                    f"{id}: its checks cannot be read ({why}), so nothing is graded; {remedy}"
+                    for id, why in last.items()
+                )
+            )
+        self._are_sound = True
+        return self._lanes.submit(work)
+
+
 @dataclass
 class _InProgress:
     """A submission in progress.
@@ -151,7 +200,7 @@ class _InProgress:
         waiting: its works of which there is no result yet.
         repeated: its works that are repeated at the end.
         is_new: whether anything was graded now.
-        found: by exercise and attempt, the number of the result in the journal, and the graded exercise.
+        results: by exercise and attempt, the number of the result in the journal, and the graded exercise.
     """
 
     number: int
@@ -159,7 +208,7 @@ class _InProgress:
     waiting: set[Work] = field(default_factory=set)
     repeated: set[Work] = field(default_factory=set)
     is_new: bool = False
-    found: dict[str, dict[int, tuple[int, GradedExercise]]] = field(default_factory=dict)
+    results: dict[str, dict[int, tuple[int, GradedExercise]]] = field(default_factory=dict)
 
 
 @dataclass
@@ -225,7 +274,7 @@ class _Batch:
         """Read what somebody handed in; where a fault of ours prevents that, nothing, with a row that says so."""
         try:
             return collect(handed, self.plan.course.exercises, self.plan.exercises, every=self.order.best)
-        except Exception as error:  # of whatever kind: it must not keep others from their marks
+        except Exception as error:  # of any kind: it must not keep others from their marks
             self.summary.unread[handed.key] = f"{type(error).__name__}: {error}"
             why = f"it could not be read, by a fault of ours: {self.summary.unread[handed.key]}; please report it"
             return [], [Unmatched("", handed.key, why)]
@@ -235,10 +284,10 @@ class _Batch:
         work = finished.work
         own, attempt = self.under_way.pop(work) if finished.final else self.under_way[work]
         if finished.id is not None:
-            own.found.setdefault(work.exercise.id, {})[attempt] = finished.id, finished.graded
+            own.results.setdefault(work.exercise.id, {})[attempt] = finished.id, finished.graded
         own.is_new |= not finished.saved
         if finished.final:
-            self.summary.kept += finished.saved
+            self.summary.saved += finished.saved
             self.summary.graded += not finished.saved
             own.repeated.discard(work)
         else:
@@ -250,7 +299,7 @@ class _Batch:
             self._finish(own)
 
     def _finish(self, own: _InProgress) -> None:
-        """Let what was found count, and write the report, if anything was graded yet; report it when it is final."""
+        """Let the results count, and write the report, if anything was graded yet; report it when it is final."""
         self._count(own)
         submission = own.submissions[0]
         report = report_of(self.plan, self.journal, submission.author, tuple(submission.authors), submission.digest)
@@ -260,17 +309,18 @@ class _Batch:
                 self.on_report(report, own.number, self.total)
 
     def _count(self, own: _InProgress) -> None:
-        """Let the best of what was found of each exercise count; of equal ones the first, which is the latest."""
+        """Let the best result of each exercise count; of equal ones the first, which is the latest."""
         submission, journal = own.submissions[0], self.journal
         journal.note_submission(submission.author, submission.authors, submission.digest)
         current = {row.exercise: row for row in journal.current(submission.author)}
-        for id, rows in own.found.items():
+        for id, rows in own.results.items():
             number, graded = max((rows[attempt] for attempt in sorted(rows)), key=lambda row: row[1].score.earned)
             if self.order.never_lower and id in current:
                 before = journal.result(current[id].result).outcomes.graded(graded.exercise)
                 if before.score.earned > graded.score.earned:
                     self.summary.lower.append((submission.author, id))
                     continue
+            self.summary.changed += id in current and current[id].run != journal.run and current[id].result != number
             journal.let_count(submission.author, id, number)
 
     def look_over(self) -> None:

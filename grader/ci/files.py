@@ -142,7 +142,7 @@ def lay_out(files: Files, folder: Path) -> None:
 
 
 def _words(platform: str, wishes: Wishes) -> Sequence[str]:
-    """What `grade ci` is told besides."""
+    """Further options of `grade ci`."""
     words = ["--confinement", wishes.confinement]
     if wishes.handin is not None:
         words += ["--handin", wishes.handin.id]

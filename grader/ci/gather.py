@@ -45,9 +45,10 @@ class Gathered:
         for path in self.older:
             yield for_terminal(f"not counted, as a later report has the same author: {path.as_posix()}", one_line=True)
         for name in _COMPARED:
-            values = sorted({str(report.environment.get(name)) for report in self.reports})
+            # An author without any file has a report for which no student code was run, and so no confinement.
+            values = {str(value) for report in self.reports if (value := report.environment.get(name)) is not None}
             if len(values) > 1:
-                yield f"{name} is not the same in all reports: {', '.join(values)}"
+                yield f"{name} is not the same in all reports: {', '.join(sorted(values))}"
         yield from (f"not read: {for_terminal(why, one_line=True)}" for why in self.unread)
 
 
@@ -55,12 +56,13 @@ def gather(folder: Path) -> Gathered:
     """Read every report below a folder.
 
     Raises:
-        CourseError: there is no folder, or no report in it.
+        CourseError: there is no folder, or no report in it, or the reports are of several courses.
     """
     if not folder.is_dir():
         raise CourseError(f"{folder} is not a folder with reports")
     latest: dict[str, tuple[Path, ReportFile]] = {}
     older: list[Path] = []
+    courses = set[str]()
     unread: list[str] = []
     for path in sorted(folder.rglob("*.json")):
         if path.is_symlink() or not path.is_file():
@@ -72,6 +74,7 @@ def gather(folder: Path) -> Gathered:
         except CourseError as error:
             unread.append("; ".join(error.problems))
             continue
+        courses.add(report.course)
         before = latest.get(report.author)
         if before is not None and before[1].graded_at > report.graded_at:
             older.append(path)
@@ -81,4 +84,7 @@ def gather(folder: Path) -> Gathered:
         latest[report.author] = path, report
     if not latest:
         raise CourseError(f"{folder} has no report: files are expected that grade ci --json or grade --json wrote")
+    if len(courses) > 1:
+        names = ", ".join(sorted(courses))
+        raise CourseError(f"{folder} has reports of several courses ({names}); put those of each into its own folder")
     return Gathered(tuple(latest[author][1] for author in sorted(latest)), tuple(older), tuple(unread))

@@ -1,6 +1,6 @@
-"""A CI job: what its environment says, a checkout graded, and what the platform gets.
+"""A CI job: which course grades a checkout, what the environment says, and what the platform gets.
 
-Every file is written anew while checks end, so that a job that is ended for time has what was earned. The platform gets
+Every file is written anew while checks end, so that a job that runs out of time has what was earned. The platform gets
 outputs, the page of the job, and groups in its log.
 """
 
@@ -14,12 +14,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from grader.course.layout import bundled_course, find_course, find_given, is_given
+from grader.course.load import load_course
 from grader.grading.diagnosis import Known
 from grader.grading.lanes import open_lanes
 from grader.grading.outcomes import graded_so_far
 from grader.grading.plan import Finished, Result, RunPlan, Work
 from grader.grading.submission import grade_submission, report_of
-from grader.model import Check, Exercise, GradedExercise, Outcome, Report, Submission
+from grader.model import Check, Course, Exercise, GradedExercise, Outcome, Report, Submission
 from grader.model.errors import CourseError, GraderError
 from grader.report.export.formats import write_format
 from grader.report.export.items import Options, number
@@ -37,13 +39,59 @@ _REST = 4
 
 
 @dataclass(frozen=True)
+class Checkout:
+    """A checkout and the course that grades it.
+
+    Attributes:
+        folder: of the checkout, or of the part of it that is graded.
+        course: with the checks.
+        is_own: whether the checks are the checkout's own, so that its author can change them.
+    """
+
+    folder: Path
+    course: Course
+    is_own: bool
+
+
+def open_checkout(folder: Path, course: Path | None) -> Checkout:
+    """Find the course that grades a checkout.
+
+    Args:
+        folder: of the checkout.
+        course: the course, outside of the checkout; None for the one that the checkout is a copy of.
+
+    Raises:
+        CourseError: there is none, or it lies where the student can change it.
+    """
+    folder = folder.resolve()
+    if not folder.is_dir():
+        raise CourseError(f"--submission: {folder} is not a folder")
+    if course is not None:
+        root = find_course(course.resolve())
+        if root == folder or folder in root.parents:
+            raise CourseError(
+                f"--course: {root} lies in the submission {folder}, where its author can change every check; "
+                "check the course out beside it"
+            )
+        return Checkout(folder, load_course(root), is_own=False)
+    if is_given(given := find_given(folder)):
+        # The copy that `grade start` laid out is the student's; the course in our package is not.
+        return Checkout(given, load_course(bundled_course()), is_own=False)
+    try:
+        root = find_course(folder)
+    except CourseError:
+        raise CourseError(f"there is no course in {folder}; name one that lies outside of it: --course DIR") from None
+    return Checkout(root, load_course(root), is_own=True)
+
+
+@dataclass(frozen=True)
 class Platform:
     """The system that runs a job.
 
     Attributes:
         environ: its environment.
-        log: how a report is told in its log.
-        author: whose repository is graded, by its name; "" where no variable tells.
+        log: how a report is written in its log.
+        author: whose repository is graded, by its name; "" where no variable says it.
         is_public: whether everybody can read the log, as far as is known.
         root: of the repository, as annotations name files from there.
     """
@@ -73,12 +121,12 @@ class Platform:
             return None
         return "" if path == Path() else path.as_posix()
 
-    def tell(self, report: ReportFile, options: Options, *, passed: bool, with_result: bool) -> None:
+    def publish(self, report: ReportFile, options: Options, *, passed: bool, with_result: bool) -> None:
         """Set the outputs of the step and write the page of the job, where the platform has files for them.
 
         Args:
             report: the report.
-            options: how it is told.
+            options: how it is written.
             passed: by the policy of the run.
             with_result: whether GitHub Classroom's reporter is to get it, as the output `result`.
 
@@ -112,7 +160,7 @@ def is_passed(report: ReportFile, fail_below: float) -> bool:
 
 
 def _is_public(event: str | None) -> bool:
-    """Whether GitHub says so; where it says nothing, points are not told to whom they may not concern."""
+    """Whether GitHub says so; where it says nothing, no points are shown."""
     try:
         repository = json.loads(Path(event or "").read_text(encoding="utf-8"))["repository"]
         return bool(repository["private"]) is False
@@ -182,7 +230,7 @@ def write_files(report: Report, json_path: str | None, formats: Formats, options
     """Write the JSON and every format that goes into a file.
 
     Raises:
-        GraderError: the platform would refuse a file, or tells too little of what is graded.
+        GraderError: the platform would refuse a file, or says too little of what is graded.
         CourseError: no file can be written there.
     """
     if json_path is not None:

@@ -108,7 +108,6 @@ def _from_here(path: Path) -> Path:
 @click.option("--seeds", type=click.IntRange(min=1), help="How many seeds right answers must pass with; by default 20.")
 @click.option("--write-digests", is_flag=True, help="First bring the digests of starters in exercise.yaml up to date.")
 @click.option("--losses", is_flag=True, help="Also show what each wrong answer loses, and on which rules.")
-@click.option("--coverage", is_flag=True, help="Show which topic is taught where, and run nothing.")
 @click.option("--watch", is_flag=True, help="Stay, and verify an exercise again when a file of it is saved; 2 seeds.")
 @click.option("--poll", is_flag=True, help="With --watch: look for saved files again and again, for network drives.")
 @click.option("--fresh", is_flag=True, help="Run also what has not changed since the last run; --json does so, too.")
@@ -121,7 +120,6 @@ def verify_command(
     seeds: int | None,
     write_digests: bool,
     losses: bool,
-    coverage: bool,
     watch: bool,
     poll: bool,
     fresh: bool,
@@ -131,9 +129,6 @@ def verify_command(
     workers: options.Workers,
 ) -> None:
     """Prove that checks are right: starters earn nothing, right answers pass, wrong ones fail."""
-    if coverage:
-        _show_coverage()
-        return
     say, details = Say(quiet=as_json), Say(quiet=quiet or as_json)
     details.begin("Verifying ...")
     from grader.author.cases import SEEDS
@@ -173,18 +168,6 @@ def verify_command(
     sys.exit(1 if broken or any(proof.problems for proof in proofs) else 0)
 
 
-def _show_coverage() -> None:
-    from grader.author.table import coverage_lines
-    from grader.author.text import unknown_topics
-    from grader.course.topics import Coverage
-
-    say, coverage = Say(), Coverage.of(options.course_here())
-    say(*coverage_lines(coverage))
-    if problems := unknown_topics(coverage):
-        say("", *problems)
-        sys.exit(1)
-
-
 @click.command("release")
 @click.argument("dest", metavar="DEST", type=click.Path(path_type=Path))
 @options.handin
@@ -211,7 +194,7 @@ def release_command(
     chosen, setup = options.handin_of(course, handin), workers.setup()
     made = release(course, chosen, setup, dest, zipped=zipped, notebooks=notebooks, say=say, meanwhile=say.meanwhile)
     say(
-        f"{made.files} files; none has any of {made.pieces} pieces of staff's files",
+        f"{made.files} files; none has any of {made.secrets} parts of staff's files",
         f"{made.withheld} hidden checks stay here and decide {points_text(made.hidden_points)} of "
         f"{points_text(made.points)} points",
     )

@@ -90,7 +90,7 @@ def batch_command(
     named = _named(course, only, [exercise.id for exercise in exercises], handin)
     plan = RunPlan(course, exercises, setup, handin=handin)
     with taken_in(folder, course.exercises, layout, out) as intake:
-        details(intake.told())
+        details(intake.title())
         wanted = _authors(intake, authors)
         order = Order(named, wanted, rerun or "", never_lower, (attempts or course.attempts) == "best", staff, part)
         summary = _graded(plan, intake, out, order, engine or lanes, details)
@@ -217,14 +217,18 @@ def _authors(intake: Intake, names: Sequence[str]) -> list[str]:
 
 
 def _sentences(summary: Summary, order: Order, out: Path) -> Iterator[str]:
-    """What an instructor should know about a run besides the table."""
-    if summary.kept and not summary.graded:
-        yield "Nothing has changed since the last run, so nothing was graded again."
-    elif summary.kept:
-        now, before = counted(summary.graded, "exercise"), counted(summary.kept, "exercise")
-        yield f"{now} graded now; {before} unchanged since an earlier run."
-    if order.never_lower and summary.lower:
-        yield f"{counted(len(summary.lower), 'lower score')} not counted, because of --never-lower."
+    """What somebody should know of a run besides the table."""
+    if summary.saved and not summary.graded:
+        yield "Nothing was graded again: no submission and no check has changed since the last run."
+    elif summary.saved:
+        now, kept = counted(summary.graded, "exercise"), counted(summary.saved, "exercise")
+        yield f"{now} graded now, {kept} graded before: nothing of those changed."
+    if summary.changed:
+        replaced = "replaces an earlier one" if summary.changed == 1 else "replace earlier ones"
+        yield f"{counted(summary.changed, 'result')} {replaced}: grade diff {out} shows which scores changed."
+    if summary.lower:
+        count = counted(len(summary.lower), "lower score")
+        yield f"Because of --never-lower, {count} did not count: grade diff {out} names them."
     if summary.stale:
         yield f"{counted(summary.stale, 'outcome')} in the table come from older checks; grade all authors again."
     if summary.unmatched:

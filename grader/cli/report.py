@@ -139,7 +139,7 @@ def diff_command(out: Path, every: bool, course_folder: Path | None) -> None:
     with open_journal(out, new=False) as journal:
         diff = last_regrade(course, journal)
     if not diff.at:
-        say("Nothing has been graded again yet.")
+        say("Nothing was graded again yet: every score is the first one.")
         return
     changed = [change for change in diff.changes if change.checks]
     for change in diff.changes if every else changed:

@@ -33,7 +33,6 @@ PYTHON = (".py", ".py.txt")
 NOTEBOOK = ".ipynb"
 ZIP = ".zip"
 ARCHIVES = (ZIP, ".tar", ".tar.gz", ".tgz")
-HANDED_IN = (*PYTHON, NOTEBOOK, *ARCHIVES)
 
 BUNDLED = "bundled"
 """The folder of our package that holds the bundled course, where the package was not installed from a checkout."""

@@ -1,4 +1,4 @@
-"""A zip or a tar that somebody handed in → the files in it. What it says of itself is a stranger's word.
+"""A zip or a tar that somebody handed in → the files in it. Nothing that it says of itself is trusted.
 
 Links, devices and paths that lead out of it are left out. A whole class's is written to disk, an author's is not.
 """
@@ -50,17 +50,19 @@ _LOCKED = "it is protected by a password; hand it in without one"
 
 @dataclass(frozen=True)
 class Entry:
-    """A file in an archive.
+    """A file in an archive or a folder.
 
     Attributes:
-        path: in it.
+        path: inside of it.
         read: gives so many of its bytes at most; it is called before the next entry is taken.
         why: it cannot be read, in words; else "".
+        file: where it lies, if it is a file on this disk.
     """
 
     path: PurePosixPath
     read: Callable[[int], bytes]
     why: str = ""
+    file: Path | None = None
 
 
 def is_archive(name: str) -> bool:
@@ -161,14 +163,14 @@ def unpack(archive: Path, folder: Path) -> list[Unmatched]:
     Raises:
         SubmissionError: it cannot be read, or there is no room for it.
     """
-    with entries(archive, archive.name) as found:
-        return list(_unpacked(list(found), archive.name, folder))
+    with entries(archive, archive.name) as inner:
+        return list(_unpacked(list(inner), archive.name, folder))
 
 
-def _unpacked(found: Sequence[Entry], name: str, folder: Path) -> Iterator[Unmatched]:
-    shared = _shared_folders([entry.path for entry in found])
+def _unpacked(inner: Sequence[Entry], name: str, folder: Path) -> Iterator[Unmatched]:
+    shared = _shared_folders([entry.path for entry in inner])
     written = Counter[str]()
-    for entry in found:
+    for entry in inner:
         whose = "/".join(entry.path.parts[: shared + 1])
         most = _MOST_METADATA if entry.path.name in METADATA else most_bytes(entry.path)
         data = b""

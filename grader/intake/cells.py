@@ -30,7 +30,7 @@ class Cell:
         number: as the notebook shows it.
         source: as IPython runs it, or as it was saved.
         failed: whether it raised.
-        id: of the cell, where the notebook tells; the same for all its runs.
+        id: of the cell, if the notebook has one; the same for all its runs.
         dropped: lines of it that are not Python, and that do nothing in the source.
     """
 
@@ -162,7 +162,7 @@ def defines(source: str, names: Collection[str]) -> bool:
 
 
 def _latest(cells: Sequence[Cell]) -> list[Cell]:
-    """The last run of each cell; of cells that cannot be told apart, all runs but equal ones."""
+    """The last run of each cell; of cells without an id, all runs but equal ones."""
     last = {cell.id or cell.source: cell for cell in cells}
     return [cell for cell in cells if last[cell.id or cell.source] is cell]
 
@@ -184,17 +184,17 @@ def _body(source: str) -> str:
 
 def checkers_in(cells: Sequence[Cell]) -> set[str]:
     """The ways in which cells may call our `check`, after what they import."""
-    found = set()
+    names_of_check = set()
     for cell in cells:
         tree = parsed(cell.source) if "grader" in cell.source else None
         for node in ast.walk(tree) if tree else ():
             match node:
                 case ast.ImportFrom(module=module, names=names) if module == _OURS:
-                    found |= {alias.asname or alias.name for alias in names}
+                    names_of_check |= {alias.asname or alias.name for alias in names}
                 case ast.ImportFrom(module="grader", names=names) | ast.Import(names=names):
                     ours = [alias for alias in names if alias.name in (_OURS, "notebook")]
-                    found |= {f"{alias.asname or alias.name}.check" for alias in ours}
-    return found
+                    names_of_check |= {f"{alias.asname or alias.name}.check" for alias in ours}
+    return names_of_check
 
 
 def _plain(source: str, tree: ast.Module, checkers: Collection[str]) -> tuple[list[str], list[str], bool]:
@@ -289,15 +289,15 @@ def _loaded(tree: ast.Module | None) -> set[str]:
 
 def _bound(tree: ast.Module | None) -> set[str]:
     """All names that are given a meaning anywhere in it."""
-    found = set()
+    bound = set()
     for node in ast.walk(tree) if tree else ():
         match node:
             case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name):
-                found.add(name)
+                bound.add(name)
             case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
-                found.add(name)
+                bound.add(name)
             case ast.alias(name=name, asname=other):
-                found.add(other or name.split(".")[0])
+                bound.add(other or name.split(".")[0])
             case ast.ExceptHandler(name=str() as name) | ast.MatchAs(name=str() as name):
-                found.add(name)
-    return found
+                bound.add(name)
+    return bound

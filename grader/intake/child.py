@@ -10,6 +10,7 @@ import os
 import shutil
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,8 +29,6 @@ CPU_S = 10
 CPU_CLASS_S = 1800
 """The same of a class's whole download."""
 MEMORY_MB = 1024
-OUT_OF_MEMORY = 3
-"""The status with which the process ends if that was not enough."""
 
 
 @dataclass(frozen=True)
@@ -77,15 +76,15 @@ def answer(request: Request, course: Sequence[Exercise]) -> Reply:
     try:
         if request.handed is not None:
             wanted = [exercise for exercise in course if exercise.id in request.wanted]
-            found, unmatched = submissions_of(request.handed, course, wanted, every=request.every, root=request.root)
-            return Reply(tuple(found), tuple(unmatched))
+            own, unmatched = submissions_of(request.handed, course, wanted, every=request.every, root=request.root)
+            return Reply(tuple(own), tuple(unmatched))
         assert request.archive is not None
         assert request.folder is not None
         return Reply(unmatched=tuple(unpack(request.archive, request.folder)))
     except SubmissionError as error:
         return Reply(problem=str(error))
     except MemoryError:
-        raise
+        raise  # the process ends, and the host says why
     except Exception as error:  # a fault of ours must not keep others from their marks
         return Reply(fault=f"{type(error).__name__}: {error}")
 
@@ -101,11 +100,7 @@ def main() -> None:
         request = from_json(Request, line)
         course = request.course or course
         _limit_time(CPU_S if request.archive is None else CPU_CLASS_S)
-        try:
-            sent = to_json(answer(request, course))
-        except MemoryError:
-            os._exit(OUT_OF_MEMORY)
-        answers.write(sent + b"\n")
+        answers.write(to_json(answer(request, course)) + b"\n")
         answers.flush()
         folders += [request.folder] if request.folder else []
     for folder in folders:  # also where the process that wanted them was killed
@@ -115,23 +110,17 @@ def main() -> None:
 def _limit_memory() -> None:
     if sys.platform != "win32":
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        _, hard = resource.getrlimit(resource.RLIMIT_AS)
-        most = MEMORY_MB << 20
-        if hard == resource.RLIM_INFINITY or most <= hard:
-            try:
-                resource.setrlimit(resource.RLIMIT_AS, (most, hard))
-            except (OSError, ValueError):  # macOS has no such limit; the host's limit on time is still there
-                return
+        with suppress(OSError, ValueError):  # macOS has no such limit, and a smaller one may be set already
+            resource.setrlimit(resource.RLIMIT_AS, (MEMORY_MB << 20, MEMORY_MB << 20))
 
 
 def _limit_time(seconds: int) -> None:
     """Have this process killed if it uses so many CPU seconds more."""
     if sys.platform != "win32":
         used = resource.getrusage(resource.RUSAGE_SELF)
-        soft = int(used.ru_utime + used.ru_stime) + 1 + seconds
         _, hard = resource.getrlimit(resource.RLIMIT_CPU)
-        if hard == resource.RLIM_INFINITY or soft <= hard:
-            resource.setrlimit(resource.RLIMIT_CPU, (soft, hard))
+        with suppress(ValueError):  # a smaller limit is set already
+            resource.setrlimit(resource.RLIMIT_CPU, (int(used.ru_utime + used.ru_stime) + 1 + seconds, hard))
 
 
 if __name__ == "__main__":

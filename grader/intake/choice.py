@@ -69,12 +69,12 @@ def submissions_of(
     contents = Contents(lambda name: named(name, course) is not None)
     for part in handed.parts:
         contents.add(part)
-    found, unmatched = _candidates(handed, contents, course)
-    ordered = {exercise.id: _ordered(exercise, found.get(exercise.id, [])) for exercise in wanted}
+    candidates, unmatched = _candidates(handed, contents, course)
+    ordered = {exercise.id: _ordered(exercise, candidates.get(exercise.id, [])) for exercise in wanted}
     most = max(1, *map(len, ordered.values())) if every and ordered else 1
     choice = _Choice(handed, contents, wanted, ordered, root)
     submissions = [choice.submission(place) for place in range(min(most, _MOST_ATTEMPTS))]
-    unmatched += _left(handed, contents, nothing=not any(found.values()))
+    unmatched += _left(handed, contents, nothing=not any(candidates.values()))
     return submissions, unmatched
 
 
@@ -82,7 +82,7 @@ def _candidates(
     handed: Handed, contents: Contents, course: Sequence[Exercise]
 ) -> tuple[dict[str, list[_Candidate]], list[Unmatched]]:
     """The files of each exercise, and those of none."""
-    found: dict[str, list[_Candidate]] = {}
+    candidates: dict[str, list[_Candidate]] = {}
     rest: list[PurePosixPath] = []
     unmatched: list[Unmatched] = []
     for path, data in contents.files.items():
@@ -95,28 +95,28 @@ def _candidates(
             if not own:
                 unmatched.append(Unmatched(str(path), handed.key, "no cell in it says which exercise it is of"))
             for id, one in own.items():
-                found.setdefault(id, []).append(one)
+                candidates.setdefault(id, []).append(one)
         elif is_ours(path.name):
             continue
         elif name := named(path.name, course):
             how = "" if name.exact else "by its name"
-            found.setdefault(name.exercise, []).append(_Candidate(path, data, how, name.version))
+            candidates.setdefault(name.exercise, []).append(_Candidate(path, data, how, name.version))
         else:
             rest.append(path)
     # A file beside one that counts is a module of the student's own, and comes along; or one of a package.
     along = {
         one.path.parent / name
-        for own in found.values()
+        for own in candidates.values()
         for one in own
         for name in _siblings(contents, one.path, one.source)
     }
     for path in rest:
         id, how = by_contents(contents.files[path], course)
-        if id and not found.get(id, [_Candidate(path, b"", by_name=False)])[0].by_name:
-            found.setdefault(id, []).append(_Candidate(path, contents.files[path], how, by_name=False))
+        if id and not candidates.get(id, [_Candidate(path, b"", by_name=False)])[0].by_name:
+            candidates.setdefault(id, []).append(_Candidate(path, contents.files[path], how, by_name=False))
         elif path not in along:
             unmatched.append(Unmatched(str(path), handed.key, how if not id else f"{id} has a file of its own name"))
-    return found, unmatched
+    return candidates, unmatched
 
 
 def _in_notebook(path: PurePosixPath, data: bytes, course: Sequence[Exercise]) -> dict[str, _Candidate]:
@@ -128,12 +128,12 @@ def _in_notebook(path: PurePosixPath, data: bytes, course: Sequence[Exercise]) -
     known = {exercise.id: exercise for exercise in course}
     name = named(path.name, course)
     version = name.version if name else _UNNAMED
-    found = {}
+    candidates = {}
     for id, module in modules_of(data, path.name, course).items():
-        # Cells that were not touched are the starter, whatever stands in those that are of all exercises.
+        # Cells that were not touched are the starter, also if those of all exercises were changed.
         source = module.own if is_starter(known[id], module.own) else module.source
-        found[id] = _Candidate(path, source, "a notebook", version, True, module)
-    return found
+        candidates[id] = _Candidate(path, source, "a notebook", version, True, module)
+    return candidates
 
 
 def _ordered(exercise: Exercise, candidates: Sequence[_Candidate]) -> list[_Candidate]:
@@ -191,8 +191,8 @@ class _Choice:
             path = paths[id] = self.contents.disk[one.path]
             siblings = _siblings(self.contents, one.path, one.source, {other.path for other in own})
             files[id] = {exercise.file_name: one.source, **siblings}
-            if found := tuple(self._notes(exercise, one)):
-                notes[id] = found
+            if texts := tuple(self._notes(exercise, one)):
+                notes[id] = texts
             if one.module:
                 cells[id] = tuple(one.module.origins)
             elif self.root is not None:
@@ -253,16 +253,16 @@ def _siblings(
     contents: Contents, path: PurePosixPath, source: bytes, candidates: Collection[PurePosixPath] = ()
 ) -> dict[str, bytes]:
     """The Python files beside one, and packages that it imports, so that a student's own modules can be imported."""
-    found: dict[PurePosixPath, bytes] = {}
+    along: dict[PurePosixPath, bytes] = {}
     room = _MOST_SIBLING_BYTES
     # Those beside it first: below it there may be all that its author ever wrote.
     for other, data in sorted(contents.files.items(), key=lambda row: (len(row[0].parts), row[0])):
         below = path.parent in other.parents and other.suffix == ".py" and other not in {path, *candidates}
-        if not below or is_ours(other.name) or len(data) > room or len(found) >= _MOST_SIBLINGS:
+        if not below or is_ours(other.name) or len(data) > room or len(along) >= _MOST_SIBLINGS:
             continue
-        found[other.relative_to(path.parent)] = data
+        along[other.relative_to(path.parent)] = data
         room -= len(data)
-    return with_packages(source, found)
+    return with_packages(source, along)
 
 
 def _problem(exercise: Exercise, contents: Contents, course: Sequence[Exercise]) -> tuple[str, PurePosixPath | None]:
@@ -271,7 +271,7 @@ def _problem(exercise: Exercise, contents: Contents, course: Sequence[Exercise])
         name = named(path.name, course)
         if name and name.exercise == exercise.id:
             return f"{exercise.file_name} cannot be read: {why}", path
-    # What its author wants to know of a broken archive.
+    # Its author should know about a broken archive.
     missing = f"{exercise.file_name} is not among the submitted files"
     broken = next((path for path in contents.left if is_packed(path.name)), None)
     if broken is None:

@@ -7,9 +7,7 @@ another, and is started again where it ended. What it answers is plain data.
 from __future__ import annotations
 
 import atexit
-import signal
 import subprocess
-import sys
 import tempfile
 import threading
 from collections.abc import Iterator, Sequence
@@ -19,7 +17,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 
 from grader.course.layout import Places, is_course
-from grader.intake.child import CPU_CLASS_S, CPU_S, MEMORY_MB, OUT_OF_MEMORY, Reply, Request
+from grader.intake.child import CPU_CLASS_S, CPU_S, MEMORY_MB, Reply, Request
 from grader.intake.choice import submissions_of
 from grader.intake.handed import Handed, Part, Unmatched
 from grader.intake.match import named
@@ -50,8 +48,8 @@ def read_submission(folder: Path, exercises: Sequence[Exercise], author: str) ->
         raise SubmissionError(f"{folder} is not a folder with a submission")
     parts = _own_parts(folder, exercises) if is_course(folder) else [Part(folder)]
     handed = Handed(author, (), tuple(parts))
-    (found, *_), _ = submissions_of(handed, exercises, exercises, root=folder)
-    return found
+    (submission, *_), _ = submissions_of(handed, exercises, exercises, root=folder)
+    return submission
 
 
 def _own_parts(folder: Path, exercises: Sequence[Exercise]) -> list[Part]:
@@ -174,12 +172,14 @@ class Reader:
 
     def _ask(self, request: Request, cpu_s: int) -> Reply:
         with self._turn:
+            if self._process is not None and self._process.poll() is not None:
+                self.close()
             if self._process is None:
                 self._start()
                 request = replace(request, course=self.course)
-            line, late = self._exchange(to_json(request) + b"\n", _WALL_FACTOR * cpu_s)
+            line = self._exchange(to_json(request) + b"\n", _WALL_FACTOR * cpu_s)
             if not line.endswith(b"\n"):
-                return Reply(problem=self._why_ended(cpu_s, late=late))
+                return Reply(problem=self._why_ended(cpu_s))
         reply = from_json(Reply, line)
         if reply.fault:
             raise GraderError(reply.fault)
@@ -195,32 +195,24 @@ class Reader:
             env=clean_environment(),
         )
 
-    def _exchange(self, request: bytes, wall_s: int) -> tuple[bytes, bool]:
-        """What the process answers, and whether it was killed because it took too long."""
-        process, late = self._process, threading.Event()
+    def _exchange(self, request: bytes, wall_s: int) -> bytes:
+        """What the process answers; an incomplete line if it has ended, or was killed because it took too long."""
+        process = self._process
         assert process is not None
         assert process.stdin is not None
         assert process.stdout is not None
-
-        def give_up() -> None:
-            late.set()
-            process.kill()
-
-        timer = threading.Timer(wall_s, give_up)
+        timer = threading.Timer(wall_s, process.kill)
         timer.start()
         try:
             process.stdin.write(request)
             process.stdin.flush()
-            line = process.stdout.readline()
+            return process.stdout.readline()
         except OSError:  # it has ended
-            line = b""
+            return b""
         finally:
             timer.cancel()
-        if late.is_set() and line.endswith(b"\n"):  # it was killed just after its answer
-            self.close()
-        return line, late.is_set()
 
-    def _why_ended(self, cpu_s: int, *, late: bool) -> str:
+    def _why_ended(self, cpu_s: int) -> str:
         """Why the process has ended, where a submission is at fault.
 
         Raises:
@@ -232,15 +224,9 @@ class Reader:
         end(process)
         status, last = process.returncode, tail(log)
         self.close()
-        remedy = "hand in the files of the exercises alone"
-        if late:
-            return f"reading it took more than {_WALL_FACTOR * cpu_s} s; {remedy}"
-        if status == OUT_OF_MEMORY or last.endswith("MemoryError"):
-            return f"reading it takes more than {MEMORY_MB} MiB of memory; {remedy}"
-        if sys.platform != "win32" and status == -signal.SIGXCPU:
-            return f"reading it took more than {cpu_s} s; {remedy}"
-        if status < 0:
-            return f"the process that read it was ended by signal {-status}; {remedy}"
+        if status < 0 or not last or last.endswith("MemoryError"):  # a limit ended it
+            limits = f"more than {cpu_s} s or {MEMORY_MB} MiB of memory"
+            return f"reading it takes {limits}; hand in the files of the exercises alone"
         raise StartError(f"the process that reads submissions has ended: {last}")
 
 

@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 
 from grader.course.layout import COURSE_FILE, NOTEBOOK, PYTHON, solutions_in
 from grader.intake.archive import DEEPEST, Entry, entries, is_archive, is_junk, most_bytes
-from grader.intake.handed import Part
+from grader.intake.handed import ALL_OF_IT, Part
 from grader.intake.source import cannot_be_text
 from grader.model.errors import SubmissionError
 from grader.model.score import counted
@@ -42,7 +42,7 @@ class Contents:
     Attributes:
         files: what was read.
         left: why files that may have been answers were not read, in words.
-        others: the same of what can be no answer.
+        others: the same of files that cannot be answers.
         disk: where each of them lies on this disk, or the archive that it is in.
     """
 
@@ -58,32 +58,40 @@ class Contents:
 
     def add(self, part: Part) -> None:
         """Read the files of a part. Links are not followed, and what is not code is not read."""
-        found = list(_walk(part, self))
-        marks = _Marks(path for path, _ in found)
-        for path, disk in sorted(found, key=lambda row: self._order(row[0])):
-            self._add(path, disk, marks)
+        self._add(list(_walk(part, self)), part.path)
         for path, count in self._surplus.items():
             limits = f"more than {_MOST_FILES} files or {_MOST_BYTES >> 20} MiB"
             self._leave(path, part.path, f"too much was handed in, {limits}: {counted(count, 'file')} not read")
 
-    def _order(self, path: PurePosixPath) -> tuple[bool, int, PurePosixPath]:
-        return not self._is_answer(path.name), len(path.parts), path
+    def _add(self, entries: Iterable[Entry], place: Path, above: PurePosixPath = ALL_OF_IT, deep: int = 0) -> None:
+        """Read files of a folder, or of an archive.
 
-    def _add(self, path: PurePosixPath, disk: Path, marks: _Marks) -> None:
-        if self._is_left_out(path, disk, marks):
-            return
-        try:
-            mode = disk.lstat()
-            if stat.S_ISLNK(mode.st_mode):
-                self._leave(path, disk, _LINK)
-            elif not stat.S_ISREG(mode.st_mode):
-                self._leave(path, disk, "it is not a regular file")
-            elif is_archive(path.name):  # it is not read as a whole
-                self._add_archive(path, disk, disk, 0)
-            else:
-                self._take(path, disk, lambda most: _start_of(disk, most))
-        except OSError as error:
-            self._leave(path, disk, error.strerror or type(error).__name__)
+        Args:
+            entries: a list, or what a stream gives.
+            place: of the archive on the disk.
+            above: the path of the archive.
+            deep: in how many other archives that lies.
+        """
+        marks = _Marks()
+        if isinstance(entries, list):  # all names are known beforehand
+            entries.sort(key=lambda entry: (not self._is_answer(entry.path.name), len(entry.path.parts), entry.path))
+            for entry in entries:
+                marks.look(entry.path)
+        for entry in entries:
+            marks.look(entry.path)
+            path, disk = above / entry.path, entry.file or place
+            where, why = marks.left_out(entry.path)
+            if where is not None:  # installed and not written by the author, which is noted once; or a solution
+                if why:
+                    self._leave(above / where, disk, why, always=True)
+            elif entry.why:
+                self._leave(path, disk, entry.why)
+            elif not is_archive(path.name):
+                self._take(path, disk, entry)
+            elif entry.file is not None:  # it is not read as a whole
+                self._add_archive(path, entry.file, disk, deep)
+            elif (data := self._within(path, disk, entry)) is not None:
+                self._add_archive(path, data, disk, deep + 1)
 
     def _add_archive(self, path: PurePosixPath, source: Path | bytes, disk: Path, deep: int) -> None:
         self._archives += 1
@@ -92,36 +100,13 @@ class Contents:
             return
         try:
             with entries(source, path.name) as inner:
-                if isinstance(inner, list):  # all names are known beforehand
-                    inner.sort(key=lambda entry: self._order(entry.path))
-                marks = _Marks([entry.path for entry in inner] if isinstance(inner, list) else [])
-                for entry in inner:
-                    marks.look(entry.path)
-                    if not self._is_left_out(entry.path, disk, marks, path):
-                        self._add_entry(path / entry.path, entry, disk, deep)
+                self._add(inner, disk, path, deep)
         except SubmissionError as error:
             self._leave(path, disk, str(error))
 
-    def _add_entry(self, path: PurePosixPath, entry: Entry, disk: Path, deep: int) -> None:
-        if entry.why:
-            self._leave(path, disk, entry.why)
-        elif is_archive(path.name):
-            data = self._within(path, disk, entry.read)
-            if data is not None:
-                self._add_archive(path, data, disk, deep + 1)
-        else:
-            self._take(path, disk, entry.read)
-
-    def _is_left_out(self, path: PurePosixPath, disk: Path, marks: _Marks, above: PurePosixPath | None = None) -> bool:
-        """Whether a file is installed and not written by its author, which is noted once; or a course's solution."""
-        where, why = marks.left_out(path)
-        if where is not None and why:
-            self._leave(where if above is None else above / where, disk, why, always=True)
-        return where is not None
-
-    def _take(self, path: PurePosixPath, disk: Path, read: Callable[[int], bytes]) -> None:
+    def _take(self, path: PurePosixPath, disk: Path, entry: Entry) -> None:
         """Take a file that is Python or a notebook."""
-        data = self._within(path, disk, read)
+        data = self._within(path, disk, entry)
         if data is None:
             return
         if path.suffix.lower() != NOTEBOOK and (why := cannot_be_text(data)):
@@ -131,7 +116,7 @@ class Contents:
             path = path.with_name(f"{path.stem} (1){path.suffix}")
         self.files[path], self.disk[path] = data, disk
 
-    def _within(self, path: PurePosixPath, disk: Path, read: Callable[[int], bytes]) -> bytes | None:
+    def _within(self, path: PurePosixPath, disk: Path, entry: Entry) -> bytes | None:
         """The bytes of a file, if limits allow it; else why not is noted."""
         most = most_bytes(path)
         if not most:
@@ -142,7 +127,7 @@ class Contents:
             self._surplus[first] = self._surplus.get(first, 0) + 1
             return None
         try:
-            data = read(most + 1)
+            data = entry.read(most + 1)
         except SubmissionError as error:
             self._leave(path, disk, str(error))
             return None
@@ -165,17 +150,11 @@ class Contents:
 
 
 class _Marks:
-    """What files say of the folders that they lie in: a virtual environment, or a whole course.
+    """What files say of the folders that they lie in: a virtual environment, or a whole course."""
 
-    Args:
-        paths: of all files.
-    """
-
-    def __init__(self, paths: Iterable[PurePosixPath]) -> None:
+    def __init__(self) -> None:
         self._environments: set[PurePosixPath] = set()
         self._courses: set[PurePosixPath] = set()
-        for path in paths:
-            self.look(path)
 
     def look(self, path: PurePosixPath) -> None:
         """Take one more file into account."""
@@ -185,7 +164,7 @@ class _Marks:
             self._courses.add(path.parent)
 
     def left_out(self, path: PurePosixPath) -> tuple[PurePosixPath | None, str]:
-        """The folder that is left out and has the file, with why, which is "" where nobody need know."""
+        """The folder that is left out and has the file, and why; "" if no row reports it."""
         for above in reversed(path.parents):
             name, parent = above.name.lower(), above.parent
             if name in _INSTALLED:
@@ -197,16 +176,16 @@ class _Marks:
         return None, ""
 
 
-def _walk(part: Part, found: Contents) -> Iterator[tuple[PurePosixPath, Path]]:
+def _walk(part: Part, contents: Contents) -> Iterator[Entry]:
     """The files of a part."""
     if part.path.is_symlink() or not part.path.is_dir():
-        yield part.name, part.path
+        yield _on_disk(part.name, part.path)
         return
 
     def cannot(error: OSError) -> None:
         folder = Path(str(error.filename))
         why = f"the folder cannot be read: {error.strerror}"
-        found.leave_folder(part.name / folder.relative_to(part.path), folder, why)
+        contents.leave_folder(part.name / folder.relative_to(part.path), folder, why)
 
     seen = 0
     for folder, inner, names in os.walk(part.path, onerror=cannot):
@@ -215,25 +194,38 @@ def _walk(part: Part, found: Contents) -> Iterator[tuple[PurePosixPath, Path]]:
         links = [name for name in inner if (here / name).is_symlink()]
         inner[:] = sorted(name for name in inner if not is_junk(name) and name not in links)
         for name in inner:
-            if name.lower().endswith(PYTHON):  # what lies in it is looked at all the same
-                found.leave_folder(inside / name, here / name)
+            if name.lower().endswith(PYTHON):  # its files are looked at all the same
+                contents.leave_folder(inside / name, here / name)
         for name in sorted({*names, *links}):
             if not is_junk(name):
                 seen += 1
-                yield inside / name, here / name
+                yield _on_disk(inside / name, here / name)
         if seen > _MOST_SEEN:
-            found.leave_folder(inside, here, f"more than {_MOST_SEEN} files are in it; the others are not looked at")
+            contents.leave_folder(inside, here, f"it has more than {_MOST_SEEN} files; the others are not looked at")
             return
         installed = [name for name in inner if name.lower() in _INSTALLED]
         for name in installed:  # there may be tens of thousands
-            yield inside / name / _ENVIRONMENT, here / name
+            yield _on_disk(inside / name / _ENVIRONMENT, here / name)
         deep = len(inside.parts) - len(part.name.parts) >= DEEPEST
         inner[:] = [] if deep else [name for name in inner if name not in installed]
 
 
-def _start_of(path: Path, most: int) -> bytes:
-    with path.open("rb") as file:
-        return file.read(most)
+def _on_disk(name: PurePosixPath, path: Path) -> Entry:
+    """A file on this disk."""
+
+    def read(most: int) -> bytes:
+        try:
+            with path.open("rb") as file:
+                return file.read(most)
+        except OSError as error:
+            raise SubmissionError(error.strerror or type(error).__name__) from None
+
+    try:
+        mode = path.lstat().st_mode
+    except OSError as error:
+        return Entry(name, read, error.strerror or type(error).__name__, path)
+    why = _LINK if stat.S_ISLNK(mode) else "" if stat.S_ISREG(mode) else "it is not a regular file"
+    return Entry(name, read, why, path)
 
 
 def is_packed(name: str) -> bool:

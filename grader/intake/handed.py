@@ -40,7 +40,7 @@ class Handed:
         key: the name of its report, and of its author, or of its group.
         authors: whose it is: a row of the gradebook each.
         parts: its files and folders.
-        note: what else the download tells of it, such as that it came late; or "".
+        note: what else the download says of it, such as that it was late; or "".
     """
 
     key: str
@@ -51,11 +51,11 @@ class Handed:
 
 @dataclass(frozen=True)
 class Unmatched:
-    """Something that no exercise or no author could be found for.
+    """Something that belongs to no exercise or to no author.
 
     Attributes:
         file: its path, from the folder of submissions, or from its author's where that is known; "" for all of it.
-        author: whose it is, or "" if nobody knows.
+        author: whose it is, or "" if that is unknown.
         why: in words.
     """
 
@@ -65,7 +65,7 @@ class Unmatched:
 
 
 Taken = tuple[Sequence[Handed], Sequence[Unmatched]]
-"""What was found, and what belongs to nobody."""
+"""What was handed in, and what belongs to no author."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class Layout:
 
     Attributes:
         name: as it is typed.
-        title: as it is told: "a Canvas download".
+        title: for people: "a Canvas download".
         fits: whether the items of a folder are laid out so.
         read: the items of a folder, and all exercises of the course, as what was handed in.
     """
@@ -94,7 +94,7 @@ class Intake:
         root: the folder in which the submissions lie.
         source: what was named: that folder, one around it, or a zip.
         handed: what was handed in, by key.
-        unmatched: what belongs to nobody.
+        unmatched: what belongs to no author.
     """
 
     layout: Layout
@@ -103,8 +103,8 @@ class Intake:
     handed: tuple[Handed, ...]
     unmatched: tuple[Unmatched, ...]
 
-    def told(self) -> str:
-        """What was found, in one line."""
+    def title(self) -> str:
+        """What was handed in, in one line."""
         parts = sum(len(item.parts) for item in self.handed)
         people = len({author for item in self.handed for author in item.authors})
         groups = f", {counted(len(self.handed), 'submission')}" if len(self.handed) != people else ""
@@ -117,11 +117,11 @@ def mostly(items: Sequence[Path], fits: Callable[[Path], bool]) -> bool:
     return 2 * sum(map(fits, items)) > len(items)
 
 
-def grouped(found: Sequence[tuple[str, Part, str]], others: Sequence[str] = ()) -> list[Handed]:
-    """Parts by whose they are, each with a note or ""; `others` have nothing that can be read, and a row as well."""
+def grouped(rows: Sequence[tuple[str, Part, str]], others: Sequence[str] = ()) -> list[Handed]:
+    """Parts by whose they are, each with a note or ""; `others` have nothing that can be read, and still get a row."""
     parts: dict[str, list[Part]] = {key: [] for key in others}
     notes: dict[str, dict[str, None]] = {}
-    for key, part, note in found:
+    for key, part, note in rows:
         parts.setdefault(key, []).append(part)
         notes.setdefault(key, {}).update({note: None} if note else {})
     return [Handed(key, (key,), tuple(own), "; ".join(notes.get(key, ()))) for key, own in parts.items()]

@@ -39,7 +39,7 @@ def taken_in(
         out: the folder of the batch's results, which is no author's.
 
     Raises:
-        SubmissionError: nothing can be read there, or nobody's submission is.
+        SubmissionError: nothing can be read there, or it has no submission.
     """
     chosen = None if name is None else _layout(name)
     with ExitStack() as opened:
@@ -81,12 +81,12 @@ def _taken(path: Path, source: Path, exercises: Sequence[Exercise], chosen: Layo
         layout = replace(layout, title="the files of one author")
     links = [Unmatched(item.name, "", "a link, which is not followed") for item in _links(root)]
     # By name and not by bytes, so that the gradebook is the same wherever it is made.
-    found = tuple(sorted(handed, key=_by_name))
-    return Intake(layout, root, source, found, (*unmatched, *links, *_twice(found)))
+    ordered = tuple(sorted(handed, key=_by_name))
+    return Intake(layout, root, source, ordered, (*unmatched, *links, *_twice(ordered)))
 
 
 def _twice(handed: Sequence[Handed]) -> Iterator[Unmatched]:
-    """Authors of whom there are several submissions, alone and in groups: which of them counts is not ours to say."""
+    """Authors of whom there are several submissions, alone and in groups: staff must decide which of them counts."""
     own: dict[str, list[str]] = {}
     for one in handed:
         for author in one.authors:
@@ -130,7 +130,7 @@ def _is_class(items: Sequence[Path], exercises: Sequence[Exercise]) -> bool:
     for item in items:
         zips += is_archive(item.name) and not item.is_dir()
         if item.is_dir():
-            own = {found.exercise for path in item.rglob("*.*") if (found := named(path.name, exercises))}
+            own = {name.exercise for path in item.rglob("*.*") if (name := named(path.name, exercises))}
             if own & seen:
                 return True
             seen |= own
@@ -147,7 +147,7 @@ def _items(folder: Path, out: Path | None) -> list[Path]:
 
 
 def _is_results(path: Path, out: Path | None) -> bool:
-    """Whether something is a folder of a batch's results: of this one, by whatever path, or of another one."""
+    """Whether something is a folder of a batch's results: of this one, by any path, or of another one."""
     return (path / OUT_MARK).is_file() or (out is not None and out.exists() and path.samefile(out))
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
@@ -25,10 +25,6 @@ _DOWNLOADED = re.compile(r"\s*\((\d{1,3})\)$")
 """What browsers add to a file that is there already: `a (1).py`."""
 _NUMBERED = re.compile(r"(.+?)[-_ ](\d{1,3})")
 """What platforms add: `a-2.py`. The number may also be a group's: `a_group_2.py`."""
-_VERSION = re.compile(r"(.+?)[-_ ]*(?:v|ver|version|rev|attempt|try)[-_ .]?(\d{1,3})", re.IGNORECASE)
-_FINAL = re.compile(r"(.+?)[-_ ]+(?:final|finished|finale|latest|newest)[-_ ]?(\d{0,3})", re.IGNORECASE)
-_OLD = re.compile(r"(.+?)[-_ ]+(?:old|draft|backup|bak|orig|original)", re.IGNORECASE)
-_COPY = re.compile(r"(.+?)[ _-]+(?:copy|kopie|copie|copia)", re.IGNORECASE)
 _COPY_OF = re.compile(r"copy[ _]of[ _](.+)", re.IGNORECASE)
 _ATTEMPT = re.compile(r"(?:attempt|submission|version|try|v)?[ _-]*(\d{1,9})", re.IGNORECASE)
 _TITLE = re.compile(rb"""\A(?:\s|#[^\n]*\n)*[rRuU]?(?:\"\"\"|''')\s*([^\n]+)""")
@@ -52,6 +48,20 @@ class Version(NamedTuple):
 
 
 _PLAIN = Version()
+_MARKS: Sequence[tuple[re.Pattern[str], Callable[[int], Version]]] = (
+    (re.compile(r"(.+?)\s*\((\d{1,3})\)"), lambda number: Version(copy=number)),
+    (re.compile(r"(.+?)[ _-]+(?:copy|kopie|copie|copia)()", re.IGNORECASE), lambda _: Version(copy=1)),
+    (
+        re.compile(r"(.+?)[-_ ]+(?:final|finished|finale|latest|newest)[-_ ]?(\d{0,3})", re.IGNORECASE),
+        lambda number: Version(final=1 + number),
+    ),
+    (re.compile(r"(.+?)[-_ ]+(?:old|draft|backup|bak|orig|original)()", re.IGNORECASE), lambda _: Version(final=-1)),
+    (
+        re.compile(r"(.+?)[-_ ]*(?:v|ver|version|rev|attempt|try)[-_ .]?(\d{1,3})", re.IGNORECASE),
+        lambda number: Version(number=number),
+    ),
+)
+"""What a name may end with, and the version that it means."""
 
 
 @dataclass(frozen=True)
@@ -95,11 +105,11 @@ def called(word: str, exercises: Sequence[Exercise]) -> str:
 
 
 def _parts(stem: str, exercises: Sequence[Exercise], marks: int = _MOST_MARKS) -> tuple[str, Version, str]:
-    """The exercise, the version and the author that a name without its suffix tells of; the first is "" for none."""
+    """The exercise, the version and the author that a name without its suffix has; the first is "" for none."""
     if id := called(stem, exercises):
         return id, _PLAIN, ""
-    if marks and (found := _COPY_OF.fullmatch(stem)):
-        id, version, owner = _parts(found[1], exercises, marks - 1)
+    if marks and (copied := _COPY_OF.fullmatch(stem)):
+        id, version, owner = _parts(copied[1], exercises, marks - 1)
         return id, version._replace(copy=version.copy + 1), owner
     folded = _fold(stem)
     if folded.startswith("test_"):  # a student's own tests
@@ -127,16 +137,9 @@ def _parts(stem: str, exercises: Sequence[Exercise], marks: int = _MOST_MARKS) -
 
 def _mark(stem: str) -> tuple[str, Version] | None:
     """A name without the last word that says which version it is, and that version; None if there is no such word."""
-    if found := _DOWNLOADED.search(stem):
-        return stem[: found.start()], Version(copy=int(found[1]))
-    if found := _COPY.fullmatch(stem):
-        return found[1], Version(copy=1)
-    if found := _FINAL.fullmatch(stem):
-        return found[1], Version(final=1 + int(found[2] or 0))
-    if found := _OLD.fullmatch(stem):
-        return found[1], Version(final=-1)
-    if found := _VERSION.fullmatch(stem):
-        return found[1], Version(number=int(found[2]))
+    for pattern, version in _MARKS:
+        if match := pattern.fullmatch(stem):
+            return match[1], version(int(match[2] or 0))
     return None
 
 
@@ -156,27 +159,26 @@ def by_contents(source: bytes, exercises: Sequence[Exercise]) -> tuple[str, str]
     Returns:
         its id and a few words; "" and why not, if there is none, or more than one.
     """
-    title = _title(source)
-    found = [exercise.id for exercise in exercises if title and title == _starter(exercise.starter)[0]]
-    if len(found) == 1:
-        return found[0], "by the first line of its docstring"
-    names = defined(source)
-    found = [exercise.id for exercise in exercises if starter_names(exercise) and starter_names(exercise) <= names]
-    if len(found) == 1:
-        return found[0], "by the functions that it defines"
-    if found:
-        return "", f"it could be of {' or '.join(found)}; name it after one of them"
-    return "", "no exercise goes by its name, and it defines none of their functions"
+    title, names = _title(source), defined(source)
+    by_title = [exercise.id for exercise in exercises if title and title == _starter(exercise.starter)[0]]
+    if len(by_title) == 1:
+        return by_title[0], "by the first line of its docstring"
+    by_names = [exercise.id for exercise in exercises if starter_names(exercise) and starter_names(exercise) <= names]
+    if len(by_names) == 1:
+        return by_names[0], "by the functions that it defines"
+    if by_names:
+        return "", f"it could be of {' or '.join(by_names)}; name it after one of them"
+    return "", "it has neither the name nor the functions of an exercise"
 
 
 def starter_names(exercise: Exercise) -> frozenset[str]:
-    """The functions and classes that an exercise asks for."""
+    """The functions and classes of an exercise's starter."""
     return _starter(exercise.starter)[1]
 
 
 def defined(source: bytes) -> frozenset[str]:
     """The functions and classes that stand at the beginning of a line."""
-    return frozenset(found.decode("ascii", "replace") for found in _DEFINED.findall(source))
+    return frozenset(name.decode("ascii", "replace") for name in _DEFINED.findall(source))
 
 
 @functools.cache
@@ -186,14 +188,14 @@ def _starter(path: Path) -> tuple[bytes, frozenset[str]]:
 
 
 def _title(source: bytes) -> bytes:
-    found = _TITLE.match(source)
-    return found[1].strip().rstrip(b"\"'").strip() if found else b""
+    match = _TITLE.match(source)
+    return match[1].strip().rstrip(b"\"'").strip() if match else b""
 
 
 def attempt_of(path: PurePosixPath) -> int:
     """Which attempt a file is of, as a folder on the way to it says: `attempt_2/double.py`; 0 if none says it."""
-    found = [_ATTEMPT.fullmatch(part) for part in path.parts[:-1]]
-    return max((int(number[1]) for number in found if number), default=0)
+    matches = [_ATTEMPT.fullmatch(part) for part in path.parts[:-1]]
+    return max((int(match[1]) for match in matches if match), default=0)
 
 
 def with_packages(main: bytes, around: Mapping[PurePosixPath, bytes]) -> dict[str, bytes]:

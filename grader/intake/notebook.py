@@ -70,7 +70,7 @@ def modules_of(data: bytes, name: str, exercises: Sequence[Exercise]) -> dict[st
     else:
         names = defined("\n".join(cell.code for cell in cells).encode("utf-8", "replace"))
         chosen = {exercise.id: cells for exercise in exercises if names & starter_names(exercise)}
-        # Where a function is asked for by several exercises, those of which all are there.
+        # Where several exercises have a function of that name, those of which all functions are there.
         chosen = {id: own for id, own in chosen.items() if starter_names(known[id]) <= names} or chosen
     python = _Python()
     checkers = checkers_in([python.cell(cell) for cell in cells])
@@ -139,12 +139,12 @@ def _is_test(cell: Mapping[str, Any]) -> bool:
 def _exercise_in(heading: str, exercises: Sequence[Exercise]) -> str:
     """The exercise that a heading names: by its id, its number or its title; "" for none, and for several."""
     folded = f" {re.sub(r'[^0-9a-zA-Z_-]+', ' ', heading).casefold()} "
-    found = set()
+    ids = set()
     for exercise in exercises:
         title = re.sub(r"[^0-9a-zA-Z_-]+", " ", exercise.title).strip().casefold()
         if any(word and f" {word} " in folded for word in (exercise.id.casefold(), exercise.number, title)):
-            found.add(exercise.id)
-    return found.pop() if len(found) == 1 else ""
+            ids.add(exercise.id)
+    return ids.pop() if len(ids) == 1 else ""
 
 
 def _module(cells: Sequence[_Cell], needed: frozenset[str], python: _Python, checkers: set[str]) -> Module:

@@ -6,7 +6,8 @@ Each has one function that recognizes its layout, and one that reads it.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -14,10 +15,30 @@ import yaml
 
 from grader.intake.archive import archive_suffix, is_archive
 from grader.intake.contents import is_packed
-from grader.intake.handed import METADATA, Handed, Layout, Part, Taken, Unmatched, grouped, mostly
+from grader.intake.handed import ALL_OF_IT, METADATA, Handed, Layout, Part, Taken, Unmatched, grouped, mostly
 from grader.intake.match import CODE, attempt_of, named, owner_in, without_downloads
 from grader.model import Exercise
 from grader.model.errors import SubmissionError
+
+Row = tuple[str, Part, str]
+"""Whose something is, what it is, and a note or ""."""
+
+
+def _by_name(items: Sequence[Path], of: Callable[[Path], Row | Unmatched]) -> Taken:
+    """What was handed in, where the name of each item says whose it is."""
+    rows, unmatched = list[Row](), list[Unmatched]()
+    for item in items:
+        match of(item):
+            case Unmatched() as row:
+                unmatched.append(row)
+            case owned:
+                rows.append(owned)
+    return grouped(rows, [row.author for row in unmatched if row.author]), unmatched
+
+
+def _nobodys(item: Path, why: str) -> Unmatched:
+    return Unmatched(item.name, "", why)
+
 
 # Gradescope: a folder for each submission, and a file that says whose each is; a group has several authors.
 
@@ -44,52 +65,46 @@ def _fits_gradescope(items: Sequence[Path]) -> bool:
 
 
 def _read_gradescope(items: Sequence[Path], exercises: Sequence[Exercise]) -> Taken:
-    told = _metadata(next((item for item in items if item.name in METADATA), None))
-    handed: dict[str, tuple[str, str, tuple[str, ...]]] = {}  # when, in which folder, whose
-    unmatched = []
+    metadata = _metadata(next((item for item in items if item.name in METADATA), None))
     folders = {item.name: item for item in items if item.is_dir()}
-    unnamed = [
-        item.name for item in items if item.name not in METADATA and item.name not in folders.keys() & told.keys()
-    ]
-    unmatched += [Unmatched(name, "", "submission_metadata.yml does not name it") for name in unnamed]
-    for name, row in told.items():
+    known = {*METADATA, *(folders.keys() & metadata.keys())}
+    unmatched = [_nobodys(item, f"{METADATA[0]} does not name it") for item in items if item.name not in known]
+    latest: dict[str, tuple[str, tuple[str, ...]]] = {}  # in which folder, whose
+    for name, row in sorted(metadata.items(), key=lambda item: str(item[1].get("created_at", ""))):
         people = [_person(person) for person in row.get("submitters") or []]
         authors = tuple(sorted({person for person in people if person})) or (name,)
-        key, when = "+".join(authors), str(row.get("created_at", ""))
-        if key in handed and when < handed[key][0]:
-            unmatched.append(Unmatched(name, key, "an earlier attempt; the latest counts"))
-            continue
-        if key in handed:
-            unmatched.append(Unmatched(handed[key][1], key, "an earlier attempt; the latest counts"))
-        handed[key] = when, name, authors
-    parts = {name: (Part(folder),) for name, folder in folders.items()}
-    # Of whom nothing lies here, there is a row all the same.
+        key = "+".join(authors)
+        if key in latest:
+            unmatched.append(Unmatched(latest[key][0], key, "an earlier attempt; the latest counts"))
+        latest[key] = name, authors
+    # An author whose folder is missing has a row all the same.
     unmatched += [
-        Unmatched(name, key, "it is not in the export") for key, (_, name, _) in handed.items() if name not in parts
+        Unmatched(name, key, "it is not in the export") for key, (name, _) in latest.items() if name not in folders
     ]
-    return [Handed(key, authors, parts.get(name, ())) for key, (_, name, authors) in handed.items()], unmatched
+    parts = {name: (Part(folder),) for name, folder in folders.items()}
+    return [Handed(key, authors, parts.get(name, ())) for key, (name, authors) in latest.items()], unmatched
 
 
 def _metadata(path: Path | None) -> dict[str, dict[str, Any]]:
-    """What is told of each folder, with the colons of Ruby's symbols taken off the keys that are asked for."""
+    """What the export says of each folder, without the colons of Ruby's symbols."""
     if path is None:
         raise SubmissionError(f"there is no {METADATA[0]} here, which says whose each submission is; download it too")
     try:
-        told = yaml.load(path.read_bytes(), Loader=_Yaml)  # noqa: S506  a safe loader
+        data = yaml.load(path.read_bytes(), Loader=_Yaml)  # noqa: S506  a safe loader
     except (yaml.YAMLError, RecursionError, ValueError, OSError) as error:
         raise SubmissionError(f"{path} cannot be read: {' '.join(str(error).split())}; download it again") from None
-    if not isinstance(told, dict):
+    if not isinstance(data, dict):
         raise SubmissionError(f"{path} does not say whose the submissions are; download it again")
-    return {str(name).lstrip(":"): _symbols(row) for name, row in told.items() if isinstance(row, dict)}
+    return {str(name).lstrip(":"): _symbols(row) for name, row in data.items() if isinstance(row, dict)}
 
 
 def _symbols(row: dict[Any, Any]) -> dict[str, Any]:
     return {str(key).lstrip(":"): value for key, value in row.items()}
 
 
-def _person(told: Any) -> str:
-    """What tells a person from all others, the likeliest to be unique first."""
-    known = _symbols(told) if isinstance(told, dict) else {}
+def _person(data: Any) -> str:
+    """What identifies a person: the most likely to be unique first."""
+    known = _symbols(data) if isinstance(data, dict) else {}
     return next((str(known[key]).strip() for key in ("email", "sid", "name") if known.get(key)), "")
 
 
@@ -107,23 +122,17 @@ def _fits_moodle(items: Sequence[Path]) -> bool:
     return mostly(items, lambda item: bool(_MOODLE.fullmatch(item.name)))
 
 
-def _read_moodle(items: Sequence[Path], exercises: Sequence[Exercise]) -> Taken:
-    found, unmatched = [], []
-    for item in items:
-        parsed = _MOODLE.fullmatch(item.name)
-        if parsed is None:
-            unmatched.append(Unmatched(item.name, "", "its name does not begin with an author's, as Moodle has them"))
-            continue
-        key = f"{parsed['who']}_{parsed['number']}"
-        if parsed["kind"] != "file":
-            unmatched.append(Unmatched(item.name, key, "what was typed into Moodle: no file"))
-            continue
-        name = PurePosixPath() if item.is_dir() else PurePosixPath(parsed["file"] or item.name)
-        found.append((key, Part(item, name), ""))
-    return grouped(found, [row.author for row in unmatched if row.author]), unmatched
+def _of_moodle(item: Path) -> Row | Unmatched:
+    parsed = _MOODLE.fullmatch(item.name)
+    if parsed is None:
+        return _nobodys(item, "its name does not begin with an author's name, as Moodle's files do")
+    key = f"{parsed['who']}_{parsed['number']}"
+    if parsed["kind"] != "file":
+        return Unmatched(item.name, key, "a text that was typed into Moodle; only files are graded")
+    return key, Part(item, ALL_OF_IT if item.is_dir() else PurePosixPath(parsed["file"] or item.name)), ""
 
 
-MOODLE = Layout("moodle", "a Moodle download", _fits_moodle, _read_moodle)
+MOODLE = Layout("moodle", "a Moodle download", _fits_moodle, lambda items, _: _by_name(items, _of_moodle))
 
 
 # Canvas: one flat zip, in which the name of a file begins with its author's, and the numbers of both.
@@ -145,22 +154,18 @@ def _fits_canvas(items: Sequence[Path]) -> bool:
     return bool(named) and mostly(items, lambda item: item in named or bool(_PAGE.fullmatch(item.name)))
 
 
-def _read_canvas(items: Sequence[Path], exercises: Sequence[Exercise]) -> Taken:
-    found, unmatched = [], []
-    for item in items:
-        parsed = None if item.is_dir() else _canvas_name(item.name)
-        if parsed is not None:
-            key, note = f"{parsed['name']}_{parsed['user']}", "handed in late, as Canvas says" if parsed["late"] else ""
-            found.append((key, Part(item, PurePosixPath(parsed["file"])), note))
-        elif page := _PAGE.fullmatch(item.name):
-            author = f"{page['name']}_{page['user']}" if page["user"] else ""
-            unmatched.append(Unmatched(item.name, author, "a text or an address that was typed into Canvas: no file"))
-        else:
-            unmatched.append(Unmatched(item.name, "", "its name does not begin with an author's, as Canvas has them"))
-    return grouped(found, [row.author for row in unmatched if row.author]), unmatched
+def _of_canvas(item: Path) -> Row | Unmatched:
+    if not item.is_dir() and (parsed := _canvas_name(item.name)):
+        note = "handed in late, as Canvas says" if parsed["late"] else ""
+        return f"{parsed['name']}_{parsed['user']}", Part(item, PurePosixPath(parsed["file"])), note
+    if page := _PAGE.fullmatch(item.name):
+        author = f"{page['name']}_{page['user']}" if page["user"] else ""
+        why = "a text or an address that was typed into Canvas; only files are graded"
+        return Unmatched(item.name, author, why)
+    return _nobodys(item, "its name does not begin with an author's name, as Canvas's files do")
 
 
-CANVAS = Layout("canvas", "a Canvas download", _fits_canvas, _read_canvas)
+CANVAS = Layout("canvas", "a Canvas download", _fits_canvas, lambda items, _: _by_name(items, _of_canvas))
 
 
 # nbgrader: `submitted/<author>/<assignment>/`, with the time of each in a file.
@@ -174,13 +179,10 @@ def _fits_nbgrader(items: Sequence[Path]) -> bool:
 
 def _read_nbgrader(items: Sequence[Path], exercises: Sequence[Exercise]) -> Taken:
     handed = []
-    for item in items:
-        if item.is_dir():
-            inner = sorted(path for path in item.iterdir() if path.is_dir() and not path.is_symlink())
-            parts = tuple(Part(path, PurePosixPath(path.name)) for path in inner)
-            handed.append(Handed(item.name, (item.name,), parts))
-    unmatched = [Unmatched(item.name, "", "a file beside the authors' folders") for item in items if not item.is_dir()]
-    return handed, unmatched
+    for item in (item for item in items if item.is_dir()):
+        inner = sorted(path for path in item.iterdir() if path.is_dir() and not path.is_symlink())
+        handed.append(Handed(item.name, (item.name,), tuple(Part(path, PurePosixPath(path.name)) for path in inner)))
+    return handed, [_nobodys(item, "a file beside the authors' folders") for item in items if not item.is_dir()]
 
 
 NBGRADER = Layout("nbgrader", "nbgrader's submitted folder", _fits_nbgrader, _read_nbgrader)
@@ -202,21 +204,17 @@ def _fits_clones(items: Sequence[Path]) -> bool:
 def _read_clones(items: Sequence[Path], exercises: Sequence[Exercise]) -> Taken:
     folders = [item for item in items if item.is_dir()]
     slug = _slug(folders)
-    handed = []
-    for item in folders:
-        author = item.name.removeprefix(slug)
-        handed.append(Handed(author, (author,), (Part(item),)))
-    files = [item for item in items if not item.is_dir()]
-    return handed, [Unmatched(item.name, "", "a file beside the repositories") for item in files]
+    handed = [Handed(author, (author,), (Part(item),)) for item in folders if (author := item.name.removeprefix(slug))]
+    return handed, [_nobodys(item, "a file beside the repositories") for item in items if not item.is_dir()]
 
 
 def _slug(folders: Sequence[Path]) -> str:
     """What the names of repositories begin with: the assignment's, and a hyphen."""
     names = [item.name for item in folders]
     parent = folders[0].parent.name if folders else ""
-    told = parent.removesuffix(_SUFFIX) + "-" if parent.endswith(_SUFFIX) else ""
-    if told and all(name.startswith(told) and name != told for name in names):
-        return told
+    prefix = parent.removesuffix(_SUFFIX) + "-" if parent.endswith(_SUFFIX) else ""
+    if prefix and all(name.startswith(prefix) and name != prefix for name in names):
+        return prefix
     if len(names) < 2:
         return ""
     # Up to a hyphen, so that no letters of authors' names that are alike go with it.
@@ -239,28 +237,24 @@ def _fits_plain(items: Sequence[Path]) -> bool:
 
 
 def _read_plain(items: Sequence[Path], exercises: Sequence[Exercise]) -> Taken:
-    one = _of_one_author(items, exercises)
-    if one is not None:
+    if one := _of_one_author(items, exercises):
         return [one], []
-    found, unmatched = [], []
-    for item in items:
-        suffix = item.suffix.lower()
-        if item.is_dir():
-            found.append((item.name, Part(item), ""))
-        elif is_archive(item.name):
-            stem = item.name[: -len(archive_suffix(item.name))]
-            found.append((without_downloads(stem), Part(item, PurePosixPath(item.name)), ""))
-        elif is_packed(item.name):
-            found.append((without_downloads(item.stem), Part(item, PurePosixPath(item.name)), ""))
-        elif suffix not in CODE:
-            unmatched.append(Unmatched(item.name, "", "neither a folder nor a zip, nor Python, nor a notebook"))
-        elif owner := owner_in(item.stem, exercises):  # ada_double.py
-            found.append((owner, Part(item, PurePosixPath(item.name)), ""))
-        elif named(item.name, exercises):
-            unmatched.append(Unmatched(item.name, "", "it is named like an exercise, and does not say whose it is"))
-        else:  # ada.py: what it is of, its contents say
-            found.append((without_downloads(item.stem), Part(item, PurePosixPath(item.name)), ""))
-    return grouped(found), unmatched
+    return _by_name(items, partial(_of_somebody, exercises))
+
+
+def _of_somebody(exercises: Sequence[Exercise], item: Path) -> Row | Unmatched:
+    if item.is_dir():
+        return item.name, Part(item), ""
+    part = Part(item, PurePosixPath(item.name))
+    if is_packed(item.name):
+        return without_downloads(item.name[: -len(archive_suffix(item.name) or item.suffix)]), part, ""
+    if item.suffix.lower() not in CODE:
+        return _nobodys(item, "neither a folder nor a zip, nor Python, nor a notebook")
+    if owner := owner_in(item.stem, exercises):  # ada_double.py
+        return owner, part, ""
+    if named(item.name, exercises):
+        return _nobodys(item, "it is named like an exercise, and its name does not say whose it is")
+    return without_downloads(item.stem), part, ""  # ada.py: its contents say what it is of
 
 
 def _of_one_author(items: Sequence[Path], exercises: Sequence[Exercise]) -> Handed | None:

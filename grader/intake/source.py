@@ -78,8 +78,8 @@ def place_in(source: bytes, path: str) -> Place:
     """Where a module has its functions and classes."""
     # With a search and not with a parser: a file that is not Python has a place as well.
     lines = source.decode("utf-8", "replace").splitlines()
-    found = ((number, _NAMED.match(line)) for number, line in enumerate(lines, 1))
-    return Place(path, len(lines), {match[1]: number for number, match in found if match})
+    matches = ((number, _NAMED.match(line)) for number, line in enumerate(lines, 1))
+    return Place(path, len(lines), {match[1]: number for number, match in matches if match})
 
 
 def cannot_be_text(source: bytes) -> str:

@@ -27,8 +27,8 @@ class Facts:
 
     Attributes:
         withheld: its hidden checks.
-        counters: what was counted while the reference ran, by shown check. Of a hidden one it could tell the inputs.
-        retyped: the shown checks that the reference passes with arguments made anew from their text: of these alone,
+        counters: what was counted while the reference ran, by shown check; a hidden one's could reveal its inputs.
+        retyped: the shown checks that the reference passes with arguments made again from their text: of these alone,
             a student's copy prints lines to try.
     """
 
@@ -78,15 +78,16 @@ _Behaviour = tuple[Traces, ...]
 
 
 def mistakes_of(exercise: Exercise, lanes: Lanes) -> tuple[Sealed, list[str]]:
-    """The mistakes of an exercise that shown checks can tell, sealed, and the sentences in them.
+    """The mistakes of an exercise that shown checks recognize, sealed, and the sentences in them.
 
     A mistake is sealed by what it does in the shown checks of the functions that it breaks, if the check that must
-    catch it is one of them. Another one that does the same there is told with it; of more than two alike, none is.
+    catch it is one of them. The sentence of another one that does the same there is sealed with it;
+    of more than two alike, none is.
 
     Raises:
         StartError: a process of ours did not start.
     """
-    # By what they do with the first seed, as a student's own run does; most are told apart by that.
+    # By what they do with the first seed, as a student's own run does; that distinguishes most.
     alike: dict[str, dict[str, tuple[_Behaviour, list[Answer]]]] = {}
     for answer in told_answers(exercise):
         for behaviour in _behaviours(exercise, lanes, answer):
@@ -95,18 +96,18 @@ def mistakes_of(exercise: Exercise, lanes: Lanes) -> tuple[Sealed, list[str]]:
             )
             answers.append(answer)
     sealed: dict[str, list[str]] = {}
-    told: list[str] = []
+    texts: list[str] = []
     for name, group in alike.items():
         for behaviour, answers in group.values():
             sentences = sentences_of(answers)
             if len(sentences) <= MOST and any(answer.caught_by in behaviour[0] for answer in answers):
-                told += sentences
+                texts += sentences
                 needed: dict[str, frozenset[str]] = {}
                 for answer in answers:
                     (sentence,), names = sentences_of([answer]), must_name(exercise, answer, behaviour[0])
                     needed[sentence] = needed.get(sentence, names) & names
                 sealed.setdefault(name, []).append(seal(exercise.id, behaviour, needed))
-    return sealed, told
+    return sealed, texts
 
 
 def _behaviours(exercise: Exercise, lanes: Lanes, answer: Answer) -> list[_Behaviour]:
@@ -125,5 +126,5 @@ def _behaviours(exercise: Exercise, lanes: Lanes, answer: Answer) -> list[_Behav
     groups = [
         group for group in failures_of(rows) if all(failing[id] == once_more.get(id, failing[id]) for id in group)
     ]
-    found = [{**failing, **traces} for traces in ({}, *further)]
-    return [tuple({id: traces[id] for id in group} for traces in found) for group in groups]
+    seen = [{**failing, **traces} for traces in ({}, *further)]
+    return [tuple({id: traces[id] for id in group} for traces in seen) for group in groups]

@@ -65,7 +65,7 @@ def copied_files(part: Course) -> Files:
     for path in released_files(part):
         source = part.root / path
         if source.is_symlink() or not source.is_file():
-            problems.append(f"{path.as_posix()}: this is no file but a link or a folder; put the file itself there")
+            problems.append(f"{path.as_posix()}: this is a link or a folder; put the file itself there")
         else:
             files[path.as_posix()] = source.read_bytes()
     if problems:
@@ -87,23 +87,23 @@ def _starter_problems(exercise: Exercise) -> list[str]:
 
 
 def yaml_files(part: Course, facts: Mapping[str, Facts]) -> Files:
-    """The course's and the exercises' YAML files, written anew: what their comments say is said to staff."""
+    """The course's and the exercises' YAML files, written again: their comments are for staff."""
     ids = [exercise.id for exercise in part.exercises]
     files = {COURSE_FILE: _dumped(_course_file(part))}
     if (part.root / TOPICS).is_file():
         files[TOPICS.as_posix()] = _dumped(_read_mapping(part.root, TOPICS))
     for exercise in part.exercises:
-        path, found = Places.of(exercise).description, facts[exercise.id]
+        path, fact = Places.of(exercise).description, facts[exercise.id]
         data = _read_mapping(part.root, path)
         data["needs"] = [id for id in data.get("needs", []) if id in ids]
         data["starter"] = starter_digest(exercise.starter.read_bytes())
-        if found.withheld.checks:
+        if fact.withheld.checks:
             # These may name hidden checks, and hold nothing back where some checks are withheld.
             data.pop("values", None)
-            data["withheld"] = {**vars(found.withheld), "points": in_points(found.withheld.points)}
-        if found.counters:
-            data["counters"] = {check: dict(counters) for check, counters in found.counters.items()}
-        data["retyped"] = list(found.retyped)
+            data["withheld"] = {**vars(fact.withheld), "points": in_points(fact.withheld.points)}
+        if fact.counters:
+            data["counters"] = {check: dict(counters) for check, counters in fact.counters.items()}
+        data["retyped"] = list(fact.retyped)
         files[path.as_posix()] = _dumped({key: value for key, value in data.items() if value not in ([], {}, None)})
     return files
 
@@ -142,7 +142,7 @@ def page_files(part: Course, facts: Mapping[str, Facts], *, notebooks: bool) -> 
     words = {
         "part": part,
         "requires": requires,
-        "hidden": any(found.withheld.checks for found in facts.values()),
+        "hidden": any(fact.withheld.checks for fact in facts.values()),
         "notebooks": notebooks,
         "exercises": rows,
         "numbers": numbers,

@@ -19,7 +19,7 @@ from grader.model.files import EPOCH_SECONDS, zip_bytes
 from grader.model.messages import Setup
 from grader.release.answers import Facts, facts_of, mistakes_of
 from grader.release.contents import Files, chosen, copied_files, page_files, yaml_files
-from grader.release.proof import Piece, pieces, prove, prove_sentences
+from grader.release.proof import Secret, prove, prove_sentences, secrets_of
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Released:
     Attributes:
         place: the folder or the zip.
         files: how many files it has.
-        pieces: for how many pieces of staff's files it was searched.
+        secrets: for how many parts of staff's files it was searched.
         withheld: how many hidden checks it does not have.
         hidden_points: hundredths of a point that these decide.
         points: hundredths of a point of all its exercises.
@@ -37,7 +37,7 @@ class Released:
 
     place: Path
     files: int
-    pieces: int
+    secrets: int
     withheld: int
     hidden_points: int
     points: int
@@ -63,8 +63,8 @@ def release(
         place: the folder that it becomes; with `zipped` a file of that name, which ends in .zip.
         zipped: whether it becomes one file.
         notebooks: whether it has a notebook for each module, too.
-        say: told what goes on, a line at a time.
-        meanwhile: told how far it is, as it goes on.
+        say: prints what goes on, a line at a time.
+        meanwhile: shows the progress.
 
     Raises:
         CourseError: the place cannot be used, or the course is not ready to be given out.
@@ -79,7 +79,7 @@ def release(
     files = copied_files(part)
     say(f"running the known answers of {len(part.exercises)} exercises on the shown checks")
     facts: dict[str, Facts] = {}
-    secrets = tuple(pieces(course))
+    secrets = tuple(secrets_of(course))
     with open_lanes(part.exercises, setup) as lanes:
         for number, exercise in enumerate(part.exercises):
             meanwhile(f"{number} of {len(part.exercises)} exercises")
@@ -89,41 +89,33 @@ def release(
     files |= page_files(part, facts, notebooks=notebooks)
     prove(files, secrets)
     _put(place, files, zipped=zipped)
-    withheld = sum(found.withheld.checks for found in facts.values())
-    hidden_points = sum(found.withheld.points for found in facts.values())
+    withheld = sum(fact.withheld.checks for fact in facts.values())
+    hidden_points = sum(fact.withheld.points for fact in facts.values())
     points = sum(exercise.points for exercise in part.exercises)
     return Released(place, len(files), len(secrets), withheld, hidden_points, points)
 
 
-def _mistakes(exercise: Exercise, lanes: Lanes, secrets: Sequence[Piece]) -> Files:
-    """The file of an exercise's known mistakes, if shown checks tell any."""
+def _mistakes(exercise: Exercise, lanes: Lanes, secrets: Sequence[Secret]) -> Files:
+    """The file of an exercise's known mistakes, if shown checks recognize any."""
     sealed, sentences = mistakes_of(exercise, lanes)
     if not sealed:
         return {}
     path = Places.of(exercise).mistakes.as_posix()
-    # Once they are sealed nobody can search them.
+    # Once they are sealed, they cannot be searched.
     prove_sentences(path, sentences, secrets)
     return {path: as_file(sealed)}
 
 
 def _refuse(course: Course, place: Path, *, zipped: bool) -> None:
-    """Say so before anything is run, if nothing can be written there."""
+    """Refuse a place that cannot be used, before anything is run."""
     where, root = place.resolve(), course.root.resolve()
     if where == root or root in where.parents:
-        raise CourseError(f"{place} is in the course itself, where solutions are beside it; name a place elsewhere")
-    if where == Path.cwd().resolve():
-        raise CourseError("you are in that folder, and a copy is made new; name another one, or go to the one above")
-    if where in root.parents:
-        raise CourseError(f"{place} is the folder that the course lies in; name a new one")
-    if os.path.lexists(place) and (zipped or place.is_symlink() or not place.is_dir()):
-        raise CourseError(f"{place} exists; remove it, or name another place")
-    if place.is_dir() and any(place.iterdir()):
-        raise CourseError(f"{place} is not empty; a copy is made new: name another folder, or remove this one")
-    above = where.parent
-    if not above.is_dir():
-        raise CourseError(f"{place}: there is no folder {above}; make it first")
-    if not os.access(above, os.W_OK):
-        raise CourseError(f"{place}: nothing can be written into {above}; name another place")
+        raise CourseError(f"{place} is in the course itself, beside the solutions; name a place elsewhere")
+    is_folder = place.is_dir() and not place.is_symlink() and not zipped
+    if os.path.lexists(place) and (not is_folder or any(place.iterdir()) or where == Path.cwd().resolve()):
+        raise CourseError(f"{place} exists; a copy needs a new or an empty folder elsewhere, or a new file")
+    if not where.parent.is_dir() or not os.access(where.parent, os.W_OK):
+        raise CourseError(f"{place}: there is no folder {where.parent} to write into; make it first")
 
 
 def _put(place: Path, files: Files, *, zipped: bool) -> None:

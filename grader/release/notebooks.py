@@ -90,8 +90,8 @@ def _paragraphs(task: str) -> Iterator[str]:
         out: list[str] = []
         in_list = False
         for line in lines:
-            if found := _RULE.fullmatch(line):
-                out.append(f"- **{found[1]}** {_escaped(found[2])}")
+            if rule := _RULE.fullmatch(line):
+                out.append(f"- **{rule[1]}** {_escaped(rule[2])}")
                 in_list = True
             elif in_list and line.startswith(" "):
                 out.append(f"  {_escaped(line.strip())}")

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from grader.model import Exercise, GradedExercise, Report, Score, Verdict
 from grader.model.score import counted, points_text
-from grader.report.overview import ExerciseTally, GroupTold, Overview, middle_text
+from grader.report.overview import ExerciseTally, GroupRow, Overview
 from grader.report.safe import cut, filled, for_csv, for_terminal, prose
 from grader.report.schema import ReportFile
 from grader.report.words import VERDICTS, score_text
@@ -29,7 +29,7 @@ _FEW_LINES, _FEW_ROWS = 12, 4
 _STEP = "      "
 _BESIDE, _WIDE = 30, 70
 _LAST = ("earned", "possible", "undecided", "late_days", "final", "not_handed_in", "not_started")
-_LEGEND = "in: handed in; all: with all points; known: explained by a known mistake; new: not explained"
+_LEGEND = "in: handed in; all: with all points; known: made a known mistake; new: not explained"
 
 
 def author_line(report: Report, number: int, total: int) -> str:
@@ -43,8 +43,8 @@ def gradebook_lines(exercises: Sequence[Exercise], reports: Iterable[Report]) ->
     verdicts: Counter[Verdict] = Counter()
     seen: set[str] = set()
     for report in reports:
-        graded = {row.exercise.id: row for row in report.exercises}
-        cells = [cell_text(graded.get(exercise.id)) for exercise in exercises]
+        graded_of = {graded.exercise.id: graded for graded in report.exercises}
+        cells = [cell_text(graded_of.get(exercise.id)) for exercise in exercises]
         seen.update(cells)
         row = "".join(f"{cell:>{_CELL}}" for cell in cells)
         for author in report.authors or (report.author,):
@@ -70,8 +70,8 @@ def cell_text(graded: GradedExercise | None) -> str:
 def overview_lines(overview: Overview, width: int) -> Iterator[str]:
     """The class, its exercises, and what is undecided."""
     people = counted(len(overview.rows), "submission")
-    middle = middle_text([row.score for row in overview.rows])
-    yield from filled(f"{for_terminal(overview.course, one_line=True)}: {people}, {middle}".split(), "", width)
+    title = for_terminal(overview.course, one_line=True)
+    yield from filled(f"{title}: {people}, {overview.middle}".split(), "", width)
     yield ""
     yield f"{'in':>5}{'all':>5}{'mean':>6}{'known':>7}{'new':>5}  exercise"
     for tally in overview.exercises:
@@ -91,7 +91,7 @@ def _exercise(tally: ExerciseTally, width: int) -> Iterator[str]:
         yield from prose(f"{hardest.lost} lose {hardest.check.contract} {hardest.check.title}", width, indent)
 
 
-def group_lines(groups: Sequence[GroupTold], most: int, width: int) -> Iterator[str]:
+def group_lines(groups: Sequence[GroupRow], most: int, width: int) -> Iterator[str]:
     """The largest groups, each with an example."""
     if not groups:
         return
@@ -102,7 +102,7 @@ def group_lines(groups: Sequence[GroupTold], most: int, width: int) -> Iterator[
         yield from _group(group, width)
 
 
-def _group(group: GroupTold, width: int) -> Iterator[str]:
+def _group(group: GroupRow, width: int) -> Iterator[str]:
     example = group.example
     count = counted(len(group.authors), "submission")
     yield from prose(f"{group.name}  {count} of {group.exercise.number} {group.exercise.title}", width, "", _STEP)
@@ -174,7 +174,7 @@ def gradebook_csv(ids: Sequence[str], rows: Iterable[GradebookRow]) -> str:
     """A row for each author, also of those in a group.
 
     A cell is blank where no file of the exercise was handed in, or where it was not graded. What an author did not hand
-    in, and what was handed in as it was given out, is named at the end of the row: a number would not tell it from an
+    in, and what was handed in as it was given out, is named at the end of the row: a number would look like an
     answer that earned nothing.
 
     Args:

@@ -1,12 +1,13 @@
-"""A class at a glance: what came of each exercise and each check, and what staff has to look at; as data and a page."""
+"""A class at a glance: what came of each exercise and each check, and what staff should look at; as data and a page."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from statistics import mean, median
 
-from grader.model import Check, Exercise, GradedCheck, Score, Verdict
+from grader.model import Check, Exercise, GradedCheck, GradedExercise, Score, Verdict
 from grader.model.score import counted, points_text
 
 BARS = 10
@@ -24,12 +25,12 @@ Parts = Sequence[tuple[str, float]]
 """Of a bar: by kind, which has a colour, the width in percent."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class CheckTally:
     """How one check ended in a class, by verdict."""
 
     check: Check
-    verdicts: Mapping[Verdict, int]
+    verdicts: Counter[Verdict] = field(default_factory=Counter)
 
     @property
     def parts(self) -> Parts:
@@ -39,7 +40,7 @@ class CheckTally:
     @property
     def passed(self) -> int:
         """How many passed it."""
-        return self.verdicts.get(Verdict.PASSED, 0)
+        return self.verdicts[Verdict.PASSED]
 
     @property
     def undecided(self) -> int:
@@ -58,7 +59,7 @@ class Example:
 
     Attributes:
         author: whose; the name of the report.
-        path: where its file lay, from the folder of submissions; "" if that was not kept.
+        path: where its file lay, from the folder of submissions; "" if that is unknown.
         rows: the checks that lost points.
         lines: by number, those of the file that are not the starter's.
     """
@@ -70,7 +71,7 @@ class Example:
 
 
 @dataclass(frozen=True)
-class GroupTold:
+class GroupRow:
     """Submissions that no known wrong answer explains, and that behave alike.
 
     Attributes:
@@ -88,7 +89,7 @@ class GroupTold:
     why_not: str
 
 
-@dataclass(frozen=True)
+@dataclass
 class ExerciseTally:
     """What came of one exercise.
 
@@ -98,19 +99,42 @@ class ExerciseTally:
         full: how many got all points.
         blank: how many handed it in as it was given out.
         missing: how many handed nothing in.
-        checks: in the order in which they ran.
-        mistakes: the sentences of known mistakes, each with the reports that have it, the most frequent first.
-        groups: of what no sentence explains, the largest first.
+        tallies: by id, the checks in the order in which they ran.
+        sentences: those of known mistakes, each with the reports that have it.
+        groups: of those that no sentence explains, the largest first.
     """
 
     exercise: Exercise
-    scores: tuple[Score, ...]
-    full: int
-    blank: int
-    missing: int
-    checks: tuple[CheckTally, ...]
-    mistakes: tuple[tuple[str, tuple[str, ...]], ...]
-    groups: tuple[GroupTold, ...]
+    scores: list[Score] = field(default_factory=list)
+    full: int = 0
+    blank: int = 0
+    missing: int = 0
+    tallies: dict[str, CheckTally] = field(default_factory=dict)
+    sentences: dict[str, list[str]] = field(default_factory=dict)
+    groups: list[GroupRow] = field(default_factory=list)
+
+    def add(self, author: str, graded: GradedExercise, mistakes: Sequence[str]) -> None:
+        """Count the exercise of one submission, with the sentences that its author reads."""
+        if not graded.handed_in:
+            self.missing += 1
+            return
+        self.scores.append(graded.score)
+        self.blank += graded.state == "not_started"
+        self.full += graded.score.earned == graded.score.possible
+        for row in graded.checks:
+            self.tallies.setdefault(row.check.id, CheckTally(row.check)).verdicts[row.outcome.verdict] += 1
+        for mistake in mistakes:
+            self.sentences.setdefault(mistake, []).append(author)
+
+    @property
+    def checks(self) -> list[CheckTally]:
+        """The checks in the order in which they ran."""
+        return list(self.tallies.values())
+
+    @property
+    def mistakes(self) -> list[tuple[str, list[str]]]:
+        """The sentences of known mistakes with the reports that have them, the most frequent first."""
+        return sorted(self.sentences.items(), key=lambda item: (-len(item[1]), item[0]))
 
     @property
     def parts(self) -> Parts:
@@ -121,8 +145,8 @@ class ExerciseTally:
     @property
     def mean(self) -> str:
         """The mean in points, of those who handed it in."""
-        earned = shares(self.scores)
-        return points_text(round(mean(earned) * self.exercise.points / 10) * 10) if earned else "-"
+        own = shares(self.scores)
+        return points_text(round(mean(own) * self.exercise.points / 10) * 10) if own else "-"
 
     @property
     def hardest(self) -> CheckTally | None:
@@ -132,12 +156,12 @@ class ExerciseTally:
 
     @property
     def explained(self) -> int:
-        """How many answers a known mistake explains."""
-        return sum(len(authors) for _, authors in self.mistakes)
+        """How many read the sentence of a known mistake."""
+        return sum(map(len, self.sentences.values()))
 
     @property
     def unexplained(self) -> int:
-        """How many answers lost points that no known mistake explains."""
+        """How many lost points for a reason that no sentence names."""
         return sum(len(group.authors) for group in self.groups)
 
 
@@ -166,11 +190,12 @@ class Overview:
 
     Attributes:
         course: its title.
-        at: when the latest outcome was found.
+        at: the time of the latest result.
         exercises: those that anything was graded of, in order.
         rows: of all submissions, by name.
         open: what is undecided: author, exercise, and which verdict it is.
-        unmatched: whether something belongs to nobody.
+        notes: what staff should know of submissions: author, numbers of exercises, and the note.
+        unmatched: whether there is an unmatched.csv.
     """
 
     course: str
@@ -178,13 +203,20 @@ class Overview:
     exercises: tuple[ExerciseTally, ...]
     rows: tuple[AuthorRow, ...]
     open: tuple[tuple[str, Exercise, Verdict], ...]
+    notes: tuple[tuple[str, str, str], ...]
     unmatched: bool
 
     @property
-    def groups(self) -> list[GroupTold]:
+    def groups(self) -> list[GroupRow]:
         """All groups, the largest first."""
         groups = [group for tally in self.exercises for group in tally.groups]
         return sorted(groups, key=lambda group: (-len(group.authors), bool(group.why_not)))
+
+    @property
+    def middle(self) -> str:
+        """Mean and median of the class, and whether exercises that were not handed in count in them."""
+        text = middle_text([row.score for row in self.rows])
+        return f"{text}; what was not handed in counts as 0" if any(tally.missing for tally in self.exercises) else text
 
 
 def shares(scores: Sequence[Score]) -> list[float]:
@@ -205,8 +237,8 @@ def spread(scores: Sequence[Score]) -> list[tuple[str, int]]:
 
 def middle_text(scores: Sequence[Score]) -> str:
     """Mean and median in words."""
-    earned = shares(scores)
-    return f"mean {percent(mean(earned))}, median {percent(median(earned))}" if earned else "no points are decided"
+    own = shares(scores)
+    return f"mean {percent(mean(own))}, median {percent(median(own))}" if own else "nothing is decided"
 
 
 def percent(share: float) -> str:
@@ -231,7 +263,7 @@ def overview_page(overview: Overview) -> str:
         overview=overview,
         pages={row.author: row.page for row in overview.rows},
         when=overview.at[:16].replace("T", " "),
-        middle=middle_text(scores),
+        middle=overview.middle,
         spread=[(name, count, round(100 * count / most, 2)) for name, count in counts],
         what_to_do=_WHAT_TO_DO,
         most_names=_MOST_NAMES,

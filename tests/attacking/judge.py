@@ -24,13 +24,15 @@ Report = Mapping[str, Any]
 
 def problems_with_attack(attack: Attack, report: Report | None) -> Iterator[str]:
     """What its report should not say, or lacks."""
-    if report is None:
-        yield "there is no report of it"
-        return
-    graded = [exercise["id"] for exercise in report["exercises"]]
-    if missing := {attack.exercise, CONTROL}.difference(graded):
-        yield f"its report lacks {', '.join(sorted(missing))}; it has {', '.join(graded)}"
-        return
+    graded = [exercise["id"] for exercise in report["exercises"]] if report is not None else []
+    if report is None or {attack.exercise, CONTROL} - {*graded}:
+        yield f"its report has {graded}; expected {attack.exercise} and {CONTROL} in it"
+    else:
+        yield from _problems_with_exercise(attack, report)
+        yield from problems_of_anybody(attack, report)
+
+
+def _problems_with_exercise(attack: Attack, report: Report) -> Iterator[str]:
     exercise = _exercise(report, attack.exercise)
     checks = {check["id"]: check for check in exercise["checks"]}
     asked = {id: attack.verdicts.get("all", "passed") for id in checks} | {
@@ -54,7 +56,6 @@ def problems_with_attack(attack: Attack, report: Report | None) -> Iterator[str]
         for text in _strings(_for_students(report)):
             if re.search(attack.never, text):
                 yield f"its author is told {attack.never!r}: {text[:200]!r}"
-    yield from problems_of_anybody(attack, report)
 
 
 def problems_of_anybody(attack: Attack, report: Report) -> Iterator[str]:

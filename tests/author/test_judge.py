@@ -11,7 +11,7 @@ import pytest
 from grader.author.cases import Case
 from grader.author.judge import Proof, judge, margin_problems
 from grader.author.losses import Loss, Runs, alike_notes, loss_problems, losses_of, unsteady_problems
-from grader.author.table import later_lines, loss_lines
+from grader.author.table import loss_lines, proof_lines
 from grader.course.answers import Answer
 from grader.model import Check, Course, Exercise, GradedCheck, GradedExercise, Outcome, Score, Speed, Verdict
 
@@ -140,8 +140,8 @@ def test_losses_by_rule(exercise: Exercise) -> None:
     assert loss.on_others == {"C2": 25}
     proof = Proof(exercise, losses=[loss])
     assert [line.split() for line in loss_lines([proof])][1] == ["01-1", "triples", "4.25", "C1,C4", "4", "C2", "0.25"]
-    assert "6 % of the points that wrong answers lose lie on rules that they keep" in later_lines([proof])
-    assert list(later_lines([Proof(exercise)])) == ["", "All of it holds."]
+    assert "6 % of the points that wrong answers lose are for rules that they obey" in proof_lines([proof])
+    assert list(proof_lines([Proof(exercise)]))[2:] == ["", "All of it holds."]
 
 
 def test_what_is_held_back_is_lost_on_the_rule_that_is_broken(exercise: Exercise) -> None:

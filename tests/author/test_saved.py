@@ -89,7 +89,7 @@ def test_what_may_end_otherwise_is_run_again(lanes: Lanes, home: Path) -> None:
 
 def test_the_command_says_what_was_not_run(home: Path) -> None:
     """It says how many results are of earlier commands; `--fresh` and `--json` run all."""
-    words = "have not changed since they were last run"
+    words = "have not changed since an earlier run"
     typed = ("verify", "double", "--seeds", "1")
     first, again, fresh = (run_grade(*typed, *more, cwd=home).stdout for more in ((), (), ("--fresh",)))
     assert (words in first, words in again, words in fresh) == (False, True, False)

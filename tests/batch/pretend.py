@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -82,6 +83,7 @@ class PretendClass:
         self.jobs: list[str] = []
         self.compared: list[str] = []
         self.told: list[str] = []
+        self.problems: dict[str, str] = {}
 
     def hand_in(self, author: str, **files: str) -> None:
         for exercise, text in files.items():
@@ -108,6 +110,7 @@ class PretendClass:
         def pretended(exercises: Sequence[Exercise], *args: Any) -> PretendLane:
             lane = PretendLane(exercises, lambda *asked: self.judge(*asked), seconds)
             lane.jobs, lane.compared = self.jobs, self.compared
+            lane.collected = replace(lane.collected, problems=self.problems)
             return lane
 
         with (

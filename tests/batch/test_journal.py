@@ -75,9 +75,9 @@ def test_the_same_command_again_grades_nothing(pretend: PretendClass) -> None:
     """What has not changed is not run, and the files stay as they are, to the byte."""
     first = pretend.grade()
     before = {path: path.read_bytes() for path in pretend.out.rglob("*.[cj]s*") if path.is_file()}
-    assert (first.graded, first.kept, pretend.told) == (6, 0, ["ada", "bo", "cy"])
+    assert (first.graded, first.saved, pretend.told) == (6, 0, ["ada", "bo", "cy"])
     again = pretend.grade()
-    assert (again.graded, again.kept, pretend.jobs, pretend.told) == (0, 6, [], [])
+    assert (again.graded, again.saved, pretend.jobs, pretend.told) == (0, 6, [], [])
     assert {path: path.read_bytes() for path in before} == before
 
 

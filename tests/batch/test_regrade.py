@@ -19,6 +19,7 @@ from grader.cli import main
 from grader.course.load import load_course
 from grader.intake.handed import Handed, Part
 from grader.model import Course, Verdict
+from grader.model.errors import CourseError
 
 
 @pytest.fixture
@@ -83,8 +84,44 @@ def test_lower_scores(pretend: PretendClass) -> None:
     summary = pretend.grade(never_lower=True)
     assert summary.lower == [("ada", "double")]
     assert [row.split(",")[0] for row in pretend.rows().values()] == ["10", "0"]
-    assert pretend.grade().graded == 0
+    assert (
+        "ada",
+        1000,
+        0,
+        "checks, reference or limits were changed; not counted, because of --never-lower",
+    ) in regraded(pretend)
+    again = pretend.grade()
+    assert (again.graded, again.changed) == (0, 1)
     assert [row.split(",")[0] for row in pretend.rows().values()] == ["0", "0"]
+    assert regraded(pretend) == [("ada", 1000, 0, "checks, reference or limits were changed")]
+
+
+def regraded(pretend: PretendClass) -> list[tuple[str, int, int, str]]:
+    """What `grade diff` shows: whose, the points before and after, and why."""
+    with open_journal(pretend.out) as journal:
+        changes = last_regrade(pretend.course, journal).changes
+    return [(one.author, one.before.score.earned, one.after.score.earned, one.why) for one in changes]
+
+
+def test_checks_that_cannot_be_read_stop_the_batch(pretend: PretendClass) -> None:
+    """Before anything is graded; what is saved counts as before, and needs no checks."""
+    change_checks(pretend)
+    pretend.problems = {"double": "E   ModuleNotFoundError: No module named 'torchh'"}
+    with pytest.raises(CourseError, match=r"double: its checks cannot be read \(ModuleNotFoundError: No module"):
+        pretend.grade()
+    assert pretend.jobs == []
+    assert pretend.grade(only=["total"]).saved == 2
+
+
+def test_the_folder_of_another_course_is_refused(pretend: PretendClass, tmp_path: Path) -> None:
+    """Its gradebook stays as it was."""
+    before = (pretend.out / "gradebook.csv").read_text()
+    other = PretendClass(load_course(COURSES / "parts"), tmp_path / "other")
+    other.hand_in("ada", **{other.course.exercises[0].id: "passed"})
+    other.out = pretend.out
+    with pytest.raises(CourseError, match=r"has the results of another course \(double, total\)"):
+        other.grade()
+    assert (pretend.out / "gradebook.csv").read_text() == before
 
 
 def test_only_some_exercises(pretend: PretendClass) -> None:

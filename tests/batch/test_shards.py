@@ -47,7 +47,7 @@ def test_shards_are_one_batch(classes: tuple[PretendClass, PretendClass]) -> Non
     assert sorted(jobs) == sorted(whole.jobs)
     assert left(parts.out) == [f"journal-{shard}.sqlite" for shard in SHARDS]
     summary = parts.grade()
-    assert (parts.jobs, summary.graded, summary.kept) == ([], 0, 16)
+    assert (parts.jobs, summary.graded, summary.saved) == ([], 0, 16)
     assert results(parts.out) == results(whole.out)
     assert [path.name for path in parts.out.glob("journal*")] == [FILE]
     # Later ones know what the whole journal has: only what changed is graded, and the difference is told.

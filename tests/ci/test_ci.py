@@ -218,7 +218,7 @@ def test_outputs_that_cannot_be_written_are_told(tmp_path: Path) -> None:
     report |= {"score": {"earned": 0, "possible": 0, "undecided": 0}, "environment": {}}
     (tmp_path / "r.json").write_text(json.dumps(report))
     with pytest.raises(GraderError, match="GITHUB_OUTPUT"):
-        platform.tell(read_report(tmp_path / "r.json"), Options(), passed=True, with_result=False)
+        platform.publish(read_report(tmp_path / "r.json"), Options(), passed=True, with_result=False)
 
 
 INPUTS = "def double(x):\n    raise ValueError(str(x.tolist()))\n\n\ndef double_(x):\n    return x\n"

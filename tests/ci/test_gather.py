@@ -71,3 +71,19 @@ def test_no_reports_are_told(tmp_path: Path) -> None:
     """With what was expected."""
     ran = CliRunner().invoke(main, ["gather", str(tmp_path)])
     assert (ran.exit_code, "has no report" in ran.output) == (2, True)
+
+
+def test_reports_of_two_courses_are_refused(tmp_path: Path) -> None:
+    """Also where one author is in both."""
+    (tmp_path / "a.json").write_text(report("ada", {"a": 1}))
+    (tmp_path / "b.json").write_text(report("ada", {"a": 2}, course="d"))
+    ran = CliRunner().invoke(main, ["gather", str(tmp_path)])
+    assert (ran.exit_code, "has reports of several courses (c, d)" in ran.output) == (2, True)
+
+
+def test_an_author_without_a_file_has_no_confinement(tmp_path: Path) -> None:
+    """No student code was run for that report, so there is nothing to compare."""
+    for author, level in (("ada", "full"), ("bo", None)):
+        (tmp_path / f"{author}.json").write_text(report(author, {"a": 1}, environment={"confinement": level}))
+    ran = CliRunner().invoke(main, ["gather", str(tmp_path), "--out", str(tmp_path / "book.csv")])
+    assert "is not the same" not in ran.output

@@ -145,7 +145,9 @@ def test_a_large_part_costs_no_other(tmp_path: Path, files: dict[str, bytes], ro
             (path / name).write_bytes(data)
     found, unmatched = collected(path)
     assert found.files["double"]["double.py"] == b"x = 1\n"
-    told = {one.file: one.why for one in unmatched if not one.why.startswith(("no exercise", "it cannot be read as"))}
+    told = {
+        one.file: one.why for one in unmatched if not one.why.startswith(("it has neither", "it cannot be read as"))
+    }
     assert list(told) == ([f"{above}{row}"] if row else [])
     assert all(text.startswith(why) for text in told.values())
 

@@ -58,7 +58,7 @@ def test_modules_of_the_students_own_come_along(tiny: Course, tmp_path: Path) ->
     files = {"double.py": b"1", "double-1.py": b"2", "help.py": b"3", "check_double.py": b"4", "more/deep.py": b"5"}
     submissions, unmatched = collected(tiny, tmp_path, files)
     assert submissions[0].files["double"] == {"double.py": b"2", "help.py": b"3"}
-    why = "no exercise goes by its name, and it defines none of their functions"
+    why = "it has neither the name nor the functions of an exercise"
     assert unmatched == [Unmatched("more/deep.py", "ada", why)]
 
 

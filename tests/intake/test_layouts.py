@@ -170,7 +170,7 @@ def test_shapes(tiny: Course, tmp_path: Path, shape: str, zipped: bool) -> None:
         shutil.rmtree(path)
         path = tmp_path / "class.zip"
     with taken_in(path, tiny.exercises) as intake:
-        assert intake.told() == told
+        assert intake.title() == told
         assert found(intake, tiny) == asked
 
 
@@ -184,7 +184,7 @@ def test_what_nobody_handed_in_is_told(tiny: Course, tmp_path: Path) -> None:
     with taken_in(folder, tiny.exercises, out=folder / "out") as intake:
         assert [handed.key for handed in intake.handed] == ["ada", "bo"]
         assert {row.file: row.why for row in intake.unmatched} == {
-            "double.py": "it is named like an exercise, and does not say whose it is",
+            "double.py": "it is named like an exercise, and its name does not say whose it is",
             "notes.txt": "neither a folder nor a zip, nor Python, nor a notebook",
             "cy": "a link, which is not followed",
         }

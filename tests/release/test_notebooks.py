@@ -12,7 +12,7 @@ from support import COURSES
 
 from grader.model import Course, Exercise, Module
 from grader.release.notebooks import notebooks_of
-from grader.release.proof import LeakError, pieces, prove
+from grader.release.proof import LeakError, prove, secrets_of
 
 PATH = "notebooks/01_basics.ipynb"
 
@@ -65,7 +65,7 @@ def test_a_starter_without_a_task_is_code(text: str, tiny: Course, tmp_path: Pat
 def test_a_leak_is_found_in_a_notebook(tiny: Course) -> None:
     """Signs that JSON escapes hide nothing: a solution's text and a hidden input are found in a cell."""
     (made,) = notebooks_of(tiny, "tensorgrade").values()
-    secrets = tuple(pieces(tiny))
+    secrets = tuple(secrets_of(tiny))
     prove({PATH: made}, secrets)
     hidden = (COURSES / "tiny/solutions/01_basics/double/check_double.py").read_text()
     for leak in (hidden, 'print("quoted", end="")\n' + hidden):

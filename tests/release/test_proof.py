@@ -11,7 +11,7 @@ from support import COURSES
 from grader.course.load import load_course
 from grader.grading.behaviour import as_file, seal
 from grader.release.contents import Files, chosen
-from grader.release.proof import LeakError, Piece, pieces, prove, prove_sentences
+from grader.release.proof import LeakError, Secret, prove, prove_sentences, secrets_of
 
 FOLDER = "exercises/01_basics/double"
 SOLUTION = "    return x.mul(2).to(x.dtype)\n"
@@ -32,8 +32,8 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def secrets(root: Path) -> tuple[Piece, ...]:
-    return tuple(pieces(load_course(root)))
+def secrets(root: Path) -> tuple[Secret, ...]:
+    return tuple(secrets_of(load_course(root)))
 
 
 @pytest.fixture
@@ -42,13 +42,13 @@ def copy(root: Path) -> Files:
     return {path.relative_to(root).as_posix(): path.read_bytes() for path in (root / "exercises").rglob("*.*")}
 
 
-def found(copy: Files, secrets: tuple[Piece, ...]) -> str:
+def found(copy: Files, secrets: tuple[Secret, ...]) -> str:
     with pytest.raises(LeakError) as leak:
         prove(copy, secrets)
     return str(leak.value)
 
 
-def test_clean_copy_passes(copy: Files, secrets: tuple[Piece, ...]) -> None:
+def test_clean_copy_passes(copy: Files, secrets: tuple[Secret, ...]) -> None:
     """Starters, shown checks and hints of a course are no leak."""
     prove(copy, secrets)
 
@@ -78,7 +78,7 @@ LEAKS = {
 
 
 @pytest.mark.parametrize("place", LEAKS)
-def test_leak_in_a_text_is_found(copy: Files, secrets: tuple[Piece, ...], place: str) -> None:
+def test_leak_in_a_text_is_found(copy: Files, secrets: tuple[Secret, ...], place: str) -> None:
     """Wherever words of staff's stand, the file and the line are told."""
     path, text, line = LEAKS[place]
     copy[path] = text.encode()
@@ -87,7 +87,7 @@ def test_leak_in_a_text_is_found(copy: Files, secrets: tuple[Piece, ...], place:
     assert told.count("\n") == 0, "one leak, one line"
 
 
-def test_canary_in_bytes_and_in_a_name(copy: Files, secrets: tuple[Piece, ...]) -> None:
+def test_canary_in_bytes_and_in_a_name(copy: Files, secrets: tuple[Secret, ...]) -> None:
     """A canary is found in a file that is no text, and in the name of one."""
     copy["exercises/01_basics/picture.png"] = b"\x89PNG\xff\n\x007d1f0c52-aa\x00"
     assert "picture.png:2: has the canary of solutions/01_basics/double/notes.md:1" in found(copy, secrets)
@@ -96,13 +96,13 @@ def test_canary_in_bytes_and_in_a_name(copy: Files, secrets: tuple[Piece, ...]) 
     assert "7d1f0c52-aa.txt: its name has the canary" in found(copy, secrets)
 
 
-def test_mistakes_are_sealed_and_nothing_else(copy: Files, secrets: tuple[Piece, ...]) -> None:
+def test_mistakes_are_sealed_and_nothing_else(copy: Files, secrets: tuple[Secret, ...]) -> None:
     """A file of mistakes in which something can be read is a leak, and so is a sentence with code of staff's in it."""
     path = f"{FOLDER}/mistakes.json"
     copy[path] = as_file({"0" * 32: [seal("double", [], {"You doubled what was doubled already.": ()})]})
     prove(copy, secrets)
     copy[path] = copy[path].replace(b'"version"', b'"note": "ask Jo", "version"')
-    assert found(copy, secrets) == f"{path}: this is to have sealed sentences and nothing else; make the copy anew"
+    assert found(copy, secrets) == f"{path}: this file must have sealed sentences and nothing else; make the copy again"
     prove_sentences(path, ["You doubled what was doubled already."], secrets)
     with pytest.raises(LeakError, match=r"mistakes.json:1: a .* of a solution stands here"):
         prove_sentences(path, ["Write return x.mul(2).to(x.dtype) here."], secrets)
@@ -115,7 +115,7 @@ def test_what_the_starter_had_is_no_leak(root: Path, tmp_path: Path) -> None:
     given = f'"""Double it"""\n\n\ndef double(x):\n{SOLUTION}'
     for text, is_leak in ((given, False), (given.replace("    return", "    # return"), True)):
         starter.write_text(text)
-        secrets = tuple(pieces(load_course(copied)))
+        secrets = tuple(secrets_of(load_course(copied)))
         files = {f"{FOLDER}/double.py": text.encode(), "exercises/01_basics/README.md": SOLUTION.encode()}
         if is_leak:
             assert found(files, secrets).count("\n") == 1
@@ -123,8 +123,8 @@ def test_what_the_starter_had_is_no_leak(root: Path, tmp_path: Path) -> None:
             prove(files, secrets)
 
 
-def test_files_of_other_exercises_are_searched_for(root: Path, secrets: tuple[Piece, ...]) -> None:
+def test_files_of_other_exercises_are_searched_for(root: Path, secrets: tuple[Secret, ...]) -> None:
     """A solution of an exercise that is not in the copy may not be in it either."""
     course = load_course(root)
     assert [item.id for item in chosen(course, course.handins[0]).exercises] == ["double"]
-    assert {piece.exercise.id for piece in secrets if piece.exercise} == {"double", "total"}
+    assert {secret.exercise.id for secret in secrets if secret.exercise} == {"double", "total"}

@@ -6,20 +6,19 @@ import ast
 import json
 import re
 import textwrap
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from grader.author.port.plain import Plain, read_plain
-from grader.author.port.rewrite import CHECK, WORDS, Rewriter, with_helpers, without_no_grad
+from grader.author.port.plain import Plain, read_plain, undefined
+from grader.author.port.rewrite import CHECK, WORDS, Rewriter, with_helpers
 from grader.author.port.text import Edits, Item, assembled, closure, first_line, imports_of, items_of
 from grader.lint import findings
 from grader.lint.scope import Function, Source, parameters
 
 _GRADIENTS = {"backward", "grad"}
 """Attributes that show that a test looks at gradients, which do not cross."""
-_STAYS = re.compile(r"`(recwarn|caplog|capfd|mocker|pytest\.(skip|xfail))|no error arrives")
+_STAYS = re.compile(r"`(recwarn|caplog|capfd|mocker|pytest\.(skip|xfail))|no error arrives|no_grad|inference_mode")
 """Findings for which a probe is no remedy."""
-_LITERALS = {"tensor", "ones", "zeros", "arange", "eye", "full", "linspace"}
 _PROBE_IMPORTS = {
     "TemporaryDirectory": ("tempfile", "TemporaryDirectory"),
     "Path": ("pathlib", "Path"),
@@ -71,38 +70,31 @@ class Port:
         self._rewriter = Rewriter(self._plain)
         self._imports = {**self._plain.imports, **{word: ("grader.check", word) for word in WORDS}}
         code = "\n\n".join(filter(None, map(self._rewriter.for_checks, self._plain.items)))
-        whole = with_helpers(without_no_grad(assembled("", items_of(code), self._imports)))
+        whole = with_helpers(assembled("", items_of(code), self._imports))
         self._beside = list(self._that_need_a_probe(whole))
         imports = (ast.Import, ast.ImportFrom, ast.Expr)
-        items = [item for item in items_of(whole) if not isinstance(item.node, imports)]
-        names = {self._rewriter.name_in_checks(test.name): test for test in self._tests}
-        self._rest = [item for item in items if item.name not in names]
-        self._checks = {names[item.name].name: item for item in items if item.name in names}
+        self._items = [item for item in items_of(whole) if not isinstance(item.node, imports)]
         self._names = list(dict.fromkeys(name for test in self._tests for name in self._named(test)))
 
     def draft(self, title: str) -> Draft:
         """All files of the exercise."""
         plain = [test for test in self._tests if test not in self._beside]
-        first = {self._rule(test): test for test in reversed(plain) if self._is_literal(test)}
+        first = {self._rule(test): test for test in reversed(plain) if "rng" not in self._rewriter.needs[test.name]}
         shown = [test for test in plain if test in first.values()] or (plain or self._tests)[:1]
         hidden = [test for test in self._tests if test not in shown]
         calls, stubs = stubs_of(self._plain, self._names, self._reference)
         rules = [f"C{n}  `{calls[name]}` TODO: write what it returns." for n, name in enumerate(self._names, 1)]
         lines = [row for rule in rules for row in textwrap.wrap(rule, 118, subsequent_indent="    ")]
         task = "\n".join([title, "", "TODO: write the task in one or two sentences.", "", *lines, ""])
-        examples = {self._rule(test): _example(self._checks[test.name]) for test in reversed(shown)}
-        checks = [self._check(test, examples.get(self._rule(test), "")) for test in hidden]
         return Draft(
             starter=stubs.replace(DOCSTRING, task),
             reference=self._reference or stubs.replace(DOCSTRING, "TODO: write the reference."),
-            shown=self._file("Shown checks: students have this file.", [self._check(test) for test in shown]),
-            hidden=self._file("Hidden checks: each names its rule and gives a call to try.", checks),
+            shown=self._file("Shown checks: students have this file.", "", shown),
+            hidden=self._file("Hidden checks: each names its rule and gives a call to try.", _NO_EXAMPLE, hidden),
             probe=self._probe(),
             probe_is_shown=any(test in self._beside for test in shown),
             counts=(len(shown), len(hidden), len(self._beside)),
         )
-
-    # -- what a test is about -------------------------------------------------------------------------------------
 
     def _that_need_a_probe(self, whole: str) -> Iterator[Item]:
         """Tests of which something must happen beside student code: what `grader.lint` reports, and gradients."""
@@ -116,13 +108,6 @@ class Port:
             if names & flagged or any(getattr(node, "attr", "") in _GRADIENTS for node in nodes):
                 yield test
 
-    def _is_literal(self, test: Item) -> bool:
-        """Whether all inputs of a test stand in it: nothing is drawn, and nothing is given by others."""
-        needed = [item for item in closure(self._plain.items, [test.name]) if isinstance(item.node, Function)]
-        draws = any("rng" in self._rewriter.needs[item.name] for item in needed)
-        taken = parameters(test.node) if isinstance(test.node, Function) else []
-        return not draws and set(taken) <= {*self._rewriter.fixtures, *parametrized(test.node)}
-
     def _named(self, test: Item) -> list[str]:
         """The student's functions and classes that a test is about: those that it names itself come first."""
         return list(dict.fromkeys([*self._rewriter.names(test.node), *self._rewriter.beside[test.name]]))
@@ -130,46 +115,27 @@ class Port:
     def _rule(self, test: Item) -> str:
         return f"C{self._names.index(named[0]) + 1}" if (named := self._named(test)) else "C1"
 
-    # -- files ----------------------------------------------------------------------------------------------------
-
-    def _check(self, test: Item, example: str | None = None) -> Item:
-        """A check; a hidden one has an example."""
-        text = self._checks[test.name].text
-        if test in self._beside:
-            text = self._rewriter.calls_probe(test, text)
-        words = [json.dumps(self._rule(test)), *([f"try_this={json.dumps(example)}"] if example else [])]
-        text = text.replace(CHECK, f"@check({', '.join(words)})\n", 1)
-        return items_of(_NO_EXAMPLE + text if example == "" else text)[0]
-
-    def _file(self, docstring: str, checks: list[Item]) -> str:
-        """A file of checks, with all that they need."""
-        always = [item.name for item in self._rest if item.name in self._rewriter.fixtures and "autouse" in item.text]
-        items = closure([*self._rest, *checks], [*always, *(item.name for item in checks)])
-        return with_todos(assembled(docstring, items, self._imports), self._plain, of_checks=True) if checks else ""
+    def _file(self, docstring: str, above: str, tests: Sequence[Item]) -> str:
+        """A file of checks with a comment above each, and with all that they need."""
+        names = {self._rewriter.name_in_checks(test.name): test for test in self._tests}
+        items, wanted = [], set[str]()
+        for item in self._items:
+            if (test := names.get(item.name)) is None:
+                items.append(item)
+                is_fixture = item.name in self._rewriter.fixtures
+                wanted |= {item.name} if is_fixture and "autouse" in item.text else set()
+            elif test in tests:
+                text = self._rewriter.calls_probe(test, item.text) if test in self._beside else item.text
+                items += items_of(above + text.replace(CHECK, f"@check({json.dumps(self._rule(test))})\n", 1))
+                wanted.add(item.name)
+        text = assembled(docstring, closure(items, wanted), self._imports)
+        return with_todos(text, of_checks=True) if tests else ""
 
     def _probe(self) -> str:
         items = closure(self._plain.items, [test.name for test in self._beside])
         code = "\n\n".join(filter(None, map(self._rewriter.for_probe, items)))
         text = assembled("Runs beside the student's code.", items_of(code), {**_PROBE_IMPORTS, **self._plain.imports})
-        return with_todos(text, self._plain, of_checks=False) if items else ""
-
-
-def _example(check: Item) -> str:
-    """The first call of student code in a check whose arguments are all literal; "" if there is none."""
-    for node in ast.walk(check.node):
-        match node:
-            case ast.Call(func=ast.Attribute(value=ast.Name(id="student"))):
-                if _is_written_out([*node.args, *(word.value for word in node.keywords)]):
-                    return ast.unparse(node).removeprefix("student.")
-    return ""
-
-
-def _is_written_out(values: Iterable[ast.expr]) -> bool:
-    """Whether expressions are made of literals, and of functions such as `torch.ones`."""
-    nodes = [node for value in values for node in ast.walk(value)]
-    names = {node.id for node in nodes if isinstance(node, ast.Name)}
-    functions = {getattr(node.func, "attr", "") for node in nodes if isinstance(node, ast.Call)}
-    return names <= {"torch"} and functions <= _LITERALS
+        return with_todos(text, of_checks=False) if items else ""
 
 
 # -- what a student is to write ----------------------------------------------------------------------------------------
@@ -214,37 +180,24 @@ def _emptied(item: Item) -> str:
             first = [ast.Expr(ast.Constant(text.splitlines()[0]))] if text else []
             public = [part for part in one.body if isinstance(part, Function) and not re.match("_(?!_)", part.name)]
             one.body = [*first, *(public if isinstance(one, ast.ClassDef) else [ast.Expr(ast.Name("TODO"))])]
-    code = re.sub(r"\bTODO$", _TODO, ast.unparse(node), flags=re.MULTILINE)
-    # As ruff formats it.
-    code = re.sub(r"""'([^'"\\]*)'""", r'"\1"', code)
-    return re.sub(r":\n\n(    +(?:@|def ))", r":\n\1", code) + "\n"
+    return re.sub(r"\bTODO$", _TODO, ast.unparse(node), flags=re.MULTILINE) + "\n"
 
 
 def _guessed(plain: Plain, name: str) -> str:
-    """A stub, by how tests call the function or class."""
-    calls = [
-        node
-        for item in plain.items
-        for node in ast.walk(item.node)
-        if isinstance(node, ast.Call) and name in {task for one, task in plain.students(item.node) if one is node.func}
-    ]
-    if not name[:1].isupper():
-        return f"def {name}({_parameters(calls)}):\n    {_TODO}\n"
-    words = ", ".join(filter(None, ["self", _parameters(calls)]))
-    return f"class {name}:\n    def __init__({words}):\n        {_TODO}\n"
-
-
-def _parameters(calls: Sequence[ast.Call]) -> str:
-    """Parameters that all of these calls fit."""
-    words = dict.fromkeys(word.arg for call in calls for word in call.keywords if word.arg)
+    """A stub, by how tests call the function or class: one parameter for each argument of the longest call."""
+    functions = [node for item in plain.items for node, task in plain.students(item.node) if task == name]
+    nodes = [node for item in plain.items for node in ast.walk(item.node)]
+    calls = [node for node in nodes if isinstance(node, ast.Call) and node.func in functions]
+    words = {word.arg: None for call in calls for word in call.keywords if word.arg}
     names: list[str] = []
     for place in range(max((len(call.args) for call in calls), default=0)):
         given = [call.args[place] for call in calls if len(call.args) > place]
-        named = [one.id.lower() for one in given if isinstance(one, ast.Name)]
-        names.append(next(one for one in (*named, "x", "y", "z", f"arg{place}") if one not in {*names, *words}))
-    required = [name for place, name in enumerate(names) if all(len(call.args) > place for call in calls)]
-    required += [word for word in words if all(word in {one.arg for one in call.keywords} for call in calls)]
-    return ", ".join([*required, *(f"{name}=None" for name in (*names, *words) if name not in required)])
+        own = [arg.id.lower() for arg in given if isinstance(arg, ast.Name)]
+        names.append(next(one for one in (*own, "x", "y", "z", f"arg{place}") if one not in {*names, *words}))
+    params = ", ".join([*names, *(f"{word}=None" for word in words)])
+    if not name[:1].isupper():
+        return f"def {name}({params}):\n    {_TODO}\n"
+    return f"class {name}:\n    def __init__({', '.join(filter(None, ['self', params]))}):\n        {_TODO}\n"
 
 
 # -- what is left to do ------------------------------------------------------------------------------------------------
@@ -255,17 +208,16 @@ _DRAWS = re.compile(r"(numpy\.)?random\.\w+|torch\.(rand(n|int|perm)?(_like)?|no
 _ELSEWHERE = "numbers from a file: compare with `reference.f(...)`, or list the file under `files:` in exercise.yaml"
 
 
-def with_todos(text: str, plain: Plain, *, of_checks: bool) -> str:
+def with_todos(text: str, *, of_checks: bool) -> str:
     """The text with a comment at each place where something is left to do.
 
     Args:
         text: of a ported file.
-        plain: what it was ported from.
         of_checks: whether it is a check file, and not the probe file.
     """
     tree, edits = ast.parse(text), Edits(text)
     ranges = [(first_line(node), node.end_lineno or 0) for node in ast.walk(tree) if isinstance(node, ast.stmt)]
-    todos = [*_by_name(tree, plain, of_checks=of_checks), *_too_early(tree, plain)]
+    todos = list(_todos(tree, of_checks=of_checks))
     if of_checks:
         todos += [(finding.line, str(finding)) for finding in findings(text)]
     # Above the innermost statement; a function begins with its decorators.
@@ -282,41 +234,21 @@ def todos_of(text: str) -> Iterator[tuple[int, str]]:
         yield text.count("\n", 0, match.start()) + 1, words
 
 
-def _by_name(tree: ast.Module, plain: Plain, *, of_checks: bool) -> Iterator[tuple[int, str]]:
+def _todos(tree: ast.Module, *, of_checks: bool) -> Iterator[tuple[int, str]]:
     source = Source(tree)
-    fixtures = {node.name for node in source.functions if source.is_fixture(node)}
+    known = _FIXTURES | {node.name for node in source.functions if source.is_fixture(node)}
     for function in filter(source.is_pytests, source.functions):
-        known = {*_FIXTURES, *fixtures, *parametrized(function)}
-        if unknown := [f"`{name}`" for name in parameters(function) if name not in known]:
+        lacking = [name for name in parameters(function) if name not in known]
+        marks = "".join(map(ast.unparse, function.decorator_list))
+        if unknown := [f"`{name}`" for name in lacking if not re.search(rf"parametrize.*\b{name}\b", marks)]:
             yield function.lineno, f"no fixture {', '.join(unknown)} is here: write it in this file; for {_ELSEWHERE}"
+    missing = undefined(tree)
     for node in source.nodes:
-        if isinstance(node, ast.Name) and node.id == "self":
-            yield node.lineno, "`self` is gone: checks are functions; make what it held in a fixture"
-        elif isinstance(node, ast.Name) and node.id in plain.missing:
-            module = plain.missing[node.id]
-            yield node.lineno, f"`{node.id}` comes from {module}, which is not here: copy it to this file"
+        if isinstance(node, ast.Name) and node.id in missing:
+            yield node.lineno, f"`{node.id}` is not defined here: define it in this file, or inside the check"
         elif isinstance(node, ast.Call):
             path = source.path(node) or ast.unparse(node.func)
             if _FILES.fullmatch(path):
                 yield node.lineno, _ELSEWHERE
             elif of_checks and _DRAWS.fullmatch(path) and "generator=" not in ast.unparse(node):
-                yield node.lineno, "draw this from `rng`, so that all inputs hang on the seed of the run"
-
-
-def _too_early(tree: ast.Module, plain: Plain) -> Iterator[tuple[int, str]]:
-    """Student code where a file is read: in constants, and in decorators."""
-    read = [node for node in tree.body if not isinstance(node, (Function, ast.ClassDef))]
-    read += [ast.Expr(one) for node in tree.body if isinstance(node, Function) for one in node.decorator_list]
-    for node in (node for part in read for node in ast.walk(part) if isinstance(node, ast.Name)):
-        if node.id in {*plain.names, *plain.modules}:
-            yield node.lineno, f"student code is not there when this is read: name `{node.id}` inside the check"
-
-
-def parametrized(function: ast.AST) -> set[str]:
-    """The parameters that `pytest.mark.parametrize` gives a function."""
-    names = set[str]()
-    for one in getattr(function, "decorator_list", ()):
-        if isinstance(one, ast.Call) and ast.unparse(one.func).endswith("parametrize") and one.args:
-            for text in (part.value for part in ast.walk(one.args[0]) if isinstance(part, ast.Constant)):
-                names |= set(re.findall(r"\w+", str(text)))
-    return names
+                yield node.lineno, "draw this from `rng`, so that all inputs depend on the seed of the run"

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
-from grader.author.port.text import Edits, Item, first_line, imports_of, items_of
+from grader.author.port.text import Item, first_line, imports_of, items_of
 from grader.lint.scope import Function
 from grader.model.errors import CourseError
 
@@ -21,9 +21,6 @@ _HELPERS = {"common", "conftest", "fixtures", "helpers", "test_utils", "utils"}
 """Modules beside a test file that are the course's."""
 
 
-_NAMED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.ExceptHandler)
-
-
 @dataclass(frozen=True)
 class Plain:
     """A plain pytest file.
@@ -33,19 +30,16 @@ class Plain:
         imports: what its names are imported as, without those of student code.
         names: the student's names: as the file has them, and as the task has them.
         modules: what the student's modules are called.
-        missing: names from modules beside the file, which are not here, with their modules.
     """
 
     items: tuple[Item, ...]
     imports: Mapping[str, tuple[str, str]]
     names: Mapping[str, str]
     modules: frozenset[str]
-    missing: Mapping[str, str]
 
     def students(self, function: ast.AST) -> Iterator[tuple[ast.expr, str]]:
         """Where student code is named in a function's body, with the name that the task has for it."""
-        own = {node.arg for node in ast.walk(function) if isinstance(node, ast.arg)}
-        own |= {node.id for node in ast.walk(function) if isinstance(node, ast.Name) and _is_stored(node)}
+        own = _bound(function)
         for node in (node for statement in getattr(function, "body", ()) for node in ast.walk(statement)):
             if isinstance(node, ast.Name) and node.id in self.names.keys() - own:
                 yield node, self.names[node.id]
@@ -74,36 +68,26 @@ def read_plain(text: str, defined: Collection[str] = ()) -> Plain:
         raise CourseError(f"the test file is not valid Python ({error}); fix it first") from None
     imports = imports_of(items)
     items = items_of("\n\n".join(_flat(item) for item in items if _stays(item)))
-    names, modules, missing = dict[str, str](), set[str](), dict[str, str]()
+    names, modules = dict[str, str](), set[str]()
     for name, (module, inner) in imports.items():
         parts = module.split(".")
-        if parts[0] in _LIBRARIES:
+        if parts[0] in _LIBRARIES or (inner if module.strip(".") == "" else parts[-1]) in _HELPERS:
             continue
-        if (inner if module.strip(".") == "" else parts[-1]) in _HELPERS:
-            missing[name] = module
-        elif inner == "*":
-            names |= {unknown: unknown for unknown in _undefined(items, imports)}
+        if inner == "*":
+            tree = ast.Module([item.node for item in items], [])
+            names |= {unknown: unknown for unknown in undefined(tree) - imports.keys()}
         elif not inner or module.strip(".") == "":
             modules.add(name)
-        else:
-            short = inner.removeprefix("run_") if parts[-1] == "adapters" and inner not in defined else inner
-            names[name] = short
-    plain = Plain(
-        items=tuple(items),
-        imports={name: origin for name, origin in imports.items() if origin[0].split(".")[0] in _LIBRARIES},
-        names=names,
-        modules=frozenset(modules),
-        missing=missing,
-    )
+        else:  # an adapter's name is the student's name with "run_" before it
+            is_adapter = parts[-1] == "adapters" and inner not in defined
+            names[name] = inner.removeprefix("run_") if is_adapter else inner
+    libraries = {name: origin for name, origin in imports.items() if origin[0].split(".")[0] in _LIBRARIES}
+    plain = Plain(tuple(items), libraries, names, frozenset(modules))
     if not plain.tests:
         raise CourseError("the file has no tests: functions named test_...")
     if not any(True for item in plain.items for _ in plain.students(item.node)):
         raise CourseError("no test calls student code: nothing is imported from a module such as solution or adapters")
     return plain
-
-
-def _is_stored(node: ast.Name) -> bool:
-    return not isinstance(node.ctx, ast.Load)
 
 
 def _stays(item: Item) -> bool:
@@ -116,41 +100,43 @@ def _stays(item: Item) -> bool:
     return True
 
 
-def _undefined(items: list[Item], imports: Mapping[str, object]) -> set[str]:
-    """The names that nothing in the file binds."""
-    nodes = [node for item in items for node in ast.walk(item.node)]
-    bound = {node.id for node in nodes if isinstance(node, ast.Name) and _is_stored(node)}
-    bound |= {node.arg for node in nodes if isinstance(node, ast.arg)}
-    bound |= {node.name for node in nodes if isinstance(node, _NAMED) and node.name}
-    used = {node.id for node in nodes if isinstance(node, ast.Name)}
-    return used - bound - imports.keys() - set(dir(builtins))
+def _bound(tree: ast.AST) -> set[str]:
+    """The names that something in a tree binds."""
+    nodes = list(ast.walk(tree))
+    bound = {node.id for node in nodes if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)}
+    return bound | {node.arg for node in nodes if isinstance(node, ast.arg)}
+
+
+def undefined(tree: ast.Module) -> set[str]:
+    """The names that nothing in a file binds."""
+    nodes = list(ast.walk(tree))
+    bound = _bound(tree) | {str(getattr(node, "name", "")) for node in nodes}
+    for node in nodes:
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            bound |= {alias.asname or alias.name.split(".")[0] for alias in node.names}
+    return {node.id for node in nodes if isinstance(node, ast.Name)} - bound - set(dir(builtins))
 
 
 def _flat(item: Item) -> str:
-    """A test class as functions; anything else as it is."""
+    """A test class as functions, a function of one line as several; anything else as it is."""
     node = item.node
-    if not isinstance(node, ast.ClassDef) or not (node.name.startswith("Test") or "TestCase" in map(_last, node.bases)):
+    if isinstance(node, Function) and node.body[0].lineno == node.lineno:
+        return ast.unparse(node)
+    is_tests = isinstance(node, ast.ClassDef) and (node.name.startswith("Test") or "TestCase" in ast.unparse(node))
+    if not isinstance(node, ast.ClassDef) or not is_tests:
         return item.text
-    edits = Edits(item.text)
-    edits.shift(node.body, -node.body[0].col_offset)
-    lines = edits.result().splitlines(keepends=True)
+    lines = re.sub(rf"^ {{1,{node.body[0].col_offset}}}", "", item.text, flags=re.MULTILINE).splitlines(keepends=True)
     marks = "".join(f"@{ast.unparse(one)}\n" for one in node.decorator_list)
     words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", node.name.removeprefix("Test")).lower()
-    parts, own = [], set[str]()
+    parts, own = [], {"self"}
     for part in node.body:
         code = "".join(lines[first_line(part) - 1 : part.end_lineno])
         if isinstance(part, Function):
-            code = re.sub(r"^((?:async )?def \w+\()self\b(?:,\s*)?", r"\1", code, count=1, flags=re.MULTILINE)
+            code = re.sub(r"^(def \w+\()self\b(?:,\s*)?", r"\1", code, count=1, flags=re.MULTILINE)
             if part.name.startswith("test"):
                 code = marks + code.replace(f"def {part.name}", f"def test_{words}{part.name[4:]}", 1)
             own.add(part.name)
-        elif isinstance(part, ast.ClassDef):
-            code = _flat(items_of(code)[0])
         elif isinstance(part, ast.Assign):
             own |= {target.id for target in part.targets if isinstance(target, ast.Name)}
         parts.append(code)
-    return re.sub(rf"\bself\.({'|'.join(own) or 'self'})\b", r"\1", "\n\n".join(parts))
-
-
-def _last(node: ast.expr) -> str:
-    return ast.unparse(node).rpartition(".")[2]
+    return re.sub(rf"\bself\.({'|'.join(own)})\b", r"\1", "\n\n".join(parts))

@@ -12,7 +12,7 @@ from operator import itemgetter
 
 from grader.lint.scope import Function
 
-_Node = ast.expr | ast.stmt | ast.arg
+_Node = ast.expr | ast.stmt
 _WIDTH = 120
 
 
@@ -37,33 +37,26 @@ class Edits:
         return self._bytes[self.start(node) : self.end(node)].decode()
 
     def replace(self, node: _Node, new: str) -> None:
-        """Write something else in the place of a node."""
+        """Replace a node."""
         self._edits.append((self.start(node), self.end(node), new))
 
+    def replace_name(self, function: Function, new: str) -> None:
+        """Give a function another name."""
+        start = self._bytes.index(b"def ", self.start(function)) + 4
+        self._edits.append((start, start + len(function.name.encode()), new))
+
     def insert(self, place: int, new: str) -> None:
-        """Write something more."""
+        """Insert a text."""
         self._edits.append((place, place, new))
 
-    def prepend_argument(self, call: ast.Call, new: str) -> None:
-        """Give a call one argument more, as the first."""
-        place = self._bytes.index(b"(", self.end(call.func)) + 1
-        self.insert(place, f"{new}, " if call.args or call.keywords else new)
+    def add_first(self, place: int, new: Sequence[str], *, before: bool) -> None:
+        """Add parameters or arguments behind the first bracket after a place; `before` if there are others."""
+        if new:
+            self.insert(self._bytes.index(b"(", place) + 1, ", ".join(new) + ", " * before)
 
-    def drop_lines(self, first: int, last: int) -> None:
-        """Remove whole lines, counted from 1, both included."""
-        self._edits.append((self._starts[first - 1], self._starts[last], ""))
-
-    def shift(self, block: Sequence[ast.stmt], indent: int) -> None:
-        """Indent the lines of statements by so many columns more, or less; not those inside of a long text."""
-        texts = [node for part in block for node in ast.walk(part) if isinstance(node, (ast.Constant, ast.JoinedStr))]
-        inside = {line for node in texts for line in range(node.lineno + 1, (node.end_lineno or 0) + 1)}
-        for line in {*range(first_line(block[0]), (block[-1].end_lineno or 0) + 1)} - inside:
-            start, end = self._starts[line - 1 : line + 1]
-            blanks = len(self._bytes[start:end]) - len(self._bytes[start:end].lstrip(b" "))
-            if indent < 0:
-                self._edits.append((start, start + min(blanks, -indent), ""))
-            elif self._bytes[start:end].strip():
-                self.insert(start, " " * indent)
+    def drop(self, node: _Node) -> None:
+        """Remove the lines of a node."""
+        self._edits.append((self._starts[node.lineno - 1], self._starts[node.end_lineno or 0], ""))
 
     def comment(self, line: int, text: str) -> None:
         """Write a comment above a line."""
@@ -72,24 +65,16 @@ class Edits:
         rows = textwrap.wrap(text, _WIDTH - 4 - len(indent), break_long_words=False, break_on_hyphens=False)
         self.insert(start, "".join(f"{indent}# {'  ' * (number > 0)}{row}\n" for number, row in enumerate(rows)))
 
-    def header(self, function: Function, new: str) -> None:
-        """Write another header of a function, up to its colon."""
-        start = self.start(function)
-        place = self.end(function.returns) if function.returns else start
-        for arg in ast.walk(function.args):
-            if isinstance(arg, (ast.arg, ast.expr)):
-                place = max(place, self.end(arg))
-        colon = self._bytes.index(b":", place if place > start else self._bytes.index(b")", start))
-        self._edits.append((start, colon + 1, new))
-
-    def result(self) -> str:
-        """The text with all edits."""
-        parts, done = [], 0
+    def result(self, block: Sequence[ast.stmt] = ()) -> str:
+        """The text with all edits; only the lines of a block of statements, if one is given."""
+        done = self._starts[first_line(block[0]) - 1] if block else 0
+        last = self._starts[block[-1].end_lineno or 0] if block else len(self._bytes)
+        parts = []
         for start, end, new in sorted(self._edits, key=lambda edit: (edit[0], edit[0] != edit[1], -edit[1])):
-            if start >= done:
+            if done <= start <= last:
                 parts += [self._bytes[done:start], new.encode()]
                 done = end
-        return b"".join([*parts, self._bytes[done:]]).decode()
+        return b"".join([*parts, self._bytes[done:last]]).decode()
 
 
 @dataclass(frozen=True)
@@ -123,14 +108,14 @@ def items_of(text: str) -> list[Item]:
         while first > last and lines[first - 1].startswith("#"):
             first -= 1
         last = whole.end_lineno or 0
-        piece = "".join(lines[first:last]).rstrip("\n") + "\n"
-        (node,) = ast.parse(piece).body
+        own = "".join(lines[first:last]).rstrip("\n") + "\n"
+        (node,) = ast.parse(own).body
         names = [one for one in ast.walk(node) if isinstance(one, ast.Name)]
         binds = {one.id for one in names if not isinstance(one.ctx, ast.Load)}
         if isinstance(node, (Function, ast.ClassDef)):
             binds = {node.name}
         uses = {one.id for one in names} | {one.arg for one in ast.walk(node) if isinstance(one, ast.arg)}
-        items.append(Item(node, piece, frozenset(binds), frozenset(uses - binds)))
+        items.append(Item(node, own, frozenset(binds), frozenset(uses - binds)))
     return items
 
 
@@ -170,21 +155,18 @@ def assembled(docstring: str, items: Sequence[Item], imports: Mapping[str, tuple
         items: in their order.
         imports: what names may be imported as.
     """
-    used = {name for item in items for name in item.uses}
     names: dict[str, list[str]] = {}
     lines = set()
-    for name in sorted(used & imports.keys()):
+    for name in sorted({name for item in items for name in item.uses} & imports.keys()):
         module, inner = imports[name]
         if inner:
             names.setdefault(module, []).append(inner if inner == name else f"{inner} as {name}")
         else:
-            lines.add((_section(module), f"import {module}" + (f" as {name}" if module.split(".")[0] != name else "")))
-    lines |= {(_section(module), _from(module, sorted(inner))) for module, inner in names.items()}
-    blocks = [f'"""{docstring}"""\n']
+            lines.add((_section(module), f"import {module}" + f" as {name}" * (module.split(".")[0] != name)))
+    lines |= {(_section(module), f"from {module} import {', '.join(sorted(inner))}") for module, inner in names.items()}
     ordered = sorted(lines, key=lambda one: (one[0], one[1].startswith("from"), one[1]))
-    for _, group in itertools.groupby(ordered, itemgetter(0)):
-        blocks.append("".join(f"{line}\n" for _, line in group))
-    code = "\n".join(blocks)
+    blocks = ["".join(f"{line}\n" for _, line in group) for _, group in itertools.groupby(ordered, itemgetter(0))]
+    code = "\n".join([f'"""{docstring}"""\n', *blocks])
     large = False
     for place, item in enumerate(items):
         before, large = large, isinstance(item.node, (Function, ast.ClassDef))
@@ -196,9 +178,3 @@ def _section(module: str) -> int:
     """Where an import stands: Python's own first, ours last."""
     top = module.split(".")[0]
     return 0 if top in sys.stdlib_module_names else 2 if top in ("grader", "shared") else 1
-
-
-def _from(module: str, names: Sequence[str]) -> str:
-    line = f"from {module} import {', '.join(names)}"
-    inner = "".join(f"    {name},\n" for name in names)
-    return line if len(line) <= _WIDTH else f"from {module} import (\n{inner})"
