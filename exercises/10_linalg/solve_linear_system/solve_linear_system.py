@@ -9,8 +9,8 @@ C1  `solve(A, b)` returns x with `A @ x = b`. A has shape (n, n). b is one right
     them as the columns of shape (n, k). x has the shape of b.
 C2  x is as exact as its dtype allows, even if A is nearly singular, such as a Hilbert matrix. The inverse of A, which
     loses digits, is never computed, nor obtained by solving for it.
-C3  A and b are converted to the dtype that `torch.promote_types` gives for theirs. If both hold integers, they are
-    converted to the default float dtype, `torch.get_default_dtype()`. x has this dtype.
+C3  A and b are converted to the dtype that `torch.promote_types` gives for their dtypes. If both hold integers, they
+    are converted to the default float dtype, `torch.get_default_dtype()`. x has this dtype.
 C4  ValueError if A is not a matrix with as many columns as rows, or if b has neither of the two shapes in C1.
 C5  ValueError if A is singular: elimination meets a column in which every possible pivot is 0, as with two equal rows.
     If rounding hides that, no error is required. A small determinant, small numbers and a 0 on the diagonal are fine.

@@ -56,7 +56,7 @@ def check_refuses(student, rng):
 
 @check("C4", share=1, try_this="python -W error")
 def check_no_warnings(student, rng):
-    """Causes no warning, whatever the dtype"""
+    """Causes no warning, for any dtype"""
     for dtype in DTYPES:
         base, _ = windows(rng, dtype)
         no_warning(student.storage_numbers, base)

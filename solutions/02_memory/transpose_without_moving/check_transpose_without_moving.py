@@ -59,7 +59,7 @@ def check_as_strided(student, rng):
 
 @check("C2", share=2, try_this="flip_last(torch.zeros(2, 3, 4, 5)).shape")
 def check_flip(student, rng):
-    """Exchanges the last two dims, whatever comes before"""
+    """Swaps the last two dims, with any dims before them"""
     x, turned, window, *_ = tensors(rng)
     for t in (window, x, turned):  # first one of two dims
         asked = t.transpose(-1, -2)
@@ -80,7 +80,7 @@ def check_flip_few_dims(student, rng):
 
 @check("C3", category="memory", share=3, try_this="packed(torch.zeros(2, 3).t()).stride()")
 def check_packed(student, rng):
-    """A copy in reading order, of whatever"""
+    """A copy in reading order, of any tensor"""
     for t in (*tensors(rng), torch.arange(12).reshape(3, 4).t(), rng.normal(3, 2, dtype=torch.float64)):
         yours = student.packed(t)
         same_values(yours, t, "the copy")

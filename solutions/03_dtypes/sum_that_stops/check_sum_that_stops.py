@@ -33,7 +33,7 @@ def exact(x):
 
 
 def adds_up(student, x, what):
-    """The sum is right, in whatever shape and dtype it comes."""
+    """The sum is right, in any shape and dtype."""
     asked = torch.tensor(exact(x), dtype=torch.float64).to(x.dtype)
     total = student.accurate_sum(x.clone())  # whether x itself stays is for a rule of its own
     is_tensor(total, what)

@@ -25,7 +25,7 @@ def tables(rng):
 
 
 def numbers(table):
-    """The rows of a table as lists: what is asked is told by plain Python, before the call."""
+    """The rows of a table as lists: plain Python gives the expected values, before the call."""
     return [list(row) for row in table.tolist()]
 
 

@@ -36,7 +36,7 @@ def example(rng, rows, classes):
 
 
 def right_scores(scores, labels):
-    """What is asked of `pick`, by plain Python."""
+    """What `pick` must return, by plain Python."""
     table = scores.tolist()
     return torch.tensor([table[row][label] for row, label in enumerate(labels.tolist())])
 
@@ -58,7 +58,7 @@ def places_of_largest(t):
 
 def pair_of(yours):
     """The two items that came back. Which kind of sequence the index is costs points in one check only."""
-    require(isinstance(yours, (tuple, list)) and len(yours) == 2, "the result of `best` is no pair (value, index)")
+    require(isinstance(yours, (tuple, list)) and len(yours) == 2, "the result of `best` is not a pair (value, index)")
     index = yours[1]
     return yours[0], plain(index.tolist() if isinstance(index, torch.Tensor) and index.numel() < 9 else index)
 

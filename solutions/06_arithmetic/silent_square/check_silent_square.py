@@ -41,7 +41,7 @@ def mean_square(pred, target):
 
 
 def right_mean(student, pred, target):
-    """The mean is right; what is asked is worked out before the call."""
+    """The mean is right; the expected one is computed before the call."""
     asked = mean_square(pred, target)
     with calling(student.mse, pred, target) as loss:
         same_values(number(loss), asked, "the mean", **CLOSE)

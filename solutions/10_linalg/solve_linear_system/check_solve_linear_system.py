@@ -52,7 +52,7 @@ def check_exact(student, rng):
 
 @check("C3", category="dtype", share=2, try_this="solve(torch.tensor([[2**24 + 1]]), torch.ones(1, 1).double()).item()")
 def check_dtypes(student, probe, rng):
-    """Takes A and b as numbers of the dtype that is asked"""
+    """Converts A and b to the right dtype"""
     dtypes = (torch.float32, torch.float64, torch.int64, torch.int32, torch.uint8)
     for first, second, default in product(dtypes, dtypes, dtypes[:2]):
         both = torch.promote_types(first, second)
@@ -68,7 +68,7 @@ def check_dtypes(student, probe, rng):
 def check_misfits(student, rng):
     """Refuses shapes that make no system"""
     for A in ((4, 3), (2, 4), (3,), (), (2, 3, 3), (3, 3, 3)):
-        raises(student.solve, rng.normal(*A), rng.normal(*A[:-1] or (1,)), case="an A that is no square matrix")
+        raises(student.solve, rng.normal(*A), rng.normal(*A[:-1] or (1,)), case="an A that is not a square matrix")
     for b in ((4,), (2, 3), (), (3, 2, 1), (3, 3, 3)):
         raises(student.solve, _matrix(rng, 3, torch.float32), rng.normal(*b), case="a b that does not fit A")
 
