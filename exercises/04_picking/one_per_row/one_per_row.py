@@ -19,10 +19,9 @@ C4  `best(t)` returns the pair (value, index), a tuple: the largest number in t 
     tuple of Python ints, one for each dim of t, so that t[index] is that number. t may have 0 dims, too.
 C5  If the largest number stands in several places, `best` returns the first of them in reading order, row by row.
 C6  A large tensor takes as many PyTorch operations as a small one: no loop over the rows or the elements.
-C7  The arguments are not changed.
+C7  The arguments are not changed. All tensors may have any strides.
 
-labels are int64, from 0 to C - 1. t has at least one element: floats without NaN, or integers that a float holds
-exactly. All tensors may have any strides.
+labels are int64, from 0 to C - 1. t is not empty; it holds floats without NaN, or integers that a float holds exactly.
 """
 
 import torch

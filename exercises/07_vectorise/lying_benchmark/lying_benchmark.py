@@ -15,14 +15,13 @@ C2  All runs of a timed statement do the same work, the warm-up too: no run cont
 C3  Only the adding up is timed. For "loop": one PyTorch addition for each entry (you may skip the first); a run may
     also make its start from 0, or clear it. For "sum": the single operation that gives the total, with nothing cleared,
     copied or made. Taking the entries out of x, and Python's own work, do not count.
-C4  The name `sum` stays Python's own, in your file and in what is timed: nothing else has this name. (x.sum is fine,
-    and "sum" as a key.)
+C4  The name `sum` stays Python's own, in your file and in what is timed. (x.sum is fine, and "sum" as a key.)
 C5  The dict also has "totals": a tuple with the total of x by the loop and by x.sum(), two 0-dim tensors of the dtype
     of x. A second call of compare_sums returns the same totals.
 C6  x is not changed.
 
 x is a 1-D floating-point tensor with more than two entries. Timer is torch.utils.benchmark.Timer or a stand-in with the
-same methods. Use the one that you get.
+same methods; use the one that you get.
 """
 
 import torch

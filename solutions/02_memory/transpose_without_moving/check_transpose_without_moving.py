@@ -4,6 +4,7 @@ from grader.check import (
     agrees,
     changed,
     check,
+    edge_cases,
     is_tensor,
     is_view_of,
     no_new_storage,
@@ -81,7 +82,8 @@ def check_flip_few_dims(student, rng):
 @check("C3", category="memory", share=3, try_this="packed(torch.zeros(2, 3).t()).stride()")
 def check_packed(student, rng):
     """A copy in reading order, of any tensor"""
-    for t in (*tensors(rng), torch.arange(12).reshape(3, 4).t(), rng.normal(3, 2, dtype=torch.float64)):
+    edges = edge_cases(rng, 3, 4, without=("a required gradient",)).values()
+    for t in (*tensors(rng), torch.arange(12).reshape(3, 4).t(), *edges):
         yours = student.packed(t)
         same_values(yours, t, "the copy")
         same_dtype(yours, t.dtype, "the copy")

@@ -22,6 +22,7 @@ def tables(rng):
     for shape, dtype in zip(((rows, columns + 3), (columns + 3, rows), (1, columns), (rows, 1)), DTYPES, strict=True):
         yield torch.randint(0, 100, shape, generator=rng).to(dtype)
     yield rng.normal(columns + 3, rows).T
+    yield rng.whole(0, 99, rows, columns + 2).to(torch.bfloat16)
 
 
 def numbers(table):
