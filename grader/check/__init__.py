@@ -9,6 +9,7 @@ text        what decides about that: the text of the submission, as a syntax tre
 calls       what a call raises, prints and warns of, its gradients, a call under a seed, training and evaluation
 costs       what a call costs in operators, memory, copies and waits, how much it may cost, and a call on several ranks
 ratios      CPU time and memory against another solution
+edges       inputs on which answers fail that look right, and what must hold for all of them
 show        values as text and as pictures, for messages
 
 Each raises `endings.CheckFailed`, whose text teaches. Student code is called through `grader.connection`.
@@ -35,6 +36,7 @@ from grader.check.calls import (
 )
 from grader.check.costs import count, count_ops, no_loop, no_new_storage, on_ranks, stays_in_torch, uses_at_most
 from grader.check.declare import Rng, check
+from grader.check.edges import edge_cases, keeps_arguments, keeps_dtypes, lets_gradients_through
 from grader.check.properties import (
     facts,
     has_parameters,
@@ -70,9 +72,10 @@ from grader.wire.decode import copies
 
 __all__ = ["CannotJudge", "CheckFailed", "Evaluated", "Heard", "Rng", "Trained", "accepts", "agrees", "answers"]
 __all__ += ["as_elsewhere", "as_fast_as", "as_lean_as", "calling", "changed", "check", "copies", "count", "count_ops"]
-__all__ += ["does_not_call", "evaluation", "facts", "gradcheck", "gradients", "has_parameters"]
-__all__ += ["heard", "imports_no", "in_place", "is_array", "is_instance", "is_tensor", "is_view_of", "keeps_graph"]
-__all__ += ["kind", "learns", "no_loop", "no_new_storage", "no_warning", "number", "on_device", "on_ranks", "plain"]
+__all__ += ["does_not_call", "edge_cases", "evaluation", "facts", "gradcheck", "gradients", "has_parameters"]
+__all__ += ["heard", "imports_no", "in_place", "is_array", "is_instance", "is_tensor", "is_view_of"]
+__all__ += ["keeps_arguments", "keeps_dtypes", "keeps_graph", "kind", "learns", "lets_gradients_through"]
+__all__ += ["no_loop", "no_new_storage", "no_warning", "number", "on_device", "on_ranks", "plain"]
 __all__ += ["poisoned", "raises", "reads_openly", "require", "same", "same_dtype", "same_layout", "same_shape"]
 __all__ += ["same_values", "same_weights", "seeded", "shares", "shares_memory", "shares_nothing", "source"]
 __all__ += ["stays_in_torch", "training_step", "type_name", "unchanged", "uses_at_most", "uses_only", "writes_show"]

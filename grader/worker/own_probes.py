@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import copy
 import datetime
 import importlib
 import io
@@ -196,6 +197,23 @@ def gradients(function: Callable[..., Any], *args: Any, **kwargs: Any) -> tuple[
     gradients_of_args = iter(torch.autograd.grad(result.sum(), wanted, allow_unused=True))
     grads = [next(gradients_of_args) if isinstance(arg, torch.Tensor) and arg.requires_grad else None for arg in fresh]
     return result, grads
+
+
+def keeps_gradients(function: Callable[..., Any], *args: Any, **kwargs: Any) -> bool:
+    """Whether a call leaves `requires_grad` and `grad` of its tensor arguments: leaves with a gradient, and others."""
+    kept = True
+    for requires_grad in (True, False):
+        fresh = [_requiring(arg) if requires_grad else copy.deepcopy(arg) for arg in args]
+        leaves = [arg for arg in fresh if isinstance(arg, torch.Tensor) and arg.is_leaf]
+        before = [(leaf.requires_grad, torch.full_like(leaf, 7) if leaf.requires_grad else None) for leaf in leaves]
+        for leaf, (_, grad) in zip(leaves, before, strict=True):
+            leaf.grad = None if grad is None else grad.clone()
+        with contextlib.suppress(Exception):  # a call that refuses them is for other checks
+            function(*fresh, **kwargs)
+        for leaf, (requires, grad) in zip(leaves, before, strict=True):
+            same = leaf.grad is None if grad is None else leaf.grad is not None and torch.equal(leaf.grad, grad)
+            kept = kept and same and leaf.requires_grad is requires
+    return kept
 
 
 def gradcheck(function: Callable[..., Any], *args: Any, **kwargs: Any) -> str:

@@ -1,4 +1,4 @@
-r"""Leaves processes in sessions of their own, which write into whatever the next students print.
+r"""Leaves processes in sessions of their own, which write into the output of the next students.
 
 ---
 exercise: once

@@ -1,4 +1,4 @@
-r"""Reads what the kernel tells of other processes: arguments, environment, descriptors, memory.
+r"""Reads what the kernel shows about other processes: arguments, environment, descriptors, memory.
 
 ---
 exercise: double

@@ -1,17 +1,17 @@
 """Garbage in
 
 Each row of `rain` is an hour, each column a rain gauge. A display shows how much each gauge has collected so far. The
-function below did well in every trial. On some nights it shows nonsense, with the same rain. Find out why, and mend it.
+function below passed every trial. On some nights, with the same rain, it shows nonsense. Find out why, and fix it.
 
 C1  `running_totals(rain)` returns a tensor of the shape of rain, (hours, gauges). Its row h is the sum of the rows 0 to
     h of rain. There may be no hours, or no gauges. Rain is finite, and the totals fit its dtype.
-C2  It does not depend on what stood in memory before: no number is used that nobody has set.
-C3  The result has the dtype of rain, float32, float64, int32 or int64, and comes from no dtype that rounds more.
+C2  The result does not depend on uninitialized memory.
+C3  The result has the dtype of rain: float32, float64, int32 or int64. It is not computed in a dtype that rounds more.
 C4  It is a new tensor with memory of its own, and rain is not changed.
 
-You may read that `torch.empty` is the simplest way to make a tensor. In fact it makes no numbers: it hands out memory
-as its last user left it. That may be zeros for weeks. After `torch.use_deterministic_algorithms(True)` PyTorch fills
-such memory with NaN, or with the largest int, so that you see who reads it.
+`torch.empty` returns uninitialized memory: it contains what its last user left there. That may be zeros for weeks.
+After `torch.use_deterministic_algorithms(True)`, PyTorch fills such memory with NaN, or with the largest int, so that
+you see who reads it.
 
     >>> running_totals(torch.tensor([[1.0, 0.0], [2.0, 0.5], [0.0, 3.0]]))
     tensor([[1.0000, 0.0000],

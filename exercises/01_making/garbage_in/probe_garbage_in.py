@@ -5,7 +5,7 @@ UNSET = {"empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided
 
 
 class Zeros(TorchDispatchMode):
-    """Fills with zeros what nobody has set."""
+    """Fills uninitialized memory with zeros."""
 
     @classmethod
     def _should_skip_dynamo(cls):
@@ -18,6 +18,6 @@ class Zeros(TorchDispatchMode):
 
 
 def with_luck(function, *args):
-    """The result where all memory that nobody has set happens to be 0."""
+    """The result where all uninitialized memory happens to be 0."""
     with torch.no_grad(), Zeros():
         return function(*args)

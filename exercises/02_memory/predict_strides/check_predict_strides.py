@@ -40,7 +40,7 @@ def check_pair(student):
         what = f"transposed({shape}, {strides}, {a}, {b})"
         pair = student.transposed(shape, strides, a, b)
         is_instance(pair, tuple, what)
-        require(len(pair) == 2, f"{what} has {len(pair)} items, the pair (shape, strides) is asked")
+        require(len(pair) == 2, f"{what} has {len(pair)} items; expected the pair (shape, strides)")
         tuple_of_ints(pair[0], f"the shape from {what}")
         tuple_of_ints(pair[1], f"the strides from {what}")
 

@@ -1,7 +1,7 @@
 """Predict the strides
 
 A tensor is a window on a row of numbers in memory. Its strides say, for each dim, how many elements further on the
-next entry along that dim lies. They follow from the shape by a short rule. Write that rule, without asking PyTorch.
+next entry along that dim lies. They follow from the shape by a short rule. Write that rule in plain Python.
 
 C1  `contiguous_strides(shape)` returns the strides of a contiguous tensor of that shape, counted in elements: a tuple
     of ints, one for each dim. `(2, 5)` gives `(5, 1)` and `()` gives `()`.
@@ -9,11 +9,12 @@ C2  A size of 0 counts as 1: `(3, 0, 2)` gives `(2, 2, 1)`.
 C3  `transposed(shape, strides, a, b)` returns what `t.transpose(a, b)` has, where t has this shape and these strides,
     contiguous or not: the pair `(shape, strides)`, a tuple of two tuples of ints. a and b may be the same dim.
 C4  `a` and `b` may be negative: -1 is the last dim.
-C5  A dim that t does not have raises IndexError, also where a and b are the same.
-C6  Plain Python: no tensor, and torch and NumPy are not imported, however, used or not. Modules such as math and
-    itertools are fine. So is what you try out under `if __name__ == "__main__":`. Else 3 points at most.
+C5  A dim that t does not have raises IndexError, even if a and b are the same.
+C6  The file makes no tensor and imports neither torch nor NumPy, by any route, used or not. Modules such as math and
+    itertools are fine. So is any code under `if __name__ == "__main__":`. If you break this rule, you get at most 3
+    points.
 
-Shapes have 0 to 5 dims; `transposed` gets at least 1. Change the bodies, keep the names and the parameters.
+Shapes have 0 to 5 dims; `transposed` gets at least 1. Keep the names and the parameters of the functions.
 """
 
 

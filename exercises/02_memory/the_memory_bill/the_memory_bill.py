@@ -1,23 +1,22 @@
 """The memory bill
 
-A million measurements as a Python list cost eight times what they cost as a float32 tensor. And a slice of ten numbers
-may keep a tensor of a gigabyte alive, because a view holds the whole storage it looks at. Work out what things cost.
+A million measurements take eight times as many bytes in a Python list as in a float32 tensor. And a slice of ten
+numbers may keep a gigabyte alive, because a view holds the whole storage. Compute what things cost.
 
     boxed_bytes([0.5, 1.5])                          gives  sys.getsizeof of the list, and 24 for each float
     tensor_bytes((2, 3), torch.float64)              gives  48
     held_bytes(torch.zeros(1000)[:10])               gives  4000
 
-C1  `boxed_bytes(xs)` returns the bytes of a list of different floats: of the list, and of each float object in it, as
-    `sys.getsizeof` tells them. xs may be empty.
+C1  `boxed_bytes(xs)` returns the bytes of a list of different floats: those of the list plus those of each float object
+    in it, as `sys.getsizeof` reports them. xs may be empty.
 C2  `tensor_bytes(shape, dtype)` returns the bytes of the elements of a tensor of that shape and dtype. It makes no such
-    tensor, not even without memory: the elements may be more than PyTorch can count. The shape `()` is one element; a
-    size of 0 leaves none.
+    tensor, not even on the device "meta", because the number of bytes may be larger than PyTorch can count. The shape
+    `()` is one element; a size of 0 leaves none.
 C3  `held_bytes(t)` returns the bytes that t keeps alive: those of its whole storage.
-C4  `compact(t)` returns t itself where `t.nbytes`, the bytes that t shows, are at least half of those it holds. That
-    counts an element as often as it is shown, as in an expanded t. Else it returns a copy with a storage of its own
-    that has no spare byte, of the same shape and dtype, and t's memory can be given back. t is not changed. It requires
-    no gradient.
-"""
+C4  `compact(t)` returns t itself if `t.nbytes` is at least half of the bytes that t holds. (`t.nbytes` counts an
+    element as often as it is shown, as in an expanded t.) Otherwise it returns a copy of the same shape and dtype, with
+    a storage of its own and no spare byte, so that t's memory can be released. t is not changed. It requires no
+    gradient."""
 
 import torch
 

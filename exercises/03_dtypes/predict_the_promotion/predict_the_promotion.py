@@ -1,22 +1,22 @@
 """Predict the promotion
 
 A uint8 picture times a float32 mask, int8 weights plus 300: two dtypes go in, one comes out. Write down the rules by
-which PyTorch chooses it, without asking PyTorch. "You get the wider dtype" is not one of them.
+which PyTorch chooses it, in plain Python. "You get the wider dtype" is not one of them.
 
-An operand is a tensor, told as its dtype and its number of dims, such as `("uint8", 3)`, or it is a Python number. One
+An operand is a tensor, given as its dtype and its number of dims, such as `("uint8", 3)`, or it is a Python number. One
 operand or both are tensors. The dtypes are those named below, in three categories: bool, then ints, then floats.
 
 C1  `result_dtype(a, b, op)` returns the name of the dtype of `a + b`, where op is "+", or `a / b`, where op is "/". For
     "+", two tensors with dims, and one category: the wider dtype wins. Two that cannot hold each other's numbers meet
     in the narrowest one that can: uint8 and int8 give int16, float16 and bfloat16 give float32.
-C2  In different categories the dtype of the higher one wins, however narrow: int64 + float16 is float16.
+C2  In different categories the dtype of the higher one wins, even if it is narrower: int64 + float16 is float16.
 C3  A tensor of 0 dims counts less than one with dims: it matters only if its category is higher, and then by C2. Two
-    tensors of 0 dims are equals, as in C1 and C2.
+    tensors of 0 dims follow C1 and C2.
 C4  A Python number counts less than any tensor, in the way of C3: True is a bool, 5 an int64, 2.5 a float32.
 C5  "/" gives what "+" gives, but float32 instead of a bool or an int.
 C6  `fits_in_place(a, b, op)` returns True or False: whether `a += b` or `a /= b` works, for a tensor a with at least as
-    many dims as b. The result must fit into a: its category may not be higher than that of a.
-C7  Plain Python: no tensor, no torch, no NumPy. Else 3 points at most.
+    many dims as b. It works if the category of the result is not higher than that of a.
+C7  Plain Python: no tensor, no torch, no NumPy. If you break this rule, you get at most 3 points.
 
     >>> result_dtype(("float32", 2), ("float64", 0), "+"), fits_in_place(("int8", 1), 300, "+")
     ('float32', True)

@@ -1,9 +1,9 @@
 """Correct the slide
 
 A weather station writes a table: one row for each day, one column for each sensor. You want its first days, its first
-sensors, its last day. On a slide you may read that `t[0:1]` is the first 2 lines of t, and `t[:, 0:1]` the first 2
-columns; in fact a slice ends before its stop, and each is only one. Elsewhere you may read that `t[-1]` keeps the
-number of dims and `t[-1:]` drops one; in fact it is the other way round. The functions below follow these texts.
+sensors, its last day. The functions below follow a slide that is wrong twice. It says that `t[0:1]` is the first 2
+rows, but a slice excludes its stop. It says that `t[-1]` keeps the number of dims and `t[-1:]` drops one, but it is the
+other way round.
 
     >>> t = torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
     >>> first_rows(t, 1), last(t, keep=True), last(t, keep=False)
@@ -16,7 +16,7 @@ C1  `first_rows(t, n)` returns the first n rows of t, where n is 0 to all of the
 C2  `first_cols(t, n)` returns the first n columns of t, where n is 0 to all of them: shape (rows, n).
 C3  `last(t, keep)` returns the last row of t: of shape (1, columns) if keep is True, (columns,) if it is False.
 C4  These three copy nothing: each returns a view of t. A write to it shows in t, and gradients flow back to t.
-C5  `set_first_cols_(t, n, v)` puts the number v in all places of the first n columns, and leaves the others.
+C5  `set_first_cols_(t, n, v)` sets every element of the first n columns to the number v, and no other element.
 C6  `set_first_cols_` works in place: it changes t itself, and returns t itself.
 
 t is 2-D, with one row or more, of any dtype and strides; v is a number that its dtype can hold. Change the lines marked

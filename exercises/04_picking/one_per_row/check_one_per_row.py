@@ -25,7 +25,7 @@ def check_best_of_six(student):
     """Finds the largest of 6 numbers"""
     pair = student.best(torch.tensor([[1.0, -2.0, 8.5], [7.0, 3.0, -9.0]]))
     is_instance(pair, tuple)
-    require(len(pair) == 2, f"the result has {len(pair)} items, the pair (value, index) is asked")
+    require(len(pair) == 2, f"the result has {len(pair)} items; expected the pair (value, index)")
     is_instance(pair[0], float, "the value")
     same_values(pair[0], 8.5, "the value")
     same_values(pair[1], (0, 2), "the index")
@@ -35,6 +35,6 @@ def check_best_of_six(student):
 def check_first_of_three(student):
     """Tells the first of three equal ones"""
     pair = student.best(torch.tensor([[1.0, 6.0], [6.0, 0.0], [6.0, 2.0]]))
-    require(isinstance(pair, (tuple, list)) and len(pair) == 2, "the result is no pair (value, index)")
+    require(isinstance(pair, (tuple, list)) and len(pair) == 2, "the result is not a pair (value, index)")
     for place in ((1, 0), (2, 0)):
         require(not agrees(plain(pair[1]), place), f"the index is {place}; the first 6 in reading order is at (0, 1)")

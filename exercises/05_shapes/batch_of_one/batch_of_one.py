@@ -1,8 +1,8 @@
 """A batch of one
 
 A model takes batches: a tensor of shape (N, C, H, W) holds N pictures. You have a single picture, so you make a batch
-of one, and take the single answer out again. You may read that `squeeze()` undoes `unsqueeze(0)`; in fact it removes
-every dim of size 1, also the channel of a grey picture, and `squeeze(0)` on a batch of two silently removes nothing.
+of one, and take the single answer out again. `squeeze()` does not undo `unsqueeze(0)`: it removes every dim of size 1,
+also the channel of a grey picture. And `squeeze(0)` on a batch of two removes nothing and raises nothing.
 
     >>> grey = torch.zeros(1, 28, 28)
     >>> as_batch(grey).shape, unbatch(as_batch(grey)).shape
@@ -13,13 +13,13 @@ every dim of size 1, also the channel of a grey picture, and `squeeze(0)` on a b
 
 C1  `as_batch(img)` returns img with one more dim of size 1 in front: (3, 4, 5) becomes (1, 3, 4, 5).
 C2  `unbatch(out)` returns out without its first dim, which has size 1. All other dims stay, also those of size 1.
-C3  `unbatch` raises ValueError if the first dim of out has another size than 1.
+C3  `unbatch` raises ValueError if the first dim of out does not have size 1.
 C4  `column(v)` returns the 1-D tensor v as a column: (n,) becomes (n, 1).
-C5  These three leave their argument as it is and copy nothing: each returns a view of it. A write to the view shows in
-    the argument. Where the argument requires a gradient, the gradient flows back to it.
-C6  `as_batch_(img)` adds that dim to img itself, which keeps its memory and requires no gradient, and returns img.
+C5  These three do not change their argument and copy nothing: each returns a view of it. A write to the view shows in
+    the argument. If the argument requires a gradient, the gradient flows back to it.
+C6  `as_batch_(img)` adds that dim to img itself and returns img. img keeps its memory; it requires no gradient.
 
-img has any number of dims, out at least one; sizes may be 0 or 1, and strides are any. Numbers and order stay.
+img has any number of dims, out at least one. Sizes may be 0 or 1, and strides are any. Numbers and their order stay.
 """
 
 import torch

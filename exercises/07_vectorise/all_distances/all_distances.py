@@ -1,24 +1,24 @@
 """All distances
 
-A city has n fire stations and m houses. How far is it from each station to each house? The loop below is right; it asks
-for one pair at a time. A table of all differences, (n, m, d), is fast, but needs d times the memory of the answer.
+A city has n fire stations and m houses. How far is it from each station to each house? The loop below is right, but it
+computes one pair at a time. A table of all differences, (n, m, d), is fast, but needs d times the memory of the result.
 
     >>> pairwise(torch.tensor([[0.0, 0.0], [3.0, 0.0]]), torch.tensor([[3.0, 4.0]]))
     tensor([[5.],
             [4.]])
 
-C1  `pairwise(a, b)` takes points of shape (n, d) and (m, d). It returns an (n, m) tensor of their dtype; nothing on the
-    way is in a narrower one. Entry [i, j] is the distance of a[i] and b[j], the root of the sum of their squared
-    differences. n and m may be 0; d is at least 1. `pairwise_lean(a, b)` returns the same.
+C1  `pairwise(a, b)` takes points of shape (n, d) and (m, d). It returns an (n, m) tensor of their dtype, and computes
+    in no narrower one. Entry [i, j] is the distance of a[i] and b[j], the root of the sum of their squared differences.
+    n and m may be 0; d is at least 1. `pairwise_lean(a, b)` returns the same.
 C2  Both: equal points are 0 apart: no NaN, and at most 1e-6 for coordinates between -1 and 1.
-C3  Both: moving all points far away changes nothing. Near 10,000, as on maps, distances are right to 0.001.
-    You may read that |a|² + |b|² - 2 a·b does it; in fact that takes one huge number from another.
-C4  Both: no loop over points. As many operations for many points as for few (a loop over the d coordinates is fine),
-    and the numbers stay in PyTorch. For 60 by 20 points with d = 3 `pairwise` is 120 times faster than the loop below.
-    Else 5 points at most.
-C5  `pairwise_lean` never needs more new memory at a time than eight (n, m) tensors have, where n and m are larger than
-    d. C4 and C5 ask for no gradients.
-C6  You work it out yourself, so neither `torch.cdist` nor `pdist` is used, under any name. Other functions are fine.
+C3  Both: moving all points far away changes nothing. Near 10,000, as on maps, distances are right to 0.001. (The
+    formula |a|² + |b|² - 2 a·b is not: it subtracts two large numbers.)
+C4  Both: no loop over points. Many points take as many operations as few (a loop over the d coordinates is fine), and
+    the numbers stay in PyTorch. For 60 by 20 points with d = 3, `pairwise` is 120 times faster than the loop below. If
+    you break this rule, you get at most 5 points.
+C5  `pairwise_lean` never needs more new memory at a time than eight (n, m) tensors, where n and m are larger than d. C4
+    and C5 are examined without gradients.
+C6  You compute it yourself: neither `torch.cdist` nor `pdist` is used, under any name. Other functions are fine.
 C7  a and b, both float32 or both float64, are not changed.
 """
 

@@ -1,19 +1,19 @@
 """Fix the loop
 
-A sensor gives a tensor of samples. The energy above a threshold is the sum of the squares of the samples that lie over
-it. The loop below does that, slowly: each element is picked out, compared and added by itself, and each such step is a
-whole PyTorch operation for a single number. Let PyTorch run the loop.
+A sensor gives a tensor of samples. The energy above a threshold is the sum of the squares of the samples above it. The
+loop below computes that slowly: for each element, it runs several PyTorch operations on a single number. Let PyTorch
+run the loop.
 
-C1  `energy_above(x, thr)` returns the sum of the squares of the entries of x that are greater than thr, a float, as
-    `x > thr` tells. x is a floating-point tensor of any shape and any strides; it may hold infinities.
-C2  An entry equal to thr does not count. Nor does NaN, which is greater than nothing.
-C3  The result is a 0-dim tensor of the dtype of x, and as precise: nothing on the way is in a narrower dtype, or goes
-    through x - thr, which rounds. It is 0 where no entry is over thr, or x is empty.
-C4  PyTorch does the work, without a loop: as many operations for a large x as for a small one, and at most 20 inside
-    PyTorch. A `.tolist()` counts as a loop, which Python then runs. Else 3 points at most.
-C5  The samples stay in PyTorch: no list, no NumPy, no `.item()` or `float()`. So the result has a gradient; it is asked
-    for where all of x is finite.
-C6  x is not changed, not even for a moment.
+C1  `energy_above(x, thr)` returns the sum of the squares of the entries of x that are greater than thr, a float, where
+    `x > thr` decides. x is a floating-point tensor of any shape and any strides; it may hold infinities.
+C2  An entry equal to thr does not count. NaN does not count, because it is greater than nothing.
+C3  The result is a 0-dim tensor of the dtype of x, and as precise: no step uses a narrower dtype, or computes x - thr,
+    which rounds. It is 0 if no entry is above thr, or if x is empty.
+C4  PyTorch does the work, without a loop: a large x takes as many operations as a small one, and at most 20 inside
+    PyTorch. A `.tolist()` counts as a loop. If you break this rule, you get at most 3 points.
+C5  The samples stay in PyTorch: no list, no NumPy, no `.item()` or `float()`. So the result has a gradient. It is
+    examined where all of x is finite.
+C6  x is not changed, not even temporarily.
 C7  It is fast: it takes at most 3.5 times as long as our own answer, which is hundreds of times faster than the loop.
 """
 

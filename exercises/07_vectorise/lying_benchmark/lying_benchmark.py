@@ -1,27 +1,27 @@
 """The benchmark that lies
 
-You may read that `sum` is thousands of times as fast as a loop over the entries, measured with code like that below. In
-fact its accumulator is made once, and each timed run adds to what the last one left. `timeit(3)` runs a statement twice
-to warm up, then three times: five runs over ten ones leave 50. Besides, the code hides Python's own `sum`.
+Benchmarks like the one below report that `sum` is thousands of times as fast as a loop over the entries. But this one
+makes its accumulator once, so that each timed run adds to what the last one left. `timeit(3)` runs a statement twice to
+warm up, then three times: five runs over ten ones leave 50. The code also hides Python's own `sum`.
 
     >>> from torch.utils.benchmark import Timer
-    >>> compare_sums(torch.ones(10), Timer)["totals"]  # when it is mended
+    >>> compare_sums(torch.ones(10), Timer)["totals"]  # after the fix
     (tensor(10.), tensor(10.))
 
 C1  `compare_sums(x, Timer)` times with Timer how x is added up by a loop and by x.sum(). It returns a dict of floats:
-    "loop" and "sum", the median seconds of one run, and "speedup", how many times as fast as the loop sum() is.
-C2  All runs of a timed statement do the same, the warm-up too: none goes on where the last one ended.
-C3  Timed is the adding up and nothing else. For "loop": one PyTorch addition for each entry (the first may be spared);
-    a run of it may also make its start from 0, or clear it. For "sum": the single operation that gives the total, with
-    nothing cleared, copied or made besides. To take the entries out of x, and Python's own work, do not count.
-C4  The name `sum` stays Python's own, in your file and in what is timed: nothing else is called so. (x.sum is fine, and
-    "sum" as a key.)
+    "loop" and "sum", the seconds of one run, which is the `median` of the measurement, and "speedup", how many times as
+    fast as the loop sum() is.
+C2  All runs of a timed statement do the same work, the warm-up too: no run continues where the last one ended.
+C3  Only the adding up is timed. For "loop": one PyTorch addition for each entry (you may skip the first); a run may
+    also make its start from 0, or clear it. For "sum": the single operation that gives the total, with nothing cleared,
+    copied or made. Taking the entries out of x, and Python's own work, do not count.
+C4  The name `sum` stays Python's own, in your file and in what is timed. (x.sum is fine, and "sum" as a key.)
 C5  The dict also has "totals": a tuple with the total of x by the loop and by x.sum(), two 0-dim tensors of the dtype
-    of x. A second call of compare_sums gives them again.
+    of x. A second call of compare_sums returns the same totals.
 C6  x is not changed.
 
-x is a 1-D floating-point tensor with more than two entries. Timer is torch.utils.benchmark.Timer, or a stand-in with
-the same methods; use the one you are given.
+x is a 1-D floating-point tensor with more than two entries. Timer is torch.utils.benchmark.Timer or a stand-in with the
+same methods; use the one that you get.
 """
 
 import torch

@@ -37,7 +37,7 @@ def check_row(student):
         row = state[1]
         result = function(row, *args)
         require(state[1, 0] != 4.0, f"after `{function}(state[1] ...)` the state still has its old numbers")
-        require(result is row, f"`{function}` returns {kind(result)}, its first argument itself is asked")
+        require(result is row, f"`{function}` must return its first argument itself, got {kind(result)}")
 
 
 @check("C3", category="performance", share=1)

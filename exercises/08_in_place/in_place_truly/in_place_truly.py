@@ -1,7 +1,8 @@
 """In place, truly
 
-The state of a simulation fills most of the memory, and its parts hold windows on it: this row is the wind, that column
-the coast. Each step has to write into the state itself. A second tensor of that size has no room, even for a moment.
+The state of a simulation fills most of the memory, and its parts are views of it: this row is the wind, that column the
+coast. Each step must write into the state itself. There is no room for a second tensor of that size, not even
+temporarily.
 
     >>> state = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
     >>> axpy_(state[0], 2.0, torch.tensor([10.0, 20.0]))
@@ -10,16 +11,16 @@ the coast. Each step has to write into the state itself. A second tensor of that
     tensor([[21., 42.],
             [ 3.,  4.]])
 
-C1  `axpy_(y, a, x)` adds a times x to y, `sine_(t)` puts its sine in the place of each entry of t, and `reset_(t)`
-    makes each entry 0, also where NaN or infinity was. reset_ takes any dtype, the others floating-point tensors.
-C2  In place: the numbers change where they lie, so that a tensor sees it of which the argument is a row, a column or a
-    transpose. Each function returns its first argument itself, as PyTorch's own functions do.
-C3  No second tensor on the way: at most 64 bytes of new memory in all, however large the argument is. You may read that
-    `y += a * x` works in place; in fact only its addition does. The numbers go to no list, no NumPy and no `.item()`.
-C4  In axpy_, x may be broadcast to y. Where y would have to grow, it raises RuntimeError and leaves y as it was.
-C5  axpy_ does not change x, not even for a moment.
+C1  `axpy_(y, a, x)` adds a times x to y, `sine_(t)` replaces each entry of t by its sine, and `reset_(t)` sets each
+    entry to 0, even if it was NaN or infinity. reset_ takes any dtype, the others floating-point tensors.
+C2  In place: the numbers change where they lie. If the argument is a row, a column or a transpose of a tensor, that
+    tensor shows the change. Each function returns its first argument itself, as PyTorch's own functions do.
+C3  No second tensor: at most 64 bytes of new memory in all, for any size of the argument. (`y += a * x` first makes
+    `a * x`; only its addition is in place.) The numbers go to no list, no NumPy and no `.item()`.
+C4  In axpy_, x may be broadcast to y. If y would have to grow, axpy_ raises RuntimeError and does not change y.
+C5  axpy_ does not change x, not even temporarily.
 
-a is a Python number; y and x have one dtype and do not overlap; y and t are not expanded. Nothing needs a gradient.
+a is a Python number; y and x have one dtype and do not overlap; y and t are not expanded. Nothing requires a gradient.
 """
 
 import torch

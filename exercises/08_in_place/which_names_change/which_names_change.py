@@ -1,7 +1,7 @@
 """Which names change?
 
 A picture lies in memory once, and two parts of a program have a name for it, a and b. One of them changes a. Does the
-other see it in b? Predict it for each line; try them in a Python prompt afterwards, and look for what surprises you.
+other see it in b? Predict it for each line. Then try the lines in a Python prompt, and look for surprises.
 
     >>> a = torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
     >>> b = a
@@ -10,15 +10,12 @@ other see it in b? Predict it for each line; try them in a Python prompt afterwa
     tensor([[-1., -2., -3.],
             [-4., -5., -6.]])
 
-C1  `ANSWERS` has each of the lines below as a key, unchanged, and no other; with either True or False.
-C2  A line that begins with a or torch runs after `b = a`. True: the numbers in b are others afterwards.
-C3  A line that begins with `b =` makes b from a. Then `a.zero_()` runs. True: that changes the numbers in b.
-C4  You predict, so the file imports neither torch nor NumPy. Else 3 points at most.
+C1  `ANSWERS` has each of the lines below as a key, unchanged, and no other key. Each value is True or False.
+C2  A line that begins with a or torch runs after `b = a`. True means: afterwards, the numbers in b are different.
+C3  A line that begins with `b =` makes b from a. Then `a.zero_()` runs. True means: that changes the numbers in b.
+C4  You predict, so the file imports neither torch nor NumPy. If you break this rule, you get at most 3 points.
 
-Each line begins anew, with the a above. Two or three lines that look alike count together, if all of them are right.
-You may read that `t1.add_(t2)` is the same as `t1 = t1 + t2`; in fact t1 has the same numbers after both, but other
-names of the tensor can tell them apart.
-You may also read that `id(t)` is the place in memory; in fact that of the Python object, not of the numbers.
+Each line starts with the a above. Two or three similar lines count together, if all of them are right.
 """
 
 ANSWERS: dict[str, bool | None] = {  # TODO: True or False in place of each None

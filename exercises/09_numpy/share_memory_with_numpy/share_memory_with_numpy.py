@@ -6,18 +6,18 @@ Let both sides look at the same bytes instead.
 C1  `tensor_view(a)` returns a tensor with the shape and the numbers of the array a.
 C2  `array_view(t)` returns a NumPy array with the shape and the numbers of the tensor t.
 C3  Neither function copies: a write to any element of the argument shows at the same place in the result, and the
-    other way round. This also holds for slices and transposes, for arrays and tensors of one number and no dim, and
-    for an expanded tensor: there a write to the tensor that was expanded shows in the array.
+    other way round. This also holds for slices and transposes, for 0-dim arrays and tensors, and for an expanded
+    tensor: a write to the tensor that was expanded shows in the array.
 C4  The dtype stays: a float64 array becomes a float64 tensor, a uint8 tensor becomes a uint8 array.
 C5  `shares(a, t)` returns True if at least one byte of memory belongs to an element of the array a and to an element
     of the tensor t, so that a write to one can change the other. Otherwise it returns False. Shapes and dtypes may
-    differ. Equal numbers in two places do not count. Neither do windows on one array without a common element, such
-    as even and odd columns, or the left and the right half.
-C6  After `shares`, a and t are as they were, and may be written to. To write and put back what was there is allowed,
-    though not wise.
+    differ. Equal numbers in two places do not count. Neither do views of one array without a common element, such as
+    even and odd columns, or the left and the right half.
+C6  After `shares`, a and t are as they were, and may be written to. To write to them and restore the old numbers is
+    allowed, though not wise.
 
-You may rely on this: arrays are writable and have no negative strides, tensors are on the CPU, need no gradient and
-come from no `conj()`, and every dtype exists on both sides. Change the lines marked TODO; add functions if you like.
+You may rely on this: arrays are writable and have no negative strides; tensors are on the CPU, require no gradient and
+do not come from `conj()`; every dtype exists on both sides. Change the lines marked TODO; add functions if you like.
 """
 
 import numpy as np

@@ -26,7 +26,7 @@ def check_small_hilbert(student):
     # What rounding explains, for the numbers of float32 if x holds these.
     allowed = 100 * float(b.max()) * (1e-7 if x.dtype == torch.float32 else 1e-16)
     worst = float((matrix @ x.double().reshape(8) - b).abs().max())
-    text = f"A @ x is not close enough to b\nasked  off by less than {allowed:.1e}\nyours  off by {worst:.1e}"
+    text = f"A @ x is not close enough to b\nexpected  a difference of less than {allowed:.1e}\ngot       {worst:.1e}"
     require(worst < allowed, text)
 
 

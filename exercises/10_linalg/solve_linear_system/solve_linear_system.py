@@ -3,21 +3,20 @@
 Three measurements give 2x + 3y - z = 5, x - 2y + 8z = 21 and 6x + y - 3z = -1. In short this is `A @ x = b`:
     >>> solve(torch.tensor([[2, 3, -1], [1, -2, 8], [6, 1, -3]]), torch.tensor([5, 21, -1]))
     tensor([1., 2., 3.])
-You may read that x is `inv(A) @ b`. In fact that loses digits, nearly all of them if A is nearly singular.
 n and k are at least 1. A and b hold integers, float32 or float64 numbers; the default dtype is one of these two.
 
 C1  `solve(A, b)` returns x with `A @ x = b`. A has shape (n, n). b is one right-hand side of shape (n,), or k of
     them as the columns of shape (n, k). x has the shape of b.
-C2  x is as exact as its dtype allows, even if A is nearly singular, such as a Hilbert matrix. The inverse of A is
-    never computed, nor found by solving for it.
-C3  A and b are taken as numbers of the dtype that `torch.promote_types` gives for theirs, or if both hold integers,
-    of the default float dtype, `torch.get_default_dtype()`. x has this dtype.
+C2  x is as exact as its dtype allows, even if A is nearly singular, such as a Hilbert matrix. The inverse of A, which
+    loses digits, is never computed, nor obtained by solving for it.
+C3  A and b are converted to the dtype that `torch.promote_types` gives for their dtypes. If both hold integers, they
+    are converted to the default float dtype, `torch.get_default_dtype()`. x has this dtype.
 C4  ValueError if A is not a matrix with as many columns as rows, or if b has neither of the two shapes in C1.
-C5  ValueError if elimination meets a column without a pivot other than 0, as with two equal rows: A is singular.
-    Where rounding hides that, no error is asked. A small determinant, small numbers and a 0 on the diagonal are fine.
-C6  A and b stay as they are.
+C5  ValueError if A is singular: elimination meets a column in which every possible pivot is 0, as with two equal rows.
+    If rounding hides that, no error is required. A small determinant, small numbers and a 0 on the diagonal are fine.
+C6  A and b are not changed.
 C7  Gradients flow from x back to A and to b.
-C8  All columns of b are solved together, without a loop: as many operations for large n and k as for small ones. For
+C8  All columns of b are solved together, without a loop: large n and k take as many operations as small ones. For
     n = 200 and k = 200 this takes at most 12 times as long as our own answer.
 
 Change the line marked TODO; add helper functions if you like.

@@ -1,26 +1,27 @@
 """A thousand small systems
 
 Each of N cameras mixes the colours it sees with a matrix of its own: camera i reads colour x as `A[i] @ x`. Find the
-colours from the readings. The loops below are right, and slow: each turn is a whole call for one small system.
+colours from the readings. The loops below are right but slow: each turn is a whole call for one small system.
 
     >>> A = torch.tensor([[[2.0, 0.0], [0.0, 4.0]], [[1.0, 1.0], [0.0, 1.0]]])
     >>> solve_each(A, torch.tensor([[2.0, 4.0], [5.0, 1.0]]))
     tensor([[1., 1.],
             [4., 1.]])
-You may read that PyTorch solves a batch with any B that fits A. In fact it takes B as vectors or as matrices, and the
-shape alone decides which. A always has shape (N, n, n), and none of its matrices is singular. N, n, k may be equal.
 
-C1  `solve_each(A, B)`: B has shape (N, n), a reading of each camera. The result x has shape (N, n), with
+PyTorch's solver takes B as vectors or as matrices, and the shape alone decides which. A always has shape (N, n, n), and
+none of its matrices is singular. N, n, k may be equal.
+
+C1  `solve_each(A, B)`: B has shape (N, n), one reading of each camera. The result x has shape (N, n), with
     `A[i] @ x[i] = B[i]` for each i. n may be 1, and N may be 1 or 0.
 C2  `solve_common(A, B)`: B has shape (n, k), with k readings as its columns, the same for all cameras. The result X
     has shape (N, n, k), with `A[i] @ X[i] = B` for each i. n may be 1, and N and k may be 1 or 0.
-C3  The results have the dtype of A and B, float32 or float64. They are as exact as it allows, also where a matrix is
+C3  The results have the dtype of A and B, float32 or float64. They are as exact as it allows, even if a matrix is
     nearly singular or has zeros on its diagonal: the equations hold up to the rounding of A[i] @ x[i].
-C4  PyTorch does the work, without a loop over systems or readings: as many operations for large N and k as for small
-    ones, and for N = 400, n = 3 and k = 4 at least 5 times as fast as the loops.
+C4  PyTorch does the work, without a loop over systems or readings: large N and k take as many operations as small ones,
+    and for N = 400, n = 3 and k = 4 your functions are at least 5 times as fast as the loops.
 C5  New memory takes at any time at most 6 times the bytes of A and the result together.
 C6  Gradients flow back to A and to B.
-C7  A and B stay as they are.
+C7  A and B are not changed.
 """
 
 import torch

@@ -7,7 +7,7 @@ from grader.check import check, is_instance, kind, require, same_values, type_na
 def check_kind(student):
     """best_device gives a torch.device, here the CPU's"""
     device = student.best_device()
-    require(isinstance(device, torch.device), f"`best_device` returns {kind(device)}, a torch.device is asked")
+    require(isinstance(device, torch.device), f"`best_device` must return a torch.device, got {kind(device)}")
     require(device.type == "cpu", "`best_device` is not the CPU; while you are graded, no accelerator can be seen here")
 
 
@@ -23,14 +23,14 @@ def check_small_batch(student):
 
 @check("C3", category="device")
 def check_goes_there(student):
-    """Puts a tensor on the device that is asked for"""
+    """Puts a tensor on the given device"""
     result = student.to_device({"pixels": torch.ones(2, 3)}, "meta")
     is_instance(result, dict, "the result of `to_device`")
     require("pixels" in result, "the result must have the key pixels")
     pixels = result["pixels"]
     # A tensor on "meta" has no numbers that could come here; what comes is a stand-in that knows its device.
     place = str(pixels.device) if type_name(pixels) == "Tensor" else f"no tensor but {kind(pixels)}"
-    require(place == "meta", f"the tensor is not on the device that is asked for\nasked  meta\nyours  {place}")
+    require(place == "meta", f"the tensor is not on the given device\nexpected  meta\ngot       {place}")
 
 
 @check("C5")

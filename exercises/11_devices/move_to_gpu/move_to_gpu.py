@@ -1,20 +1,19 @@
 """Move data to the GPU
 
-A data loader hands you batches such as {"pixels": <tensor>, "labels": <tensor>, "files": ["a.png", "b.png"]}. The
+A data loader gives you batches such as {"pixels": <tensor>, "labels": <tensor>, "files": ["a.png", "b.png"]}. The
 tensors must go where the model is: to an accelerator if there is one, and otherwise to the CPU. The same code must
-run on every machine. You may read that `.to` always makes a copy; in fact it gives you the very same tensor if that
-is on the device already:
+run on every machine. `.to` returns the very same tensor if that is on the device already:
     >>> pixels = torch.ones(2, 3)
     >>> to_device({"pixels": pixels, "epoch": 3}, "cpu")["pixels"] is pixels
     True
 
 C1  `best_device()` returns a `torch.device`: the accelerator's if there is one (with an index or not), else the CPU's.
 C2  `to_device(batch, device)` returns a new dict with the keys of batch in the same order. Its tensors have the
-    numbers, dtype and `requires_grad` of those in batch. The dict `batch` and its tensors stay as they are.
+    numbers, dtype and `requires_grad` of those in batch. The dict `batch` and its tensors are not changed.
 C3  These tensors lie on `device`, which is a string such as "cpu" or a `torch.device`. If it has an index, as in
-    "name:1", they lie on the one with this index; "cpu" and "meta" come without one. Where the tensors of batch come
-    from does not matter.
-C4  Without `device`, or with None, `to_device` takes `best_device()`.
+    "name:1", they lie on the one with this index; "cpu" and "meta" come without one. The tensors of batch may come from
+    any device.
+C4  Without `device`, or with None, `to_device` uses `best_device()`.
 C5  A value that is not a tensor is passed on as the very same object. `to_device` does not look into lists or dicts.
 C6  A tensor that is on the device already is passed on as the very same object. Every other one is copied once for
     each key it has.

@@ -1,6 +1,6 @@
 """One wait, not a thousand
 
-A GPU works through a queue. Your program puts operations into it and goes on at once; it waits only when it wants a
+A GPU works through a queue. Your program puts operations into it and goes on at once. It waits only when it needs a
 number. `.item()` is such a wait: the queue must run empty, and a few bytes travel. In a loop over a thousand losses
 that is a thousand waits, and a fast GPU stands still most of the time.
 
@@ -9,11 +9,11 @@ that is a thousand waits, and a fast GPU stands still most of the time.
 
 C1  `loss_log(losses)` takes a list of 0-dim tensors, all of one floating-point dtype and on one device, and returns
     their numbers as Python floats, in the same order. An empty list gives an empty list.
-C2  It waits for the device once, and copies once from it, however many losses there are.
-C3  `first_bad(x)` returns, as an int, the first index of a 1-D floating-point x at which there is no finite number (NaN
+C2  It waits for the device once, and copies once from it, for any number of losses.
+C3  `first_bad(x)` returns, as an int, the first index of a 1-D floating-point x at which the number is not finite (NaN
     or infinite), and -1 if all are finite or x is empty.
 C4  It waits at most twice, and x stays where it is: at most 64 bytes are copied.
-C5  Losses and x are as they were. The losses may ask for gradients, and still do afterwards.
+C5  Losses and x are not changed. The losses may require a gradient, and still do afterwards.
 """
 
 import torch

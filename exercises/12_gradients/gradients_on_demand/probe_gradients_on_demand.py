@@ -1,5 +1,7 @@
 """Functions to take gradients of, and how a call of `grad_of` treats what it is given. Runs beside your code."""
 
+import torch
+
 FUNCTIONS = {
     "product of squares": lambda x, y: (x**2 * y**2).sum(),
     "cubes": lambda a, b: lambda x, y: (a * x**3 + b * x * y).sum(),
@@ -20,9 +22,13 @@ def gradients(grad_of, name, numbers, xs, leaves=False, times=1):
 
     for x in xs:
         x.requires_grad_(leaves)
+        x.grad = torch.full_like(x, 7) if leaves else None
     for _ in range(times):
         found = grad_of(counted, *xs)
-    kept = all(x.requires_grad == leaves and x.grad is None for x in xs)
+    kept = all(
+        x.requires_grad == leaves and (x.grad is not None and bool((x.grad == 7).all()) if leaves else x.grad is None)
+        for x in xs
+    )
     return found, calls, kept
 
 

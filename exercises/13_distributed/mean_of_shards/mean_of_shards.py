@@ -1,19 +1,19 @@
 """Mean of uneven shards
 
 The scores of an exam are spread over several processes, the ranks of `torch.distributed`. Each holds a shard, a 1-D
-tensor of its own, and all run this same function at the same time. They want the mean of all scores. You may read that
-the mean of the ranks' means does it; in fact it does only where all shards have the same length.
+tensor of its own, and all run this same function at the same time. They want the mean of all scores. The mean of the
+ranks' means is right only if all shards have the same length.
 
     rank 0: [2.]   rank 1: [4., 6.]   rank 2: [7., 8., 9., 9., 9.]      the mean of the means 5.8, of all scores 6.75
 
-C1  `global_mean(local)` gives the mean of the scores of all ranks, up to rounding: a 0-dim tensor, on every rank.
-C2  A shard may be empty. Some rank has a score.
-C3  The result has the dtype of local, float32 or float64, and nothing on the way is in a narrower one.
+C1  `global_mean(local)` returns the mean of the scores of all ranks, up to rounding: a 0-dim tensor, on every rank.
+C2  A shard may be empty. At least one rank has a score.
+C3  The result has the dtype of local, float32 or float64, and is computed in no narrower one.
 C4  local is not changed.
-C5  Each rank calls at most two collectives (a barrier is one, too) and hands them at most 64 bytes in all, whatever it
-    gets back: sums travel, scores stay.
+C5  Each rank calls at most two collectives (a barrier is one, too) and passes them at most 64 bytes in all, not
+    counting what it gets back: sums travel, scores stay.
 
-The process group is initialised; it may have one rank, which holds all scores. Nothing needs a gradient.
+The process group is initialised; it may have one rank, which holds all scores. Nothing requires a gradient.
 """
 
 import torch

@@ -56,7 +56,10 @@ def check_dtypes(student, rng):
         same_dtype(t, dtype, f"the result for {case}")
     same_values(student.to_tensor(floats.tolist()), floats, "the result for floats")
     large = [2**24 + 1 + 2 * rng.integer(0, 99), 2**53 + 1 + 2 * rng.integer(0, 99)]  # float32, float64 round them
-    same_values(student.to_tensor(list(large)), torch.tensor(large), "the result for large ints")
+    nested = {"large ints": large, "large ints in a table": [large, large[::-1]], "one large int": large[1]}
+    for case, readings in nested.items():
+        asked = torch.tensor(readings)
+        same_values(student.to_tensor(readings), asked, f"the result for {case}")
 
 
 @check("C4", share=1, try_this="to_python(torch.zeros(2, 3, dtype=torch.bool))")

@@ -67,14 +67,14 @@ def check_edges(student, probe, rng):
 
 @check("C2", share=2, try_this=f"{FILLED}; running_totals(torch.ones(4, 3, dtype=torch.int32))")
 def check_unset_memory_at_random(student, probe, rng):
-    """The same totals whatever was left in memory"""
+    """The same totals with any contents of uninitialized memory"""
     for dtype in DTYPES:
         rain = some_rain(rng, dtype)
         with_luck = probe.with_luck(student.running_totals, rain.clone())
         is_tensor(with_luck)
         without = poisoned(student.running_totals, rain.clone())
         name = str(dtype).removeprefix("torch.")
-        text = f"the result for {name} changes with what was left in memory: something is read that nobody has set"
+        text = f"the result for {name} depends on uninitialized memory"
         require(agrees(without, with_luck), text)
 
 

@@ -3,7 +3,7 @@ import torch
 from grader.check import changed, check, no_warning, raises, require, same_values, unchanged
 
 VIEW = "storage_numbers(torch.arange(12.0).reshape(3, 4)[1:, ::2])"
-DTYPES = (torch.float32, torch.float64, torch.int16, torch.uint8, torch.int64)
+DTYPES = (torch.float32, torch.float64, torch.int16, torch.uint8, torch.int64, torch.float16, torch.bfloat16)
 
 
 def windows(rng, dtype=torch.float32):
@@ -34,7 +34,7 @@ def check_dtypes(student, rng):
 @check("C2", category="memory", share=3, try_this="t = torch.zeros(2, 3)[1]; poke_(t, 0, 1.0); print(t._base)")
 def check_poke(student, rng):
     """Writes one number, wherever it is"""
-    for dtype, number in ((torch.float32, 101.5), (torch.int16, 101)):
+    for dtype, number in ((torch.float32, 101.5), (torch.int16, 101), (torch.bfloat16, 101.5)):
         base, views = windows(rng, dtype)
         last = base.numel() - 1
         for t, place in zip(views, (0, last, *(rng.integer(1, last - 1) for _ in views)), strict=False):
@@ -56,7 +56,7 @@ def check_refuses(student, rng):
 
 @check("C4", share=1, try_this="python -W error")
 def check_no_warnings(student, rng):
-    """Causes no warning, whatever the dtype"""
+    """Causes no warning, for any dtype"""
     for dtype in DTYPES:
         base, _ = windows(rng, dtype)
         no_warning(student.storage_numbers, base)

@@ -76,8 +76,8 @@ def check_held(student, rng):
 def check_compact(student, rng):
     """Copies what holds too much"""
     wide = 9 * rng.normal(rng.integer(30, 50), 8, dtype=torch.float64)
-    base, narrow = wide.float(), wide.to(torch.int16)
-    for t in (wide[:4], wide[:, 1:3], base[::3].t(), base[5, 5], narrow[3:5]):
+    base, narrow, halves = wide.float(), wide.to(torch.int16), wide.bfloat16()
+    for t in (wide[:4], wide[:, 1:3], base[::3].t(), base[5, 5], narrow[3:5], halves[:3]):
         with unchanged(t, what="t"):
             yours = student.compact(t)
         same_shape(yours, t, "the copy")

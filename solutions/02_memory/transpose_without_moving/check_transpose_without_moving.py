@@ -4,6 +4,7 @@ from grader.check import (
     agrees,
     changed,
     check,
+    edge_cases,
     is_tensor,
     is_view_of,
     no_new_storage,
@@ -59,7 +60,7 @@ def check_as_strided(student, rng):
 
 @check("C2", share=2, try_this="flip_last(torch.zeros(2, 3, 4, 5)).shape")
 def check_flip(student, rng):
-    """Exchanges the last two dims, whatever comes before"""
+    """Swaps the last two dims, with any dims before them"""
     x, turned, window, *_ = tensors(rng)
     for t in (window, x, turned):  # first one of two dims
         asked = t.transpose(-1, -2)
@@ -80,8 +81,9 @@ def check_flip_few_dims(student, rng):
 
 @check("C3", category="memory", share=3, try_this="packed(torch.zeros(2, 3).t()).stride()")
 def check_packed(student, rng):
-    """A copy in reading order, of whatever"""
-    for t in (*tensors(rng), torch.arange(12).reshape(3, 4).t(), rng.normal(3, 2, dtype=torch.float64)):
+    """A copy in reading order, of any tensor"""
+    edges = edge_cases(rng, 3, 4, without=("a required gradient",)).values()
+    for t in (*tensors(rng), torch.arange(12).reshape(3, 4).t(), *edges):
         yours = student.packed(t)
         same_values(yours, t, "the copy")
         same_dtype(yours, t.dtype, "the copy")

@@ -9,7 +9,7 @@ WORDS = {True: "True", 5: "5", 2.5: "2.5"}
 
 
 def told(operand):
-    """An operand, in words that may be told."""
+    """An operand, in words that a student may read."""
     if not isinstance(operand, tuple):
         return WORDS[operand]
     return f"{operand[0]}, with dims" if operand[1] else f"{operand[0]}, 0 dims"

@@ -8,6 +8,7 @@ from grader.check import (
     check,
     is_instance,
     is_tensor,
+    keeps_arguments,
     keeps_graph,
     no_loop,
     number,
@@ -15,7 +16,6 @@ from grader.check import (
     same_dtype,
     same_shape,
     same_values,
-    unchanged,
 )
 
 DTYPES = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
@@ -33,7 +33,7 @@ def exact(x):
 
 
 def adds_up(student, x, what):
-    """The sum is right, in whatever shape and dtype it comes."""
+    """The sum is right, in any shape and dtype."""
     asked = torch.tensor(exact(x), dtype=torch.float64).to(x.dtype)
     total = student.accurate_sum(x.clone())  # whether x itself stays is for a rule of its own
     is_tensor(total, what)
@@ -46,6 +46,15 @@ def cancelling(rng, size):
     small = torch.randint(-9, 9, (size - 2 * len(large),), generator=rng).float()
     mixed = torch.cat([large, -large, small])
     return mixed[torch.randperm(len(mixed), generator=rng)]
+
+
+def cancelling_halves(rng):
+    """Scores of two bytes: large ones of either sign in turn, and small ones between them, which float32 rounds."""
+    for dtype, large in ((torch.float16, 2.0**15), (torch.bfloat16, 2.0**30)):
+        scores = []
+        for turn in range(30):
+            scores += [large * (-1) ** turn, *(rng.whole(1, 9, rng.integer(1, 4)) / 1024).tolist()]
+        yield torch.tensor(scores, dtype=torch.float64).to(dtype)
 
 
 def one_by_one(x):
@@ -69,6 +78,13 @@ def check_every_dtype(student, rng):
     large = float(rng.integer(40_000, 60_000))
     up_and_down = torch.tensor([large, large, large, -large, -large]).half()
     adds_up(student, up_and_down, "the sum of float16 scores, where a total on the way is too large")
+
+
+@check("C1", share=1, try_this="accurate_sum(torch.tensor([32768.0, 0.001, -32768.0] * 9).half())")
+def check_cancels_in_halves(student, rng):
+    """Large float16 and bfloat16 scores that cancel, small ones that stay"""
+    for x in cancelling_halves(rng):
+        adds_up(student, x, f"the sum of large and small {name(x.dtype)} scores")
 
 
 @check("C2", category="dtype", share=1, try_this="accurate_sum(torch.ones(3, dtype=torch.bfloat16)).dtype")
@@ -110,6 +126,17 @@ def check_error_at_random(student, rng):
             same_values(error, asked, f"the error for {name(dtype)}", rtol=1e-6, atol=1e-9)
 
 
+@check("C4", share=1, try_this="loop_error(torch.tensor([32768.0, 0.001, -32768.0] * 9).half())")
+def check_error_of_cancelling(student, rng):
+    """How far the loop is off where large scores cancel"""
+    for x in cancelling_halves(rng):
+        total = x.new_zeros(())
+        for score in x:
+            total = total + score
+        asked = abs(float(total) - exact(x))
+        same_values(student.loop_error(x), asked, f"the error for large {name(x.dtype)} scores", rtol=1e-6, atol=1e-9)
+
+
 @check("C5", share=1, try_this="accurate_sum(torch.rand(3, 4).T), loop_error(torch.rand(3, 4).T)")
 def check_any_shape(student, rng):
     """Takes any shape and strides"""
@@ -127,9 +154,5 @@ def check_any_shape(student, rng):
 @check("C6", category="memory", share=1, try_this="x = torch.rand(3); accurate_sum(x); print(x)")
 def check_kept(student, rng):
     """Leaves x as it was"""
-    x = rng.normal(20)
-    with unchanged(x, what="x"):
-        total = student.accurate_sum(x)
-    with unchanged(x, what="x"):
-        error = student.loop_error(x)
-    require(total is not None and error is not None, "a result is None (is a `return` missing?)")
+    keeps_arguments(student.accurate_sum, rng.normal(20), what="x")
+    keeps_arguments(student.loop_error, rng.normal(20), what="x", requiring=False)

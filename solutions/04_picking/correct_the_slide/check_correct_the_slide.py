@@ -22,10 +22,11 @@ def tables(rng):
     for shape, dtype in zip(((rows, columns + 3), (columns + 3, rows), (1, columns), (rows, 1)), DTYPES, strict=True):
         yield torch.randint(0, 100, shape, generator=rng).to(dtype)
     yield rng.normal(columns + 3, rows).T
+    yield rng.whole(0, 99, rows, columns + 2).to(torch.bfloat16)
 
 
 def numbers(table):
-    """The rows of a table as lists: what is asked is told by plain Python, before the call."""
+    """The rows of a table as lists: plain Python gives the expected values, before the call."""
     return [list(row) for row in table.tolist()]
 
 

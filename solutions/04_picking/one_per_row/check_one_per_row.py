@@ -11,13 +11,13 @@ from grader.check import (
     gradients,
     is_instance,
     is_tensor,
+    keeps_arguments,
     no_loop,
     plain,
     require,
     same_dtype,
     same_shape,
     same_values,
-    unchanged,
     uses_at_most,
 )
 
@@ -36,7 +36,7 @@ def example(rng, rows, classes):
 
 
 def right_scores(scores, labels):
-    """What is asked of `pick`, by plain Python."""
+    """What `pick` must return, by plain Python."""
     table = scores.tolist()
     return torch.tensor([table[row][label] for row, label in enumerate(labels.tolist())])
 
@@ -58,7 +58,7 @@ def places_of_largest(t):
 
 def pair_of(yours):
     """The two items that came back. Which kind of sequence the index is costs points in one check only."""
-    require(isinstance(yours, (tuple, list)) and len(yours) == 2, "the result of `best` is no pair (value, index)")
+    require(isinstance(yours, (tuple, list)) and len(yours) == 2, "the result of `best` is not a pair (value, index)")
     index = yours[1]
     return yours[0], plain(index.tolist() if isinstance(index, torch.Tensor) and index.numel() < 9 else index)
 
@@ -80,6 +80,15 @@ def check_rest_is_ignored(student, rng):
     kept = torch.zeros_like(scores).index_put((torch.arange(len(labels)), labels), torch.tensor(1.0)).bool()
     for odd in (math.nan, math.inf, -math.inf):
         picks(student, scores.where(kept, odd), labels.clone())
+
+
+@check("C1", share=1, try_this="pick(torch.tensor([[float('nan'), 1.0], [2.0, 3.0]]), torch.tensor([0, 1]))")
+def check_picks_nan(student, rng):
+    """Picks NaN and infinities as they are"""
+    for value in (math.nan, math.inf, -math.inf):
+        scores, labels = example(rng, *rng.integers(4, 7, 2))
+        scores[1, labels[1]] = value
+        picks(student, scores, labels)
 
 
 @check("C2", category="dtype", share=1, try_this=HALF)
@@ -148,6 +157,19 @@ def check_plain_types(student, rng):
             is_instance(number, int, "a number of the index")
 
 
+@check("C4", share=1, try_this="best(torch.tensor([2**24, 2**24 + 1])), best(torch.ones(2, 3).bfloat16())")
+def check_exact_best(student, rng):
+    """Compares exactly, in every dtype"""
+    sizes = rng.integers(3, 5, 2)
+    large = 2**24 + rng.permutation(math.prod(sizes)).reshape(sizes)
+    low = torch.full(sizes, -math.inf)
+    for t in (large, large.double(), rng.distinct(*sizes, dtype=torch.bfloat16), low):
+        asked, largest = places_of_largest(t)[0], float(t.max())
+        value, index = pair_of(student.best(t))
+        same_values(value, largest, "the value", rtol=0.0, atol=0.0)
+        same_values(index, asked, "the index")
+
+
 @check("C5", share=1, try_this="best(torch.tensor([[1, 5, 0], [5, 0, 5]])), best(torch.zeros(2, 3))")
 def check_first_of_several(student, rng):
     """Tells the first of several places"""
@@ -175,7 +197,5 @@ def check_no_loop(student, rng):
 def check_arguments_kept(student, rng):
     """Leaves scores, labels and t as they were"""
     scores, labels = example(rng, 4, 6)
-    t = rng.normal(3, 5)
-    with unchanged(scores, what="scores"), unchanged(labels, what="labels"), unchanged(t, what="t"):
-        found = student.pick(scores, labels), student.best(t)
-    require(None not in found, "a result is None (is a `return` missing?)")
+    keeps_arguments(student.pick, scores, labels, what="scores or labels")
+    keeps_arguments(student.best, rng.normal(3, 5), what="t")

@@ -7,7 +7,7 @@ def as_batch(img: torch.Tensor) -> torch.Tensor:
 
 def unbatch(out: torch.Tensor) -> torch.Tensor:
     if out.shape[0] != 1:
-        raise ValueError(f"a batch of one is asked, not one of {len(out)}")
+        raise ValueError(f"expected a batch of one, got one of {len(out)}")
     return out.squeeze(0)
 
 

@@ -42,7 +42,7 @@ def has_numbers(yours, shape, asked, what):
 
 @check("C1", category="shape", share=2, try_this="as_batch(torch.tensor(5.0)).shape, as_batch(torch.zeros(2, 0)).shape")
 def check_as_batch(student, rng):
-    """Adds a dim in front, whatever the shape"""
+    """Adds a dim in front, for any shape"""
     for img in pictures(rng):
         shape, asked = (1, *img.shape), numbers(img)
         has_numbers(student.as_batch(img), shape, asked, "the result of `as_batch`")

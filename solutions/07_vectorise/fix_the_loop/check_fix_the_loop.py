@@ -28,7 +28,7 @@ def exact(x, thr):
 
 
 def adds_up(student, *cases, **tolerance):
-    """The energies are right; kind, shape and dtype are for checks of their own. What is asked is worked out first."""
+    """The energies are right; kind, shape and dtype are for checks of their own. The expected one is computed first."""
     asked = [exact(*case) for case in cases]
     for energy, right in zip(itertools.starmap(student.energy_above, cases), asked, strict=True):
         same_values(number(energy), right, "the energy", **(tolerance or CLOSE))

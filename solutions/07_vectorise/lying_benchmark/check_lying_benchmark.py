@@ -32,7 +32,7 @@ def exact(x):
 
 
 def totals_of(found):
-    """The two totals, from whatever dict came."""
+    """The two totals, from any dict."""
     is_instance(found, dict)
     require("totals" in found, 'the dict has no "totals"')
     require(isinstance(found["totals"], (tuple, list)) and len(found["totals"]) == 2, "there are not two totals")
@@ -57,7 +57,7 @@ def check_other_seconds(student, probe, rng):
     found, _ = probe.measured(student.compare_sums, x, loop_s, sum_s)
     is_instance(found, dict)
     for key in KEYS:
-        require(key in found, "the dict lacks a key that is asked for")
+        require(key in found, "the dict lacks a key that the rule names")
         is_instance(found[key], float, f"the {key}")
         same_values(found[key], asked[key], f"the {key}", rtol=1e-6, atol=0.0)
 

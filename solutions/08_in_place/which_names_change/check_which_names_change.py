@@ -39,7 +39,7 @@ def is_seen(line):
 
 
 def predicted(student, lines, reasons):
-    """The answers are right. The lines are known to the student, and so may be told; a reason comes with a mistake."""
+    """The answers are right. The student knows the lines, so messages may show them; a reason comes with a mistake."""
     answers = student.ANSWERS
     is_instance(answers, dict, "ANSWERS")
     close = {str(key).replace(" ", ""): value for key, value in answers.items()}  # the spaces are a matter of C1

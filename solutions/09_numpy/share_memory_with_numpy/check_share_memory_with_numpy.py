@@ -119,6 +119,17 @@ def check_bytes(student, rng):
     answers(shares, a.T, t.flatten()[2:], expected=True, case="for a transpose and a flat slice")
 
 
+@check("C6", category="memory", try_this="a = np.zeros((2, 2)); shares(a, torch.zeros(2)); print(a.shape)")
+def check_keeps_layout(student, rng):
+    """shares leaves shapes and strides"""
+    t = rng.normal(3, 4)
+    for a, other in ((t.numpy(), t), (t.numpy().T, t[1:]), (t.numpy()[:, 1:], t.T), (rng.normal(2, 2).numpy(), t)):
+        before = a.shape, a.strides, a.dtype, tuple(other.shape), other.stride()
+        student.shares(a, other)
+        after = changed(a).shape, a.strides, a.dtype, tuple(changed(other).shape), other.stride()
+        require(after == before, "a or t has another shape, dtype or other strides after `shares`")
+
+
 @check("C6", category="memory", share=2, try_this="a = np.zeros(4); t = torch.from_numpy(a); shares(a, t); print(a)")
 def check_only_looks(student, probe, rng):
     """shares changes neither side"""

@@ -15,7 +15,7 @@ def solve(A: Tensor, b: Tensor) -> Tensor:
 
 def refuse_misfits(A: Tensor, b: Tensor) -> None:
     if A.dim() != 2 or A.shape[0] != A.shape[1]:
-        raise ValueError(f"A has shape {tuple(A.shape)}, a square matrix is asked")
+        raise ValueError(f"expected a square matrix, got an A of shape {tuple(A.shape)}")
     if b.dim() not in (1, 2) or b.shape[0] != A.shape[0]:
         raise ValueError(f"b has shape {tuple(b.shape)}, which does not fit A of shape {tuple(A.shape)}")
 

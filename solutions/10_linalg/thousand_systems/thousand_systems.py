@@ -18,7 +18,7 @@ def each_in_turn(A, B):
 
 
 def common_in_turn(A, B):
-    """The other loop of theirs."""
+    """The other loop of the starter."""
     X = A.new_empty(len(A), *B.shape)
     for i in range(len(A)):
         X[i] = torch.linalg.solve(A[i], B)

@@ -101,7 +101,7 @@ def check_device_left_out(student, rng):
 
 @check("C5", share=2, device="sim", try_this='names = ["x"]; to_device({"names": names}, "meta")["names"] is names')
 def check_passed_on(student, accelerator, probe, rng):
-    """Passes on what is no tensor"""
+    """Passes on what is not a tensor"""
     one, two = rng.normal(2), rng.normal(3)
     for device in ("cpu", accelerator.type):
         batch = {"list": [one, two], "tuple": (one, two), "dict": {"x": one}, "array": np.arange(3.0), "None": None}

@@ -22,6 +22,17 @@ def check_random(student, rng):
     is_instance(log[0], float, "an entry of the list")
 
 
+@check("C1", category="dtype", share=1, try_this="loss_log([torch.tensor(0.5, dtype=torch.bfloat16)] * 3)")
+def check_every_dtype(student, rng):
+    """Losses of every dtype, and one loss several times"""
+    for dtype in (torch.float16, torch.bfloat16, torch.float32, torch.float64):
+        losses = list(rng.normal(rng.integer(4, 9), dtype=torch.float64).to(dtype))
+        losses = [losses[1], *losses, losses[1]]
+        asked = [loss.item() for loss in losses]
+        name = str(dtype).removeprefix("torch.")
+        same_values(student.loss_log(losses), asked, f"the list for {name}", rtol=1e-15, atol=0.0)
+
+
 @check("C1", share=1, try_this="loss_log([])")
 def check_empty_log(student):
     """An empty list"""
@@ -30,7 +41,7 @@ def check_empty_log(student):
 
 @check("C2", category="device", share=4, device="sim", try_this="loss_log([loss] * 100), with a loss on the GPU")
 def check_one_wait_for_many(student, accelerator, rng):
-    """Waits once, however many losses"""
+    """Waits once, for any number of losses"""
     losses = [accelerator.put(number.clone()) for number in rng.normal(rng.integer(30, 60))]
     uses_at_most(student.loss_log, (losses,), syncs=1, transfers=1)
 
@@ -66,10 +77,10 @@ def check_few_waits(student, accelerator, rng):
 
 @check("C5", category="gradient", share=1, try_this="loss_log([torch.tensor(1.0, requires_grad=True)])")
 def check_kept(student, rng):
-    """Takes losses that ask for gradients, and leaves all as it was"""
+    """Takes losses that require a gradient, and changes nothing"""
     losses = [number.clone().requires_grad_() for number in rng.normal(4)]
     student.loss_log(losses)
-    require(all(facts(loss).requires_grad for loss in losses), "a loss does not ask for gradients any more")
+    require(all(facts(loss).requires_grad for loss in losses), "a loss does not require a gradient any more")
     losses, x = [number.clone() for number in rng.normal(4)], spoiled(rng, 20, 7)
     with unchanged(losses, what="the list of losses"):
         student.loss_log(losses)

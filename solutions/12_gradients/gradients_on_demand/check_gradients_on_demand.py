@@ -22,6 +22,15 @@ def check_random(student, probe, rng):
     same_values(found, asked, "the result", **CLOSE)
 
 
+@check("C1", share=1, try_this="x = torch.ones(2); grad_of(lambda a, b: (a * a * b).sum(), x, x)")
+def check_given_twice(student, probe, rng):
+    """One tensor in two places"""
+    (x, _), (a, b), _ = cubes(rng)
+    asked = 3 * a * x.double() ** 2 + b * x.double(), b * x.double()
+    found, _, _ = probe.gradients(student.grad_of, "cubes", [a, b], [x, x])
+    same_values(found, asked, "the result for a tensor that is given twice", **CLOSE)
+
+
 @check("C1", category="dtype", share=2, try_this="grad_of(lambda x: x.sum(), torch.ones(2, dtype=torch.float64))[0]")
 def check_like_x(student, probe, rng):
     """Each gradient has the shape and dtype of its tensor"""

@@ -1,4 +1,5 @@
-"""You call the class torch.Tensor with a number. It takes it for a size, and gives that many numbers nobody has set.
+"""You call the class torch.Tensor with a number. It takes the number as a size, and returns that many uninitialized
+elements.
 
 caught by: number
 keeps: to_python

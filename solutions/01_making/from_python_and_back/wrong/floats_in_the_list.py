@@ -1,4 +1,4 @@
-"""You make floats of the caller's ints in the caller's own list. It is not yours to change; leave it to PyTorch.
+"""You make floats of the caller's ints in the caller's own list. Do not change it; PyTorch converts for you.
 
 caught by: kept
 keeps: to_python

@@ -1,4 +1,4 @@
-"""Rows added by itertools and stacked; a copy where there are none."""
+"""Rows added by itertools and stacked; a copy where there are no rows."""
 
 from itertools import accumulate
 

@@ -1,4 +1,4 @@
-"""You return one total for each gauge. Asked is a row for each hour: the total up to then.
+"""You return one total for each gauge. The rule wants a row for each hour: the total up to then.
 
 caught by: small
 """

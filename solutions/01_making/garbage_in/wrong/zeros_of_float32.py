@@ -1,4 +1,4 @@
-"""Your totals are float32, whatever rain is, as zeros made without a dtype are: they stay so while you add in place.
+"""Your totals are float32 for every rain, because zeros made without a dtype are, and adding in place keeps that.
 
 caught by: dtype
 """

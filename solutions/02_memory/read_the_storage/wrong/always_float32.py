@@ -1,4 +1,4 @@
-"""You read the bytes as float32, whatever the dtype of t is, so that other dtypes come out as nonsense.
+"""You always read the bytes as float32. For a t of another dtype, the numbers are nonsense.
 
 caught by: dtypes
 keeps: everything, poke_

@@ -1,4 +1,4 @@
-"""`contiguous` gives t itself where t is in order already, and then your copy is none.
+"""`contiguous` gives t itself where t is in order already, and then you return no copy.
 
 caught by: packed
 keeps: swap, flip_last

@@ -1,4 +1,4 @@
-"""You make tensors, as with `ones`, and let PyTorch answer. That is how the checks know; here the rules are asked.
+"""You make tensors, as with `ones`, and let PyTorch answer. The task is to write down the rules yourself.
 
 caught by: plain_python
 """

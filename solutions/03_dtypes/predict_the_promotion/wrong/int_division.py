@@ -1,4 +1,4 @@
-"""You give int / int the dtype of the ints. The quotient of whole numbers is none in general: "/" makes floats.
+"""You give int / int the dtype of the ints. The quotient of two ints need not be an int, so "/" makes floats.
 
 caught by: division
 keeps: Operand, INTS, FLOATS, category, dtype_of, say, winner, fits_in_place

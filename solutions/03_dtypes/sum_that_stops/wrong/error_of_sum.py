@@ -1,4 +1,4 @@
-"""You measure how far sum is off. Asked is the loop: loop_sum(x) against the sum in float64.
+"""You measure how far `sum` is off. Measure the loop instead: loop_sum(x) against the sum in float64.
 
 caught by: error
 keeps: loop_sum, accurate_sum

@@ -1,4 +1,4 @@
-"""You divide by the sum, which gives the share that is lost. Asked is how far off the loop is, in scores.
+"""You divide by the sum, which gives the share that is lost. Return the difference itself, in scores.
 
 caught by: error
 keeps: loop_sum, accurate_sum

@@ -1,4 +1,4 @@
-"""You return the difference with its sign. An error tells how far off, which is never below 0.
+"""You return the difference with its sign. An error is how far off a number is, which is never below 0.
 
 caught by: error
 keeps: loop_sum, accurate_sum

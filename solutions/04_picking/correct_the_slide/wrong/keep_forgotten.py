@@ -1,4 +1,4 @@
-"""You drop the dim in any case; keep tells whether a table of one row is asked or a vector.
+"""You drop the dim in any case; keep=True wants a table of one row, keep=False a vector.
 
 caught by: last_day
 keeps: first_rows, first_cols, set_first_cols_

@@ -1,4 +1,4 @@
-"""You return another tensor, such as the columns you wrote to; asked is t itself, with all of its columns.
+"""You return another tensor, such as the columns you wrote to; return t itself, with all of its columns.
 
 caught by: same_object
 keeps: first_rows, first_cols, last

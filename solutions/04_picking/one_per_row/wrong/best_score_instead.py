@@ -1,4 +1,4 @@
-"""You take the largest score of each row; asked is that of the labelled class, also where the model is wrong.
+"""You take the largest score of each row; take that of the labelled class, also where the model is wrong.
 
 caught by: four_pictures
 keeps: best

@@ -1,4 +1,4 @@
-"""You take .item() of an integer tensor, which is an int; a float is asked for every dtype.
+"""You take .item() of an integer tensor, which is an int; the value must be a float for every dtype.
 
 caught by: plain_types
 keeps: pick

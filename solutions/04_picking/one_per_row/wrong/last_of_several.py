@@ -1,4 +1,4 @@
-"""You take the last place of the largest number; asked is the first.
+"""You take the last place of the largest number; the rule wants the first.
 
 caught by: first_of_three
 keeps: pick

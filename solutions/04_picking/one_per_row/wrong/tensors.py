@@ -1,4 +1,4 @@
-"""You give back tensors of no dim; asked are a Python float and a tuple of ints.
+"""You return 0-dim tensors; the rule wants a Python float and a tuple of ints.
 
 caught by: plain_types
 keeps: pick

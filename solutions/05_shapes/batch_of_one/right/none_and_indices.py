@@ -7,7 +7,7 @@ def as_batch(img):
 
 def unbatch(out):
     if len(out) != 1:
-        raise ValueError("out is no batch of one")
+        raise ValueError("out is not a batch of one")
     return out[0]
 
 

@@ -1,4 +1,4 @@
-"""You ask for four dims. An answer of a model may be (1, 20), and a batch is told by its first size.
+"""You require four dims. An answer of a model may be (1, 20), and the first size says how large a batch is.
 
 caught by: unbatch
 keeps: as_batch, column, as_batch_

@@ -1,4 +1,4 @@
-"""You return the error; an error has to be raised, so that nobody goes on with it.
+"""You return the error; an error has to be raised, so that the caller cannot go on with it.
 
 caught by: batch_of_two
 keeps: as_batch, column, as_batch_

@@ -1,4 +1,4 @@
-"""Sizes and strides in their new order; -1 where it can be told."""
+"""Sizes and strides in their new order; -1 where PyTorch can compute it."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""You bring the channels to the end first: pixel by pixel. Asked is channel by channel.
+"""You bring the channels to the end first: pixel by pixel. The rule wants channel by channel.
 
 caught by: two_items
 breaks: C3, C5

@@ -1,4 +1,4 @@
-"""You leave a size to be guessed with -1: without any numbers, no size can be told from the others.
+"""You leave a size to be guessed with -1: without any numbers, PyTorch cannot compute it from the others.
 
 caught by: empty_batch
 keeps: hwc_to_chw

@@ -1,4 +1,4 @@
-"""You reshape instead of view. That mends the error for other strides, not the order of the numbers.
+"""You reshape instead of view. That avoids the error for other strides, but the numbers are still in the wrong order.
 
 caught by: two_by_two
 keeps: flatten_items

@@ -1,4 +1,4 @@
-"""You return None for shapes that do not fit; raise ValueError, so that nobody goes on with no shape at all.
+"""You return None for shapes that do not fit; raise ValueError, so that the caller does not go on without a shape.
 
 caught by: misfits
 keeps: padded, met

@@ -12,5 +12,5 @@ def met(x, y):
     else:
         fits = large % small == 0
     if not fits:
-        raise ValueError(f"{large} is no multiple of {small}")
+        raise ValueError(f"{large} is not a multiple of {small}")
     return large if small else 0

@@ -1,4 +1,4 @@
-"""You flatten whatever comes, so a row or a table with as many entries passes; look at the shape before you drop it.
+"""You flatten any shape, so a row or a table with as many entries passes; look at the shape before you drop it.
 
 caught by: other_shapes
 """

@@ -1,4 +1,4 @@
-"""You take the mean over dim 0 of whatever is there, and of a column a dim is left over; a loss has no dims.
+"""You take the mean over dim 0 only, which leaves one dim of a column; a loss has no dims.
 
 caught by: same_shapes
 """

@@ -1,4 +1,4 @@
-"""You take the mean of the squares where their sum is asked.
+"""You take the mean of the squares; the rule wants their sum.
 
 caught by: random[pairwise]
 keeps: pairwise_lean

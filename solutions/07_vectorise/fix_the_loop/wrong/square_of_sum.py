@@ -1,4 +1,4 @@
-"""You square the sum; asked is the sum of the squares.
+"""You square the sum; the rule wants the sum of the squares.
 
 caught by: small
 """

@@ -1,4 +1,5 @@
-"""You make the accumulator in the setup. The setup runs once before all runs of a measurement, not before each of them.
+"""You make the accumulator in the setup. The setup runs before the warm-up and before the timed runs, not before each
+run.
 
 caught by: same_runs
 keeps: add_up

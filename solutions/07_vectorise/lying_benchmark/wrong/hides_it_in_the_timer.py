@@ -1,4 +1,4 @@
-"""In the timed statement, `sum` is no longer Python's, as when Timer is given a global of that name.
+"""In the timed statement, `sum` is not Python's own, as when Timer is given a global of that name.
 
 caught by: name
 keeps: add_up

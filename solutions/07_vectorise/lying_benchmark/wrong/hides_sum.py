@@ -1,5 +1,5 @@
-"""You call something of your own `sum`, such as the accumulator. Where that name holds a tensor, nobody can call
-Python's own any more.
+"""You call something of your own `sum`, such as the accumulator. Where that name holds a tensor, Python's own `sum`
+cannot be called.
 
 caught by: name
 keeps: compare_sums

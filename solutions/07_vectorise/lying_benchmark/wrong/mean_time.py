@@ -1,4 +1,4 @@
-"""You take the mean. One run that the machine disturbed pulls it up; the median stays.
+"""You take the mean, not the `median`. One run that the machine disturbed pulls the mean up.
 
 caught by: other_seconds
 keeps: add_up

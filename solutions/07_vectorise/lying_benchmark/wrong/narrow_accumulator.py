@@ -1,4 +1,4 @@
-"""Your accumulator is float32, whatever x is. `+=` keeps the dtype of its left side, and rounds float64 entries to it.
+"""Your accumulator is float32 for every x. `+=` keeps the dtype of its left side, and rounds float64 entries to it.
 
 caught by: dtype
 keeps: compare_sums

@@ -1,5 +1,5 @@
-"""You read a clock yourself. Timer warms up, divides by the number of runs and sets the threads to one; your clock does
-none of it.
+"""You read a clock yourself. Timer warms up, divides by the number of runs and sets the threads to one. Your clock
+does not.
 
 caught by: other_seconds
 breaks: C1, C2, C3

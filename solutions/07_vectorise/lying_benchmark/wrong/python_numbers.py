@@ -1,4 +1,4 @@
-"""You return the totals as Python numbers; 0-dim tensors are asked.
+"""You return the totals as Python numbers; they must be 0-dim tensors.
 
 caught by: dtype
 keeps: add_up

@@ -1,4 +1,4 @@
-"""You take the time of all runs together, which is what raw_times holds; asked is the time of one.
+"""You take the time of all runs together, which is what raw_times holds; return the time of one run.
 
 caught by: other_seconds
 keeps: add_up

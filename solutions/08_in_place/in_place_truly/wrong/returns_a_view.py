@@ -1,4 +1,4 @@
-"""You return a new object on the same memory; what is asked is the tensor itself.
+"""You return a new object on the same memory; return the tensor itself.
 
 caught by: returned[sine_]
 keeps: axpy_, reset_

@@ -1,4 +1,4 @@
-"""You say False whatever shares memory, as by `id`s: an array and a tensor are always two objects.
+"""You always return False, as a comparison of `id`s does: an array and a tensor are always two objects.
 
 caught by: twins
 keeps: tensor_view, array_view

@@ -1,4 +1,4 @@
-"""You read the memory from its first number to its last (`reshape`), whatever the strides: a transpose comes out
+"""You read the memory from its first number to its last (`reshape`), and ignore the strides: a transpose comes out
 unturned.
 
 caught by: tensor_of_window

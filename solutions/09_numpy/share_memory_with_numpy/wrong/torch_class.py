@@ -1,4 +1,4 @@
-"""Your tensor is a copy, and float32 whatever the array is, such as `torch.Tensor(a)` makes it.
+"""Your tensor is a copy, and always float32, such as `torch.Tensor(a)` makes it.
 
 caught by: write_to_array
 keeps: array_view, shares

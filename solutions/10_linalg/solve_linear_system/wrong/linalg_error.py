@@ -1,4 +1,4 @@
-"""You leave the error to the solver: its LinAlgError is a RuntimeError, and a ValueError is asked.
+"""You leave the error to the solver: its LinAlgError is a RuntimeError, and the rule wants a ValueError.
 
 caught by: equal_rows
 keeps: refuse_misfits, promoted

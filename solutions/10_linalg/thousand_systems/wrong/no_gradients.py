@@ -1,4 +1,4 @@
-"""You switch gradients off with `no_grad`; the colours are then plain numbers that nobody can trace back.
+"""You switch gradients off with `no_grad`; the colours are then plain numbers without a history.
 
 caught by: gradients
 """

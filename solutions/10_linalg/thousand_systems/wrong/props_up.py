@@ -1,4 +1,5 @@
-"""You add a little to the diagonal (`eye`) so that nothing is singular; that solves other equations than were asked.
+"""You add a little to the diagonal (`eye`) so that nothing is singular; that solves other equations than the given
+ones.
 
 caught by: exact
 """

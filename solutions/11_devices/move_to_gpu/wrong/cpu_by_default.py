@@ -1,4 +1,4 @@
-"""Without a device you take the CPU; it is `best_device()` that is asked.
+"""Without a device you take the CPU; take `best_device()` instead.
 
 caught by: device_left_out
 keeps: best_device

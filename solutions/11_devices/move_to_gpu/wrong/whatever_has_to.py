@@ -1,4 +1,5 @@
-"""You move whatever has a method `to`; a record of someone else's may have one, too. Ask for tensors with `isinstance`.
+"""You move any object that has a method `to`; a record of someone else's may have one, too. Ask for tensors with
+`isinstance`.
 
 caught by: passed_on
 keeps: best_device

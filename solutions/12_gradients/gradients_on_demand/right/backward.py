@@ -1,4 +1,4 @@
-"""`backward` on tensors of its own, whose `grad` is then theirs alone."""
+"""`backward` on tensors of its own, whose `grad` nobody else has."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""You return a list of gradients; a tuple is asked.
+"""You return a list of gradients; return a tuple.
 
 caught by: example
 keeps: leaf, steeper

@@ -1,4 +1,4 @@
-"""You say where to go to make f smaller; asked is which way f goes when the entry grows.
+"""You say where to go to make f smaller; the rule wants the way f goes when the entry grows.
 
 caught by: words
 keeps: grad_of, leaf

@@ -1,4 +1,4 @@
-"""Only floating-point tensors can ask for gradients, so yours fails for integers; convert them first.
+"""Only floating-point tensors can require a gradient, so your function fails for integers; convert them first.
 
 caught by: integers
 keeps: steeper

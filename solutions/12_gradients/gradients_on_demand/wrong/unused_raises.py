@@ -1,4 +1,4 @@
-"""PyTorch refuses a tensor that f does not use, unless it is told that this may happen.
+"""PyTorch refuses a tensor that f does not use, unless you pass `allow_unused=True` or `materialize_grads=True`.
 
 caught by: unused
 keeps: leaf, steeper

@@ -1,0 +1,250 @@
+"""Phrases that must not come back: what `docs/style.md` asks of messages, tasks and pages."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+PHRASES = {
+    r"\b(is|are|was|were) asked\b": "expected, must, or who asks",
+    r"\bAsked (is|are)\b|[,;] asked (is|are)\b": "expected, must",
+    r"\basked {2,}": "expected, in a column beside got",
+    r"\byours\b": "got, or: your result",
+    r"\bmend(s|ed|ing)?\b": "fix",
+    r"\b(is|are|was|were|be|been|being) told\b": "name who reads, gets or receives it",
+    r"\b(told|tells?) of\b": "reports, shows, mentions",
+    r"\bnobody (has set|asks for|asked for)\b": "uninitialized; unexpected",
+    r"\bwhatever\b": "any, always, or an if",
+    r"\bodd but fine\b(?!:)": "right but unusual",
+    r"\b(is|are) none\b": "is not a ..., no ... is",
+    r"(?<!here\s)\b(is|are|was|were) no (?!longer|more|less|fewer|larger|smaller|greater|one\b)": "is not a ...",
+    r"\d no longer\b": "name what happened: removed, not gradable now",
+    r"\bothers? keeps? (its|theirs)\b": "name what stays unchanged",
+    r"\btheirs\b": "name whose",
+    r"\bdear(er|est)?\b": "expensive",
+}
+"""Each phrase, as a regular expression, and what to write instead."""
+
+GENERATED = {"docs/mistakes.md", "docs/check-words.md", "docs/first-hour.md", "docs/course-map.md"}
+"""Pages that a program writes from other files, which are read themselves."""
+
+OWN = {"CHANGELOG.md", "docs/style.md"}
+"""What happened, and the page that shows what not to write."""
+
+NOT_YET = {
+    "README.md",
+    "docs/accelerator.md",
+    "docs/ci.md",
+    "docs/first-exercise.md",
+    "docs/grading-a-class.md",
+    "docs/porting.md",
+    "docs/studying.md",
+    "docs/writing-exercises.md",
+    "grader/accelerator/asserts.py",
+    "grader/accelerator/attention.py",
+    "grader/accelerator/clock.py",
+    "grader/accelerator/determinism.py",
+    "grader/accelerator/gpus.py",
+    "grader/accelerator/launcher.py",
+    "grader/accelerator/machine.py",
+    "grader/accelerator/operators.py",
+    "grader/accelerator/printing.py",
+    "grader/accelerator/profiling.py",
+    "grader/accelerator/sites.py",
+    "grader/accelerator/sparse.py",
+    "grader/accelerator/statistics.py",
+    "grader/accelerator/streams.py",
+    "grader/accelerator/turn_on.py",
+    "grader/accelerator/warned.py",
+    "grader/author/cases.py",
+    "grader/author/judge.py",
+    "grader/author/pages.py",
+    "grader/author/port/draft.py",
+    "grader/author/port/rewrite.py",
+    "grader/author/text.py",
+    "grader/author/verify.py",
+    "grader/author/watch.py",
+    "grader/batch/book.py",
+    "grader/batch/journal.py",
+    "grader/batch/overview.py",
+    "grader/check/calls.py",
+    "grader/check/costs.py",
+    "grader/check/declare.py",
+    "grader/check/properties.py",
+    "grader/check/ratios.py",
+    "grader/check/rules.py",
+    "grader/check/sharing.py",
+    "grader/check/show.py",
+    "grader/check/text.py",
+    "grader/check/values.py",
+    "grader/ci/checkout.py",
+    "grader/ci/files.py",
+    "grader/ci/gather.py",
+    "grader/ci/job.py",
+    "grader/cli/batch.py",
+    "grader/cli/ci.py",
+    "grader/cli/games.py",
+    "grader/cli/report.py",
+    "grader/cli/student.py",
+    "grader/cluster/node.py",
+    "grader/connection/measurement.py",
+    "grader/connection/process.py",
+    "grader/connection/ratio.py",
+    "grader/connection/starting.py",
+    "grader/connection/student.py",
+    "grader/connection/timing.py",
+    "grader/course/answers.py",
+    "grader/course/layout.py",
+    "grader/course/load.py",
+    "grader/course/names.py",
+    "grader/course/saves.py",
+    "grader/course/starter.py",
+    "grader/grading/behaviour.py",
+    "grader/grading/diagnosis.py",
+    "grader/grading/outcomes.py",
+    "grader/grading/secret.py",
+    "grader/grading/unexplained.py",
+    "grader/intake/archive.py",
+    "grader/intake/cells.py",
+    "grader/intake/handed.py",
+    "grader/intake/layouts.py",
+    "grader/intake/match.py",
+    "grader/intake/notebook.py",
+    "grader/intake/platforms.py",
+    "grader/lint/calls.py",
+    "grader/model/__init__.py",
+    "grader/model/causes.py",
+    "grader/model/check.py",
+    "grader/model/course.py",
+    "grader/model/endings.py",
+    "grader/model/errors.py",
+    "grader/model/files.py",
+    "grader/model/messages.py",
+    "grader/model/picture.py",
+    "grader/model/public.py",
+    "grader/model/report.py",
+    "grader/model/score.py",
+    "grader/notebook.py",
+    "grader/release/answers.py",
+    "grader/release/contents.py",
+    "grader/release/notebooks.py",
+    "grader/release/proof.py",
+    "grader/release/templates/AGENTS.md",
+    "grader/report/export/items.py",
+    "grader/report/export/job.py",
+    "grader/report/export/platforms.py",
+    "grader/report/like.py",
+    "grader/report/overview.py",
+    "grader/report/pictures.py",
+    "grader/report/safe.py",
+    "grader/report/templates/overview.html",
+    "grader/report/terminal.py",
+    "grader/report/words.py",
+    "grader/runner/lane.py",
+    "grader/runner/pool.py",
+    "grader/sandbox/__init__.py",
+    "grader/sandbox/box.py",
+    "grader/sandbox/clock.py",
+    "grader/sandbox/launch.py",
+    "grader/sandbox/process.py",
+    "grader/sandbox/seccomp.py",
+    "grader/sandbox/slow_imports.py",
+    "grader/session/__main__.py",
+    "grader/session/checks.py",
+    "grader/session/decide.py",
+    "grader/session/host.py",
+    "grader/session/picturing.py",
+    "grader/session/reproduce.py",
+    "grader/session/start.py",
+    "grader/session/tracing.py",
+    "grader/session/words.py",
+    "grader/student/advice.py",
+    "grader/student/games/breaking.py",
+    "grader/student/given.py",
+    "grader/student/keys.py",
+    "grader/student/pytest_plugin.py",
+    "grader/student/watch.py",
+    "grader/wire/encode.py",
+    "grader/wire/facts.py",
+    "grader/wire/frames.py",
+    "grader/wire/plain.py",
+    "grader/wire/transport.py",
+    "grader/worker/own_probes.py",
+    "grader/worker/server.py",
+    "grader/worker/surroundings.py",
+}
+"""Files that still have such phrases. A file that has become clean must leave this list."""
+
+SUFFIXES = {".py", ".md", ".yaml", ".yml", ".html", ".txt"}
+
+
+def strings_of(text: str) -> Iterator[tuple[int, str]]:
+    """Each string of a Python file that has a blank, with its line; docstrings too. An f-string is one string."""
+    tree = ast.parse(text)
+    inner = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.JoinedStr):
+            said = "".join(str(part.value) if isinstance(part, ast.Constant) else "{}" for part in node.values)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in inner:
+            said = node.value
+        else:
+            continue
+        if " " in said:
+            yield node.lineno, said
+
+
+def phrases_of(text: str, *, python: bool) -> list[str]:
+    """Each phrase of the list in a text, with its line and what to write instead."""
+    parts = strings_of(text) if python else [(1, text)]
+    return [
+        f"line {line + said.count(chr(10), 0, match.start())}: {match[0]!r}: write {instead}"
+        for line, said in parts
+        for phrase, instead in PHRASES.items()
+        # A phrase may go over the end of a line, but a column of a message stays within one.
+        for match in re.finditer(phrase if "{" in phrase else phrase.replace(" ", r"\s+"), said)
+    ]
+
+
+def files() -> list[Path]:
+    """All files with words that somebody reads: the engine, the course and the pages."""
+    folders = [path for top in ("grader", "exercises", "solutions") for path in (ROOT / top).rglob("*")]
+    pages = [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *(ROOT / "benchmarks").glob("*.md")]
+    return sorted(
+        path for path in (*folders, *pages) if path.suffix in SUFFIXES and name_of(path) not in GENERATED | OWN
+    )
+
+
+def name_of(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ('say("{} has dtype {}, {} is asked", what)', ["'is asked'"]),
+        ('f"the result\\nexpected  {a}\\nyours  {b}"', ["'yours'"]),
+        ('"""Gives them\n    to whom they are\n    told."""', ["'are\\n    told'"]),
+        ('require(ok, f"{what} is no shape")', ["'is no '"]),
+        ('yours, told = "yours", "told"', []),
+        ('"there is no warning, and no more than one is no longer here"', []),
+    ],
+)
+def test_strings_are_read(text: str, found: list[str]) -> None:
+    """Phrases are found in strings with a blank, over the ends of lines, and nowhere else."""
+    assert [line.split(": ")[1] for line in phrases_of(text, python=True)] == found
+
+
+def test_phrases_do_not_come_back() -> None:
+    """No message, task, hint, docstring or page has a phrase of the list, except in files that are not clean yet."""
+    dirty = {}
+    for path in files():
+        if lines := phrases_of(path.read_text(encoding="utf-8"), python=path.suffix == ".py"):
+            dirty[name_of(path)] = lines
+    assert [f"{name}: {line}" for name, lines in dirty.items() if name not in NOT_YET for line in lines] == []
+    assert sorted(NOT_YET - set(dirty)) == [], "these files are clean now: take them off NOT_YET"
