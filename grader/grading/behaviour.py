@@ -6,7 +6,7 @@ before: places, names of files, texts of the student's own errors, and measured 
 left.
 
 A copy without wrong answers has their sentences, each sealed with what the wrong answer does in the shown checks: who
-makes the mistake reads it, and who looks into the file does not. It is no secret that lasts, since anybody can write
+makes the mistake reads it, and who looks into the file does not. It does not stay secret, since anybody can write
 wrong code on purpose; it keeps a list of mistakes from being read before they are made. Nothing of hidden checks, of
 inputs or of an answer's text is in it.
 """
@@ -233,7 +233,7 @@ def is_sealed(data: bytes) -> bool:
 
 
 def read_sealed(path: Path) -> Sealed:
-    """The mistakes in a file; none of one that is damaged, or of another version: nobody is told anything then."""
+    """The mistakes in a file; an empty mapping if it is damaged or of another version."""
     try:
         data = path.read_bytes()
     except OSError:

@@ -20,7 +20,7 @@ class Outcomes:
     Attributes:
         state: not_started, started or done.
         checks: those that ran, in order.
-        outcomes: theirs.
+        outcomes: one for each of these checks.
         output: what the student printed.
         diagnosis: a sentence for a known mistake, or None.
         behaviour: see `GradedExercise`.

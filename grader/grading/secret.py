@@ -28,7 +28,7 @@ def secret_of(text: str) -> bytes | None:
 
 
 def secret_in(path: Path) -> bytes:
-    """The secret in a file, which is made where there is none: a batch that is graded again uses it again.
+    """The secret in a file, which is made if it does not exist: a batch that is graded again uses it again.
 
     Raises:
         GraderError: the file holds something else.

@@ -132,7 +132,7 @@ def plain_code(source: bytes) -> str:
     """The code of a file without comments, docstrings and what runs it as a program.
 
     Raises:
-        ValueError: it is no Python.
+        ValueError: it is not Python.
     """
     try:
         tree = ast.parse(source)

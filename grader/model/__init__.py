@@ -7,8 +7,8 @@ causes    the checks of an exercise by what ended them
 score     outcomes → points
 endings   what a check can end with, as exceptions
 picture   the facts of a picture
-public    texts that a student may be told of a hidden check
-errors    what can go wrong that is ours or the course's to mend, as exceptions
+public    texts of a hidden check that a student may read
+errors    faults of ours and of the course, as exceptions
 """
 
 from grader.model.check import BROKEN_MESSAGE, CATEGORIES, CAUSES, WITHHELD, Check, Device, Outcome, Speed, Verdict

@@ -84,7 +84,7 @@ class Exercise:
         retyped: the shown checks that the reference passes with arguments made anew from their text, likewise.
         data: files that checks, references and students read, by their paths from the exercise's folder.
         shared: code of staff's that checks and references import, by its path from their folder of solutions.
-        mistakes: known mistakes, sealed, in a copy that has no wrong answers; None if there are none.
+        mistakes: known mistakes, sealed, in a copy that has no wrong answers; else None.
         values: ids of checks and names of rules that show that some value was right; none for all checks of category
             correctness on rules without a cap. While none of them passes, no check earns anything.
         caps: by rule, the hundredths of a point that the exercise earns at most while a check of that rule is lost.

@@ -38,7 +38,7 @@ def write_whole(path: Path, content: str | bytes) -> None:
 
 
 def zip_bytes(files: Mapping[str, bytes], programs: Collection[str] = ()) -> bytes:
-    """A zip of files by their paths: sorted names, one time, one mode, nothing that tells of this machine.
+    """A zip of files by their paths: sorted names, one time, one mode, nothing about this machine.
 
     Args:
         files: what is in it.

@@ -176,7 +176,7 @@ class Part:
         stops: whether the first that loses points is the last to run.
         with_tries: whether somebody reads the lines to try: for these, code runs once more for each check that fails.
         retyped: whether arguments are made anew from their text, as a student would type them.
-        traced: by id, checks of which it is told what took virtual time: of the check itself, or, where there are
+        traced: by id, checks for which a report says what took virtual time: of the check itself, or, where there are
             lines, of these lines in its place.
     """
 

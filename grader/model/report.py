@@ -103,7 +103,7 @@ class GradedCheck:
 
     @property
     def speed(self) -> Sequence[Speed]:
-        """What was measured, for the student: of a hidden check nothing, as a ratio could tell of its inputs."""
+        """What was measured, for the student: nothing for a hidden check, as a ratio could reveal its inputs."""
         return self.outcome.speed if self.check.shown else ()
 
     @property
@@ -155,7 +155,7 @@ class GradedExercise:
         return cls(exercise, "not_started", (), Score(0, exercise.points, hidden), hidden)
 
     def not_started(self) -> GradedExercise:
-        """The same of an untouched starter, which earns exactly 0, whatever its given code does."""
+        """The same of an untouched starter, which earns exactly 0, even if its given code passes a check."""
         rows = tuple(replace(row, score=replace(row.score, earned=0), held_back=0) for row in self.checks)
         return replace(self, checks=rows, score=replace(self.score, earned=0), state="not_started", held_by=None)
 

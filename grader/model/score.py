@@ -15,7 +15,7 @@ _TENTH = 10
 def divide(points: int, shares: Sequence[int]) -> list[int]:
     """Divide hundredths of a point among shares: in tenths of a point, which add up exactly.
 
-    The parts up to each place add up to their due, rounded. So the first ones are the same whatever the rest is divided
+    The parts up to each place add up to their due, rounded. So the first ones do not depend on how the rest is divided
     into, which a copy without hidden checks does not know. Hundredths are given where a tenth is too coarse.
     """
     total = sum(shares)

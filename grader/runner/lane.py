@@ -1,6 +1,6 @@
 """A lane: one check process with its workers, as the host sees it.
 
-The host owns the deadline of an exercise: it ends the lane's workers, gives the check process a moment to tell what it
+The host owns the deadline of an exercise: it ends the lane's workers, gives the check process a moment to send what it
 has, and then ends the lane. A lane that ended is opened again for the next exercise.
 """
 
@@ -65,10 +65,10 @@ class Run:
 
 
 Watch = Callable[[str, float], None]
-"""Told again and again what is waited for, by its title, and for how many seconds by now."""
+"""Called again and again with the title of what the lane waits for, and the seconds so far."""
 
 Hear = Callable[[Outcome], None]
-"""Told each outcome as it comes; of a check that is run again, told again."""
+"""Called with each outcome as it comes, and again for a check that is run again."""
 
 
 def _folders_of(exercises: Sequence[Exercise]) -> set[Path]:
@@ -195,7 +195,7 @@ class Lane:
 
         Raises:
             StartError: no worker can be started.
-            ConfinementError: they are confined less well than is asked for.
+            ConfinementError: they are confined less well than the set-up requires.
         """
         return self._source.wait_ready()
 
@@ -252,11 +252,11 @@ class Lane:
             seed: of the author's inputs; see `Setup.seed_of`.
             folder: in which the files lie, as the student types it; "" if that is unknown.
             part: which checks are run, if not all.
-            hear: told each outcome as it comes.
+            hear: receives each outcome as it comes.
 
         Raises:
             StartError: no check process can be had, or no worker server.
-            ConfinementError: a worker server was lost, and its successor is confined less well than is asked for.
+            ConfinementError: a worker server was lost, and its successor is confined less well than required.
         """
         job = Job(exercise.id, files, seed, folder, part)
         run = self._run(exercise, job, hear)
@@ -357,7 +357,7 @@ class Lane:
             self._spawned.add(message.pid)
 
     def _watched(self, what: str, patience: Patience) -> Patience:
-        """The same patience; who watches is told at each turn."""
+        """The same patience, which also calls `watch` at each turn."""
         started = time.monotonic()
 
         def wait() -> float:
@@ -383,7 +383,7 @@ class Lane:
             groups.sweep()  # its own, in which it was until now
 
     def close(self) -> None:
-        """End the check process in good order if it has no work, then whatever is left."""
+        """End the check process in good order if it has no work, then all that is left."""
         # With work in hand it would go on until its deadline; without, it ends by itself when the channel closes.
         if self._process is not None and not self._busy:
             self._channel.close_writing()

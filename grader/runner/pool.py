@@ -27,7 +27,7 @@ from grader.runner.source import Source, open_source
 
 Result = TypeVar("Result")
 _STARTS = 3
-"""So often a lane is started for one job before there is none to be had."""
+"""How often a lane is started for one job before the job fails."""
 
 _Task = tuple[Future[Any], Callable[[Lane], Any]]
 
@@ -53,7 +53,7 @@ class Pool:
 
     Attributes:
         slots: the same.
-        watch: told again and again what a lane waits for; from the lane's own thread.
+        watch: called again and again with what a lane waits for, from the lane's own thread.
     """
 
     def __init__(self, opened: Callable[[], Lane], slots: int, ready: Callable[[], object] = lambda: None) -> None:
@@ -86,7 +86,7 @@ class Pool:
                 lane = self._do(task, lane, stack)
 
     def _do(self, task: _Task, lane: Lane | None, stack: ExitStack) -> Lane | None:
-        """Do one thing, in a lane that is opened if there is none; give the lane, if it can be used again."""
+        """Do one thing, in this lane or a new one; return the lane, if it can be used again."""
         future, job = task
         if not future.set_running_or_notify_cancel():
             return lane

@@ -4,7 +4,7 @@ Theory of operation. `launch` runs first, small and alone. It enters namespaces,
 interpreter, its packages and what both need (`view`), and starts the worker server inside, which stays there.
 For each worker, `launch` makes a *namespace set* (`namespaces`): new namespaces with a private folder, held by a small
 process, which is process 1 in there. The server forks a worker straight into a set, and the worker gives up every
-privilege before it receives anything (`levels`). Ending a set ends all that is in it, whatever it did.
+privilege before it receives anything (`levels`). Ending a set ends everything in it.
 
 A layer that cannot be applied raises, and that worker ends: no layer is skipped because it failed. What was reached in
 the end is not believed but tried, by `trials` in a throw-away worker; `grader.runner.confinement` names the level.

@@ -172,12 +172,12 @@ def find(mounts: str = "/proc/self/mountinfo", own: str = "/proc/self/cgroup") -
         if kind == "cgroup2":
             folders.setdefault("", Path(words[4]))
     if all(name in folders for name in _CONTROLLERS):
-        found = Groups(folders["memory"], folders["pids"], 1)
+        groups = Groups(folders["memory"], folders["pids"], 1)
     elif "" in folders and _gives_controllers(folders[""]):
-        found = Groups(folders[""], folders[""], 2)
+        groups = Groups(folders[""], folders[""], 2)
     else:
         return None
-    return found if all(os.access(path, os.W_OK) for path in (found.memory, found.pids)) else None
+    return groups if all(os.access(path, os.W_OK) for path in (groups.memory, groups.pids)) else None
 
 
 def _gives_controllers(folder: Path) -> bool:

@@ -97,8 +97,8 @@ def refused_here() -> list[str]:
     command = isolated("grader.sandbox.check_process")
     ran = subprocess.run(command, env=clean_environment(), capture_output=True, text=True, check=False)
     with contextlib.suppress(ValueError):
-        found: list[str] = json.loads(ran.stdout)
-        return found
+        refused: list[str] = json.loads(ran.stdout)
+        return refused
     return [f"it could not be tried: {ran.stderr.strip()[-200:]}"]
 
 

@@ -1,4 +1,4 @@
-"""What the system tells of a process from outside: nothing that the process says of itself. Linux; elsewhere None."""
+"""What the system says about a process, from outside: the process has no part in it. Linux; elsewhere None."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ def _readable(plan: LaunchPlan) -> tuple[str, ...] | None:
 
 
 def _try_inner(plan: LaunchPlan) -> str:
-    """Start the inner process and end when it ends. Comes back only with the reason why there is none."""
+    """Start the inner process and end when it ends. Returns only if it could not start, with the reason."""
     # The pipe closes without a word once the command runs, as `exec` closes it. A word is a reason why it does not.
     read, write = os.pipe()
     pid = os.fork()

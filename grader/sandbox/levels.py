@@ -166,9 +166,9 @@ class Full(Sandbox):
 
     def end(self, pid: int) -> None:
         """End the namespace set, and all that is in it."""
-        found = self._set_of.pop(pid, None)
-        if found is not None:
-            _end_set(found)
+        first = self._set_of.pop(pid, None)
+        if first is not None:
+            _end_set(first)
 
 
 def _give_up_privileges() -> None:

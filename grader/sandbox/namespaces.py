@@ -72,7 +72,7 @@ class NamespaceSets:
                 raise OSError(error.errno, some) from None
 
     def hand_over(self, server: socket.socket) -> None:
-        """Give the server a namespace set, as a descriptor of its process, and make the next; or say why there is none.
+        """Give the server a namespace set, as a descriptor of its process, and make the next; or say why that fails.
 
         Not waited for here: it is the server that hears of workers whose namespace sets can be ended.
         """
@@ -185,7 +185,7 @@ def advice(reason: str, limits: str = _LIMITS) -> str:
 
     Args:
         reason: what the kernel said.
-        limits: the folder of namespaces(7) in which it tells them.
+        limits: the folder of namespaces(7) that has them.
     """
     if "ENOSPC" not in reason:
         return ""
@@ -194,5 +194,5 @@ def advice(reason: str, limits: str = _LIMITS) -> str:
         with contextlib.suppress(OSError, ValueError):
             if (most := int(path.read_text(encoding="ascii"))) < ENOUGH:
                 low.append(f"user.{path.name} is {most}")
-    told = ", ".join(low) or "others use up what user.max_*_namespaces allow, or a limit around this container does"
-    return f"; {told}: {ENOUGH} of each kind are needed for {AT_ONCE} workers at once"
+    reason = ", ".join(low) or "others use up what user.max_*_namespaces allow, or a limit around this container does"
+    return f"; {reason}: {ENOUGH} of each kind are needed for {AT_ONCE} workers at once"

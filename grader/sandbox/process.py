@@ -20,7 +20,7 @@ from typing import IO
 
 _PACKAGE = Path(__file__).resolve().parent.parent
 _MOST_LINKS = 20
-_KEPT_ENVIRONMENT = (
+_INHERITED = (
     *("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "SYSTEMROOT", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH"),
     "CUDA_VISIBLE_DEVICES",
 )
@@ -34,10 +34,10 @@ _TUNABLES = ":".join(
 )
 """Huge pages make a fork cheaper; with few arenas a thread does not take 64 MB of address space, which is limited.
 
-Without caches of its threads malloc gives no memory out but where it fills it, if it is asked to (`worker.unset`).
+Without caches of its threads malloc gives no memory out but where it fills it, if so configured (`worker.unset`).
 
-The thresholds keep memory that a call gave back. Else a heap has moods: in some processes each result of 100 kB is
-asked of the kernel anew, page by page, and the same function takes twice the CPU time.
+The thresholds keep memory that a call gave back. Without them, some processes get each result of 100 kB
+from the kernel anew, page by page, and the same function takes twice the CPU time.
 """
 
 GRACE_S = 5.0
@@ -69,13 +69,13 @@ def clean_environment(**extra: str) -> dict[str, str]:
 
     The number of threads is one, so that the linear-algebra library starts none of its own before a fork.
     """
-    kept = {name: os.environ[name] for name in _KEPT_ENVIRONMENT if name in os.environ}
+    inherited = {name: os.environ[name] for name in _INHERITED if name in os.environ}
     threads = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
-    return {**kept, **threads, **extra}
+    return {**inherited, **threads, **extra}
 
 
 def workers_environment() -> dict[str, str]:
-    """The environment of workers: that of any process of ours, equal hashes, and a heap that is in no moods."""
+    """The environment of workers: that of our other processes, with equal hashes and a steady heap."""
     return clean_environment(PYTHONHASHSEED="0", GLIBC_TUNABLES=_TUNABLES)
 
 
@@ -84,8 +84,8 @@ def interpreter_paths() -> list[str]:
     prefixes = {sys.prefix, sys.base_prefix, sys.exec_prefix, sys.base_exec_prefix}
     folders = [path for prefix in prefixes for path in _of_prefix(prefix)]
     libraries = os.environ.get("LD_LIBRARY_PATH", "").split(":")
-    found = [*folders, *_search_path(), *libraries, *_links(sys.executable), str(_PACKAGE)]
-    return [path for path in dict.fromkeys(found) if os.path.isabs(path)]
+    paths = [*folders, *_search_path(), *libraries, *_links(sys.executable), str(_PACKAGE)]
+    return [path for path in dict.fromkeys(paths) if os.path.isabs(path)]
 
 
 def _of_prefix(prefix: str) -> list[str]:
@@ -95,10 +95,10 @@ def _of_prefix(prefix: str) -> list[str]:
 
 def _links(path: str) -> list[str]:
     """A path, and what it leads to, link by link."""
-    found = [path]
-    while os.path.islink(found[-1]) and len(found) < _MOST_LINKS:
-        found.append(os.path.join(os.path.dirname(found[-1]), os.readlink(found[-1])))
-    return found
+    paths = [path]
+    while os.path.islink(paths[-1]) and len(paths) < _MOST_LINKS:
+        paths.append(os.path.join(os.path.dirname(paths[-1]), os.readlink(paths[-1])))
+    return paths
 
 
 def _search_path() -> list[str]:

@@ -36,7 +36,7 @@ _OUT_OF_BOUNDS = """
 """Refused at every level.
 
 The last two lines, with `_advice`, are about files that all workers read, such as the packages: who can drop their
-pages, ask which are there, or be told that somebody else reads them, can pass bits on without a file of his own.
+pages, ask which are there, or get notice that somebody else reads them, can pass bits on without a file of his own.
 """
 
 _WITHOUT_A_ROOT = """
@@ -109,7 +109,7 @@ def load(*names: str) -> list[bytes]:
     """Read filters of this machine's architecture, to be applied later, where files can be read no more.
 
     Raises:
-        OSError: there is none for this architecture.
+        OSError: this architecture has no filters.
     """
     return [(FILTERS / f"{name}.{platform.machine()}.bpf").read_bytes() for name in names]
 

@@ -1,7 +1,7 @@
 """Keeps a process from importing the parts of PyTorch that take seconds to import, until they are used.
 
-These are its compiler, and the tensors of many machines, which `torch.testing.assert_close` would import to see that
-there are none. Workers and check processes use it.
+These are its compiler, and the tensors of many machines, which `torch.testing.assert_close` would import to look
+for such tensors. Workers and check processes use it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _COMPILER = "torch._dynamo"
 _DISTRIBUTED = "torch.distributed.tensor"
 _UNWRAP = "_unwrap_dtensor_for_comparison"
 _KEPT = "__dynamo_disable"
-"""Where PyTorch keeps what to run in a function's place; found there, nothing is imported."""
+"""Where PyTorch stores what to run in place of a function; what is there is used without an import."""
 
 
 def leave_slow_imports_out() -> None:

@@ -27,7 +27,7 @@ from grader.sandbox.limits import WorkerLimits
 from grader.sandbox.messages import Targets, TryOut
 
 _LATE_MODULES = ("getpass", "xml.dom.minidom", "torch.utils.benchmark")
-_ODD_FAMILIES = (17, 38, 40)  # AF_PACKET, AF_ALG, AF_VSOCK
+_OTHER_FAMILIES = (17, 38, 40)  # AF_PACKET, AF_ALG, AF_VSOCK
 _NOWHERE = "192.0.2.1"  # reserved for documentation, RFC 5737
 _MOST_DISK = 1 << 30
 _DAEMON_S = 4.0
@@ -135,7 +135,7 @@ class _Probes:
         return ""
 
     def odd_sockets(self) -> str:
-        for family in _ODD_FAMILIES:
+        for family in _OTHER_FAMILIES:
             for kind in (socket.SOCK_STREAM, socket.SOCK_RAW, socket.SOCK_SEQPACKET):
                 with contextlib.suppress(OSError), socket.socket(family, kind):
                     return f"a socket of family {family} could be made"
@@ -227,15 +227,15 @@ def try_out(sandbox: Sandbox, wanted: TryOut) -> dict[str, str]:
     try:
         # As for an exercise that allows no process, which is what most of them do.
         said = _in_a_worker(sandbox, first, limits(1), lambda: json.dumps(_try_all(targets)).encode())
-        found: dict[str, str] = json.loads(said) if said else {}
+        results: dict[str, str] = json.loads(said) if said else {}
         # With processes allowed, where a sandbox allows any: else no daemon could be left, and the probe would show
         # nothing.
         left = _in_a_worker(sandbox, second, limits(8), _leave_a_daemon, leaves=True)
     except OSError as error:  # the system gave a worker when the sandbox was built, and gives none now
         return dict.fromkeys((*_NAMES, "daemons"), f"no worker could be started to try it: {error}")
     if left is None:
-        return {**found, "daemons": "a process stayed"}
-    return {**found, "daemons": "" if left == _LEFT else "its probe did not answer"}
+        return {**results, "daemons": "a process stayed"}
+    return {**results, "daemons": "" if left == _LEFT else "its probe did not answer"}
 
 
 def _in_a_worker(
@@ -292,13 +292,13 @@ def _read_all(descriptor: int, seconds: float) -> bytes | None:
 
 def _try_all(targets: Targets) -> dict[str, str]:
     """What each probe found, by name."""
-    probes, found = _Probes(targets), {}
+    probes, results = _Probes(targets), {}
     for name in _NAMES:
         try:
-            found[name] = getattr(probes, name)()
+            results[name] = getattr(probes, name)()
         except Exception as error:
-            found[name] = f"{type(error).__name__}: {error}"
-    return found
+            results[name] = f"{type(error).__name__}: {error}"
+    return results
 
 
 def _leave_a_daemon() -> bytes:

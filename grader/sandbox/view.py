@@ -75,12 +75,12 @@ class View:
         named = (*self.shown, *_SYSTEM, *_PROCESSOR, *_SETTINGS)
         places = {place for path in named for place in (path, os.path.realpath(path))}
         parts = {part for place in places if os.path.exists(place) for part in _without(place, hidden)}
-        found: list[str] = []
+        outermost: list[str] = []
         # The outermost first: what is inside a folder that is shown already need not be shown again.
         for part in sorted(parts, key=lambda path: (path.count("/"), path)):
-            if not any(part.startswith(outer + "/") for outer in found if not os.path.islink(outer)):
-                found.append(part)
-        return found
+            if not any(part.startswith(outer + "/") for outer in outermost if not os.path.islink(outer)):
+                outermost.append(part)
+        return outermost
 
 
 def _without(place: str, hidden: set[str]) -> Iterator[str]:

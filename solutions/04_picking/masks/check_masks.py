@@ -147,7 +147,7 @@ def check_no_loop(student, rng):
 
 @check("C6", category="memory", share=1, try_this="x = torch.ones(3); between(x, 0, 2), x")
 def check_x_stays(student, rng):
-    """Reads x and does not change it, but where that is asked"""
+    """Reads x and leaves it as it is, where it only reads"""
     x = rng.whole(0, 9, 4, 5, dtype=torch.float32)
     with unchanged(x, what="x"):
         picked, count = student.between(x, 2, 6), student.count_between(x, 2, 6)

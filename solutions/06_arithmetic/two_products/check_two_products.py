@@ -122,7 +122,7 @@ FUNCTIONS = ["gate", "similarity", "pair_scores"]
 
 
 def square(rng, name, size, dtype=torch.float32):
-    """Arguments for a function. All shapes fit each other, whatever is multiplied with what."""
+    """Arguments for a function. All shapes fit each other, in any order."""
     return tuple(rng.normal(size, size, dtype=dtype) for _ in range(3 if name == "pair_scores" else 2))
 
 
