@@ -1,6 +1,7 @@
 """Grading in a CI job: a checkout in, every file and line that a platform reads out.
 
 job        which course grades a checkout, what the environment says, and what the platform gets
+changes    which exercises were changed since a commit
 gather     reports of many jobs as one gradebook
 files      the files by which a platform grades, of `templates/`; the autograder of Gradescope
 """

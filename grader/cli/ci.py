@@ -54,6 +54,7 @@ def _threshold(ctx: click.Context, param: click.Parameter, value: str) -> float 
 )
 @click.option("--course", type=click.Path(path_type=Path), help="The course with its checks, outside of the checkout.")
 @options.handin
+@click.option("--changed-since", metavar="COMMIT", help="Grade only what was changed since a commit.")
 @click.option("--json", "json_path", metavar="FILE", help="Write the report as JSON.")
 @options.staff
 @options.formats()
@@ -80,6 +81,7 @@ def ci_command(
     submission: Path,
     course: Path | None,
     handin: str | None,
+    changed_since: str | None,
     json_path: str | None,
     staff: bool,
     formats: tuple[tuple[str, str], ...],
@@ -111,7 +113,7 @@ def ci_command(
         hidden=hidden,
         folder=platform.folder_of(checkout.folder),
     )
-    plan, handed_in = _plan(checkout, names, handin, author or platform.author, setup)
+    plan, handed_in = _plan(checkout, names, handin, changed_since, author or platform.author, setup)
     say(*_notes(checkout, plan, handed_in))
     write = partial(write_files, json_path=json_path, formats=formats, options=choices, staff=staff)
     report = grade_checkout(plan, handed_in, write, lambda graded: say(f"graded {graded.exercise.id}"))
@@ -137,9 +139,10 @@ def _with_secret(setup: Setup, seed: int | None, file: Path | None) -> Setup:
 
 
 def _plan(
-    checkout: Checkout, names: tuple[str, ...], handin: str | None, author: str, setup: Setup
+    checkout: Checkout, names: tuple[str, ...], handin: str | None, since: str | None, author: str, setup: Setup
 ) -> tuple[RunPlan, Submission]:
     """What is graded, and what was handed in."""
+    from grader.ci.changes import changed_exercises
     from grader.course.names import find_exercises
     from grader.grading.plan import RunPlan
     from grader.intake.collect import collect_one
@@ -149,6 +152,9 @@ def _plan(
     exercises = options.exercises_in(options.handin_of(course, handin), course.exercises)
     exercises = [exercise for exercise in exercises if not wanted or exercise.id in wanted]
     handed_in = collect_one(checkout.folder, course.exercises, exercises, author or checkout.folder.name)
+    if since is not None:
+        changed = changed_exercises(checkout, handed_in, since)
+        exercises = [exercise for exercise in exercises if exercise in changed]
     return RunPlan(course, exercises, setup, handin=handin), handed_in
 
 
@@ -161,6 +167,8 @@ def _notes(checkout: Checkout, plan: RunPlan, submission: Submission) -> Iterato
     for exercise in plan.exercises:
         if notes := submission.notes.get(exercise.id):
             yield log_line(f"{exercise.id}: {'; '.join(notes)}")
+    if not plan.exercises:
+        yield "No exercise has changed, so nothing is graded."
 
 
 @click.command("init-ci")

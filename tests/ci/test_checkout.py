@@ -1,17 +1,21 @@
-"""A student's checkout: which course grades it, what of it does not count."""
+"""A student's checkout: which course grades it, what changed, what of it does not count."""
 
 from __future__ import annotations
 
+import json
 import shutil
+import subprocess
+import zipfile
 from pathlib import Path
 
 import pytest
 from support import COURSES
 
-from grader.ci.job import open_checkout
+from grader.ci.changes import changed_exercises
+from grader.ci.job import Checkout, open_checkout
 from grader.intake.collect import collect_one
 from grader.model import Course
-from grader.model.errors import CourseError
+from grader.model.errors import CourseError, GraderError
 from grader.student.given import start
 
 DOUBLE = Path("exercises/01_basics/double/double.py")
@@ -19,10 +23,29 @@ DOUBLE = Path("exercises/01_basics/double/double.py")
 
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
-    """A student's copy of the pretend course, without its solutions."""
+    """A student's copy of the pretend course, without its solutions, under version control."""
     folder = tmp_path / "mémoire" / "hw"
     shutil.copytree(COURSES / "tiny", folder, ignore=shutil.ignore_patterns("solutions"))
+    git(folder, "init", "-q")
+    git(folder, "add", ".")
+    git(folder, "commit", "-q", "-m", "as given")
     return folder
+
+
+def git(folder: Path, *words: str) -> None:
+    who = ("-c", "user.name=a", "-c", "user.email=a@b.invalid", "-c", "commit.gpgsign=false")
+    subprocess.run(["git", *who, *words], cwd=folder, check=True, capture_output=True)
+
+
+def commit(folder: Path) -> None:
+    git(folder, "add", ".")
+    git(folder, "commit", "-q", "-m", "x")
+
+
+def changed(checkout: Checkout, since: str = "HEAD") -> list[str]:
+    exercises = checkout.course.exercises
+    submission = collect_one(checkout.folder, exercises, exercises, "a")
+    return [exercise.id for exercise in changed_exercises(checkout, submission, since)]
 
 
 def test_the_course_is_not_the_students(home: Path, tiny: Course) -> None:
@@ -57,3 +80,90 @@ def test_a_check_that_was_changed_is_reported(home: Path, tiny: Course) -> None:
         checks.write_bytes(data)
         notes = collect_one(checkout.folder, tiny.exercises, exercises, "a").notes.get("double", ())
         assert len([note for note in notes if note.startswith("check_double.py is not the course's")]) == count
+
+
+def test_what_changed(home: Path, tiny: Course) -> None:
+    """An exercise whose file, or a module beside it, was committed otherwise."""
+    checkout = open_checkout(home, tiny.root)
+    assert changed(checkout) == []
+    for path, text in ((DOUBLE, "def double(x): return 2 * x\n"), (Path("notes.md"), "mine\n")):
+        (home / path).write_text(text)
+    commit(home)
+    assert changed(checkout, "HEAD~1") == ["double"]
+    (home / "exercises/01_basics/total/größe neu.py").write_text("one = 1\n")
+    commit(home)
+    assert changed(checkout, "HEAD~1") == ["total"]
+    assert changed(checkout, "HEAD~2") == ["double", "total"]
+
+
+def test_a_notebook_and_a_zip_that_changed(home: Path, tiny: Course) -> None:
+    """Are of their exercises, also where the zip has folders, and where a browser named the file."""
+    text = "def {}(x): return 0\n"
+    for path in (DOUBLE, DOUBLE.parents[1] / "total/total.py"):
+        (home / path).unlink()
+    commit(home)
+    cell = {"cell_type": "code", "metadata": {}, "outputs": [], "source": text.format("double")}
+    (home / "week1.ipynb").write_text(json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4}))
+    commit(home)
+    (home / "week2").mkdir()
+    with zipfile.ZipFile(home / "week2" / "hw.zip", "w") as archive:
+        archive.writestr("my work/total.py", text.format("total"))
+    commit(home)
+    checkout = open_checkout(home / "week2", tiny.root)
+    assert changed(checkout, "HEAD~1") == ["total"]
+    (home / "course.yaml").unlink()
+    checkout = open_checkout(home, tiny.root)
+    assert [changed(checkout, since) for since in ("HEAD", "HEAD~1", "HEAD~2")] == [[], ["total"], ["double", "total"]]
+    (home / "week1.ipynb").rename(home / "notes.ipynb.bak")
+    (home / "Double.py.txt").write_text(text.format("double"))
+    commit(home)
+    assert changed(checkout, "HEAD~1") == ["double"]
+
+
+def test_what_changed_and_cannot_be_read(home: Path, tiny: Course) -> None:
+    """Is graded, so that its author reads why: a file that is not a zip, a file that is too large."""
+    shutil.rmtree(home / "exercises")
+    (home / "course.yaml").unlink()
+    commit(home)
+    checkout = open_checkout(home, tiny.root)
+    (home / "hw.zip").write_bytes(b"no zip")
+    commit(home)
+    assert "double" in changed(checkout, "HEAD~1")
+    (home / "hw.zip").unlink()
+    (home / "week1").mkdir()
+    (home / "week1" / "double.py").write_bytes(b"#" * (2 << 20))
+    commit(home)
+    assert changed(checkout, "HEAD~1") == ["double"]
+
+
+def test_a_repository_runs_nothing(home: Path, tiny: Course) -> None:
+    """Programs that a student's repository names are not run: monitors, filters, differs, pagers."""
+    mark = home.parent / "ran"
+    program = home.parent / "program"
+    program.write_text(f"#!/bin/sh\ntouch '{mark}'\n")
+    program.chmod(0o755)
+    (home / ".gitattributes").write_text("*.py diff=odd filter=odd\n")
+    (home / DOUBLE).write_text("one = 1\n")
+    commit(home)
+    (home / DOUBLE).write_text("two = 2\n")
+    names = (
+        "core.fsmonitor core.pager core.sshCommand diff.external diff.odd.textconv diff.odd.command filter.odd.clean"
+    )
+    for name in names.split():
+        git(home, "config", name, str(program))
+    mark.unlink(missing_ok=True)
+    assert changed(open_checkout(home, tiny.root), "HEAD~1") == ["double"]
+    assert not mark.exists()
+
+
+def test_before_the_first_push_all_is_new(home: Path, tiny: Course) -> None:
+    """The commit of zeros, which platforms name for a new branch, stands before everything."""
+    assert changed(open_checkout(home, tiny.root), "0" * 40) == [exercise.id for exercise in tiny.exercises]
+
+
+@pytest.mark.parametrize("since", ["nowhere", "--output=x", "", "1" * 40])
+def test_a_commit_that_git_does_not_know(home: Path, tiny: Course, since: str) -> None:
+    """The message says what to do, and git never takes the name for an option."""
+    with pytest.raises(GraderError, match=r"git knows no commit .* here; fetch all of them"):
+        changed(open_checkout(home, tiny.root), since)
+    assert not (home / "x").exists()
