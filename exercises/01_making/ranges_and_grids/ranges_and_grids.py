@@ -1,0 +1,48 @@
+"""Ranges and grids
+
+`arange(start, stop, step)` counts in steps and leaves the stop out. `linspace(lo, hi, n)` has n numbers and both ends.
+You search for a learning rate in powers of ten, which `logspace` gives.
+
+    >>> evens(4), table(2, 3)
+    (tensor([0, 2, 4, 6]), tensor([[0, 1, 2],
+            [3, 4, 5]]))
+    >>> grid(0.0, 1.0, 5)
+    tensor([0.0000, 0.2500, 0.5000, 0.7500, 1.0000])
+    >>> ladder(-3, 1)
+    tensor([1.0000e-03, 1.0000e-02, 1.0000e-01, 1.0000e+00, 1.0000e+01])
+
+C1  `evens(n)` returns the first n even numbers, from 0 on, as int64.
+C2  `table(n, m)` returns 0, 1, 2 and so on in n rows of m, row by row, as int64.
+C3  `grid(lo, hi, n)` returns n float32 numbers at equal distances, from lo to hi, both included; n is at least 2.
+C4  `ladder(a, b)` returns the powers of ten from 10**a to 10**b, for ints a <= b, as float32.
+C5  `filled(n, m, value)` returns n rows of m entries that all are value: int64 for an int, float32 for a float.
+C6  `scaled_identity(n, c)` returns n rows of n float32 numbers: c on the diagonal, 0 elsewhere.
+
+n and m may be 0, but for n in C3.
+"""
+
+import torch
+
+
+def evens(n: int) -> torch.Tensor:
+    raise NotImplementedError  # TODO: 0, 2, 4, ...
+
+
+def table(n: int, m: int) -> torch.Tensor:
+    raise NotImplementedError  # TODO: 0, 1, 2, ... in n rows
+
+
+def grid(lo: float, hi: float, n: int) -> torch.Tensor:
+    raise NotImplementedError  # TODO: n numbers from lo to hi
+
+
+def ladder(a: int, b: int) -> torch.Tensor:
+    raise NotImplementedError  # TODO: powers of ten
+
+
+def filled(n: int, m: int, value: float) -> torch.Tensor:
+    raise NotImplementedError  # TODO: the same value everywhere
+
+
+def scaled_identity(n: int, c: float) -> torch.Tensor:
+    raise NotImplementedError  # TODO: c on the diagonal

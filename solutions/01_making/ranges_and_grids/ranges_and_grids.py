@@ -1,0 +1,27 @@
+"""odd but fine: detached, right_in_float64"""
+
+import torch
+
+
+def evens(n):
+    return torch.arange(0, 2 * n, 2)
+
+
+def table(n, m):
+    return torch.arange(n * m).reshape(n, m)
+
+
+def grid(lo, hi, n):
+    return torch.linspace(lo, hi, n)
+
+
+def ladder(a, b):
+    return torch.logspace(a, b, b - a + 1)
+
+
+def filled(n, m, value):
+    return torch.full((n, m), value)
+
+
+def scaled_identity(n, c):
+    return c * torch.eye(n)
