@@ -1,0 +1,39 @@
+"""The right axes
+
+A reduction such as `mean` takes dims away, and which ones is up to you. Pictures are normalized with one mean for each
+colour channel, over all pictures, rows and columns; a layer normalization looks at each vector by itself.
+
+    >>> images = torch.tensor([[[[1, 3]], [[10, 10]]], [[[5, 7]], [[10, 30]]]], dtype=torch.uint8)
+    >>> channel_stats(images)
+    (tensor([ 4., 15.]), tensor([2.2361, 8.6603]))
+    >>> layer_norm(torch.tensor([[1.0, 3.0], [5.0, 5.0]]))
+    tensor([[-1.0000,  1.0000],
+            [ 0.0000,  0.0000]])
+
+C1  `channel_stats(images)` takes pictures of shape (N, C, H, W), and returns a tuple (mean, std) of tensors of shape
+    (C,): for each channel, the mean over all pictures, rows and columns, and the standard deviation from it.
+C2  A standard deviation is the root of the mean of squared distances from the mean: divide by how many numbers there
+    are, not by one less.
+C3  `standardize(images, mean, std)` subtracts from each channel its own mean, and divides by its own std: shape
+    (N, C, H, W), also where W equals C.
+C4  `layer_norm(x)` takes shape (..., d). Each vector along the last dim gets mean 0 and standard deviation 1: subtract
+    its mean, divide by the root of its variance (as in C2) plus 1e-5.
+C5  Results are float32 for images of uint8 or float32 and for x of float32, and float64 for float64.
+C6  The arguments stay as they are. Gradients flow back to x, and the number of operations does not grow with the sizes.
+
+N, C, H, W and d are 1 or more; a std of C3 is above 0. Strides are any.
+"""
+
+import torch
+
+
+def channel_stats(images: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    raise NotImplementedError  # TODO: one mean and one std for each channel
+
+
+def standardize(images: torch.Tensor, mean: torch.Tensor, std: torch.Tensor) -> torch.Tensor:
+    raise NotImplementedError  # TODO: each channel with its own numbers
+
+
+def layer_norm(x: torch.Tensor) -> torch.Tensor:
+    raise NotImplementedError  # TODO: each vector by itself

@@ -1,0 +1,131 @@
+import torch
+
+from grader.check import (
+    check,
+    gradients,
+    is_tensor,
+    no_loop,
+    require,
+    same_dtype,
+    same_shape,
+    same_values,
+    unchanged,
+)
+
+STATS = "channel_stats(torch.arange(24.0).reshape(1, 2, 3, 4)), channel_stats(torch.ones(1, 1, 1, 1))"
+SQUARE = "standardize(torch.zeros(1, 2, 2, 2), torch.tensor([1.0, 2.0]), torch.ones(2))"
+NORM = "layer_norm(torch.tensor([1.0, 2.0, 6.0])), layer_norm(torch.zeros(2, 3, 1)).shape"
+TYPES = "channel_stats(torch.ones(1, 1, 2, 2).byte())[0].dtype, layer_norm(torch.ones(3).double()).dtype"
+
+
+def pair(result):
+    right = isinstance(result, (tuple, list)) and len(result) == 2
+    require(right, "the result of `channel_stats` is not a tuple (mean, std)")
+    return result
+
+
+def has_values(yours, expected, what):
+    is_tensor(yours, what)
+    same_shape(yours, expected, what)
+    same_values(yours, expected, what, rtol=1e-4, atol=1e-4)
+
+
+def all_pictures(rng):
+    """Pictures with sizes that all differ, with sizes that are all equal, of one pixel, and with other strides."""
+    n, h, w = rng.sizes(3, low=4)
+    for shape in ((n, 3, h, w), (n, n, n, n), (1, 2, h, 3), (n, 1, 1, 1)):
+        yield rng.whole(0, 255, *shape, dtype=torch.uint8)
+        yield rng.normal(*shape) * 9 + 50
+    yield rng.whole(0, 255, n, h, w, 3, dtype=torch.uint8).permute(0, 3, 1, 2)
+
+
+def numbers_of(images, channel):
+    return images[:, channel].double().flatten()
+
+
+@check("C1", share=3, try_this=STATS)
+def check_mean(student, rng):
+    """Takes the mean of each channel over all pictures"""
+    for images in all_pictures(rng):
+        expected = [numbers_of(images, channel).mean().item() for channel in range(images.shape[1])]
+        has_values(pair(student.channel_stats(images))[0], torch.tensor(expected), "the mean")
+
+
+@check("C2", share=3, try_this=STATS)
+def check_std(student, rng):
+    """Takes the standard deviation of each channel over all pictures"""
+    for images in all_pictures(rng):
+        channels = [numbers_of(images, channel) for channel in range(images.shape[1])]
+        expected = [((numbers - numbers.mean()) ** 2).mean().sqrt().item() for numbers in channels]
+        has_values(pair(student.channel_stats(images))[1], torch.tensor(expected), "the std")
+
+
+@check("C3", share=3, try_this=SQUARE)
+def check_standardize(student, rng):
+    """Standardizes each channel by its own numbers"""
+    for images in all_pictures(rng):
+        channels = images.shape[1]
+        mean, std = rng.normal(channels), rng.uniform(channels) + 0.5
+        parts = [(images[:, i].double() - mean[i].item()) / std[i].item() for i in range(channels)]
+        expected = torch.stack(parts, 1).float()
+        has_values(student.standardize(images, mean, std), expected, "the result of `standardize`")
+
+
+@check("C4", share=3, try_this=NORM)
+def check_layer_norm(student, rng):
+    """Normalizes vectors in tensors of 1 to 4 dims"""
+    a, b, d = rng.sizes(3)
+    for shape in ((d,), (a, d), (d, d), (a, b, d), (2, a, b, d), (a, 1)):
+        x = rng.normal(*shape) * 3 + 7
+        rows = [row - row.mean() for row in x.double().reshape(-1, shape[-1])]
+        expected = torch.stack([row / (row.square().mean() + 1e-5).sqrt() for row in rows]).reshape(shape).float()
+        has_values(student.layer_norm(x), expected, "the result of `layer_norm`")
+
+
+@check("C4", share=1, try_this="layer_norm(torch.tensor([1.0, 1.001])), layer_norm(torch.ones(4))")
+def check_small_variance(student, rng):
+    """Adds 1e-5 to the variance, under the root"""
+    x = rng.normal(4, 6) * 2e-3
+    rows = [row - row.mean() for row in x.double()]
+    expected = torch.stack([row / (row.square().mean() + 1e-5).sqrt() for row in rows]).float()
+    has_values(student.layer_norm(x), expected, "the result of `layer_norm`")
+
+
+@check("C5", category="dtype", share=2, try_this=TYPES)
+def check_dtype(student, rng):
+    """Gives float32, and float64 for float64"""
+    for given, expected in ((torch.uint8, torch.float32), (torch.float32,) * 2, (torch.float64,) * 2):
+        images = rng.whole(0, 9, 2, 3, 4, 5, dtype=given)
+        mean, std = (torch.ones(3, dtype=expected) for _ in range(2))
+        found = (*pair(student.channel_stats(images)), student.standardize(images, mean, std))
+        for result in found:
+            is_tensor(result, "a result")
+            same_dtype(result, expected, "a result")
+    for dtype in (torch.float32, torch.float64):
+        same_dtype(student.layer_norm(rng.normal(3, 4, dtype=dtype)), dtype, "the result of `layer_norm`")
+
+
+@check("C6", category="memory", share=1, try_this="x = torch.tensor([1.0, 3.0]); layer_norm(x); print(x)")
+def check_arguments_stay(student, rng):
+    """Leaves the arguments as they are"""
+    images, x = rng.normal(2, 3, 4, 5), rng.normal(3, 4)
+    mean, std = rng.normal(3), rng.uniform(3) + 0.5
+    with unchanged(images, mean, std, x, what="an argument"):
+        results = student.channel_stats(images), student.standardize(images, mean, std), student.layer_norm(x)
+    require(None not in results, "a result is None (is a `return` missing?)")
+
+
+@check("C6", category="gradient", share=1, try_this="layer_norm(torch.rand(3, requires_grad=True)).requires_grad")
+def check_gradient(student, rng):
+    """Lets gradients through layer_norm"""
+    gradient = gradients(student.layer_norm, rng.normal(3, 3))[0]
+    require(gradient is not None, "no gradient reaches x: its numbers left PyTorch on the way")
+
+
+@check("C6", category="performance", share=1, try_this="look for a `for` over pictures, channels or vectors")
+def check_no_loop(student, rng):
+    """No loop over pictures, channels or vectors"""
+    few, many = rng.normal(3, 3, 3, 3), rng.normal(60, 60, 6, 60)
+    no_loop(student.channel_stats, (few,), (many,))
+    no_loop(student.standardize, (few, torch.zeros(3), torch.ones(3)), (many, torch.zeros(60), torch.ones(60)))
+    no_loop(student.layer_norm, (rng.normal(4, 4),), (rng.normal(900, 900),))
