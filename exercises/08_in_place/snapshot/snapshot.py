@@ -1,0 +1,41 @@
+"""Snapshot
+
+While a model trains, you keep its best weights and go back to them. `w.clone()` gives memory of its own and stays in
+the graph of gradients. `w.detach()` leaves the graph and shares the memory of w. A snapshot needs both.
+
+    >>> w = torch.tensor([1.0, 2.0], requires_grad=True)
+    >>> best = snapshot(w)
+    >>> with torch.no_grad():
+    ...     w.mul_(10)
+    >>> best, restore_(w, best) is w
+    (tensor([1., 2.]), True)
+
+C1  `snapshot(w)` returns the numbers of w in memory of its own, without history: it requires no gradient.
+C2  `branch(w)` returns a copy in memory of its own that stays in the graph: gradients flow through it back to w.
+C3  `peek(w)` returns a view of w without history: it shares the memory of w and requires no gradient.
+C4  `restore_(w, saved)` writes the numbers of saved into the memory of w, and returns w. It works where w requires a
+    gradient; w still does so afterwards, and no history is recorded.
+C5  saved keeps its own memory in `restore_`: what happens to w later does not change it.
+C6  The first three leave w as it is: its numbers, `requires_grad` and `.grad`. All work where w requires a gradient,
+    where it does not, and where w is the result of a computation.
+
+w is a tensor of floats of any shape, dtype and strides; saved has the same shape and dtype.
+"""
+
+import torch
+
+
+def snapshot(w: torch.Tensor) -> torch.Tensor:
+    raise NotImplementedError  # TODO: own memory, no history
+
+
+def branch(w: torch.Tensor) -> torch.Tensor:
+    raise NotImplementedError  # TODO: own memory, in the graph
+
+
+def peek(w: torch.Tensor) -> torch.Tensor:
+    raise NotImplementedError  # TODO: the memory of w, no history
+
+
+def restore_(w: torch.Tensor, saved: torch.Tensor) -> torch.Tensor:
+    raise NotImplementedError  # TODO: write saved into w

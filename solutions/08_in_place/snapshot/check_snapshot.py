@@ -1,0 +1,113 @@
+import pytest
+import torch
+
+from grader.check import (
+    check,
+    facts,
+    is_tensor,
+    is_view_of,
+    require,
+    same_dtype,
+    same_shape,
+    same_values,
+    shares_nothing,
+)
+
+OWN = "w = torch.ones(2, requires_grad=True); s = snapshot(w); s.requires_grad, s.data_ptr() == w.data_ptr()"
+THROUGH = "w = torch.ones(2, requires_grad=True); (3 * branch(w)).sum().backward(); print(w.grad)"
+SHARED = "w = torch.ones(2, requires_grad=True); p = peek(w); p.fill_(5.0); print(w)"
+BACK = "w = torch.ones(2, requires_grad=True); restore_(w, torch.zeros(2)); print(w, w.is_leaf)"
+LATER = "s = torch.zeros(2); w = restore_(torch.ones(2), s); w.add_(1); print(s)"
+RESULT = "w = torch.ones(2, requires_grad=True) * 2; snapshot(w).requires_grad, branch(w).requires_grad"
+STAYS = "w = torch.ones(2, requires_grad=True); snapshot(w), branch(w), peek(w); print(w.requires_grad, w.grad)"
+FUNCTIONS = ["snapshot", "branch", "peek"]
+
+
+def all_weights(rng):
+    """Floats of 0 to 3 dims, of several dtypes and strides; every other one requires a gradient."""
+    a, b, c = rng.sizes(3)
+    made = [rng.normal(*shape) for shape in ((), (a,), (a, b), (b, 0), (a, b, c))]
+    made += [rng.normal(b, a, dtype=torch.float64).T, rng.normal(a, 2 * c)[:, ::2]]
+    return [w.detach().requires_grad_() if number % 2 else w for number, w in enumerate(made)]
+
+
+def looks_like(yours, w):
+    is_tensor(yours)
+    same_shape(yours, w)
+    same_values(yours.detach(), w.detach())
+    same_dtype(yours, w)
+
+
+@check("C1", category="memory", share=3, try_this=OWN)
+def check_snapshot(student, rng):
+    """Takes snapshots of weights of any shape"""
+    for w in all_weights(rng):
+        saved = student.snapshot(w)
+        looks_like(saved, w)
+        shares_nothing(saved, w, base_name="w")
+        require(not facts(saved).requires_grad, "the snapshot requires a gradient; detach it from the graph")
+
+
+@check("C2", category="gradient", share=3, try_this=THROUGH)
+def check_branch(student, probe, rng):
+    """Copies weights, and lets gradients through"""
+    for w in all_weights(rng):
+        copy = student.branch(w)
+        looks_like(copy, w)
+        shares_nothing(copy, w, base_name="w")
+    numbers, factor = rng.normal(4), rng.normal(4)
+    gradient = probe.gradient_through(student.branch, numbers, factor)
+    require(gradient is not None, "no gradient flows back to w")
+    same_values(gradient, factor, "the gradient of w")
+
+
+@check("C3", category="memory", share=3, try_this=SHARED)
+def check_peek(student, rng):
+    """Looks at weights without a copy"""
+    for w in all_weights(rng):
+        view = student.peek(w)
+        looks_like(view, w)
+        if w.numel():
+            is_view_of(view, w, base_name="w")
+        require(not facts(view).requires_grad, "the view requires a gradient; detach it from the graph")
+
+
+@check("C4", category="memory", share=3, try_this=BACK)
+def check_restore(student, probe, rng):
+    """Restores weights that require a gradient, in their own memory"""
+    for shape in ((), (5,), (3, 4)):
+        numbers, saved = rng.normal(*shape), rng.normal(*shape)
+        now, found, _ = probe.after_restoring(student.restore_, numbers, saved)
+        same_values(now, saved, "w, afterwards,")
+        same, requires, leaf, fresh, place = found
+        require(same and place, "the result is another tensor than w; write into w itself, and return it")
+        require(requires, "w requires no gradient any more")
+        require(leaf and fresh, "the write was recorded in the graph; write without gradients")
+
+
+@check("C5", category="memory", share=1, try_this=LATER)
+def check_saved_stays(student, probe, rng):
+    """Leaves saved alone, also later"""
+    numbers, saved = rng.normal(4), rng.normal(4)
+    expected = saved.clone()
+    _, _, later = probe.after_restoring(student.restore_, numbers, saved)
+    same_values(later, expected, "saved, after a change of w,")
+
+
+@check("C6", category="gradient", share=1, try_this=RESULT)
+@pytest.mark.parametrize("name", FUNCTIONS)
+def check_of_a_result(student, probe, rng, name):
+    """Works for the result of a computation"""
+    numbers = rng.normal(3, 2)
+    found, requires, shared = probe.of_a_result(getattr(student, name), numbers)
+    same_values(found, numbers)
+    require(requires is (name == "branch"), "the result is in the graph, or out of it, against the task")
+    require(shared is (name == "peek"), "the result shares memory with w, or has its own, against the task")
+
+
+@check("C6", category="gradient", share=1, try_this=STAYS)
+@pytest.mark.parametrize("name", FUNCTIONS)
+def check_w_stays(student, probe, rng, name):
+    """Leaves w, its requires_grad and its grad as they are"""
+    right = probe.stays(getattr(student, name), rng.normal(3, 2))
+    require(right is True, "w has other numbers, another `requires_grad` or another `.grad` after the call")

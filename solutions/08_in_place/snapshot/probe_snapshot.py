@@ -1,0 +1,40 @@
+"""What student code makes of a tensor in a graph. Runs beside the student's code."""
+
+import torch
+
+
+def of_a_result(function, numbers):
+    """What a function gives for the result of a computation: the result itself, and whether it is in the graph."""
+    w = numbers.clone().requires_grad_() * 1
+    result = function(w)
+    return result.detach().clone(), result.requires_grad, result.data_ptr() == w.data_ptr()
+
+
+def gradient_through(function, numbers, factor):
+    """The gradient that comes back to w through what a function gives."""
+    w = numbers.clone().requires_grad_()
+    (factor * function(w)).sum().backward()
+    return w.grad
+
+
+def after_restoring(restore_, numbers, saved):
+    """w and its facts after `restore_`, and saved after w has changed once more."""
+    w = numbers.clone().requires_grad_()
+    place = w.data_ptr()
+    result = restore_(w, saved)
+    facts = (result is w, w.requires_grad, w.is_leaf, w.grad_fn is None, w.data_ptr() == place)
+    now = w.detach().clone()
+    with torch.no_grad():
+        w.add_(1)
+    return now, facts, saved.detach().clone()
+
+
+def stays(function, numbers):
+    """Whether w keeps its numbers, `requires_grad` and `.grad`."""
+    w = numbers.clone().requires_grad_()
+    w.grad = torch.full_like(numbers, 7)
+    function(w)
+    plain = numbers.clone()
+    function(plain)
+    same = torch.equal(w.detach(), numbers) and torch.equal(plain, numbers)
+    return same and w.requires_grad and not plain.requires_grad and w.grad is not None and bool((w.grad == 7).all())
