@@ -1,0 +1,47 @@
+import torch
+
+from grader.check import check, is_tensor, raises, require, same_dtype, same_values
+
+
+@check("C1", share=1)
+def check_three_rounded(student):
+    """Rounds three numbers"""
+    result = student.to_int(torch.tensor([1.5, 2.5, -1.5]), "round")
+    is_tensor(result)
+    same_values(result, torch.tensor([2, 2, -2]))
+
+
+@check("C2", category="error", share=1)
+def check_unknown_mode(student):
+    """Refuses a mode that is not known"""
+    raises(student.to_int, torch.tensor([1.5]), "up", error=ValueError, case='the mode "up"')
+
+
+@check("C3", share=1)
+def check_two_bytes(student):
+    """Casts 0 and 255 to uint8"""
+    result = student.safe_cast(torch.tensor([0, 255]), torch.uint8)
+    is_tensor(result)
+    same_dtype(result, torch.uint8)
+    same_values(result, torch.tensor([0, 255]))
+
+
+@check("C4", category="error", share=1)
+def check_256(student):
+    """Refuses 256 for uint8"""
+    raises(student.safe_cast, torch.tensor([256]), torch.uint8, error=OverflowError, case="256 for uint8")
+
+
+@check("C5", category="memory", share=1)
+def check_same_dtype(student):
+    """Returns x itself if it has the dtype"""
+    x = torch.tensor([1, 2])
+    require(student.safe_cast(x, torch.int64) is x, "the result is another tensor than x, which has the dtype already")
+
+
+@check("C6", share=1)
+def check_half_of_two(student):
+    """Converts 1.5 and a thousand million to float16"""
+    result = student.to_half(torch.tensor([1.5, 1e9]))
+    is_tensor(result)
+    same_values(result, torch.tensor([1.5, 65504.0]))
