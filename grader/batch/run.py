@@ -95,8 +95,7 @@ def grade_batch(
 ) -> Summary:
     """Grade what was handed in, and write the reports and the gradebook.
 
-    Killed at any moment and run again, it goes on where it was; interrupted, it leaves the gradebook so far. The
-    results do not depend on `slots` and `engine`.
+    Killed and run again, it goes on where it was. The results do not depend on `slots` and `engine`.
 
     Args:
         plan: what is graded. Its secret is the batch's own, which is stored in `out`.
