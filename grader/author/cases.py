@@ -211,12 +211,6 @@ def cases_of(exercise: Exercise, checks: Sequence[Check], seeds: int, problems: 
     return []
 
 
-def about_how_many(exercise: Exercise, seeds: int) -> int:
-    """About how many runs prove an exercise, before any of its files is read: as if it had two functions."""
-    known = seeds * (1 + len(exercise.right)) + min(seeds, _WRONG_SEEDS) * len(exercise.wrong)
-    return known + 2 * len(UNUSUAL) + len(CONSTANTS)
-
-
 def _right_cases(exercise: Exercise, seeds: int, problems: list[str]) -> Iterator[Case]:
     """The starter once; with each seed the reference, which is proved like any other right answer, and the others."""
     if exercise.starter.is_file():

@@ -36,7 +36,7 @@ def proof_lines(proofs: Sequence[Proof], broken: Sequence[str] = ()) -> Iterator
     yield ""
     for problem in problems:
         yield from _wrapped(problem)
-    yield "All of it holds." if not problems else f"{counted(len(problems), 'problem')} to fix."
+    yield "No problems found." if not problems else f"{counted(len(problems), 'problem')} to fix."
 
 
 def _table(proofs: Sequence[Proof]) -> Iterator[str]:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 
-from grader.author.cases import Case, about_how_many, cases_of
+from grader.author.cases import Case, cases_of
 from grader.author.judge import Proof, judge
 from grader.author.text import collecting_problem, course_problems, source_problems, text_problems
 from grader.course.answers import read_answer
@@ -28,7 +28,6 @@ from grader.model.errors import CourseError
 from grader.model.messages import Collected, Setup
 from grader.model.score import counted
 
-_RUNS_FOR_A_LANE = 40
 _SETTLED = {Verdict.PASSED, Verdict.FAILED, Verdict.CRASHED, Verdict.ERROR, Verdict.SKIPPED, Verdict.NOT_RUN}
 
 
@@ -60,9 +59,8 @@ def verify(
     """
     ready, proofs = read_checks(exercises)
     if ready:
-        # A lane costs as much as many short runs: it has PyTorch to import.
-        runs = sum(about_how_many(item, seeds) for item in ready)
-        with open_lanes(ready, setup, slots or min(lanes_here(), 1 + runs // _RUNS_FOR_A_LANE)) as lanes:
+        # A lane costs as much as many short runs, since it imports PyTorch.
+        with open_lanes(ready, setup, slots or min(lanes_here(), 1 + len(ready))) as lanes:
             proofs += Prover(course, setup, store, seeds, say, ran).prove(lanes, ready)
     return sorted(proofs, key=lambda proof: exercises.index(proof.exercise))
 

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
-from concurrent.futures import Future
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from grader.batch.book import Out, no_room_reported, report_of, reports
 from grader.batch.journal import Journal, Shard, open_run
 from grader.grading.diagnosis import Known
-from grader.grading.lanes import Engine, Lanes, open_lanes
+from grader.grading.lanes import Engine, open_lanes
 from grader.grading.outcomes import is_broken
-from grader.grading.plan import Finished, Result, RunPlan, Work
+from grader.grading.plan import Finished, RunPlan, Work
 from grader.grading.schedule import schedule
 from grader.intake.collect import collect
 from grader.intake.handed import Handed, Intake, Unmatched
@@ -96,8 +95,7 @@ def grade_batch(
 ) -> Summary:
     """Grade what was handed in, and write the reports and the gradebook.
 
-    Killed at any moment and run again, it goes on where it was; interrupted, it leaves the gradebook so far. The
-    results do not depend on `slots` and `engine`.
+    Killed and run again, it goes on where it was. The results do not depend on `slots` and `engine`.
 
     Args:
         plan: what is graded. Its secret is the batch's own, which is stored in `out`.
@@ -127,7 +125,7 @@ def grade_batch(
             opened = engine(replace(plan, exercises=batch.chosen))
         else:
             hidden, known = (intake.root, intake.source, out), Known(plan.setup, journal)
-            opened = _sound_lanes(open_lanes(batch.chosen, plan.setup, slots, hidden=hidden, known=known))
+            opened = open_lanes(batch.chosen, plan.setup, slots, hidden=hidden, known=known, strict=True)
         with opened as lanes:
             try:
                 batch.run(lanes)
@@ -151,43 +149,6 @@ def _refuse_another_course(plan: RunPlan, journal: Journal, out: Path) -> None:
     if graded and graded.isdisjoint(known):
         names = ", ".join(sorted(graded)[:3])
         raise CourseError(f"--out: {out} has the results of another course ({names}); name another folder")
-
-
-@contextmanager
-def _sound_lanes(opened: AbstractContextManager[Lanes]) -> Iterator[Engine]:
-    with opened as lanes:
-        yield _SoundLanes(lanes)
-
-
-class _SoundLanes:
-    """Lanes that grade nothing if the checks of an exercise cannot be read: that would be broken for everybody."""
-
-    def __init__(self, lanes: Lanes) -> None:
-        self._lanes = lanes
-        self._are_sound = False
-
-    @property
-    def slots(self) -> int:
-        """How many works are graded at once."""
-        return self._lanes.slots
-
-    def submit(self, work: Work) -> Future[Result]:
-        """Have one exercise graded.
-
-        Raises:
-            CourseError: the checks of an exercise cannot be read.
-        """
-        if not self._are_sound and (problems := self._lanes.collected().problems):
-            last = {id: problem.strip().splitlines()[-1].removeprefix("E").strip() for id, problem in problems.items()}
-            remedy = "fix them (grade verify shows the line), then run the same command again"
-            raise CourseError(
-                *(
-                    f"{id}: its checks cannot be read ({why}), so nothing is graded; {remedy}"
-                    for id, why in last.items()
-                )
-            )
-        self._are_sound = True
-        return self._lanes.submit(work)
 
 
 @dataclass

@@ -23,7 +23,7 @@ class Gathered:
     Attributes:
         reports: the latest of each author, by author.
         older: files of reports in whose place a later one of the same author counts.
-        unread: of each file that is not a report, why not.
+        unread: why a file is not a report, for each such file.
     """
 
     reports: tuple[ReportFile, ...]
@@ -69,7 +69,7 @@ def gather(folder: Path) -> Gathered:
             continue
         try:
             if path.stat().st_size > _LARGEST:
-                raise CourseError(f"{path.as_posix()} is no report: it is larger than any")
+                raise CourseError(f"{path.as_posix()} is not a report: it is larger than {_LARGEST // 1_000_000} MB")
             report = read_report(path)
         except CourseError as error:
             unread.append("; ".join(error.problems))
@@ -83,7 +83,7 @@ def gather(folder: Path) -> Gathered:
             older.append(before[0])
         latest[report.author] = path, report
     if not latest:
-        raise CourseError(f"{folder} has no report: files are expected that grade ci --json or grade --json wrote")
+        raise CourseError(f"{folder} has no report; expected files that grade ci --json or grade --json wrote")
     if len(courses) > 1:
         names = ", ".join(sorted(courses))
         raise CourseError(f"{folder} has reports of several courses ({names}); put those of each into its own folder")

@@ -186,38 +186,33 @@ def grade_checkout(
         StartError: a process of ours did not start.
         ConfinementError: student code cannot be confined as well as the set-up requires.
     """
-    done: list[Finished] = []
-    running: dict[str, Finished] = {}
-    heard: defaultdict[str, dict[str, Outcome]] = defaultdict(dict)  # of each exercise, its checks' last outcomes
+    latest: dict[str, Finished] = {}  # of each exercise
+    outcomes: defaultdict[str, dict[str, Outcome]] = defaultdict(dict)  # of each exercise, the last of each check
     works = {exercise.id: Work(plan, exercise, submission) for exercise in plan.exercises}
-    written, rest_ends = 0, 0.0
-    news = 0  # counts what happened; one number, as `hear` is called in another thread
+    has_news, rest_ends = False, 0.0
 
     def on_finished(one: Finished) -> None:
-        nonlocal news
-        running.pop(one.work.exercise.id, None)
-        done.append(one)
+        nonlocal has_news
+        latest[one.work.exercise.id], has_news = one, True
         if one.graded.checks:
             on_exercise(one.graded)
-        news += 1
         write_news()
 
-    def hear(exercise: Exercise, outcome: Outcome, checks: Sequence[Check]) -> None:
-        nonlocal news
-        heard[exercise.id][outcome.check] = outcome
-        graded = graded_so_far(exercise, submission, checks, list(heard[exercise.id].values()))
-        running[exercise.id] = Finished(works[exercise.id], Result(graded), final=False)
-        news += 1
+    def hear(exercise: Exercise, outcome: Outcome, checks: Sequence[Check]) -> None:  # in another thread
+        nonlocal has_news
+        outcomes[exercise.id][outcome.check] = outcome
+        graded = graded_so_far(exercise, submission, checks, list(outcomes[exercise.id].values()))
+        latest[exercise.id], has_news = Finished(works[exercise.id], Result(graded), final=False), True
 
     def write_news() -> None:
-        nonlocal written, rest_ends
+        nonlocal has_news, rest_ends
         began = time.monotonic()
-        if news != written and began >= rest_ends:
-            written = news
-            write(report_of(plan, submission, [*done, *running.values()]))
+        if has_news and began >= rest_ends:
+            has_news = False
+            write(report_of(plan, submission, list(latest.values())))
             rest_ends = time.monotonic() + _REST * (time.monotonic() - began)
 
-    write(report_of(plan, submission, done))  # a place that cannot be written is reported before all else
+    write(report_of(plan, submission, []))  # a place that cannot be written is reported before all else
     hidden, known = (submission.root,) if submission.root else (), Known(plan.setup)
     with open_lanes(plan.to_run(submission), plan.setup, hidden=hidden, known=known) as lanes:
         lanes.hear = hear

@@ -17,6 +17,7 @@ from grader.grading.diagnosis import Known, diagnose, traces_in
 from grader.grading.outcomes import as_handed_in, broken, graded_from, is_inconclusive, lost_points
 from grader.grading.plan import Result, RunPlan, Work
 from grader.model import Check, Device, Exercise, GradedExercise, Outcome, Submission, Verdict
+from grader.model.errors import CourseError
 from grader.model.messages import Collected, Level, Part, Setup, Start
 from grader.runner.lane import Lane, Run, Watch
 from grader.runner.pool import Pool, cores, open_pool
@@ -62,11 +63,12 @@ class Lanes:
         hear: receives each outcome of a check as it comes, in the lane's thread.
     """
 
-    def __init__(self, pool: Pool, known: Known | None) -> None:
+    def __init__(self, pool: Pool, known: Known | None, *, strict: bool = False) -> None:
         self.slots = pool.slots
         self.known = known
         self.hear: Hear = lambda exercise, outcome, checks: None
         self._pool = pool
+        self._strict = strict
         self._stopped: Submission | None = None
         self._changed: Sequence[Exercise] | None = None
         self._collected: weakref.WeakKeyDictionary[Lane, Sequence[Exercise]] = weakref.WeakKeyDictionary()
@@ -114,7 +116,11 @@ class Lanes:
         return lane.collected
 
     def _grade(self, work: Work, lane: Lane) -> Result:
-        self._collect(lane)
+        problems = self._collect(lane).problems
+        if self._strict and problems:
+            last = {id: problem.strip().splitlines()[-1].removeprefix("E").strip() for id, problem in problems.items()}
+            remedy = "fix them (grade verify shows the line), then run the same command again"
+            raise CourseError(*(f"{id}: its checks cannot be read ({why}); {remedy}" for id, why in last.items()))
         if self._stopped is work.submission:
             return Result(graded_from(work.exercise, lane.checks_of(work.exercise), []))
         result = grade_exercise(work, lane, self.known, self.hear)
@@ -132,6 +138,7 @@ def open_lanes(
     hidden: Sequence[Path] = (),
     known: Known | None = None,
     watch: Watch | None = None,
+    strict: bool = False,
 ) -> Iterator[Lanes]:
     """Lanes for exercises. Nothing is started before there is work.
 
@@ -141,12 +148,13 @@ def open_lanes(
         slots: how many lanes.
         hidden: folders that student code may not see, besides those of the course.
         known: how known wrong answers behave; None if nothing is diagnosed.
+        strict: whether nothing is graded if the checks of an exercise cannot be read: works raise a `CourseError`.
         watch: receives what a lane waits for, by its title, and for how many seconds; it may raise.
     """
     with open_pool(exercises, setup, slots, hidden) as pool:
         if watch is not None:
             pool.watch = watch
-        yield Lanes(pool, known)
+        yield Lanes(pool, known, strict=strict)
 
 
 def lanes_here() -> int:

@@ -25,8 +25,7 @@ from grader.model import Exercise
 _MAGIC = re.compile(r"[%!?]|[\w, .\[\]]+=\s*[%!]|.*\?$")  # of a line without blanks at its ends
 _BODY_COUNTS = ("%%time", "%%timeit", "%%capture", "%%prun")
 _HEADING = re.compile(r"^ {0,3}(#{1,6})[ \t]+(.{1,200})$", re.MULTILINE)
-_COMMENT_SIGNS = "#%| \t"
-_WORD = re.compile(r"[\w-]+")
+_COMMENT = re.compile(r"#[#%| \t]*(?:exercise[: \t]+)?([\w-]+)[#%|: \t]*", re.IGNORECASE)  # exercise: double
 _LONGEST_COMMENT = 200
 _MOST_CELLS = 1000
 _MOST_HEADINGS = 20
@@ -120,13 +119,8 @@ def _own_exercise(cell: Mapping[str, object], text: str, exercises: Sequence[Exe
     words = [str(tag).rsplit(":", 1)[-1] for tag in tags] if isinstance(tags, list) else []
     words += [str(nbgrader.get("grade_id"))] if isinstance(nbgrader, dict) else []
     first = text.strip().split("\n", 1)[0]
-    if first.startswith("#") and len(first) <= _LONGEST_COMMENT:
-        word = first.strip(_COMMENT_SIGNS)
-        after = word[len("exercise") :]
-        if word.lower().startswith("exercise") and after[:1] in (" ", ":", "\t"):
-            word = after
-        word = word.strip(": \t")
-        words += [word] if _WORD.fullmatch(word) else []
+    if len(first) <= _LONGEST_COMMENT and (comment := _COMMENT.fullmatch(first)):
+        words.append(comment[1])
     return next(filter(None, (called(word, exercises) for word in words)), "")
 
 

@@ -141,7 +141,7 @@ def test_losses_by_rule(exercise: Exercise) -> None:
     proof = Proof(exercise, losses=[loss])
     assert [line.split() for line in loss_lines([proof])][1] == ["01-1", "triples", "4.25", "C1,C4", "4", "C2", "0.25"]
     assert "6 % of the points that wrong answers lose are for rules that they obey" in proof_lines([proof])
-    assert list(proof_lines([Proof(exercise)]))[2:] == ["", "All of it holds."]
+    assert list(proof_lines([Proof(exercise)]))[2:] == ["", "No problems found."]
 
 
 def test_what_is_held_back_is_lost_on_the_rule_that_is_broken(exercise: Exercise) -> None:
@@ -170,7 +170,7 @@ def test_the_file_may_say_why(exercise: Exercise) -> None:
     assert problems_of(exercise, ("C1", "C2"), C1=500, C2=300) == []
     assert problems_of(exercise, ("C9",), C1=500) == [f"{WHERE}: breaks: there is no rule C9; the rules are C1, C2, C3"]
     assert problems_of(exercise, ("C2",), C1=500) == [
-        f"{WHERE}: breaks: it loses nothing on C2; remove that, or write a check which sees it"
+        f"{WHERE}: breaks: it loses nothing on C2; remove that, or write a check that notices it"
     ]
     assert problems_of(exercise, ("C3",), C1=500) == []  # which could not be decided here
 
@@ -188,7 +188,7 @@ def test_luck_is_reported_with_a_seed_for_each_verdict(exercise: Exercise) -> No
     """The sentence names the answer, the check, and how to see both."""
     assert with_verdicts(exercise, "wrong", Verdict.FAILED, Verdict.FAILED, Verdict.PASSED) == [
         f"{WHERE}: it passes check_large with --seed 2 and not with --seed 0, so that luck decides what it earns; draw "
-        "inputs which always show the mistake, or never"
+        "inputs that always show the mistake, or never"
     ]
 
 
@@ -216,7 +216,7 @@ def test_two_that_behave_alike_are_reported(exercise: Exercise) -> None:
     """The sentence names both, what a student would read, and what to do; of three, no sentence would be read."""
     assert notes(exercise, {"a.py": ("yours  3", "yours  4"), "b.py": ("yours  3", "yours  4")}) == [
         f"{FOLDER}/wrong: a.py, b.py behave alike with every seed, so that a student with one of these mistakes reads "
-        "both sentences; merge them, or add a check which tells them apart"
+        "both sentences; merge them, or add a check that distinguishes them"
     ]
     (note,) = notes(exercise, dict.fromkeys(("a.py", "b.py", "c.py"), ("yours  3",)))
     assert "reads none of their sentences" in note

@@ -189,7 +189,6 @@ PROBE = '''\
 
 from contextlib import redirect_stdout
 from io import StringIO
-
 import torch
 
 

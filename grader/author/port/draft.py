@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from grader.author.port.plain import Plain, read_plain, undefined
 from grader.author.port.rewrite import CHECK, WORDS, Rewriter, with_helpers
-from grader.author.port.text import Edits, Item, assembled, closure, first_line, imports_of, items_of
+from grader.author.port.text import HELPERS, Edits, Item, assembled, closure, first_line, imported, items_of
 from grader.lint import findings
 from grader.lint.scope import Function, Source, parameters
 
@@ -19,13 +19,14 @@ _GRADIENTS = {"backward", "grad"}
 """Attributes that show that a test looks at gradients, which do not cross."""
 _STAYS = re.compile(r"`(recwarn|caplog|capfd|mocker|pytest\.(skip|xfail))|no error arrives|no_grad|inference_mode")
 """Findings for which a probe is no remedy."""
-_PROBE_IMPORTS = {
-    "TemporaryDirectory": ("tempfile", "TemporaryDirectory"),
-    "Path": ("pathlib", "Path"),
-    "redirect_stdout": ("contextlib", "redirect_stdout"),
-    "StringIO": ("io", "StringIO"),
-    "pytest": ("pytest", ""),
-}
+_PROBE_IMPORTS = """
+from contextlib import redirect_stdout
+from io import StringIO
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+"""
 _NO_EXAMPLE = '# TODO: add try_this="...", a call that a student can try, which is not a hidden input\n'
 
 
@@ -68,12 +69,11 @@ class Port:
         self._plain = read_plain(text, {item.name for item in items_of(reference)} if reference else ())
         self._tests = self._plain.tests
         self._rewriter = Rewriter(self._plain)
-        self._imports = {**self._plain.imports, **{word: ("grader.check", word) for word in WORDS}}
-        code = "\n\n".join(filter(None, map(self._rewriter.for_checks, self._plain.items)))
-        whole = with_helpers(assembled("", items_of(code), self._imports))
+        helpers = [f"{HELPERS}{word}" for word in WORDS]
+        code = "\n\n".join([*helpers, *filter(None, map(self._rewriter.for_checks, self._plain.items))])
+        whole = with_helpers(code)
         self._beside = list(self._that_need_a_probe(whole))
-        imports = (ast.Import, ast.ImportFrom, ast.Expr)
-        self._items = [item for item in items_of(whole) if not isinstance(item.node, imports)]
+        self._items = items_of(whole)
         self._names = list(dict.fromkeys(name for test in self._tests for name in self._named(test)))
 
     def draft(self, title: str) -> Draft:
@@ -128,14 +128,14 @@ class Port:
                 text = self._rewriter.calls_probe(test, item.text) if test in self._beside else item.text
                 items += items_of(above + text.replace(CHECK, f"@check({json.dumps(self._rule(test))})\n", 1))
                 wanted.add(item.name)
-        text = assembled(docstring, closure(items, wanted), self._imports)
+        text = assembled(docstring, closure(items, wanted))
         return with_todos(text, of_checks=True) if tests else ""
 
     def _probe(self) -> str:
-        items = closure(self._plain.items, [test.name for test in self._beside])
-        code = "\n\n".join(filter(None, map(self._rewriter.for_probe, items)))
-        text = assembled("Runs beside the student's code.", items_of(code), {**_PROBE_IMPORTS, **self._plain.imports})
-        return with_todos(text, of_checks=False) if items else ""
+        items = closure(self._plain.items, names := [test.name for test in self._beside])
+        code = items_of("\n\n".join([_PROBE_IMPORTS, *filter(None, map(self._rewriter.for_probe, items))]))
+        wanted = closure(code, map(self._rewriter.name_in_probe, names))
+        return with_todos(assembled("Runs beside the student's code.", wanted), of_checks=False) if items else ""
 
 
 # -- what a student is to write ----------------------------------------------------------------------------------------
@@ -161,7 +161,8 @@ def stubs_of(plain: Plain, names: Sequence[str], reference: str) -> tuple[dict[s
     code = [_emptied(written[name]) if name in written else _guessed(plain, name) for name in names]
     items = items_of("\n\n".join(code))
     calls = {item.name: _call(item.node) for item in items}
-    return calls, assembled(DOCSTRING, items, imports_of(known))
+    imports = [item for item in known if imported(item.node)]
+    return calls, assembled(DOCSTRING, closure([*imports, *items], names))
 
 
 def _call(node: ast.stmt) -> str:

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
-from grader.author.port.text import Item, first_line, imports_of, items_of
+from grader.author.port.text import Item, first_line, imported, items_of
 from grader.lint.scope import Function
 from grader.model.errors import CourseError
 
@@ -26,14 +26,12 @@ class Plain:
     """A plain pytest file.
 
     Attributes:
-        items: its statements, without imports; methods of test classes are functions.
-        imports: what its names are imported as, without those of student code.
+        items: its statements, without imports of student code; methods of test classes are functions.
         names: the student's names: as the file has them, and as the task has them.
         modules: what the student's modules are called.
     """
 
     items: tuple[Item, ...]
-    imports: Mapping[str, tuple[str, str]]
     names: Mapping[str, str]
     modules: frozenset[str]
 
@@ -66,7 +64,7 @@ def read_plain(text: str, defined: Collection[str] = ()) -> Plain:
         items = items_of(text)
     except (SyntaxError, ValueError) as error:
         raise CourseError(f"the test file is not valid Python ({error}); fix it first") from None
-    imports = imports_of(items)
+    imports = {name: origin for item in items for name, origin in imported(item.node).items()}
     items = items_of("\n\n".join(_flat(item) for item in items if _stays(item)))
     names, modules = dict[str, str](), set[str]()
     for name, (module, inner) in imports.items():
@@ -75,14 +73,13 @@ def read_plain(text: str, defined: Collection[str] = ()) -> Plain:
             continue
         if inner == "*":
             tree = ast.Module([item.node for item in items], [])
-            names |= {unknown: unknown for unknown in undefined(tree) - imports.keys()}
+            names |= {unknown: unknown for unknown in undefined(tree)}
         elif not inner or module.strip(".") == "":
             modules.add(name)
         else:  # an adapter's name is the student's name with "run_" before it
             is_adapter = parts[-1] == "adapters" and inner not in defined
             names[name] = inner.removeprefix("run_") if is_adapter else inner
-    libraries = {name: origin for name, origin in imports.items() if origin[0].split(".")[0] in _LIBRARIES}
-    plain = Plain(tuple(items), libraries, names, frozenset(modules))
+    plain = Plain(tuple(items), names, frozenset(modules))
     if not plain.tests:
         raise CourseError("the file has no tests: functions named test_...")
     if not any(True for item in plain.items for _ in plain.students(item.node)):
@@ -91,9 +88,11 @@ def read_plain(text: str, defined: Collection[str] = ()) -> Plain:
 
 
 def _stays(item: Item) -> bool:
-    """Whether a statement is anything but an import, a text, or what runs the file as a program."""
+    """Whether a statement is anything but an import of student code, a text, or what runs the file as a program."""
     match item.node:
-        case ast.Import() | ast.ImportFrom() | ast.Expr(value=ast.Constant()):
+        case ast.Import() | ast.ImportFrom():
+            return all(module.split(".")[0] in _LIBRARIES for module, _ in imported(item.node).values())
+        case ast.Expr(value=ast.Constant()):
             return False
         case ast.If(test=ast.Compare(left=ast.Name(id="__name__"))):
             return False

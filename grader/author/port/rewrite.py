@@ -37,7 +37,7 @@ class Rewriter:
 
     def __init__(self, plain: Plain) -> None:
         self.plain = plain
-        self._source = Source(ast.parse(assembled("", plain.items, plain.imports)))
+        self._source = Source(ast.parse(assembled("", plain.items)))
         self._functions = [item for item in plain.items if isinstance(item.node, Function)]
         self.fixtures = {item.name: item for item in self._functions if self._source.is_fixture(item.node)}
         others = [item for item in self._functions if item not in plain.tests and item.name not in self.fixtures]

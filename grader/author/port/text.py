@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import ast
 import itertools
-import sys
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from operator import itemgetter
 
 from grader.lint.scope import Function
 
 _Node = ast.expr | ast.stmt
 _WIDTH = 120
+HELPERS = "from grader.check import "
 
 
 class Edits:
@@ -114,6 +113,7 @@ def items_of(text: str) -> list[Item]:
         binds = {one.id for one in names if not isinstance(one.ctx, ast.Load)}
         if isinstance(node, (Function, ast.ClassDef)):
             binds = {node.name}
+        binds |= imported(node).keys()
         uses = {one.id for one in names} | {one.arg for one in ast.walk(node) if isinstance(one, ast.arg)}
         items.append(Item(node, own, frozenset(binds), frozenset(uses - binds)))
     return items
@@ -125,16 +125,14 @@ def first_line(node: ast.stmt) -> int:
     return min([node.lineno, *(one.lineno for one in decorators)])
 
 
-def imports_of(items: Iterable[Item]) -> dict[str, tuple[str, str]]:
-    """What each imported name is imported as: a module, and a name of it or ""."""
-    origins: dict[str, tuple[str, str]] = {}
-    for node in (item.node for item in items):
-        if isinstance(node, ast.Import):
-            origins |= {alias.asname or alias.name.split(".")[0]: (alias.name, "") for alias in node.names}
-        elif isinstance(node, ast.ImportFrom):
-            module = "." * node.level + (node.module or "")
-            origins |= {alias.asname or alias.name: (module, alias.name) for alias in node.names}
-    return origins
+def imported(node: ast.stmt) -> dict[str, tuple[str, str]]:
+    """What each name of an import statement is imported as: a module, and a name of it or ""."""
+    if isinstance(node, ast.Import):
+        return {alias.asname or alias.name.split(".")[0]: (alias.name, "") for alias in node.names}
+    if isinstance(node, ast.ImportFrom):
+        module = "." * node.level + (node.module or "")
+        return {alias.asname or alias.name: (module, alias.name) for alias in node.names}
+    return {}
 
 
 def closure(items: Iterable[Item], names: Iterable[str]) -> list[Item]:
@@ -147,34 +145,17 @@ def closure(items: Iterable[Item], names: Iterable[str]) -> list[Item]:
     return [items[place] for place in sorted(chosen)]
 
 
-def assembled(docstring: str, items: Sequence[Item], imports: Mapping[str, tuple[str, str]]) -> str:
-    """A file of these items, with those of the imports that they need.
-
-    Args:
-        docstring: of the file.
-        items: in their order.
-        imports: what names may be imported as.
-    """
-    names: dict[str, list[str]] = {}
-    lines = set()
-    for name in sorted({name for item in items for name in item.uses} & imports.keys()):
-        module, inner = imports[name]
-        if inner:
-            names.setdefault(module, []).append(inner if inner == name else f"{inner} as {name}")
-        else:
-            lines.add((_section(module), f"import {module}" + f" as {name}" * (module.split(".")[0] != name)))
-    lines |= {(_section(module), f"from {module} import {', '.join(sorted(inner))}") for module, inner in names.items()}
-    ordered = sorted(lines, key=lambda one: (one[0], one[1].startswith("from"), one[1]))
-    blocks = ["".join(f"{line}\n" for _, line in group) for _, group in itertools.groupby(ordered, itemgetter(0))]
-    code = "\n".join([f'"""{docstring}"""\n', *blocks])
-    large = False
-    for place, item in enumerate(items):
+def assembled(docstring: str, items: Iterable[Item]) -> str:
+    """A file of these items in their order: import statements first, those of helpers for checks last among them."""
+    blocks = {"": [f'"""{docstring}"""\n'], "imports": list[str](), HELPERS: list[str]()}
+    code, large = "", False
+    for item in items:
+        if names := imported(item.node):
+            is_helper = item.text.startswith(HELPERS)
+            blocks[HELPERS if is_helper else "imports"] += names if is_helper else [item.text]
+            continue
         before, large = large, isinstance(item.node, (Function, ast.ClassDef))
-        code += ("\n\n" if before or large else "" if place else "\n") + item.text
-    return code
-
-
-def _section(module: str) -> int:
-    """Where an import stands: Python's own first, ours last."""
-    top = module.split(".")[0]
-    return 0 if top in sys.stdlib_module_names else 2 if top in ("grader", "shared") else 1
+        code += ("\n\n" if before or large else "" if code else "\n") + item.text
+    if helpers := blocks[HELPERS]:
+        blocks[HELPERS] = [f"{HELPERS}{', '.join(sorted(helpers))}\n"]
+    return "\n".join("".join(dict.fromkeys(lines)) for lines in blocks.values() if lines) + code

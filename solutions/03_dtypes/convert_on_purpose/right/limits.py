@@ -4,7 +4,7 @@ import torch
 
 
 def to_int(x, mode):
-    functions = dict(trunc=torch.trunc, round=torch.round, floor=torch.floor, ceil=torch.ceil)
+    functions = {"trunc": torch.trunc, "round": torch.round, "floor": torch.floor, "ceil": torch.ceil}
     if (function := functions.get(mode)) is None:
         raise ValueError(mode)
     return function(x).type(torch.int64)
