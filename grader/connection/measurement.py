@@ -204,7 +204,7 @@ class PairedRun:
         args = [self._measurement.inputs(size) for _ in range(max(calls))]
         if len(args) > 1:  # a check may give one tensor for several calls; what one writes into it, no other may see
             args = [copies(*each) for each in args]
-        # Whoever makes fewer calls is given some of the arguments, and nobody can know which.
+        # The side that makes fewer calls gets some of the arguments, drawn at random.
         picked = [sorted(random.SystemRandom().sample(range(len(args)), count)) for count in calls]
         mine_in, other_in = (self._inputs([args[place] for place in places]) for places in picked)
         self._turn += 1
@@ -238,7 +238,7 @@ class PairedRun:
         )
 
     def calls_for(self, first: Sample, second: Sample) -> Calls:
-        """How many calls of each side make a sample that is long enough, as two samples of one call tell."""
+        """How many calls of each side make a sample that is long enough, estimated from two samples of one call."""
         # By the less of the two, as what was disturbed looks longer than it is, and long enough for one call.
         mine, other = first.net().least(second.net())
         most = max(1, min(_MOST_CALLS, _MOST_WEIGHT // max(1, self._weight)))
@@ -301,7 +301,7 @@ class PairedRun:
     def _call_other(self, inputs: Inputs, *, idle: bool = False) -> Timing:
         try:
             return self._other.call(inputs, idle=idle)
-        # Anything but a loss of the student's: the check is broken, and nobody loses a point for our own solution.
+        # Not the student's fault: the check is broken, and no points are lost for our own solution.
         except WorkerLost as lost:
             raise RuntimeError(f"the other side of a comparison was lost: {lost.message}") from None
 

@@ -119,7 +119,7 @@ class Ratio:
         value: the ratio of the two times.
         low: where it lies at least, by the scatter of the samples.
         high: where it lies at most.
-        limit: what was asked.
+        limit: the largest ratio that passes.
         below: True if it is at most the limit, False if it is more, None if that is not decided.
         samples: how many were counted.
         pairs: in how many pairs of workers.
@@ -227,7 +227,7 @@ class _Pairs:
         mine_s, other_s = _net(samples, self.idle or NOTHING)
         stopped = any(sample.stopped for sample in samples)
         if stopped:
-            value = max(ratios)  # the longest call tells most
+            value = max(ratios)  # the longest call is the most exact
         finished = [ratio for ratio, each in zip(ratios, self.samples, strict=True) if not each[-1].stopped]
         return Ratio(
             value=math.exp(value),
@@ -262,7 +262,7 @@ def decide(limit: float, new_pair: NewPair, out_of_time: Callable[[], bool], *, 
         pairs.take(new_pair, hopeless)
         votes = sum(map(pairs.vote, pairs.samples))
         ratio = pairs.summary(below=votes < 0)
-        # Sleep apart, the votes must agree with the median that is told, or a message would contradict its verdict.
+        # Sleep apart, the votes must agree with the reported median, or a message would contradict its verdict.
         enough = LEAD if ratio.sleeps else lead
         if (votes <= -LEAD or votes >= enough) and (ratio.waits or (ratio.value < limit) == ratio.below):
             return ratio

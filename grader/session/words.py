@@ -45,7 +45,7 @@ _CLOSED = frozenset(
         *(*ESCAPES, "other"),
     )
 )
-"""Words that every check may say."""
+"""Words that every hidden check may show."""
 
 _OWNED = re.compile(r"(?:your|the reference's|the probe) (?:`([\w.]+)`(?: object)?|(\w+)\.py)")
 _WITH_ARTICLE = re.compile(r"an? ([A-Za-z_]\w*)")
