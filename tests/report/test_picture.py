@@ -65,7 +65,7 @@ def test_wrong_cells_are_marked_by_shape() -> None:
         "| 1 | 2 |    | 1 |>3<|",
         "| 3 | 4 |    |>2<| 4 |",
         "+---+---+    +---+---+",
-        "> < marks the wrong elements",
+        "> < marks wrong elements",
     ]
     assert sentence_of(GRID) == "Wrong elements: [0, 1] is 3, expected 2; [1, 0] is 2, expected 3."
     assert [svg_of(GRID).count(f">&gt;{cell}&lt;<") for cell in "132"] == [0, 1, 1]
