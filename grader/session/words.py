@@ -64,6 +64,7 @@ Expected all tensors to be on the same device, but found at least two devices, *
 Expected all tensors to be on the same device, but got * is on *, different from other tensors on *
 Expected input batch_size (#) to match target batch_size (#).
 Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor
+Size does not match at dimension # expected index # to be no larger than self # apart from dimension #
 Sizes of tensors must match except in dimension #. Expected size # but got size # for tensor number # in the list.
 The expanded size of the tensor (#) must match the existing size (#) at non-singleton dimension #. \
  Target sizes: #.  Tensor sizes: #
@@ -87,6 +88,7 @@ index # is out of bounds for dimension # with size #
 index out of range in self
 indices should be either on * or on the same device as the indexed tensor (*)
 linalg.inv: The diagonal element # is zero, the inversion could not be completed because the input matrix is singular.
+iteration over a 0-d tensor
 list index out of range
 mat1 and mat2 must have the same dtype, but got * and *
 mat1 and mat2 shapes cannot be multiplied (# and #)
@@ -100,10 +102,13 @@ one of the variables needed for gradient computation has been modified by an inp
 only one element tensors can be converted to Python scalars
 operands could not be broadcast together with shapes # #
 result type * can't be cast to the desired output type *
+setStorage: sizes #, strides #, storage offset #, and itemsize # requiring a storage size of # are out of bounds for \
+storage of size #
 shape '#' is invalid for input of size #
 size mismatch, got input #, mat #, vec #
 stack expects each tensor to be equal size, but got # at entry # and # at entry #
 stack expects a non-empty TensorList
+step must be greater than zero
 string index out of range
 tensors used as indices must be long, int, byte or bool tensors
 torch.cat(): expected a non-empty list of Tensors
@@ -111,6 +116,8 @@ torch.linalg.solve: The solver failed because the input matrix is singular.
 too many indices for tensor of dimension #
 too many values to unpack (expected #)
 tuple index out of range
+unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory location. \
+Please clone() the tensor before performing the operation.
 unsupported operand type(s) for *: '*' and '*'
 view size is not compatible with input tensor's size and stride (at least one dimension spans across two contiguous \
 subspaces). Use .reshape(...) instead.
@@ -120,6 +127,10 @@ subspaces). Use .reshape(...) instead.
 '*' object is not callable
 '*' object is not iterable
 '*' object is not subscriptable
+*() got an unexpected keyword argument '*'
+*() missing # required positional argument: '*'
+*() missing # required positional arguments: "*"
+*() takes # positional arguments but # were given
 *() arg is an empty sequence
 * only supports boolean masks, but got mask with dtype *
 *(): Expected dtype int32/int64 for index
