@@ -208,7 +208,8 @@ class CheckItem(pytest.Item):
                 _skip(f"{graded.exercise.file_name} is not started")
             return
         # What cannot be judged is told once, by the check that is the cause; that one fails.
-        if not verdict.decided or (verdict is Verdict.SKIPPED and row is not Told.of(graded.checks).cause):
+        waits = verdict in (Verdict.ERROR, Verdict.SKIPPED) and row is not Told.of(graded.checks).cause
+        if not verdict.decided or waits:
             _skip(message or verdict.value.replace("_", " "))
         if graded.output:  # of all checks that ran: which of them printed it is not known
             self.add_report_section("call", "stdout", for_terminal(graded.output))
