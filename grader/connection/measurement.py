@@ -52,7 +52,7 @@ _MOST_CALLS = 32
 _MOST_WEIGHT = 8 << 20
 """What is sent to a worker or comes from it at once, in bytes; one call alone may be more."""
 
-_MOST_AWAY_S = 0.1
+_MOST_ASLEEP_S = 0.1
 """A function that sleeps is not called more often than sleeps for so long, as to find out takes no more."""
 
 _PREEMPTION_S, _FAULT_S = 2e-4, 1e-6
@@ -218,7 +218,7 @@ class PairedRun:
         self._other.add_late_work()
         self._other_s = theirs.cpu_s / calls.other
         if mine is None:
-            slept = Sides(self._mine.slept_s / calls.mine, theirs.away_s / calls.other)
+            slept = Sides(self._mine.slept_s / calls.mine, theirs.asleep_s / calls.other)
             return Sample(Sides(stop_s / calls.mine, self._other_s), slept, stopped=True)
         # Every sample: an answer that is right in the first call and made up in later ones is fast, too.
         results = dict(zip(picked[0], mine.results, strict=True))
@@ -232,7 +232,7 @@ class PairedRun:
         ]
         return Sample(
             Sides(mine.cpu_s / calls.mine, self._other_s),
-            Sides(mine.away_s / calls.mine, theirs.away_s / calls.other),
+            Sides(mine.asleep_s / calls.mine, theirs.asleep_s / calls.other),
             self._idle(args, theirs.results, calls) if idle else None,
             disturbed=any(disturbed),
         )
@@ -245,7 +245,7 @@ class PairedRun:
         # Stopped is what takes much longer than the limit, and the limit of one call holds for all of them together.
         stop_s = hopeless_s(min(first.cpu.other, second.cpu.other), self._measurement.limit)
         most_mine = min(most, self._call_s() / max(stop_s, 1e-9))
-        most_mine = min(most_mine, _MOST_AWAY_S / max(min(first.away.mine, second.away.mine), 1e-9))
+        most_mine = min(most_mine, _MOST_ASLEEP_S / max(min(first.asleep.mine, second.asleep.mine), 1e-9))
         return Calls(_count(mine, most_mine), _count(other, most))
 
     def _inputs(self, calls: Sequence[tuple[Any, ...]]) -> Inputs:

@@ -347,7 +347,7 @@ def _outcome(check: Check, run: Run, student: Connection, seconds: float) -> Out
     # Of a hidden check they are for staff alone: what is counted or measured could carry a hidden number out.
     if not check.shown:
         counted = [f"counted: {counters}"] if counters else []
-        detail = "\n".join([detail, *counted, *(found.told for found in speed)]).strip()
+        detail = "\n".join([detail, *counted, *(row.told for row in speed)]).strip()
     return Outcome(
         check.id,
         verdict,
