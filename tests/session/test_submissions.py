@@ -304,7 +304,9 @@ def test_a_syntax_error_has_carets(grade_text: Grade) -> None:
     """Below the line stand carets, as Python prints them; NameError and AttributeError keep Python's question."""
     lines = message(grade_text("def double(x):\n    return (x +* 2)\n"), "small").split("\n")
     assert lines[1:4] == ["    double.py, line 2", "        return (x +* 2)", "                   ^"]
-    assert "name 'torhc' is not defined. Did you mean: 'torch'?" in message(grade_text(double("return torhc", TORCH)), "small")
+    assert "name 'torhc' is not defined. Did you mean: 'torch'?" in message(
+        grade_text(double("return torhc", TORCH)), "small"
+    )
     assert "has no attribute 'sqare'. Did you mean: 'square'?" in message(
         grade_text(double("return x.sqare()")), "small"
     )
