@@ -264,9 +264,7 @@ def _ended_by_the_check(error: BaseException, ended: Ended, student: Connection)
         return Ground(Verdict.BROKEN, given)
     # A name that should be a function and is a number: the check stumbles over it, but it is the student's mistake.
     if isinstance(error, TypeError) and (name := _called_value(error, ended.statement, student)):
-        return Ground(
-            Verdict.ERROR, say("expected `{}` to be a function, but your file has a value of that name", name)
-        )
+        return Ground(Verdict.ERROR, say("`{}` in your file is not a function", name))
     if isinstance(error, AssertionError):
         return Ground(Verdict.FAILED, NOT_EXPECTED, _plain_assert(ended))
     return Ground(Verdict.BROKEN, f"{type(error).__name__}: {error}")
