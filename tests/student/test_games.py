@@ -145,7 +145,7 @@ def test_a_check_that_asks_too_much_is_told_first() -> None:
     assert found == [
         "It refuses 1 of 2 right answers, so it is too strict:",
         "    the result is wrong",
-        "    asked  1",
+        "    expected  1",
         "It catches 1 of 3 known wrong answers.",
         "    missed: 2 that break C1 and C2",
     ]
